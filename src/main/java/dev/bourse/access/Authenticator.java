@@ -1,0 +1,15 @@
+package dev.bourse.access;
+
+import dev.bourse.core.ApiError;
+import org.jspecify.annotations.Nullable;
+
+/** Tells who is calling. Never blocks: all it needs is in memory. */
+public interface Authenticator {
+  /**
+   * The caller an {@code Authorization} header stands for.
+   *
+   * @throws ApiError {@code unauthorized} when the header is missing or malformed, or its token is
+   *     unknown, expired or revoked
+   */
+  Principal authenticate(@Nullable String authorizationHeader);
+}

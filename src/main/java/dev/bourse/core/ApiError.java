@@ -1,0 +1,70 @@
+package dev.bourse.core;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A refusal a client is told of: a code, a sentence saying exactly what failed, and the extra
+ * fields the code carries ({@code maximum}, {@code retry_after_s}, {@code reason} …).
+ *
+ * <p>It is control flow, not a fault, so it carries no stack trace.
+ */
+public final class ApiError extends RuntimeException {
+  private final ErrorCode code;
+  private final Map<String, Object> extras;
+
+  private ApiError(ErrorCode code, String detail, Map<String, Object> extras) {
+    super(detail, null, false, false);
+    this.code = code;
+    this.extras = extras;
+  }
+
+  /** A refusal with no extra field. */
+  public static ApiError of(ErrorCode code, String detail) {
+    return new ApiError(code, detail, Map.of());
+  }
+
+  /** 404, worded alike for what does not exist and what belongs to somebody else. */
+  public static ApiError notFound(String noun, String id) {
+    return of(ErrorCode.NOT_FOUND, "no " + noun + " '" + Text.shown(id) + "' here");
+  }
+
+  /** 422 for a field whose value is not acceptable; says what would be. */
+  public static ApiError badField(String field, @Nullable Object value, String accepted) {
+    return of(
+        ErrorCode.BAD_REQUEST,
+        field
+            + ": "
+            + Text.shown(String.valueOf(value))
+            + " is not acceptable; expected "
+            + accepted);
+  }
+
+  /** A throttling refusal: the same request will do after this many milliseconds, rounded up. */
+  public static ApiError retryLater(ErrorCode code, String detail, long retryAfterMillis) {
+    return of(code, detail).with("retry_after_s", Math.max(1, (retryAfterMillis + 999) / 1000));
+  }
+
+  /** This refusal with one more field in its JSON. */
+  public ApiError with(String field, Object value) {
+    Map<String, Object> more = new LinkedHashMap<>(extras);
+    more.put(field, value);
+    return new ApiError(code, detail(), Collections.unmodifiableMap(more));
+  }
+
+  public ErrorCode code() {
+    return code;
+  }
+
+  /** What failed, with the offending value and what would be accepted. */
+  public String detail() {
+    return String.valueOf(getMessage());
+  }
+
+  /** Further fields of the JSON answer, in order. */
+  public Map<String, Object> extras() {
+    return extras;
+  }
+}

@@ -1,0 +1,59 @@
+package dev.bourse.core;
+
+/**
+ * Every error code a client can be answered with, and its HTTP status.
+ *
+ * <p>The contracts list the same codes; start-up compares the two and refuses to serve when they
+ * differ.
+ */
+public enum ErrorCode {
+  /** The bytes on the wire are not an HTTP request. */
+  MALFORMED_REQUEST(400, "malformed-request"),
+  UNAUTHORIZED(401, "unauthorized"),
+  FORBIDDEN(403, "forbidden"),
+  NOT_FOUND(404, "not-found"),
+  METHOD_NOT_ALLOWED(405, "method-not-allowed"),
+  NOT_ACCEPTABLE(406, "not-acceptable"),
+  /** The request's head or body did not arrive in the time allowed. */
+  REQUEST_TIMEOUT(408, "request-timeout"),
+  AMBIGUOUS_CLUSTER(409, "ambiguous-cluster"),
+  CLUSTER_GATED(409, "cluster-gated"),
+  NODE_PINNED(409, "node-pinned"),
+  STATIC_POSTURE(409, "static-posture"),
+  SWAP_DISABLED(409, "swap-disabled"),
+  UNKNOWN_NODE(409, "unknown-node"),
+  VERSION_MISMATCH(409, "version-mismatch"),
+  LENGTH_REQUIRED(411, "length-required"),
+  TOO_LARGE(413, "too-large"),
+  URI_TOO_LONG(414, "uri-too-long"),
+  UNSUPPORTED_MEDIA_TYPE(415, "unsupported-media-type"),
+  BAD_REQUEST(422, "bad-request"),
+  BID_TOO_LOW(422, "bid-too-low"),
+  NO_SSH_KEYS(422, "no-ssh-keys"),
+  PRICE_ABOVE_MAXIMUM(422, "price-above-maximum"),
+  PRICE_PRECISION(422, "price-precision"),
+  RATE_LIMITED(429, "rate-limited"),
+  HEADERS_TOO_LARGE(431, "headers-too-large"),
+  INTERNAL(500, "internal"),
+  CAPACITY_WRITES_DISABLED(503, "capacity-writes-disabled"),
+  /** A bounded queue is full or the store does not answer; the same request may do later. */
+  OVERLOADED(503, "overloaded");
+
+  private final int status;
+  private final String code;
+
+  ErrorCode(int status, String code) {
+    this.status = status;
+    this.code = code;
+  }
+
+  /** The HTTP status this code is answered with. */
+  public int status() {
+    return status;
+  }
+
+  /** The code as clients see it. */
+  public String code() {
+    return code;
+  }
+}

@@ -1,0 +1,36 @@
+package dev.bourse.core;
+
+import java.util.random.RandomGenerator;
+
+/** Random identifiers in base 62, from an injected source. */
+public final class Ids {
+  private static final String BASE62 =
+      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+  private Ids() {}
+
+  /** So many random base-62 characters; each carries 5.95 bits. */
+  public static String base62(RandomGenerator random, int length) {
+    char[] id = new char[length];
+    for (int i = 0; i < length; i++) {
+      id[i] = BASE62.charAt(random.nextInt(62));
+    }
+    return new String(id);
+  }
+
+  /** A non-negative number in base 62, padded with zeros on the left to so many characters. */
+  public static String base62(long number, int length) {
+    char[] id = new char[length];
+    long rest = number;
+    for (int i = length - 1; i >= 0; i--) {
+      id[i] = BASE62.charAt((int) (rest % 62));
+      rest /= 62;
+    }
+    return new String(id);
+  }
+
+  /** A random identifier with a prefix that tells what it names: {@code key_4fQ…}. */
+  public static String next(String prefix, RandomGenerator random) {
+    return prefix + '_' + base62(random, 12);
+  }
+}

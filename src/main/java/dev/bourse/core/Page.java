@@ -1,0 +1,22 @@
+package dev.bourse.core;
+
+import java.util.List;
+
+/**
+ * One page of a list.
+ *
+ * @param items the page's items, in the list's order
+ * @param more whether the list goes on after them
+ */
+public record Page<T>(List<T> items, boolean more) {
+  public Page {
+    items = List.copyOf(items);
+  }
+
+  /** A page of at most {@code size} out of a read that fetched one more than it needs. */
+  public static <T> Page<T> of(List<T> fetched, int size) {
+    return fetched.size() > size
+        ? new Page<>(fetched.subList(0, size), true)
+        : new Page<>(fetched, false);
+  }
+}

@@ -1,0 +1,33 @@
+package dev.bourse.core;
+
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+
+/** Prices as whole US cents per GPU-hour, and their decimal form on the wire. */
+public final class Price {
+  private Price() {}
+
+  /** Whether a decimal number of dollars is a whole number of cents. */
+  public static boolean isWholeCents(BigDecimal usd) {
+    return usd.stripTrailingZeros().scale() <= 2;
+  }
+
+  /**
+   * A decimal number of dollars as cents.
+   *
+   * @throws ArithmeticException if it is not a whole number of cents or does not fit a long
+   */
+  public static long toCents(BigDecimal usd) {
+    return usd.movePointRight(2).setScale(0, RoundingMode.UNNECESSARY).longValueExact();
+  }
+
+  /** Cents as the decimal number of dollars clients see. */
+  public static double toUsd(long cents) {
+    return BigDecimal.valueOf(cents, 2).doubleValue();
+  }
+
+  /** Cents as text with two decimals, for sentences. */
+  public static String shown(long cents) {
+    return BigDecimal.valueOf(cents, 2).toPlainString();
+  }
+}

@@ -1,0 +1,29 @@
+package dev.bourse.edge;
+
+import dev.bourse.access.Principal;
+import io.vertx.core.json.JsonObject;
+import java.util.Optional;
+
+/** One request whose caller is known and whose parameters and body match the contract. */
+public interface Call {
+  /** The caller; only operations with a security requirement have one. */
+  Principal principal();
+
+  /** A required path or query parameter of type string. */
+  String text(String parameter);
+
+  /** An optional parameter of type string. */
+  Optional<String> findText(String parameter);
+
+  /** An optional parameter of type integer. */
+  Optional<Long> findInteger(String parameter);
+
+  /** An optional parameter of type number. */
+  Optional<Double> findNumber(String parameter);
+
+  /**
+   * The body. Whole numbers are Integer, Long or BigInteger; numbers with a fraction or an exponent
+   * are BigDecimal, exactly as sent.
+   */
+  JsonObject body();
+}

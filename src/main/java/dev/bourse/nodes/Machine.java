@@ -1,0 +1,14 @@
+package dev.bourse.nodes;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One machine of an inventory.
+ *
+ * @param nodeId its name among operators; never shown on the VM surface
+ * @param publicIp the address tenants reach it at
+ * @param sshPort the port of its ssh server, for tenants and the provider alike
+ * @param hostKey its ssh host key as a public key line ({@code ssh-ed25519 AAAA…}), pinned; null
+ *     only for machines that are not real
+ */
+public record Machine(String nodeId, String publicIp, int sshPort, @Nullable String hostKey) {}

@@ -1,0 +1,34 @@
+package dev.bourse.nodes;
+
+import io.vertx.core.Future;
+import java.util.List;
+
+/**
+ * What Bourse asks of the machines. Every call may be repeated with the same arguments and then
+ * changes nothing more; every call ends within the provider's own time-out.
+ */
+public interface NodeProvider {
+
+  /**
+   * Prepares a machine for a tenant: installs exactly these keys, runs the prepare command, marks
+   * the machine with the allocation. When the future succeeds the tenant can log in.
+   *
+   * @param publicKeys ssh public key lines
+   */
+  Future<Void> provision(Machine machine, String allocationId, List<String> publicKeys);
+
+  /**
+   * Takes a machine back: ends the tenant's sessions, removes its keys, wipes its data, clears the
+   * mark. When the future succeeds nobody but the operator can log in.
+   */
+  Future<Void> reclaim(Machine machine);
+
+  /**
+   * What these machines hold, for reconciliation. A machine that cannot be asked is absent from the
+   * answer; the call itself fails only when none of it could be carried out.
+   */
+  Future<List<Holding>> held(List<Machine> machines);
+
+  /** Ends what is under way and frees connections. */
+  Future<Void> close();
+}

@@ -1,0 +1,39 @@
+package dev.bourse.store;
+
+import io.vertx.core.Future;
+import java.util.List;
+
+/**
+ * The port to durable state. Every method may be called from any thread and never blocks it; a
+ * future completes on the caller's Vert.x context when there is one.
+ */
+public interface Database {
+
+  /**
+   * Rows of one query, in order, as of the last commit that completed before the call.
+   *
+   * <p>Fails with {@link StoreUnavailable} when the queue of reads is full or the engine does not
+   * answer, with the engine's own exception for faulty SQL.
+   *
+   * @param parameters values for the {@code ?} placeholders: String, Long, Integer, Boolean, byte[]
+   *     or null
+   */
+  <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper);
+
+  /**
+   * Carries out all statements in one transaction, or none. When the future succeeds the change is
+   * on disk and every later read sees it.
+   *
+   * <p>Fails with {@link GuardFailed} when a statement changed another number of rows than it
+   * demands; with {@link StoreUnavailable} when nothing was written and the same commit may do
+   * later (queue full, engine away, disk full); with the engine's own exception for anything else.
+   * In each case nothing of the commit is stored.
+   */
+  Future<Void> commit(List<Statement> statements);
+
+  /** Whether other processes may be using the same store at the same time. */
+  boolean isShared();
+
+  /** Completes what is queued, then closes. Later calls fail with {@link StoreUnavailable}. */
+  Future<Void> close();
+}
