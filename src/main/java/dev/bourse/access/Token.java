@@ -1,0 +1,30 @@
+package dev.bourse.access;
+
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is stored of an API token.
+ *
+ * @param tokenId its public part
+ * @param orgId the organization it acts for
+ * @param name a label for people
+ * @param secretSha256 SHA-256 of the secret, in hex
+ * @param scopes what it may do
+ * @param cluster the one cluster it is bound to, null for org-wide
+ * @param createdBy who minted it
+ * @param createdAtMillis when
+ * @param expiresAtMillis when it stops working, null for never
+ * @param revokedAtMillis since when it is revoked, null while live
+ */
+public record Token(
+    String tokenId,
+    String orgId,
+    String name,
+    String secretSha256,
+    Set<Scope> scopes,
+    @Nullable String cluster,
+    String createdBy,
+    long createdAtMillis,
+    @Nullable Long expiresAtMillis,
+    @Nullable Long revokedAtMillis) {}

@@ -1,0 +1,231 @@
+package dev.bourse.capacity;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A node held by a cluster, or on its way out.
+ *
+ * @param allocationId its id; a node granted again gets a new one
+ * @param nodeId the machine, never shown on the VM surface
+ * @param publicIp where the tenant reaches it; null while the provider has not assigned it
+ * @param slot which declared slot it fills, from 0
+ * @param state see {@link State}
+ * @param grantedAtMillis when the market granted it
+ * @param activeAtMillis when it became reachable; null while provisioning
+ * @param protectedUntilMillis until when rivals cannot take it; null while provisioning
+ * @param grantCeilingCents the cluster's ceiling at the grant; protection ends when the cluster
+ *     lowers its ceiling under it
+ * @param pinned an operator's pin: neither swapped nor taken by the market
+ * @param nomination its rank among the standing release nominations from 1; 0 when not nominated
+ * @param swapRequestedAtMillis since when a swap of it is in flight, null when none is
+ * @param replaces the allocation whose swap it will complete, null for an ordinary one
+ * @param keyIds the ssh keys installed at the grant
+ * @param reclaim why and since when it is being taken back, null while it is open
+ */
+public record Allocation(
+    String allocationId,
+    String nodeId,
+    @Nullable String publicIp,
+    int slot,
+    State state,
+    long grantedAtMillis,
+    @Nullable Long activeAtMillis,
+    @Nullable Long protectedUntilMillis,
+    long grantCeilingCents,
+    boolean pinned,
+    int nomination,
+    @Nullable Long swapRequestedAtMillis,
+    @Nullable String replaces,
+    List<String> keyIds,
+    @Nullable Reclaim reclaim) {
+
+  /** The states a client sees. */
+  public enum State {
+    PROVISIONING,
+    ACTIVE,
+    RECLAIMING
+  }
+
+  /** Why a node is taken back, as activity rows spell it in lower case. */
+  public enum Reason {
+    OUTBID("outbid"),
+    SCALE_DOWN("scale-down"),
+    SWAP("swap"),
+    HOLD("hold"),
+    OPERATOR("operator"),
+    /** The machine could not be prepared; never billed. */
+    UNWOUND("unwound");
+
+    private final String label;
+
+    Reason(String label) {
+      this.label = label;
+    }
+
+    public String label() {
+      return label;
+    }
+  }
+
+  /** Since when and why an allocation is being taken back; its billing ended then. */
+  public record Reclaim(Reason reason, long atMillis) {}
+
+  /** A fresh grant. */
+  static Allocation granted(
+      String allocationId,
+      String nodeId,
+      @Nullable String publicIp,
+      int slot,
+      long nowMillis,
+      long ceilingCents,
+      @Nullable String replaces,
+      List<String> keyIds) {
+    return new Allocation(
+        allocationId,
+        nodeId,
+        publicIp,
+        slot,
+        State.PROVISIONING,
+        nowMillis,
+        null,
+        null,
+        ceilingCents,
+        false,
+        0,
+        null,
+        replaces,
+        List.copyOf(keyIds),
+        null);
+  }
+
+  /** Held: provisioning or active. */
+  public boolean isOpen() {
+    return state != State.RECLAIMING;
+  }
+
+  /** Open and filling a declared slot, so not a replacement whose swap has not landed. */
+  public boolean fillsSlot() {
+    return isOpen() && replaces == null;
+  }
+
+  public boolean isSwapping() {
+    return swapRequestedAtMillis != null;
+  }
+
+  /** Whether bids of rivals cannot take it, at this time and under this ceiling. */
+  public boolean isShielded(long nowMillis, long ceilingCents) {
+    boolean isProtected =
+        state == State.PROVISIONING
+            || (protectedUntilMillis != null && nowMillis < protectedUntilMillis);
+    return pinned || (isProtected && ceilingCents >= grantCeilingCents);
+  }
+
+  Allocation active(long nowMillis, long protectedUntil) {
+    return copy(
+        State.ACTIVE,
+        nowMillis,
+        protectedUntil,
+        grantCeilingCents,
+        nomination,
+        swapRequestedAtMillis,
+        null,
+        reclaim);
+  }
+
+  /** Active in the place of another, whose protection it goes on with. */
+  Allocation activeFor(Allocation replaced, long nowMillis) {
+    return copy(
+        State.ACTIVE,
+        nowMillis,
+        replaced.protectedUntilMillis == null ? nowMillis : replaced.protectedUntilMillis,
+        replaced.grantCeilingCents,
+        nomination,
+        swapRequestedAtMillis,
+        null,
+        reclaim);
+  }
+
+  Allocation nominated(int rank) {
+    return copy(
+        state,
+        activeAtMillis,
+        protectedUntilMillis,
+        grantCeilingCents,
+        rank,
+        swapRequestedAtMillis,
+        replaces,
+        reclaim);
+  }
+
+  /** With a swap in flight since then, or with none. */
+  Allocation swapping(@Nullable Long requestedAtMillis, int rank) {
+    return copy(
+        state,
+        activeAtMillis,
+        protectedUntilMillis,
+        grantCeilingCents,
+        rank,
+        requestedAtMillis,
+        replaces,
+        reclaim);
+  }
+
+  Allocation reclaiming(Reason reason, long nowMillis) {
+    return copy(
+        State.RECLAIMING,
+        activeAtMillis,
+        protectedUntilMillis,
+        grantCeilingCents,
+        0,
+        null,
+        null,
+        new Reclaim(reason, nowMillis));
+  }
+
+  Allocation pinned(boolean pin) {
+    return new Allocation(
+        allocationId,
+        nodeId,
+        publicIp,
+        slot,
+        state,
+        grantedAtMillis,
+        activeAtMillis,
+        protectedUntilMillis,
+        grantCeilingCents,
+        pin,
+        nomination,
+        swapRequestedAtMillis,
+        replaces,
+        keyIds,
+        reclaim);
+  }
+
+  private Allocation copy(
+      State newState,
+      @Nullable Long activeAt,
+      @Nullable Long protectedUntil,
+      long grantCeiling,
+      int rank,
+      @Nullable Long swapRequestedAt,
+      @Nullable String replacing,
+      @Nullable Reclaim taken) {
+    return new Allocation(
+        allocationId,
+        nodeId,
+        publicIp,
+        slot,
+        newState,
+        grantedAtMillis,
+        activeAt,
+        protectedUntil,
+        grantCeiling,
+        pinned,
+        rank,
+        swapRequestedAt,
+        replacing,
+        keyIds,
+        taken);
+  }
+}

@@ -1,0 +1,166 @@
+package dev.bourse.capacity;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the market and the machines do to a cluster: grants, reclaims, provisioning's end. Pure
+ * functions.
+ */
+public final class Allotment {
+  private Allotment() {}
+
+  /**
+   * What a tick decided for one cluster.
+   *
+   * @param seenRevision the revision the tick saw; when the cluster has moved on since, the orders
+   *     are void and the next tick decides anew
+   * @param grants nodes to grant
+   * @param reclaims allocations to take back
+   * @param verdict why declared slots stay open
+   * @param swapFreshnessMillis swaps waiting longer than this lapse
+   */
+  public record Orders(
+      long seenRevision,
+      List<Grant> grants,
+      List<Taken> reclaims,
+      Verdict verdict,
+      long swapFreshnessMillis) {
+
+    /** One node to grant. */
+    public record Grant(
+        String allocationId,
+        String nodeId,
+        @Nullable String publicIp,
+        @Nullable String replaces,
+        List<String> keyIds) {}
+
+    /** One allocation to take back. */
+    public record Taken(String allocationId, Allocation.Reason reason) {}
+  }
+
+  /** Carries out a tick's decisions. */
+  public static Transition settle(Cluster cluster, Orders orders, long nowMillis) {
+    if (cluster.revision() != orders.seenRevision()) {
+      return Transition.none(cluster);
+    }
+    Cluster.Draft draft = cluster.draft();
+    List<Activity> activity = new ArrayList<>();
+    for (Orders.Taken taken : orders.reclaims()) {
+      cluster
+          .find(taken.allocationId())
+          .filter(Allocation::isOpen)
+          .ifPresent(a -> take(draft, a, taken.reason(), Activity.MARKET, nowMillis, activity));
+    }
+    for (Allocation waiting : lapsedSwaps(cluster, orders.swapFreshnessMillis(), nowMillis)) {
+      draft.put(waiting.swapping(null, 0));
+      activity.add(Activity.lapsed(waiting));
+    }
+    for (Orders.Grant grant : orders.grants()) {
+      Allocation granted =
+          Allocation.granted(
+              grant.allocationId(),
+              grant.nodeId(),
+              grant.publicIp(),
+              slot(cluster, draft, grant.replaces()),
+              nowMillis,
+              cluster.ceilingCents(),
+              grant.replaces(),
+              grant.keyIds());
+      draft.allocations.add(granted);
+      activity.add(Activity.granted(granted));
+    }
+    draft.verdict = orders.verdict();
+    if (activity.isEmpty() && draft.verdict.equals(cluster.verdict())) {
+      return Transition.none(cluster);
+    }
+    return new Transition(cluster, draft.build(), activity, null);
+  }
+
+  /** A replacement takes the slot of the node it replaces, any other grant the lowest free one. */
+  private static int slot(Cluster cluster, Cluster.Draft draft, @Nullable String replaces) {
+    return Optional.ofNullable(replaces)
+        .flatMap(cluster::find)
+        .map(Allocation::slot)
+        .orElseGet(draft::lowestFreeSlot);
+  }
+
+  /** Swaps that waited too long; one whose replacement is on its way no longer waits. */
+  public static List<Allocation> lapsedSwaps(
+      Cluster cluster, long swapFreshnessMillis, long nowMillis) {
+    return cluster.allocations().stream()
+        .filter(
+            a ->
+                a.swapRequestedAtMillis() != null
+                    && nowMillis >= a.swapRequestedAtMillis() + swapFreshnessMillis
+                    && cluster.findReplacement(a.allocationId()).isEmpty())
+        .toList();
+  }
+
+  /** The machine is ready. A swap lands: the old node goes, the new one keeps its protection. */
+  public static Transition provisioned(
+      Cluster cluster, String allocationId, long protectionMillis, long nowMillis) {
+    Optional<Allocation> found =
+        cluster.find(allocationId).filter(a -> a.state() == Allocation.State.PROVISIONING);
+    if (found.isEmpty()) {
+      return Transition.none(cluster);
+    }
+    Allocation ready = found.get();
+    Cluster.Draft draft = cluster.draft();
+    draft.provisionFailures = 0;
+    List<Activity> activity = new ArrayList<>();
+    Optional<Allocation> replaced =
+        Optional.ofNullable(ready.replaces()).flatMap(cluster::find).filter(Allocation::isOpen);
+    draft.put(
+        replaced
+            .map(old -> ready.activeFor(old, nowMillis))
+            .orElseGet(() -> ready.active(nowMillis, nowMillis + protectionMillis)));
+    replaced.ifPresent(
+        old -> take(draft, old, Allocation.Reason.SWAP, Activity.MARKET, nowMillis, activity));
+    return new Transition(cluster, draft.build(), activity, null);
+  }
+
+  /** The machine could not be prepared: the grant is unwound and the machine cleaned. */
+  public static Transition unwound(
+      Cluster cluster, String allocationId, String cause, long nowMillis) {
+    Optional<Allocation> found =
+        cluster.find(allocationId).filter(a -> a.state() == Allocation.State.PROVISIONING);
+    if (found.isEmpty()) {
+      return Transition.none(cluster);
+    }
+    Cluster.Draft draft = cluster.draft();
+    draft.provisionFailures = cluster.provisionFailures() + 1;
+    draft.put(found.get().reclaiming(Allocation.Reason.UNWOUND, nowMillis));
+    return new Transition(
+        cluster, draft.build(), List.of(Activity.unwound(found.get(), cause)), null);
+  }
+
+  /** The machine is clean: the allocation is over. */
+  public static Transition reclaimed(Cluster cluster, String allocationId) {
+    Cluster.Draft draft = cluster.draft();
+    boolean removed = draft.allocations.removeIf(a -> a.allocationId().equals(allocationId));
+    return removed
+        ? new Transition(cluster, draft.build(), List.of(), null)
+        : Transition.none(cluster);
+  }
+
+  /** Starts a reclaim. The replacement of a swap goes with the node it was to replace. */
+  static void take(
+      Cluster.Draft draft,
+      Allocation victim,
+      Allocation.Reason reason,
+      String actor,
+      long nowMillis,
+      List<Activity> activity) {
+    draft.put(victim.reclaiming(reason, nowMillis));
+    activity.add(Activity.released(actor, victim, reason));
+    for (Allocation other : List.copyOf(draft.allocations)) {
+      if (other.isOpen() && victim.allocationId().equals(other.replaces())) {
+        draft.put(other.reclaiming(reason, nowMillis));
+        activity.add(Activity.released(actor, other, reason));
+      }
+    }
+  }
+}

@@ -1,0 +1,307 @@
+package dev.bourse.capacity;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Price;
+import dev.bourse.core.Text;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * What clients do to a cluster: declare and swap. Pure functions; each refusal is an {@link
+ * ApiError}, checked in the order the contract states, so that the first fault is the one answered
+ * and a 429 always means that the same request will do later.
+ */
+public final class Capacity {
+  private Capacity() {}
+
+  /**
+   * A declaration as sent.
+   *
+   * @param actor who declares
+   * @param maxGpus GPUs wanted
+   * @param pricePerGpuHour the ceiling in US dollars
+   * @param release addresses to release first on a shrink; empty to keep the standing nominations
+   * @param expectedVersion the version the client read
+   */
+  public record Declare(
+      String actor,
+      int maxGpus,
+      BigDecimal pricePerGpuHour,
+      Optional<List<String>> release,
+      long expectedVersion) {}
+
+  /** Declares capacity; a shrink reclaims at once. */
+  public static Transition declare(Cluster cluster, Declare order, Terms terms, long nowMillis) {
+    Pool pool = terms.pool();
+    requireArmed(cluster, terms);
+    if (order.maxGpus() % pool.gpusPerNode() != 0) {
+      throw ApiError.badField(
+          "max_gpus",
+          order.maxGpus(),
+          "a multiple of gpus_per_node, which is " + pool.gpusPerNode());
+    }
+    long ceilingCents = ceilingCents(order.pricePerGpuHour(), pool);
+    if (order.expectedVersion() != cluster.version()) {
+      throw ApiError.of(
+          ErrorCode.VERSION_MISMATCH,
+          "expected_version is "
+              + order.expectedVersion()
+              + " but the cluster is at version "
+              + cluster.version()
+              + "; nothing was written");
+    }
+    Declaration standing = cluster.declared();
+    boolean isRaise = order.maxGpus() > (standing == null ? 0 : standing.maxGpus());
+    if (isRaise) {
+      requireRaisable(cluster, terms);
+    }
+    Set<Allocation> nominated = nominated(cluster, order.release());
+    boolean priceStands = standing != null && standing.ceilingCents() == ceilingCents;
+    if (ceilingCents < pool.reserveCents() && (isRaise || !priceStands)) {
+      throw ApiError.of(
+              ErrorCode.BID_TOO_LOW,
+              "max_price_per_gpu_hour "
+                  + Price.shown(ceilingCents)
+                  + " can never clear; the lowest that can is "
+                  + Price.shown(pool.reserveCents()))
+          .with("minimum", Price.toUsd(pool.reserveCents()));
+    }
+    requireCadence(cluster, terms, nowMillis);
+
+    Cluster.Draft draft = accept(cluster, nowMillis);
+    draft.declared =
+        new Declaration(
+            order.maxGpus(),
+            ceilingCents,
+            priceStands ? standing.pricedAtMillis() : nowMillis,
+            nowMillis,
+            order.actor());
+    if (order.release().isPresent()) {
+      replaceNominations(draft, nominated);
+    }
+    List<Activity> activity = new ArrayList<>();
+    activity.add(Activity.request(order.actor(), order.maxGpus(), ceilingCents));
+    shrink(draft, order, pool, nowMillis, activity);
+    draft.verdict = verdict(draft.build(), terms);
+    return new Transition(
+        cluster,
+        draft.build(),
+        activity,
+        new AuditRow(
+            nowMillis,
+            cluster.orgId(),
+            order.actor(),
+            "vm_capacity_put",
+            cluster.name(),
+            detail(order, ceilingCents, draft.version)));
+  }
+
+  /**
+   * Asks for another machine in the place of the one at this address. Asking again while the swap
+   * is in flight changes nothing and succeeds.
+   */
+  public static Transition swap(
+      Cluster cluster, String actor, String publicIp, Terms terms, long nowMillis) {
+    requireArmed(cluster, terms);
+    Allocation node =
+        cluster
+            .findHeld(publicIp)
+            .filter(Allocation::fillsSlot)
+            .orElseThrow(() -> unknownNode(cluster, "node", publicIp));
+    if (node.isSwapping()) {
+      return Transition.none(cluster);
+    }
+    if (cluster.posture() == Cluster.Posture.STATIC || !terms.pool().swapsEnabled()) {
+      throw ApiError.of(
+          ErrorCode.SWAP_DISABLED,
+          cluster.posture() == Cluster.Posture.STATIC
+              ? "cluster " + cluster.name() + " is operator-managed; its nodes cannot be swapped"
+              : "swaps are switched off in pool " + terms.pool().name());
+    }
+    if (cluster.isPaused() || cluster.maintenance()) {
+      throw ApiError.of(
+          ErrorCode.CLUSTER_GATED,
+          "cluster "
+              + cluster.name()
+              + (cluster.maintenance() ? " is in maintenance" : " is under a billing hold"));
+    }
+    if (node.pinned()) {
+      throw ApiError.of(
+          ErrorCode.NODE_PINNED, "an operator has pinned " + publicIp + "; it cannot be swapped");
+    }
+    requireCadence(cluster, terms, nowMillis);
+
+    Cluster.Draft draft = accept(cluster, nowMillis);
+    int lastRank = cluster.allocations().stream().mapToInt(Allocation::nomination).max().orElse(0);
+    draft.put(node.swapping(nowMillis, node.nomination() > 0 ? node.nomination() : lastRank + 1));
+    return new Transition(
+        cluster,
+        draft.build(),
+        List.of(),
+        new AuditRow(
+            nowMillis,
+            cluster.orgId(),
+            actor,
+            "vm_capacity_swap",
+            cluster.name(),
+            "node=" + publicIp + " version=" + draft.version));
+  }
+
+  private static void requireArmed(Cluster cluster, Terms terms) {
+    if (!terms.writesArmed() || !cluster.writesArmed()) {
+      throw ApiError.retryLater(
+          ErrorCode.CAPACITY_WRITES_DISABLED,
+          "capacity writes are switched off "
+              + (terms.writesArmed() ? "for cluster " + cluster.name() : "on the platform")
+              + "; reads keep working",
+          RETRY_DISARMED_MILLIS);
+    }
+  }
+
+  /** An operator's switch stays off for minutes rather than seconds. */
+  private static final long RETRY_DISARMED_MILLIS = 60_000;
+
+  private static long ceilingCents(BigDecimal price, Pool pool) {
+    if (!Price.isWholeCents(price)) {
+      throw ApiError.of(
+          ErrorCode.PRICE_PRECISION,
+          "max_price_per_gpu_hour: "
+              + Text.shown(price.toPlainString())
+              + " has more than two decimals; expected whole cents");
+    }
+    if (price.compareTo(BigDecimal.valueOf(pool.capCents(), 2)) > 0) {
+      throw ApiError.of(
+              ErrorCode.PRICE_ABOVE_MAXIMUM,
+              "max_price_per_gpu_hour "
+                  + Text.shown(price.toPlainString())
+                  + " is above the highest accepted, "
+                  + Price.shown(pool.capCents()))
+          .with("maximum", Price.toUsd(pool.capCents()));
+    }
+    return Price.toCents(price);
+  }
+
+  private static void requireRaisable(Cluster cluster, Terms terms) {
+    if (cluster.posture() == Cluster.Posture.STATIC) {
+      throw ApiError.of(
+          ErrorCode.STATIC_POSTURE,
+          "cluster "
+              + cluster.name()
+              + " is operator-managed; max_gpus can be lowered but not raised");
+    }
+    if (!terms.hasSshKeys()) {
+      throw ApiError.of(
+          ErrorCode.NO_SSH_KEYS,
+          "no ssh key is registered that nodes of cluster "
+              + cluster.name()
+              + " would get; register one before raising max_gpus");
+    }
+  }
+
+  private static void requireCadence(Cluster cluster, Terms terms, long nowMillis) {
+    long waitMillis = cluster.lastWriteAtMillis() + terms.cadenceMillis() - nowMillis;
+    if (cluster.lastWriteAtMillis() > 0 && waitMillis > 0) {
+      throw ApiError.retryLater(
+          ErrorCode.RATE_LIMITED,
+          "cluster "
+              + cluster.name()
+              + " accepts one capacity write every "
+              + terms.cadenceMillis()
+              + " ms; the same request will do in "
+              + waitMillis
+              + " ms",
+          waitMillis);
+    }
+  }
+
+  private static Set<Allocation> nominated(Cluster cluster, Optional<List<String>> release) {
+    Set<Allocation> nominated = new LinkedHashSet<>();
+    List<String> addresses = release.orElse(List.of());
+    for (int i = 0; i < addresses.size(); i++) {
+      String address = addresses.get(i);
+      String field = "release[" + i + "]";
+      nominated.add(
+          cluster
+              .findHeld(address)
+              .filter(Allocation::fillsSlot)
+              .orElseThrow(() -> unknownNode(cluster, field, address)));
+    }
+    return nominated;
+  }
+
+  private static ApiError unknownNode(Cluster cluster, String field, String address) {
+    return ApiError.of(
+        ErrorCode.UNKNOWN_NODE,
+        field
+            + ": '"
+            + Text.shown(address)
+            + "' is not the public IP of a node that cluster "
+            + cluster.name()
+            + " holds; nothing was written");
+  }
+
+  /** The parts of every accepted client write. */
+  private static Cluster.Draft accept(Cluster cluster, long nowMillis) {
+    Cluster.Draft draft = cluster.draft();
+    draft.version = cluster.version() + 1;
+    draft.lastWriteAtMillis = nowMillis;
+    return draft;
+  }
+
+  /** Ranks the named ones from 1; a nomination tied to a swap in flight stays, after them. */
+  private static void replaceNominations(Cluster.Draft draft, Set<Allocation> nominated) {
+    int rank = 0;
+    for (Allocation allocation : nominated) {
+      draft.put(allocation.nominated(++rank));
+    }
+    for (Allocation allocation : List.copyOf(draft.allocations)) {
+      boolean isNamed =
+          nominated.stream().anyMatch(n -> n.allocationId().equals(allocation.allocationId()));
+      if (!isNamed && allocation.nomination() > 0) {
+        draft.put(allocation.nominated(allocation.isSwapping() ? ++rank : 0));
+      }
+    }
+  }
+
+  private static void shrink(
+      Cluster.Draft draft, Declare order, Pool pool, long nowMillis, List<Activity> activity) {
+    List<Allocation> order0 = draft.build().releaseOrder();
+    int surplus = order0.size() - order.maxGpus() / pool.gpusPerNode();
+    for (Allocation victim : order0.subList(0, Math.max(0, surplus))) {
+      Allotment.take(
+          draft, victim, Allocation.Reason.SCALE_DOWN, order.actor(), nowMillis, activity);
+    }
+  }
+
+  /** What the last published prices say of a declaration until the market's next look at it. */
+  private static Verdict verdict(Cluster cluster, Terms terms) {
+    boolean unavailable = Boolean.TRUE.equals(cluster.verdict().capacityUnavailable());
+    int pending = cluster.pending(terms.pool().gpusPerNode());
+    Long admission = terms.admissionCents();
+    boolean tooLow =
+        pending > 0 && !unavailable && admission != null && cluster.ceilingCents() < admission;
+    return new Verdict(
+        tooLow,
+        pending == 0 && unavailable ? Boolean.FALSE : cluster.verdict().capacityUnavailable());
+  }
+
+  private static String detail(Declare order, long ceilingCents, long version) {
+    return "max_gpus="
+        + order.maxGpus()
+        + " max_price_per_gpu_hour="
+        + Price.shown(ceilingCents)
+        + order
+            .release()
+            .map(r -> r.stream().collect(Collectors.joining(",", " release=[", "]")))
+            .orElse("")
+        + " version="
+        + version;
+  }
+}

@@ -1,0 +1,162 @@
+package dev.bourse.capacity;
+
+import dev.bourse.access.Principal;
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditedReads;
+import dev.bourse.core.Page;
+import io.vertx.core.Future;
+import java.math.BigDecimal;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+
+/** The VM surface: capacity, swaps, activity and history of an organization's clusters. */
+public final class CapacityService {
+  /** Entries of one page of activity. */
+  static final int ACTIVITY_PAGE = 30;
+
+  private final Clusters clusters;
+  private final ClusterAccess access;
+  private final ClusterOwners owners;
+  private final SshKeyService keys;
+  private final ActivityStore activity;
+  private final HistoryStore history;
+  private final AuditedReads reads;
+  private final CapacityConfig config;
+  private final Clock clock;
+
+  public CapacityService(
+      Clusters clusters,
+      ClusterOwners owners,
+      SshKeyService keys,
+      ActivityStore activity,
+      HistoryStore history,
+      AuditedReads reads,
+      CapacityConfig config,
+      Clock clock) {
+    this.clusters = clusters;
+    this.access = new ClusterAccess(clusters);
+    this.owners = owners;
+    this.keys = keys;
+    this.activity = activity;
+    this.history = history;
+    this.reads = reads;
+    this.config = config;
+    this.clock = clock;
+  }
+
+  /** The latest snapshot; an audited read. */
+  public ClusterView readCapacity(Principal caller, Optional<String> cluster) {
+    ClusterView view = access.resolve(caller, cluster);
+    reads.record(
+        new AuditRow(
+            clock.millis(),
+            caller.org().orgId(),
+            caller.actor(),
+            "vm_capacity_get",
+            view.cluster().name(),
+            ""));
+    return view;
+  }
+
+  /**
+   * A declaration as sent, but for who sends it.
+   *
+   * @param cluster the cluster it names, if any
+   * @param maxGpus GPUs wanted
+   * @param pricePerGpuHour the ceiling in US dollars
+   * @param release addresses to release first; empty to keep the standing nominations
+   * @param expectedVersion the version the client read
+   */
+  public record Declared(
+      Optional<String> cluster,
+      int maxGpus,
+      BigDecimal pricePerGpuHour,
+      Optional<List<String>> release,
+      long expectedVersion) {}
+
+  /** Declares capacity; answers the state after it. */
+  public Future<ClusterView> declareCapacity(Principal caller, Declared declared) {
+    ClusterView view = access.resolve(caller, declared.cluster());
+    Capacity.Declare order =
+        new Capacity.Declare(
+            caller.actor(),
+            declared.maxGpus(),
+            declared.pricePerGpuHour(),
+            declared.release(),
+            declared.expectedVersion());
+    return owners
+        .submit(
+            view.cluster().name(),
+            (cluster, now) -> Capacity.declare(cluster, order, terms(cluster, view.pool()), now))
+        .map(cluster -> new ClusterView(cluster, view.pool(), clusters.switches()));
+  }
+
+  /**
+   * A swap in flight.
+   *
+   * @param requestedAtMillis since when
+   * @param lapsesAtMillis until when it waits for a replacement
+   * @param version the cluster's version
+   */
+  public record Swap(
+      String cluster, String node, long requestedAtMillis, long lapsesAtMillis, long version) {}
+
+  /** Asks for another machine in the place of this one; asking again is harmless. */
+  public Future<Swap> swapNode(Principal caller, Optional<String> named, String node) {
+    ClusterView view = access.resolve(caller, named);
+    return owners
+        .submit(
+            view.cluster().name(),
+            (cluster, now) ->
+                Capacity.swap(cluster, caller.actor(), node, terms(cluster, view.pool()), now))
+        .map(
+            cluster -> {
+              Long requestedAt =
+                  cluster.findHeld(node).map(Allocation::swapRequestedAtMillis).orElse(null);
+              long since = requestedAt == null ? clock.millis() : requestedAt;
+              return new Swap(
+                  cluster.name(),
+                  node,
+                  since,
+                  since + config.swapFreshnessMillis(),
+                  cluster.version());
+            });
+  }
+
+  /** One page of activity, newest first, of the cluster named or bound, else of all. */
+  public Future<Page<ActivityStore.Entry>> listActivity(
+      Principal caller, Optional<String> cluster, int page, Optional<String> who) {
+    List<String> names =
+        access.resolveAll(caller, cluster).stream().map(v -> v.cluster().name()).toList();
+    return activity
+        .listNewest(names, who)
+        .map(
+            merged -> {
+              int from = (int) Math.min(merged.size(), (long) page * ACTIVITY_PAGE);
+              return Page.of(merged.subList(from, merged.size()), ACTIVITY_PAGE);
+            });
+  }
+
+  /** A cluster's past and what it is measured in. */
+  public record ClusterHistory(String cluster, int gpusPerNode, History history) {}
+
+  /** The last so many hours in buckets. */
+  public Future<ClusterHistory> readHistory(
+      Principal caller, Optional<String> cluster, double hours) {
+    ClusterView view = access.resolve(caller, cluster);
+    return history
+        .read(view.cluster(), view.pool(), History.Buckets.of(hours, clock.millis()))
+        .map(past -> new ClusterHistory(view.cluster().name(), view.pool().gpusPerNode(), past));
+  }
+
+  private Terms terms(Cluster cluster, Pool pool) {
+    return new Terms(
+        pool,
+        clusters.findQuote(pool.name()).map(Quote::admissionCents).orElse(null),
+        clusters.switches().writesArmed(),
+        !keys.keysFor(cluster).isEmpty(),
+        config.cadenceMillis(),
+        config.swapFreshnessMillis());
+  }
+}

@@ -1,0 +1,299 @@
+package dev.bourse.capacity;
+
+import dev.bourse.audit.AuditStore;
+import dev.bourse.store.Database;
+import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Rows of clusters and allocations, and the statements of a transition. */
+public final class CapacityStore {
+  /** The guard of every cluster row: somebody else changed the cluster first. */
+  static final String REVISION_GUARD = "revision";
+
+  private static final String CLUSTER_COLUMNS =
+      "name, org_id, pool, kind, posture, writes_armed, maintenance, version, revision, max_gpus,"
+          + " ceiling_cents, priced_at, declared_at, declared_by, bid_too_low,"
+          + " capacity_unavailable, last_write_at, provision_failures, hold_stage, hold_reason,"
+          + " hold_enforce_after";
+  private static final String ALLOCATION_COLUMNS =
+      "cluster, allocation_id, node_id, public_ip, slot, state, granted_at, active_at,"
+          + " protected_until, grant_ceiling_cents, pinned, nomination, swap_requested_at,"
+          + " replaces, key_ids, reclaim_reason, reclaim_at";
+
+  private final Database database;
+
+  public CapacityStore(Database database) {
+    this.database = database;
+  }
+
+  /** Every cluster with its live allocations. */
+  Future<List<Cluster>> listClusters() {
+    return load("", "", List.of());
+  }
+
+  /** One cluster as it is stored now. */
+  Future<Optional<Cluster>> findCluster(String name) {
+    return load(" WHERE name = ?", " AND cluster = ?", List.of(name))
+        .map(list -> list.stream().findFirst());
+  }
+
+  private Future<List<Cluster>> load(
+      String clusterFilter, String allocationFilter, List<String> parameters) {
+    return database
+        .read(
+            "SELECT "
+                + ALLOCATION_COLUMNS
+                + " FROM allocation WHERE gone_at IS NULL"
+                + allocationFilter
+                + " ORDER BY cluster, slot, granted_at",
+            parameters,
+            row -> Map.entry(row.text(0), allocation(row)))
+        .compose(
+            entries -> {
+              Map<String, List<Allocation>> byCluster = new HashMap<>();
+              entries.forEach(
+                  e ->
+                      byCluster
+                          .computeIfAbsent(e.getKey(), name -> new ArrayList<>())
+                          .add(e.getValue()));
+              return database.read(
+                  "SELECT " + CLUSTER_COLUMNS + " FROM cluster" + clusterFilter + " ORDER BY name",
+                  parameters,
+                  row -> cluster(row, byCluster.getOrDefault(row.text(0), List.of())));
+            });
+  }
+
+  /** Commits a transition, and the fences of whoever asked for it, in one piece. */
+  Future<Void> commit(Transition transition, List<Statement> fences, long nowMillis) {
+    List<Statement> statements = new ArrayList<>(fences);
+    statements.add(update(transition.next()));
+    allocationChanges(transition, nowMillis, statements);
+    for (Activity entry : transition.activity()) {
+      statements.add(insert(entry, transition.next().name(), nowMillis));
+    }
+    if (transition.audit() != null) {
+      statements.add(AuditStore.insert(transition.audit()));
+    }
+    return database.commit(statements);
+  }
+
+  /** A new cluster with what it holds from the start. */
+  public static List<Statement> insert(Cluster cluster, long nowMillis) {
+    List<Statement> statements = new ArrayList<>();
+    List<@Nullable Object> values = new ArrayList<>();
+    values.add(cluster.name());
+    values.add(cluster.orgId());
+    values.add(cluster.pool());
+    values.add(cluster.kind().name());
+    addChangeable(values, cluster);
+    values.add(nowMillis);
+    statements.add(
+        new Statement(
+            "INSERT INTO cluster (name, org_id, pool, kind, posture, writes_armed, maintenance,"
+                + " version, max_gpus, ceiling_cents, priced_at, declared_at, declared_by,"
+                + " bid_too_low, capacity_unavailable, last_write_at, provision_failures,"
+                + " hold_stage, hold_reason, hold_enforce_after, revision, created_at)"
+                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            values,
+            null,
+            0));
+    cluster.allocations().forEach(a -> statements.add(insert(a, cluster.name())));
+    return statements;
+  }
+
+  /** An entry of a cluster's activity. */
+  public static Statement insert(Activity entry, String cluster, long nowMillis) {
+    return Statement.of(
+        "INSERT INTO activity (ts, cluster, kind, actor, who, max_gpus, ceiling_cents, note,"
+            + " reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        nowMillis,
+        cluster,
+        entry.kind(),
+        entry.actor(),
+        entry.who(),
+        entry.maxGpus(),
+        entry.ceilingCents(),
+        entry.note(),
+        entry.reason());
+  }
+
+  private static Statement update(Cluster next) {
+    List<@Nullable Object> values = new ArrayList<>();
+    addChangeable(values, next);
+    values.add(next.name());
+    values.add(next.revision() - 1);
+    return new Statement(
+        "UPDATE cluster SET posture = ?, writes_armed = ?, maintenance = ?, version = ?,"
+            + " max_gpus = ?, ceiling_cents = ?, priced_at = ?, declared_at = ?, declared_by = ?,"
+            + " bid_too_low = ?, capacity_unavailable = ?, last_write_at = ?,"
+            + " provision_failures = ?, hold_stage = ?, hold_reason = ?, hold_enforce_after = ?,"
+            + " revision = ? WHERE name = ? AND revision = ?",
+        values,
+        REVISION_GUARD,
+        1);
+  }
+
+  /** The columns that change in a cluster's life, in one order for insert and update. */
+  private static void addChangeable(List<@Nullable Object> values, Cluster cluster) {
+    Declaration declared = cluster.declared();
+    Hold hold = cluster.hold();
+    values.add(cluster.posture().name());
+    values.add(cluster.writesArmed());
+    values.add(cluster.maintenance());
+    values.add(cluster.version());
+    values.add(declared == null ? null : declared.maxGpus());
+    values.add(declared == null ? null : declared.ceilingCents());
+    values.add(declared == null ? null : declared.pricedAtMillis());
+    values.add(declared == null ? null : declared.updatedAtMillis());
+    values.add(declared == null ? null : declared.updatedBy());
+    values.add(cluster.verdict().bidTooLow());
+    values.add(cluster.verdict().capacityUnavailable());
+    values.add(cluster.lastWriteAtMillis());
+    values.add(cluster.provisionFailures());
+    values.add(hold == null ? null : hold.stage().name());
+    values.add(hold == null ? null : hold.reason());
+    values.add(hold == null ? null : hold.enforceAfterMillis());
+    values.add(cluster.revision());
+  }
+
+  private static void allocationChanges(
+      Transition transition, long nowMillis, List<Statement> statements) {
+    List<Allocation> before = transition.before().allocations();
+    List<Allocation> after = transition.next().allocations();
+    if (before.equals(after)) {
+      return;
+    }
+    Map<String, Allocation> known = new HashMap<>();
+    before.forEach(a -> known.put(a.allocationId(), a));
+    Set<String> kept = new HashSet<>();
+    for (Allocation allocation : after) {
+      kept.add(allocation.allocationId());
+      Allocation old = known.get(allocation.allocationId());
+      if (old == null) {
+        statements.add(insert(allocation, transition.next().name()));
+      } else if (!old.equals(allocation)) {
+        statements.add(update(allocation));
+      }
+    }
+    for (Allocation old : before) {
+      if (!kept.contains(old.allocationId())) {
+        statements.add(
+            Statement.guarded(
+                "allocation",
+                "UPDATE allocation SET gone_at = ? WHERE allocation_id = ?",
+                nowMillis,
+                old.allocationId()));
+      }
+    }
+  }
+
+  private static Statement insert(Allocation a, String cluster) {
+    return Statement.of(
+        "INSERT INTO allocation ("
+            + ALLOCATION_COLUMNS
+            + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        cluster,
+        a.allocationId(),
+        a.nodeId(),
+        a.publicIp(),
+        a.slot(),
+        a.state().name(),
+        a.grantedAtMillis(),
+        a.activeAtMillis(),
+        a.protectedUntilMillis(),
+        a.grantCeilingCents(),
+        a.pinned(),
+        a.nomination(),
+        a.swapRequestedAtMillis(),
+        a.replaces(),
+        String.join(" ", a.keyIds()),
+        a.reclaim() == null ? null : a.reclaim().reason().name(),
+        a.reclaim() == null ? null : a.reclaim().atMillis());
+  }
+
+  private static Statement update(Allocation a) {
+    return Statement.guarded(
+        "allocation",
+        "UPDATE allocation SET state = ?, active_at = ?, protected_until = ?,"
+            + " grant_ceiling_cents = ?, pinned = ?, nomination = ?, swap_requested_at = ?,"
+            + " replaces = ?, reclaim_reason = ?, reclaim_at = ? WHERE allocation_id = ?",
+        a.state().name(),
+        a.activeAtMillis(),
+        a.protectedUntilMillis(),
+        a.grantCeilingCents(),
+        a.pinned(),
+        a.nomination(),
+        a.swapRequestedAtMillis(),
+        a.replaces(),
+        a.reclaim() == null ? null : a.reclaim().reason().name(),
+        a.reclaim() == null ? null : a.reclaim().atMillis(),
+        a.allocationId());
+  }
+
+  private static Cluster cluster(Row row, List<Allocation> allocations) {
+    Long maxGpus = row.integerOrNull(9);
+    Declaration declared =
+        maxGpus == null
+            ? null
+            : new Declaration(
+                Math.toIntExact(maxGpus),
+                row.integer(10),
+                row.integer(11),
+                row.integer(12),
+                row.text(13));
+    Long unavailable = row.integerOrNull(15);
+    String stage = row.textOrNull(18);
+    return new Cluster(
+        row.text(0),
+        row.text(1),
+        row.text(2),
+        Cluster.Kind.valueOf(row.text(3)),
+        Cluster.Posture.valueOf(row.text(4)),
+        row.truth(5),
+        row.truth(6),
+        row.integer(7),
+        row.integer(8),
+        declared,
+        allocations,
+        new Verdict(row.truth(14), unavailable == null ? null : unavailable != 0),
+        row.integer(16),
+        Math.toIntExact(row.integer(17)),
+        stage == null
+            ? null
+            : new Hold(Hold.Stage.valueOf(stage), row.text(19), row.integerOrNull(20)));
+  }
+
+  private static Allocation allocation(Row row) {
+    String keyIds = row.text(14);
+    String reason = row.textOrNull(15);
+    return new Allocation(
+        row.text(1),
+        row.text(2),
+        row.textOrNull(3),
+        Math.toIntExact(row.integer(4)),
+        Allocation.State.valueOf(row.text(5)),
+        row.integer(6),
+        row.integerOrNull(7),
+        row.integerOrNull(8),
+        row.integer(9),
+        row.truth(10),
+        Math.toIntExact(row.integer(11)),
+        row.integerOrNull(12),
+        row.textOrNull(13),
+        keyIds.isEmpty() ? List.of() : List.of(keyIds.split(" ", -1)),
+        reason == null
+            ? null
+            : new Allocation.Reclaim(
+                Allocation.Reason.valueOf(reason), Objects.requireNonNull(row.integerOrNull(16))));
+  }
+}

@@ -1,0 +1,223 @@
+package dev.bourse.capacity;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All there is to know of one cluster at one moment. Immutable; a new one is made for each change.
+ *
+ * @param name unique among all clusters
+ * @param orgId its owner
+ * @param pool the market it buys in
+ * @param kind which surface it belongs to
+ * @param posture who decides how much it holds
+ * @param writesArmed whether its declaration can be written
+ * @param maintenance whether an operator has it in work; swaps are refused meanwhile
+ * @param version the clients' counter: one more for each accepted client write
+ * @param revision the store's counter: one more for each change of any kind
+ * @param declared what it asks for, null until the first declaration
+ * @param allocations held nodes and those being reclaimed, by slot
+ * @param verdict why declared slots stay open
+ * @param lastWriteAtMillis when the last client write was accepted; 0 when none was
+ * @param provisionFailures grants unwound in a row
+ * @param hold the billing hold in force, or null
+ */
+public record Cluster(
+    String name,
+    String orgId,
+    String pool,
+    Kind kind,
+    Posture posture,
+    boolean writesArmed,
+    boolean maintenance,
+    long version,
+    long revision,
+    @Nullable Declaration declared,
+    List<Allocation> allocations,
+    Verdict verdict,
+    long lastWriteAtMillis,
+    int provisionFailures,
+    @Nullable Hold hold) {
+
+  /** The order in which a shrink takes nodes: nominated, provisioning, then the newest grant. */
+  private static final Comparator<Allocation> RELEASE_ORDER =
+      Comparator.<Allocation>comparingInt(
+              a -> a.nomination() == 0 ? Integer.MAX_VALUE : a.nomination())
+          .thenComparing(a -> a.state() != Allocation.State.PROVISIONING)
+          .thenComparing(Comparator.comparingLong(Allocation::grantedAtMillis).reversed())
+          .thenComparing(Comparator.comparingInt(Allocation::slot).reversed());
+
+  public Cluster {
+    allocations = List.copyOf(allocations);
+  }
+
+  /** The surfaces. */
+  public enum Kind {
+    VM,
+    K8S
+  }
+
+  /** Who decides how much a cluster holds. */
+  public enum Posture {
+    /** Its declaration and the market. */
+    MARKET,
+    /** An operator; the declaration can only shrink. */
+    STATIC
+  }
+
+  /** A cluster nobody has declared anything for. */
+  public static Cluster created(
+      String name, String orgId, String pool, Kind kind, Posture posture) {
+    return new Cluster(
+        name,
+        orgId,
+        pool,
+        kind,
+        posture,
+        true,
+        false,
+        0,
+        0,
+        null,
+        List.of(),
+        Verdict.NONE,
+        0,
+        0,
+        null);
+  }
+
+  /** Whole nodes declared. */
+  public int declaredSlots(int gpusPerNode) {
+    return declared == null ? 0 : declared.maxGpus() / gpusPerNode;
+  }
+
+  /** Declared ceiling in cents per GPU-hour; 0 before the first declaration. */
+  public long ceilingCents() {
+    return declared == null ? 0 : declared.ceilingCents();
+  }
+
+  /** Allocations that fill declared slots, in the order in which a shrink would take them. */
+  public List<Allocation> releaseOrder() {
+    List<Allocation> order = new ArrayList<>();
+    for (Allocation allocation : allocations) {
+      if (allocation.fillsSlot()) {
+        order.add(allocation);
+      }
+    }
+    order.sort(RELEASE_ORDER);
+    return order;
+  }
+
+  /** Declared slots without an open allocation. */
+  public int pending(int gpusPerNode) {
+    int filled = 0;
+    for (Allocation allocation : allocations) {
+      if (allocation.fillsSlot()) {
+        filled++;
+      }
+    }
+    return Math.max(0, declaredSlots(gpusPerNode) - filled);
+  }
+
+  /** The allocation with this id, held or being reclaimed. */
+  public Optional<Allocation> find(String allocationId) {
+    return allocations.stream().filter(a -> a.allocationId().equals(allocationId)).findFirst();
+  }
+
+  /** The open allocation at this address. */
+  public Optional<Allocation> findHeld(String publicIp) {
+    return allocations.stream()
+        .filter(a -> a.isOpen() && publicIp.equals(a.publicIp()))
+        .findFirst();
+  }
+
+  /** The replacement on its way for a swap of this allocation. */
+  Optional<Allocation> findReplacement(String allocationId) {
+    return allocations.stream()
+        .filter(a -> a.isOpen() && allocationId.equals(a.replaces()))
+        .findFirst();
+  }
+
+  /** Whether a billing hold keeps new capacity away. */
+  boolean isPaused() {
+    return hold != null && hold.stage() != Hold.Stage.GRACE;
+  }
+
+  Draft draft() {
+    return new Draft(this);
+  }
+
+  /** A cluster being changed; what is not set stays. */
+  static final class Draft {
+    private final Cluster base;
+    Posture posture;
+    boolean writesArmed;
+    boolean maintenance;
+    long version;
+    @Nullable Declaration declared;
+    final List<Allocation> allocations;
+    Verdict verdict;
+    long lastWriteAtMillis;
+    int provisionFailures;
+    @Nullable Hold hold;
+
+    private Draft(Cluster base) {
+      this.base = base;
+      this.posture = base.posture;
+      this.writesArmed = base.writesArmed;
+      this.maintenance = base.maintenance;
+      this.version = base.version;
+      this.declared = base.declared;
+      this.allocations = new ArrayList<>(base.allocations);
+      this.verdict = base.verdict;
+      this.lastWriteAtMillis = base.lastWriteAtMillis;
+      this.provisionFailures = base.provisionFailures;
+      this.hold = base.hold;
+    }
+
+    /** Replaces the allocation of the same id. */
+    void put(Allocation changed) {
+      allocations.replaceAll(a -> a.allocationId().equals(changed.allocationId()) ? changed : a);
+    }
+
+    int lowestFreeSlot() {
+      int slot = 0;
+      while (isTaken(slot)) {
+        slot++;
+      }
+      return slot;
+    }
+
+    private boolean isTaken(int slot) {
+      for (Allocation allocation : allocations) {
+        if (allocation.isOpen() && allocation.slot() == slot) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    /** The changed cluster, one revision on. */
+    Cluster build() {
+      return new Cluster(
+          base.name,
+          base.orgId,
+          base.pool,
+          base.kind,
+          posture,
+          writesArmed,
+          maintenance,
+          version,
+          base.revision + 1,
+          declared,
+          allocations,
+          verdict,
+          lastWriteAtMillis,
+          provisionFailures,
+          hold);
+    }
+  }
+}

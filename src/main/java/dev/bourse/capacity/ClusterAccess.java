@@ -1,0 +1,66 @@
+package dev.bourse.capacity;
+
+import dev.bourse.access.Principal;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** Which VM cluster a caller means, and whether it may. */
+final class ClusterAccess {
+  private final Clusters clusters;
+
+  ClusterAccess(Clusters clusters) {
+    this.clusters = clusters;
+  }
+
+  /**
+   * The one cluster a call is about.
+   *
+   * @throws ApiError {@code not-found} for one that is unknown or another organization's (the two
+   *     look alike), {@code forbidden} for one the token's binding excludes, {@code
+   *     ambiguous-cluster} when none is named and there are several
+   */
+  ClusterView resolve(Principal caller, Optional<String> named) {
+    if (named.isPresent()) {
+      return own(caller, named.get());
+    }
+    if (caller.cluster() != null) {
+      return own(caller, caller.cluster());
+    }
+    List<ClusterView> all = clusters.ofOrg(caller.org().orgId(), Cluster.Kind.VM);
+    if (all.size() == 1) {
+      return all.get(0);
+    }
+    if (all.isEmpty()) {
+      throw ApiError.of(ErrorCode.NOT_FOUND, "the organization has no VM cluster");
+    }
+    throw ApiError.of(
+        ErrorCode.AMBIGUOUS_CLUSTER,
+        "the organization has several VM clusters; pass cluster as one of "
+            + all.stream().map(v -> v.cluster().name()).collect(Collectors.joining(", ")));
+  }
+
+  /** All clusters a call is about: the one it names or is bound to, else all of the org's. */
+  List<ClusterView> resolveAll(Principal caller, Optional<String> named) {
+    return named.isPresent() || caller.cluster() != null
+        ? List.of(resolve(caller, named))
+        : clusters.ofOrg(caller.org().orgId(), Cluster.Kind.VM);
+  }
+
+  private ClusterView own(Principal caller, String name) {
+    ClusterView view =
+        clusters
+            .find(name)
+            .filter(v -> v.cluster().orgId().equals(caller.org().orgId()))
+            .filter(v -> v.cluster().kind() == Cluster.Kind.VM)
+            .orElseThrow(() -> ApiError.notFound("VM cluster", name));
+    if (caller.cluster() != null && !caller.cluster().equals(name)) {
+      throw ApiError.of(
+          ErrorCode.FORBIDDEN,
+          "the token is bound to cluster " + caller.cluster() + " and cannot act on " + name);
+    }
+    return view;
+  }
+}

@@ -1,0 +1,93 @@
+package dev.bourse.capacity;
+
+import dev.bourse.store.Statement;
+import io.vertx.core.Context;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The way to a cluster's owner: one {@link ClusterVerticle} for each event loop, a cluster's by a
+ * stable hash of its name.
+ */
+public final class ClusterOwners {
+  private final Vertx vertx;
+  private final List<Owner> owners;
+
+  private record Owner(ClusterVerticle verticle, Context context) {}
+
+  private ClusterOwners(Vertx vertx, List<Owner> owners) {
+    this.vertx = vertx;
+    this.owners = owners;
+  }
+
+  /** Deploys the owners and gives each its clusters, as stored. */
+  public static Future<ClusterOwners> deploy(
+      Vertx vertx, Clusters clusters, CapacityStore store, Clock clock, int eventLoops) {
+    List<Owner> owners = new ArrayList<>();
+    List<Future<String>> deployments = new ArrayList<>();
+    for (int i = 0; i < eventLoops; i++) {
+      ClusterVerticle verticle = new ClusterVerticle(clusters, store, clock);
+      deployments.add(
+          vertx
+              .deployVerticle(verticle, new DeploymentOptions())
+              .onSuccess(id -> owners.add(new Owner(verticle, verticle.context()))));
+    }
+    return Future.all(deployments)
+        .compose(deployed -> store.listClusters())
+        .compose(
+            stored -> {
+              ClusterOwners all = new ClusterOwners(vertx, List.copyOf(owners));
+              List<Future<Void>> adoptions = new ArrayList<>();
+              stored.forEach(cluster -> adoptions.add(all.adopt(cluster)));
+              return Future.all(adoptions).map(all);
+            });
+  }
+
+  /** Puts a cluster into its owner's care. */
+  public Future<Void> adopt(Cluster cluster) {
+    Owner owner = owner(cluster.name());
+    Promise<Void> adopted = Promise.promise();
+    owner.context.runOnContext(
+        go -> {
+          owner.verticle.adopt(cluster);
+          adopted.complete();
+        });
+    return adopted.future();
+  }
+
+  /** Has a command carried out; answers the state after it. */
+  public Future<Cluster> submit(String cluster, Command command) {
+    return submit(cluster, command, List.of());
+  }
+
+  /**
+   * Has a command carried out in one commit with statements that must hold.
+   *
+   * <p>Fails with the command's {@link dev.bourse.core.ApiError}, with {@code overloaded} when too
+   * many wait, or as {@link dev.bourse.store.Database#commit}.
+   */
+  public Future<Cluster> submit(String cluster, Command command, List<Statement> fences) {
+    Owner owner = owner(cluster);
+    Context caller = vertx.getOrCreateContext();
+    if (caller == owner.context) {
+      return owner.verticle.submit(cluster, command, fences);
+    }
+    Promise<Cluster> answer = Promise.promise();
+    owner.context.runOnContext(
+        go ->
+            owner
+                .verticle
+                .submit(cluster, command, fences)
+                .onComplete(done -> caller.runOnContext(back -> answer.handle(done))));
+    return answer.future();
+  }
+
+  private Owner owner(String cluster) {
+    return owners.get(Math.floorMod(cluster.hashCode(), owners.size()));
+  }
+}

@@ -1,0 +1,144 @@
+package dev.bourse.capacity;
+
+import dev.bourse.core.Price;
+import dev.bourse.core.Times;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.Locale;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A published snapshot of a cluster, and its JSON, which is encoded at the first read and then
+ * shared by all others.
+ */
+public final class ClusterView {
+  private final Cluster cluster;
+  private final Pool pool;
+  private final Switches switches;
+  private volatile @Nullable Encoded encoded;
+
+  ClusterView(Cluster cluster, Pool pool, Switches switches) {
+    this.cluster = cluster;
+    this.pool = pool;
+    this.switches = switches;
+  }
+
+  /** A capacity state as bytes, and a strong validator of them. */
+  public record Encoded(Buffer json, String etag) {}
+
+  public Cluster cluster() {
+    return cluster;
+  }
+
+  public Pool pool() {
+    return pool;
+  }
+
+  /** The capacity state. Two threads may both encode it the first time; either result serves. */
+  public Encoded encoded() {
+    Encoded known = encoded;
+    if (known == null) {
+      Buffer json = toJson().toBuffer();
+      known = new Encoded(json, etag(json));
+      encoded = known;
+    }
+    return known;
+  }
+
+  private JsonObject toJson() {
+    JsonArray allocations = new JsonArray();
+    cluster.allocations().forEach(a -> allocations.add(allocation(a)));
+    JsonArray plannedRelease = new JsonArray();
+    cluster.releaseOrder().forEach(a -> plannedRelease.add(a.publicIp()));
+    JsonArray nominations = new JsonArray();
+    cluster.allocations().stream()
+        .filter(a -> a.isOpen() && a.nomination() > 0)
+        .sorted(Comparator.comparingInt(Allocation::nomination))
+        .forEach(a -> nominations.add(a.publicIp()));
+    Declaration declared = cluster.declared();
+    return new JsonObject()
+        .put("cluster", cluster.name())
+        .put("version", cluster.version())
+        .put("writes_armed", switches.writesArmed() && cluster.writesArmed())
+        .put("gpus_per_node", pool.gpusPerNode())
+        .put("gpu_vendor", pool.gpuVendor())
+        .put("gpu_model", pool.gpuModel())
+        .put("max_price_cap_per_gpu_hour", Price.toUsd(pool.capCents()))
+        .put("declared", declared == null ? null : declared(declared))
+        .put("pending", cluster.pending(pool.gpusPerNode()))
+        .put("allocations", allocations)
+        .put("planned_release", plannedRelease)
+        .put("nominations", nominations)
+        .put("swaps", addresses(a -> a.isOpen() && a.isSwapping()))
+        .put("billing_hold", cluster.hold() == null ? null : hold(cluster.hold()))
+        .put("spend_limit_enforced", switches.spendLimitEnforced())
+        .put("billing_hold_enforced", switches.billingHoldEnforced())
+        .put("environment", environment());
+  }
+
+  private JsonObject declared(Declaration declared) {
+    return new JsonObject()
+        .put("max_price_per_gpu_hour", Price.toUsd(declared.ceilingCents()))
+        .put("max_gpus", declared.maxGpus())
+        .put("bid_too_low", cluster.verdict().bidTooLow())
+        .put("capacity_unavailable", cluster.verdict().capacityUnavailable())
+        .put("updated_at", Times.rfc3339(declared.updatedAtMillis()))
+        .put("updated_by", declared.updatedBy());
+  }
+
+  private static JsonObject allocation(Allocation a) {
+    return new JsonObject()
+        .put("public_ip", a.publicIp())
+        .put("granted_at", Times.rfc3339(a.grantedAtMillis()))
+        .put("state", a.state().name().toLowerCase(Locale.ROOT))
+        .put("slot", a.slot())
+        .put("swap", a.isSwapping())
+        .put("protected_until", Times.rfc3339OrNull(a.protectedUntilMillis()));
+  }
+
+  private static JsonObject hold(Hold hold) {
+    boolean isGrace = hold.stage() == Hold.Stage.GRACE;
+    JsonObject json =
+        new JsonObject().put("state", isGrace ? "grace" : "hold").put("reason", hold.reason());
+    return isGrace
+        ? json
+        : json.put("stage", hold.stage().name().toLowerCase(Locale.ROOT))
+            .put("enforce_after_ms", hold.enforceAfterMillis());
+  }
+
+  private JsonObject environment() {
+    Pool.Environment environment = pool.environment();
+    JsonObject env = new JsonObject();
+    environment.env().forEach(env::put);
+    JsonObject storage = new JsonObject();
+    environment.storage().forEach(storage::put);
+    return new JsonObject()
+        .put("ssh_user", environment.sshUser())
+        .put("ssh_port", environment.sshPort())
+        .put("site", pool.site())
+        .put("env", env)
+        .put("storage", storage);
+  }
+
+  private JsonArray addresses(Predicate<Allocation> which) {
+    JsonArray addresses = new JsonArray();
+    cluster.allocations().stream().filter(which).forEach(a -> addresses.add(a.publicIp()));
+    return addresses;
+  }
+
+  /** The first half of a SHA-256: strong enough that two states never share a validator. */
+  private static String etag(Buffer json) {
+    try {
+      byte[] digest = MessageDigest.getInstance("SHA-256").digest(json.getBytes());
+      return '"' + HexFormat.of().formatHex(digest, 0, 16) + '"';
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+}

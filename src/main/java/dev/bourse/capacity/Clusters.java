@@ -1,0 +1,111 @@
+package dev.bourse.capacity;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+
+/**
+ * What every event loop reads without asking an owner: the latest snapshot of each cluster, the
+ * terms of each pool and its latest quote.
+ */
+public final class Clusters {
+  private final Map<String, ClusterView> byName = new ConcurrentHashMap<>();
+  private final Map<String, Map<String, ClusterView>> byOrg = new ConcurrentHashMap<>();
+  private final Map<String, Map<String, ClusterView>> byPool = new ConcurrentHashMap<>();
+  private final Map<String, Pool> pools = new ConcurrentSkipListMap<>();
+  private final Map<String, Quote> quotes = new ConcurrentHashMap<>();
+  private final List<Consumer<Cluster>> listeners = new CopyOnWriteArrayList<>();
+  private volatile Switches switches;
+
+  public Clusters(Switches switches) {
+    this.switches = switches;
+  }
+
+  /** The latest snapshot of a cluster. */
+  public Optional<ClusterView> find(String cluster) {
+    return Optional.ofNullable(byName.get(cluster));
+  }
+
+  /** An organization's clusters of one surface, by name. */
+  public List<ClusterView> ofOrg(String orgId, Cluster.Kind kind) {
+    List<ClusterView> views = new ArrayList<>();
+    byOrg
+        .getOrDefault(orgId, Map.of())
+        .values()
+        .forEach(
+            view -> {
+              if (view.cluster().kind() == kind) {
+                views.add(view);
+              }
+            });
+    return views;
+  }
+
+  /** All clusters that buy in a pool, in no order. */
+  public Collection<ClusterView> ofPool(String pool) {
+    return Collections.unmodifiableCollection(byPool.getOrDefault(pool, Map.of()).values());
+  }
+
+  /** All pools, by name. */
+  public List<Pool> pools() {
+    return List.copyOf(pools.values());
+  }
+
+  /** What a pool's market last published. */
+  public Optional<Quote> findQuote(String pool) {
+    return Optional.ofNullable(quotes.get(pool));
+  }
+
+  public Switches switches() {
+    return switches;
+  }
+
+  /** Tells a listener of every cluster published from now on, on the publisher's thread. */
+  public void onPublished(Consumer<Cluster> listener) {
+    listeners.add(listener);
+  }
+
+  public void put(Pool pool) {
+    pools.put(pool.name(), pool);
+    republish();
+  }
+
+  public void put(String pool, Quote quote) {
+    quotes.put(pool, quote);
+  }
+
+  /** Changes the platform's switches; every snapshot shows them at once. */
+  public void put(Switches changed) {
+    switches = changed;
+    republish();
+  }
+
+  /** Makes a cluster's new state visible. Only its owner calls this, after the commit. */
+  void publish(Cluster cluster) {
+    Pool pool = pools.get(cluster.pool());
+    if (pool == null) {
+      throw new IllegalStateException(
+          "cluster " + cluster.name() + " names no pool: " + cluster.pool());
+    }
+    ClusterView view = new ClusterView(cluster, pool, switches);
+    byName.put(cluster.name(), view);
+    byOrg
+        .computeIfAbsent(cluster.orgId(), org -> new ConcurrentSkipListMap<>())
+        .put(cluster.name(), view);
+    byPool
+        .computeIfAbsent(cluster.pool(), name -> new ConcurrentHashMap<>())
+        .put(cluster.name(), view);
+    listeners.forEach(listener -> listener.accept(cluster));
+  }
+
+  private void republish() {
+    byName.values().forEach(view -> publish(view.cluster()));
+  }
+}

@@ -1,0 +1,13 @@
+package dev.bourse.capacity;
+
+/**
+ * What a cluster asks for.
+ *
+ * @param maxGpus GPUs wanted, a multiple of the pool's gpus_per_node
+ * @param ceilingCents the most it pays per GPU-hour
+ * @param pricedAtMillis since when this ceiling stands, for the tie between equal bids
+ * @param updatedAtMillis when it was last declared
+ * @param updatedBy the actor
+ */
+public record Declaration(
+    int maxGpus, long ceilingCents, long pricedAtMillis, long updatedAtMillis, String updatedBy) {}

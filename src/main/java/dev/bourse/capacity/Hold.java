@@ -1,0 +1,23 @@
+package dev.bourse.capacity;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A billing hold in force on a cluster.
+ *
+ * @param stage how far it has gone
+ * @param reason what caused it
+ * @param enforceAfterMillis when notice becomes enforce; null outside notice
+ */
+public record Hold(Stage stage, String reason, @Nullable Long enforceAfterMillis) {
+
+  /** The stages of a hold, in order. */
+  public enum Stage {
+    /** A shortfall was seen; nothing is paused. */
+    GRACE,
+    /** New capacity is paused. */
+    NOTICE,
+    /** Capacity is being reclaimed. */
+    ENFORCE
+  }
+}

@@ -1,0 +1,22 @@
+package dev.bourse.capacity;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a pool's market last published. Prices in cents per GPU-hour.
+ *
+ * @param clearingCents what holders pay, their ceiling permitting; null when nothing is seated
+ * @param admissionCents the lowest ceiling that would take a seat at the next tick; null when none
+ *     up to the cap would
+ * @param usableNodes nodes that bids compete for
+ * @param freeNodes nodes that could be granted at once
+ * @param tickAtMillis when it was computed; 0 before the first tick
+ * @param nextTickAtMillis when the next is due
+ */
+public record Quote(
+    @Nullable Long clearingCents,
+    @Nullable Long admissionCents,
+    int usableNodes,
+    int freeNodes,
+    long tickAtMillis,
+    long nextTickAtMillis) {}

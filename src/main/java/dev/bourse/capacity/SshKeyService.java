@@ -1,0 +1,207 @@
+package dev.bourse.capacity;
+
+import dev.bourse.access.Principal;
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditedReads;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.Ids;
+import dev.bourse.core.Text;
+import dev.bourse.store.GuardFailed;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/** The registry of ssh keys: installed on nodes at the grant, never touched on held ones. */
+public final class SshKeyService {
+  /** Keys of one organization: an authorized_keys file that sshd still reads in a blink. */
+  static final int MAX_KEYS_PER_ORG = 200;
+
+  private final SshKeyStore store;
+  private final Clusters clusters;
+  private final ClusterAccess access;
+  private final AuditedReads reads;
+  private final Clock clock;
+  private final RandomGenerator random;
+  private final Map<String, List<SshKey>> byOrg = new ConcurrentHashMap<>();
+
+  public SshKeyService(
+      SshKeyStore store,
+      Clusters clusters,
+      AuditedReads reads,
+      Clock clock,
+      RandomGenerator random) {
+    this.store = store;
+    this.clusters = clusters;
+    this.access = new ClusterAccess(clusters);
+    this.reads = reads;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /** Reads the registry. */
+  public Future<Void> load() {
+    return store
+        .listLive()
+        .map(
+            keys -> {
+              keys.forEach(this::remember);
+              return null;
+            });
+  }
+
+  /** The keys a node of this cluster would get now. */
+  public List<SshKey> keysFor(Cluster cluster) {
+    return byOrg.getOrDefault(cluster.orgId(), List.of()).stream()
+        .filter(key -> key.servesCluster(cluster.name()))
+        .toList();
+  }
+
+  /** The organization's keys, oldest first; an audited read. */
+  public List<SshKey> listSshKeys(Principal caller, String orgId) {
+    requireOwn(caller, orgId);
+    reads.record(new AuditRow(clock.millis(), orgId, caller.actor(), "vm_keys_get", orgId, ""));
+    return byOrg.getOrDefault(orgId, List.of());
+  }
+
+  /**
+   * The registered key, and whether this call registered it.
+   *
+   * @param key as stored
+   * @param isNew false when the same material was there already
+   */
+  public record Added(SshKey key, boolean isNew) {}
+
+  /** Registers a key; the same material for the same cluster again answers the existing one. */
+  public Future<Added> addSshKey(
+      Principal caller, String orgId, String name, String line, @Nullable String cluster) {
+    requireOwn(caller, orgId);
+    SshPublicKey material = SshPublicKey.parse(line);
+    if (cluster != null) {
+      access.resolve(caller, Optional.of(cluster));
+    }
+    Optional<SshKey> existing = findSame(orgId, material.fingerprint(), cluster);
+    if (existing.isPresent()) {
+      return Future.succeededFuture(new Added(existing.get(), false));
+    }
+    if (byOrg.getOrDefault(orgId, List.of()).size() >= MAX_KEYS_PER_ORG) {
+      throw ApiError.badField(
+          "public_key",
+          material.fingerprint(),
+          "at most " + MAX_KEYS_PER_ORG + " live keys in an organization; revoke one first");
+    }
+    SshKey key =
+        new SshKey(
+            Ids.next("key", random),
+            orgId,
+            name,
+            material.line(),
+            material.fingerprint(),
+            cluster,
+            clock.millis(),
+            caller.actor());
+    return store
+        .add(key, auditRow(caller, key, "vm_key_add"))
+        .map(
+            committed -> {
+              remember(key);
+              return new Added(key, true);
+            })
+        .recover(failure -> answerRacer(key, failure));
+  }
+
+  /** When another call registered the same material first, its key is the answer. */
+  private Future<Added> answerRacer(SshKey key, Throwable failure) {
+    return store
+        .findSame(key)
+        .map(same -> new Added(same.orElseThrow(() -> new CompletionException(failure)), false))
+        .recover(e -> Future.failedFuture(failure));
+  }
+
+  /**
+   * What a revoke leaves behind.
+   *
+   * @param keyId the key
+   * @param revokedAtMillis when
+   * @param stillOn public IPs of held nodes that were granted with it
+   */
+  public record Revoked(String keyId, long revokedAtMillis, List<String> stillOn) {}
+
+  /** Revokes a key: future grants go without it, held nodes keep it. */
+  public Future<Revoked> revokeSshKey(Principal caller, String orgId, String keyId) {
+    requireOwn(caller, orgId);
+    SshKey key =
+        byOrg.getOrDefault(orgId, List.of()).stream()
+            .filter(k -> k.keyId().equals(keyId))
+            .findFirst()
+            .orElseThrow(() -> ApiError.notFound("ssh key", keyId));
+    AuditRow audit = auditRow(caller, key, "vm_key_revoke");
+    return store
+        .revoke(key, audit)
+        .recover(
+            e ->
+                Future.failedFuture(
+                    e instanceof GuardFailed ? ApiError.notFound("ssh key", keyId) : e))
+        .map(
+            committed -> {
+              byOrg.computeIfPresent(
+                  orgId, (org, keys) -> keys.stream().filter(k -> k != key).toList());
+              return new Revoked(keyId, audit.atMillis(), stillOn(orgId, keyId));
+            });
+  }
+
+  private List<String> stillOn(String orgId, String keyId) {
+    return clusters.ofOrg(orgId, Cluster.Kind.VM).stream()
+        .flatMap(view -> view.cluster().allocations().stream())
+        .filter(a -> a.isOpen() && a.keyIds().contains(keyId))
+        .map(Allocation::publicIp)
+        .filter(Objects::nonNull)
+        .toList();
+  }
+
+  private Optional<SshKey> findSame(String orgId, String fingerprint, @Nullable String cluster) {
+    return byOrg.getOrDefault(orgId, List.of()).stream()
+        .filter(k -> k.fingerprint().equals(fingerprint) && Objects.equals(k.cluster(), cluster))
+        .findFirst();
+  }
+
+  private void remember(SshKey key) {
+    byOrg.merge(
+        key.orgId(),
+        List.of(key),
+        (known, added) -> {
+          List<SshKey> all = new ArrayList<>(known);
+          all.addAll(added);
+          return List.copyOf(all);
+        });
+  }
+
+  private AuditRow auditRow(Principal caller, SshKey key, String action) {
+    return new AuditRow(
+        clock.millis(),
+        key.orgId(),
+        caller.actor(),
+        action,
+        key.orgId(),
+        "key_id="
+            + key.keyId()
+            + " name="
+            + Text.shown(key.name())
+            + " fingerprint="
+            + key.fingerprint()
+            + (key.cluster() == null ? "" : " cluster=" + key.cluster()));
+  }
+
+  private static void requireOwn(Principal caller, String orgId) {
+    if (!caller.org().orgId().equals(orgId)) {
+      throw ApiError.notFound("organization", orgId);
+    }
+  }
+}

@@ -1,0 +1,21 @@
+package dev.bourse.capacity;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a client's write is judged by, besides the cluster itself.
+ *
+ * @param pool the market's terms
+ * @param admissionCents the admission price last published, null when no price takes a seat
+ * @param writesArmed whether the platform accepts capacity writes
+ * @param hasSshKeys whether a key is registered that a node of this cluster would get
+ * @param cadenceMillis how far apart accepted client writes of one cluster must be
+ * @param swapFreshnessMillis how long a swap may wait for its replacement
+ */
+public record Terms(
+    Pool pool,
+    @Nullable Long admissionCents,
+    boolean writesArmed,
+    boolean hasSshKeys,
+    long cadenceMillis,
+    long swapFreshnessMillis) {}

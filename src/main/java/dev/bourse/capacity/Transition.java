@@ -1,0 +1,27 @@
+package dev.bourse.capacity;
+
+import dev.bourse.audit.AuditRow;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one command does to a cluster: the next state and the rows that go with it, committed in one
+ * piece. When the revision stays, nothing is written.
+ *
+ * @param before the state the command was applied to
+ * @param next the state after it
+ * @param activity entries of the cluster's activity
+ * @param audit the row of the audit trail, null for what the market does
+ */
+public record Transition(
+    Cluster before, Cluster next, List<Activity> activity, @Nullable AuditRow audit) {
+
+  /** Nothing to do. */
+  static Transition none(Cluster cluster) {
+    return new Transition(cluster, cluster, List.of(), null);
+  }
+
+  boolean changesNothing() {
+    return before.revision() == next.revision();
+  }
+}

@@ -1,0 +1,20 @@
+/**
+ * What a cluster declares and holds: its declaration, allocations, swaps, versions, ssh keys,
+ * activity and history.
+ *
+ * <p>The data's way through: a {@link dev.bourse.capacity.Command} is queued at the {@link
+ * dev.bourse.capacity.ClusterVerticle} that owns the cluster; it turns the immutable {@link
+ * dev.bourse.capacity.Cluster} into a {@link dev.bourse.capacity.Transition}; that is committed in
+ * one piece by {@link dev.bourse.capacity.CapacityStore}; only then the new state is published in
+ * {@link dev.bourse.capacity.Clusters}, where every event loop reads it without asking anybody.
+ *
+ * <p>The rules themselves are pure functions: {@link dev.bourse.capacity.Capacity} for what clients
+ * do, {@link dev.bourse.capacity.Allotment} for what the market does.
+ *
+ * <p>Rejected: a lock per cluster (holds a thread while the disk works), and asking the owner for
+ * reads (a hop for each of thousands of reads a second that need no order).
+ */
+@NullMarked
+package dev.bourse.capacity;
+
+import org.jspecify.annotations.NullMarked;
