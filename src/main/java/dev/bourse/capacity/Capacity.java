@@ -63,8 +63,9 @@ public final class Capacity {
       requireRaisable(cluster, terms);
     }
     Set<Allocation> nominated = nominated(cluster, order.release());
-    boolean priceStands = standing != null && standing.ceilingCents() == ceilingCents;
-    if (ceilingCents < pool.reserveCents() && (isRaise || !priceStands)) {
+    Declaration samePriced =
+        standing != null && standing.ceilingCents() == ceilingCents ? standing : null;
+    if (ceilingCents < pool.reserveCents() && (isRaise || samePriced == null)) {
       throw ApiError.of(
               ErrorCode.BID_TOO_LOW,
               "max_price_per_gpu_hour "
@@ -80,7 +81,7 @@ public final class Capacity {
         new Declaration(
             order.maxGpus(),
             ceilingCents,
-            priceStands ? standing.pricedAtMillis() : nowMillis,
+            samePriced == null ? nowMillis : samePriced.pricedAtMillis(),
             nowMillis,
             order.actor());
     if (order.release().isPresent()) {
@@ -282,14 +283,16 @@ public final class Capacity {
 
   /** What the last published prices say of a declaration until the market's next look at it. */
   private static Verdict verdict(Cluster cluster, Terms terms) {
-    boolean unavailable = Boolean.TRUE.equals(cluster.verdict().capacityUnavailable());
-    int pending = cluster.pending(terms.pool().gpusPerNode());
+    Boolean unavailable = cluster.verdict().capacityUnavailable();
+    if (cluster.pending(terms.pool().gpusPerNode()) == 0) {
+      return new Verdict(false, unavailable == null ? null : Boolean.FALSE);
+    }
     Long admission = terms.admissionCents();
     boolean tooLow =
-        pending > 0 && !unavailable && admission != null && cluster.ceilingCents() < admission;
-    return new Verdict(
-        tooLow,
-        pending == 0 && unavailable ? Boolean.FALSE : cluster.verdict().capacityUnavailable());
+        !Boolean.TRUE.equals(unavailable)
+            && admission != null
+            && cluster.ceilingCents() < admission;
+    return new Verdict(tooLow, unavailable);
   }
 
   private static String detail(Declare order, long ceilingCents, long version) {

@@ -152,7 +152,8 @@ public final class SshKeyService {
         .map(
             committed -> {
               byOrg.computeIfPresent(
-                  orgId, (org, keys) -> keys.stream().filter(k -> k != key).toList());
+                  orgId,
+                  (org, keys) -> keys.stream().filter(k -> !k.keyId().equals(keyId)).toList());
               return new Revoked(keyId, audit.atMillis(), stillOn(orgId, keyId));
             });
   }
