@@ -90,7 +90,7 @@ public class AuctionBench {
     return new Bidder(
         "cluster-" + index,
         org(random.nextInt(ORGS)),
-        100 + random.nextInt(ceilings),
+        500 - random.nextInt(ceilings),
         EPOCH_MILLIS + random.nextLong(MONTH_MILLIS),
         declared,
         kind == 0 ? Entry.STATIC : kind == 1 ? Entry.INCUMBENTS_ONLY : Entry.OPEN,
@@ -104,6 +104,6 @@ public class AuctionBench {
 
   @Benchmark
   public Clearing clear() {
-    return Auction.clear(100, 10_000, bidders, supply);
+    return Auction.clear(110, 10_000, bidders, supply);
   }
 }

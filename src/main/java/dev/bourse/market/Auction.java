@@ -39,6 +39,8 @@ public final class Auction {
   // By rank, so that clusters with one ceiling are neighbours.
   private final Bidder[] ranked;
 
+  private final long[] ceilings;
+
   /** Seats before all bids. */
   private final int[] shielded;
 
@@ -51,7 +53,11 @@ public final class Auction {
   /** Seats a cluster has so far: from shielded over defended to wanted. */
   private final int[] seated;
 
+  /** All seats so far. */
   private long taken;
+
+  private final List<Reclaim> reclaims = new ArrayList<>();
+  private final Map<String, Integer> unseated = new HashMap<>();
 
   /** The last group to win a contested seat; empty while there is none. */
   private int marginalFrom;
@@ -63,6 +69,7 @@ public final class Auction {
     this.capCents = capCents;
     this.supply = supply;
     ranked = Ranking.rank(bidders);
+    ceilings = new long[ranked.length];
     shielded = new int[ranked.length];
     defended = new int[ranked.length];
     wanted = new int[ranked.length];
@@ -83,23 +90,26 @@ public final class Auction {
     Auction auction = new Auction(reserveCents, capCents, bidders, supply);
     auction.seatShielded();
     auction.seatContested();
+    auction.turnAwayLosers();
     return new Clearing(
         auction.clearingPrice(),
         auction.admissionPrice(),
         auction.grants(),
-        auction.reclaims(),
-        auction.unseated());
+        Collections.unmodifiableList(auction.reclaims),
+        Collections.unmodifiableMap(auction.unseated));
   }
 
   private void seatShielded() {
     for (int i = 0; i < ranked.length; i++) {
       Bidder bidder = ranked[i];
       int held = bidder.held().size();
+      ceilings[i] = bidder.ceilingCents();
       shielded[i] = countShielded(bidder);
       defended[i] = contests(bidder) ? held : shielded[i];
-      wanted[i] = admits(bidder) ? Math.max(held, bidder.declaredSlots()) : defended[i];
+      wanted[i] = admits(bidder) ? bidder.declaredSlots() : defended[i];
       seated[i] = shielded[i];
       taken += shielded[i];
+      turnAway(bidder, held - defended[i], bidder.declaredSlots() - wanted[i]);
     }
   }
 
@@ -150,7 +160,7 @@ public final class Auction {
 
   private int endOfGroup(int from) {
     int to = from + 1;
-    while (to < ranked.length && ranked[to].ceilingCents() == ranked[from].ceilingCents()) {
+    while (to < ranked.length && ceilings[to] == ceilings[from]) {
       to++;
     }
     return to;
@@ -207,6 +217,31 @@ public final class Auction {
     return needed;
   }
 
+  private void turnAwayLosers() {
+    for (int i = 0; i < ranked.length; i++) {
+      if (seated[i] < wanted[i]) {
+        turnAway(ranked[i], defended[i] - seated[i], wanted[i] - seated[i]);
+      }
+    }
+  }
+
+  /** Takes back as many of a cluster's nodes as given, and counts its slots without a seat. */
+  private void turnAway(Bidder bidder, int nodes, int slots) {
+    if (slots > 0) {
+      unseated.merge(bidder.cluster(), slots, Integer::sum);
+    }
+    boolean evicted = bidder.entry() == Entry.EVICTED;
+    int excess = nodes;
+    for (int i = 0; excess > 0; i++) {
+      Held held = bidder.held().get(i);
+      if (evicted || !held.shielded()) {
+        Reason reason = evicted ? Reason.HOLD : Reason.OUTBID;
+        reclaims.add(new Reclaim(bidder.cluster(), held.allocationId(), reason));
+        excess--;
+      }
+    }
+  }
+
   /**
    * The highest losing bid that another organization's contested seat withstood, the reserve price
    * when there is none. Seats go by ceiling, so it is never above the ceiling of a contested seat.
@@ -217,16 +252,16 @@ public final class Auction {
     }
     String buyer = null;
     boolean rivals = false;
-    for (int i = 0; i < marginalTo; i++) {
+    for (int i = 0; i < marginalTo && !rivals; i++) {
       if (seated[i] > shielded[i]) {
-        rivals |= buyer != null && !buyer.equals(ranked[i].org());
+        rivals = buyer != null && !buyer.equals(ranked[i].org());
         buyer = ranked[i].org();
       }
     }
     for (int i = 0; i < ranked.length && buyer != null; i++) {
-      boolean loses = admits(ranked[i]) && seated[i] < wanted[i];
+      boolean loses = seated[i] < wanted[i] && admits(ranked[i]);
       if (loses && (rivals || !buyer.equals(ranked[i].org()))) {
-        return ranked[i].ceilingCents();
+        return ceilings[i];
       }
     }
     return reserveCents;
@@ -251,7 +286,7 @@ public final class Auction {
       firstSeats += defended[i] == 0 && wanted[i] > 0 ? 1 : 0;
     }
     long raise = newcomers > firstSeats ? 0 : 1;
-    long weakest = ranked[marginalFrom].ceilingCents();
+    long weakest = ceilings[marginalFrom];
     return weakest <= capCents - raise ? weakest + raise : null;
   }
 
@@ -307,36 +342,5 @@ public final class Auction {
         spare--;
       }
     }
-  }
-
-  private List<Reclaim> reclaims() {
-    List<Reclaim> reclaims = new ArrayList<>();
-    for (int i = 0; i < ranked.length; i++) {
-      Bidder bidder = ranked[i];
-      boolean evicted = bidder.entry() == Entry.EVICTED;
-      int excess = bidder.held().size() - seated[i];
-      for (Held held : bidder.held()) {
-        if (excess <= 0) {
-          break;
-        }
-        if (evicted || !held.shielded()) {
-          Reason reason = evicted ? Reason.HOLD : Reason.OUTBID;
-          reclaims.add(new Reclaim(bidder.cluster(), held.allocationId(), reason));
-          excess--;
-        }
-      }
-    }
-    return Collections.unmodifiableList(reclaims);
-  }
-
-  private Map<String, Integer> unseated() {
-    Map<String, Integer> unseated = new HashMap<>();
-    for (int i = 0; i < ranked.length; i++) {
-      int missing = ranked[i].declaredSlots() - seated[i];
-      if (missing > 0) {
-        unseated.put(ranked[i].cluster(), missing);
-      }
-    }
-    return Collections.unmodifiableMap(unseated);
   }
 }
