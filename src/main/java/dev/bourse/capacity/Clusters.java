@@ -67,9 +67,14 @@ public final class Clusters {
     return switches;
   }
 
-  /** Tells a listener of every cluster published from now on, on the publisher's thread. */
-  public void onPublished(Consumer<Cluster> listener) {
+  /**
+   * Tells a listener of every cluster published from now on, on the publisher's thread.
+   *
+   * @return ends it
+   */
+  public Runnable onPublished(Consumer<Cluster> listener) {
     listeners.add(listener);
+    return () -> listeners.remove(listener);
   }
 
   public void put(Pool pool) {

@@ -1,6 +1,15 @@
 /**
- * Who gets which node, and at what price: the auction of one pool as a pure function, and the
- * verticle that runs it once a tick.
+ * Who gets which node, and at what price.
+ *
+ * <p>{@link dev.bourse.market.Auction} is the pure function at the heart: bids and supply in,
+ * decisions out. {@link dev.bourse.market.Tick} makes its input of what clusters and nodes are, and
+ * orders for each changed cluster of its output. {@link dev.bourse.market.MarketVerticle} runs a
+ * tick at a time while it holds the pool's lease, and {@link dev.bourse.market.Fleet} has the
+ * machines follow: whatever allocation is provisioning or reclaiming and not in work is taken into
+ * work, so that a restart needs no path of its own.
+ *
+ * <p>Rejected: granting in the write that declares (first come would beat best bid), and a table of
+ * node occupancy (the clusters' allocations already say it; two tables could disagree).
  */
 @NullMarked
 package dev.bourse.market;

@@ -1,0 +1,364 @@
+package dev.bourse.market;
+
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Allotment;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterOwners;
+import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.SshKeyStore;
+import dev.bourse.nodes.Holding;
+import dev.bourse.nodes.Machine;
+import dev.bourse.nodes.NodeProvider;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Clock;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has a pool's machines follow its allocations: one that is provisioning and not in work is
+ * prepared, one that is reclaiming and not in work is cleaned. Runs on the market's context, only
+ * while it holds the lease.
+ */
+final class Fleet {
+  private static final Logger LOG = LoggerFactory.getLogger(Fleet.class);
+
+  /** Machines in work at once: a site's operators can follow that many; the others wait in line. */
+  private static final int MAX_IN_WORK = 64;
+
+  /** A swapped-away machine is not granted to the same organization again for this long. */
+  static final long SWAP_EXCLUSION_MILLIS = 3_600_000;
+
+  /** Waits between tries double from the first to the last. */
+  private static final long FIRST_RETRY_MILLIS = 1_000;
+
+  private static final int MAX_RETRY_DOUBLINGS = 6;
+
+  /** Reclaims that failed in a row after which an operator must look at the machine. */
+  private static final int RECLAIM_FAILURES_MEANING_QUARANTINE = 3;
+
+  private final Vertx vertx;
+  private final Context context;
+  private final Clusters clusters;
+  private final ClusterOwners owners;
+  private final SshKeyStore keys;
+  private final MarketStore store;
+  private final MarketStore.Lease lease;
+  private final NodeProvider provider;
+  private final MarketConfig config;
+  private final Clock clock;
+
+  private final Map<String, Node> nodes = new TreeMap<>();
+  private final Map<String, MarketStore.SwappedAway> swappedAway = new HashMap<>();
+  private final Set<String> inWork = new HashSet<>();
+  private final ArrayDeque<Supplier<Future<Void>>> waiting = new ArrayDeque<>();
+  private final Map<String, Integer> failedTries = new HashMap<>();
+  private final Set<String> cleaning = new HashSet<>();
+  private int running;
+  private boolean stopped;
+  private Runnable unsubscribe = () -> {};
+
+  Fleet(
+      Vertx vertx,
+      Clusters clusters,
+      ClusterOwners owners,
+      SshKeyStore keys,
+      MarketStore store,
+      MarketStore.Lease lease,
+      NodeProvider provider,
+      MarketConfig config,
+      Clock clock) {
+    this.vertx = vertx;
+    this.context = vertx.getOrCreateContext();
+    this.clusters = clusters;
+    this.owners = owners;
+    this.keys = keys;
+    this.store = store;
+    this.lease = lease;
+    this.provider = provider;
+    this.config = config;
+    this.clock = clock;
+  }
+
+  /** Reads the inventory, compares it with the allocations, and takes up what was left undone. */
+  Future<Void> start() {
+    return store
+        .listNodes(lease.pool())
+        .compose(
+            list -> {
+              list.forEach(node -> nodes.put(node.nodeId(), node));
+              return store.listSwappedAway(lease.pool(), clock.millis() - SWAP_EXCLUSION_MILLIS);
+            })
+        .compose(
+            list -> {
+              list.forEach(swapped -> swappedAway.put(swapped.nodeId(), swapped));
+              return provider
+                  .held(nodes.values().stream().map(Node::machine).toList())
+                  .otherwise(
+                      e -> {
+                        LOG.warn("pool {}: machines cannot be asked", lease.pool(), e);
+                        return List.of();
+                      });
+            })
+        .map(
+            holdings -> {
+              reconcile(holdings);
+              unsubscribe = clusters.onPublished(this::published);
+              clusters.ofPool(lease.pool()).forEach(view -> inspect(view.cluster().name()));
+              return null;
+            });
+  }
+
+  /** What the next tick may grant. */
+  Tick.Nodes snapshot(long nowMillis) {
+    Map<String, String> excluded = new HashMap<>();
+    swappedAway.values().removeIf(s -> s.atMillis() + SWAP_EXCLUSION_MILLIS <= nowMillis);
+    swappedAway.values().forEach(s -> excluded.put(s.nodeId(), s.orgId()));
+    return new Tick.Nodes(List.copyOf(nodes.values()), Set.copyOf(cleaning), excluded);
+  }
+
+  String publicIp(String nodeId) {
+    return machine(nodeId).publicIp();
+  }
+
+  /** Starts nothing more. */
+  void stop() {
+    stopped = true;
+    unsubscribe.run();
+    waiting.clear();
+  }
+
+  private void published(Cluster cluster) {
+    if (!stopped
+        && cluster.pool().equals(lease.pool())
+        && cluster.allocations().stream().anyMatch(a -> a.state() != Allocation.State.ACTIVE)) {
+      context.runOnContext(go -> inspect(cluster.name()));
+    }
+  }
+
+  /** Looks at the latest snapshot: an older one may name a machine that is granted anew by now. */
+  private void inspect(String name) {
+    clusters.find(name).map(ClusterView::cluster).ifPresent(this::inspect);
+  }
+
+  private void inspect(Cluster cluster) {
+    for (Allocation allocation : cluster.allocations()) {
+      if (allocation.state() == Allocation.State.PROVISIONING) {
+        take(cluster.name(), allocation.allocationId(), () -> provision(cluster, allocation));
+      } else if (allocation.state() == Allocation.State.RECLAIMING) {
+        noteSwap(cluster, allocation);
+        take(cluster.name(), allocation.allocationId(), () -> reclaim(cluster, allocation));
+      }
+    }
+  }
+
+  private void noteSwap(Cluster cluster, Allocation allocation) {
+    Allocation.Reclaim reclaim = allocation.reclaim();
+    if (reclaim != null && reclaim.reason() == Allocation.Reason.SWAP) {
+      swappedAway.put(
+          allocation.nodeId(),
+          new MarketStore.SwappedAway(allocation.nodeId(), cluster.orgId(), reclaim.atMillis()));
+    }
+  }
+
+  /** Takes an allocation into work unless it is; afterwards looks at its cluster again. */
+  private void take(String cluster, String allocationId, Supplier<Future<Void>> work) {
+    if (stopped || !inWork.add(allocationId)) {
+      return;
+    }
+    waiting.add(
+        () ->
+            work.get()
+                .onComplete(
+                    done -> {
+                      if (done.failed()) {
+                        LOG.warn("{} of {}: {}", allocationId, cluster, done.cause().toString());
+                      }
+                      again(cluster, allocationId, done.failed());
+                    }));
+    startWaiting();
+  }
+
+  private void startWaiting() {
+    while (!stopped && running < MAX_IN_WORK && !waiting.isEmpty()) {
+      running++;
+      waiting
+          .remove()
+          .get()
+          .onComplete(
+              done -> {
+                running--;
+                startWaiting();
+              });
+    }
+  }
+
+  private void again(String cluster, String allocationId, boolean afterFailure) {
+    int tries = afterFailure ? failedTries.merge(allocationId, 1, Integer::sum) : 0;
+    Runnable look =
+        () -> {
+          inWork.remove(allocationId);
+          inspect(cluster);
+        };
+    if (!afterFailure) {
+      failedTries.remove(allocationId);
+      look.run();
+    } else if (!stopped) {
+      vertx.setTimer(
+          FIRST_RETRY_MILLIS << Math.min(tries - 1, MAX_RETRY_DOUBLINGS), timer -> look.run());
+    }
+  }
+
+  private Future<Void> provision(Cluster cluster, Allocation allocation) {
+    String id = allocation.allocationId();
+    return keys.listLines(allocation.keyIds())
+        .compose(
+            lines ->
+                provider
+                    .provision(machine(allocation.nodeId()), id, lines)
+                    .map(ready -> true)
+                    .recover(
+                        e -> {
+                          LOG.warn(
+                              "node {} could not be prepared: {}",
+                              allocation.nodeId(),
+                              e.toString());
+                          return Future.succeededFuture(false);
+                        }))
+        .compose(ready -> ready ? provisioned(cluster, allocation) : unwound(cluster, allocation));
+  }
+
+  private Future<Void> provisioned(Cluster cluster, Allocation allocation) {
+    Node node = nodes.get(allocation.nodeId());
+    Future<Void> noted =
+        node == null || node.failures() == 0 ? Future.succeededFuture() : note(node.healthy());
+    return noted.compose(
+        ok ->
+            owners
+                .submit(
+                    cluster.name(),
+                    (state, now) ->
+                        Allotment.provisioned(
+                            state, allocation.allocationId(), config.protectionMillis(), now),
+                    List.of(lease.fence()))
+                .mapEmpty());
+  }
+
+  /** The node is set aside first, so that no tick grants it before its back-off is known. */
+  private Future<Void> unwound(Cluster cluster, Allocation allocation) {
+    Node node = nodes.get(allocation.nodeId());
+    Future<Void> noted =
+        node == null ? Future.succeededFuture() : note(node.failed(clock.millis()));
+    return noted.compose(
+        ok ->
+            owners
+                .submit(
+                    cluster.name(),
+                    (state, now) ->
+                        Allotment.unwound(
+                            state,
+                            allocation.allocationId(),
+                            "the machine could not be prepared",
+                            now),
+                    List.of(lease.fence()))
+                .mapEmpty());
+  }
+
+  private Future<Void> reclaim(Cluster cluster, Allocation allocation) {
+    return provider
+        .reclaim(machine(allocation.nodeId()))
+        .recover(e -> afterFailedReclaim(allocation).compose(noted -> Future.failedFuture(e)))
+        .compose(
+            clean ->
+                owners.submit(
+                    cluster.name(),
+                    (state, now) -> Allotment.reclaimed(state, allocation.allocationId()),
+                    List.of(lease.fence())))
+        .mapEmpty();
+  }
+
+  /** A tenant may still be on a machine that cannot be cleaned: it never goes back by itself. */
+  private Future<Void> afterFailedReclaim(Allocation allocation) {
+    int failures = failedTries.getOrDefault(allocation.allocationId(), 0) + 1;
+    Node node = nodes.get(allocation.nodeId());
+    return node == null
+            || node.quarantinedAtMillis() != null
+            || failures < RECLAIM_FAILURES_MEANING_QUARANTINE
+        ? Future.succeededFuture()
+        : note(node.quarantined(clock.millis()));
+  }
+
+  private Future<Void> note(Node changed) {
+    nodes.put(changed.nodeId(), changed);
+    return store.update(changed, lease);
+  }
+
+  /**
+   * Cleans machines that are prepared for an allocation nobody has, and prepares again those that
+   * lost what an active allocation needs.
+   */
+  private void reconcile(List<Holding> holdings) {
+    Map<String, Cluster> holders = new HashMap<>();
+    Map<String, Allocation> allocations = new HashMap<>();
+    Collection<ClusterView> views = clusters.ofPool(lease.pool());
+    for (ClusterView view : views) {
+      for (Allocation a : view.cluster().allocations()) {
+        allocations.put(a.nodeId(), a);
+        holders.put(a.nodeId(), view.cluster());
+      }
+    }
+    for (Holding holding : holdings) {
+      Allocation allocation = allocations.get(holding.nodeId());
+      Cluster holder = holders.get(holding.nodeId());
+      if (allocation == null || holder == null) {
+        if (holding.allocationId() != null) {
+          clean(holding.nodeId());
+        }
+      } else if (allocation.state() == Allocation.State.ACTIVE
+          && !allocation.allocationId().equals(holding.allocationId())) {
+        take(
+            holder.name(),
+            allocation.allocationId(),
+            () ->
+                keys.listLines(allocation.keyIds())
+                    .compose(
+                        lines ->
+                            provider.provision(
+                                machine(allocation.nodeId()), allocation.allocationId(), lines)));
+      }
+    }
+  }
+
+  private void clean(String nodeId) {
+    cleaning.add(nodeId);
+    provider
+        .reclaim(machine(nodeId))
+        .onSuccess(clean -> cleaning.remove(nodeId))
+        .onFailure(
+            e -> {
+              LOG.warn("orphaned node {} could not be cleaned: {}", nodeId, e.toString());
+              if (!stopped) {
+                vertx.setTimer(FIRST_RETRY_MILLIS << MAX_RETRY_DOUBLINGS, timer -> clean(nodeId));
+              }
+            });
+  }
+
+  private Machine machine(String nodeId) {
+    Node node = nodes.get(nodeId);
+    if (node == null) {
+      throw new IllegalStateException("no node " + nodeId + " in pool " + lease.pool());
+    }
+    return node.machine();
+  }
+}

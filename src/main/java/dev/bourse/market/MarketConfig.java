@@ -1,0 +1,29 @@
+package dev.bourse.market;
+
+import dev.bourse.core.Settings;
+import java.time.Duration;
+
+/**
+ * Settings of the market.
+ *
+ * @param tickMillis {@code market.tick}: from one clearing to the next
+ * @param protectionMillis {@code market.protection}: how long after it became active a node is safe
+ *     from rivals
+ * @param leaseMillis {@code market.lease}: how long a pool stays without a market when the process
+ *     that runs it dies
+ * @param swapFreshnessMillis {@code market.swap-freshness}: how long a swap may wait
+ */
+public record MarketConfig(
+    long tickMillis, long protectionMillis, long leaseMillis, long swapFreshnessMillis) {
+
+  public static MarketConfig from(Settings settings, long swapFreshnessMillis) {
+    return new MarketConfig(
+        settings.millis(
+            "market.tick", Duration.ofSeconds(10), Duration.ofMillis(10), Duration.ofHours(1)),
+        settings.millis(
+            "market.protection", Duration.ofMinutes(60), Duration.ZERO, Duration.ofDays(7)),
+        settings.millis(
+            "market.lease", Duration.ofSeconds(10), Duration.ofMillis(100), Duration.ofMinutes(10)),
+        swapFreshnessMillis);
+  }
+}

@@ -1,0 +1,207 @@
+package dev.bourse.market;
+
+import dev.bourse.capacity.Allocation;
+import dev.bourse.nodes.Machine;
+import dev.bourse.store.Database;
+import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Rows of nodes, leases and prices. */
+public final class MarketStore {
+  private final Database database;
+
+  public MarketStore(Database database) {
+    this.database = database;
+  }
+
+  /**
+   * The right to run a pool's market.
+   *
+   * @param owner the process that holds it
+   * @param epoch one more for each holder; commits of an older one fail on the fence
+   */
+  record Lease(String pool, String owner, long epoch) {
+
+    /** Fails a commit unless this lease is still the pool's latest. */
+    Statement fence() {
+      return Statement.guarded(
+          "lease",
+          "UPDATE lease SET epoch = epoch WHERE pool = ? AND owner = ? AND epoch = ?",
+          pool,
+          owner,
+          epoch);
+    }
+  }
+
+  /** A pool's latest published prices and the running sums up to then. */
+  record PricePoint(
+      long atMillis,
+      @Nullable Long clearingCents,
+      @Nullable Long admissionCents,
+      long centsMillis,
+      long pricedMillis) {
+
+    /** The change point that follows this one. */
+    PricePoint next(long nowMillis, @Nullable Long clearing, @Nullable Long admission) {
+      long span = clearingCents == null ? 0 : nowMillis - atMillis;
+      return new PricePoint(
+          nowMillis,
+          clearing,
+          admission,
+          centsMillis + span * (clearingCents == null ? 0 : clearingCents),
+          pricedMillis + span);
+    }
+  }
+
+  /** Every node of a pool, by id. */
+  Future<List<Node>> listNodes(String pool) {
+    return database.read(
+        "SELECT node_id, public_ip, ssh_port, host_key, cordoned, failures, usable_after,"
+            + " quarantined_at FROM node WHERE pool = ? ORDER BY node_id",
+        List.of(pool),
+        MarketStore::node);
+  }
+
+  public static Statement insert(String pool, Machine machine, long nowMillis) {
+    return Statement.of(
+        "INSERT INTO node (node_id, pool, public_ip, ssh_port, host_key, created_at)"
+            + " VALUES (?, ?, ?, ?, ?, ?)",
+        machine.nodeId(),
+        pool,
+        machine.publicIp(),
+        machine.sshPort(),
+        machine.hostKey(),
+        nowMillis);
+  }
+
+  Future<Void> update(Node node, Lease lease) {
+    return database.commit(
+        List.of(
+            lease.fence(),
+            Statement.guarded(
+                "node",
+                "UPDATE node SET failures = ?, usable_after = ?, quarantined_at = ?"
+                    + " WHERE node_id = ?",
+                node.failures(),
+                node.usableAfterMillis(),
+                node.quarantinedAtMillis(),
+                node.nodeId())));
+  }
+
+  /** A node an organization swapped away, and when. */
+  record SwappedAway(String nodeId, String orgId, long atMillis) {}
+
+  Future<List<SwappedAway>> listSwappedAway(String pool, long sinceMillis) {
+    return database.read(
+        "SELECT a.node_id, c.org_id, MAX(a.reclaim_at) FROM allocation a"
+            + " JOIN cluster c ON c.name = a.cluster"
+            + " WHERE c.pool = ? AND a.reclaim_reason = ? AND a.reclaim_at > ?"
+            + " GROUP BY a.node_id, c.org_id",
+        List.of(pool, Allocation.Reason.SWAP.name(), sinceMillis),
+        row -> new SwappedAway(row.text(0), row.text(1), row.integer(2)));
+  }
+
+  /**
+   * Takes a pool's lease if nobody holds it. In a store that no other process can be using, a lease
+   * left behind belongs to a process that is gone.
+   */
+  Future<Optional<Lease>> acquire(String pool, String owner, long nowMillis, long leaseMillis) {
+    return database
+        .read(
+            "SELECT epoch, expires_at FROM lease WHERE pool = ?",
+            List.of(pool),
+            row -> new long[] {row.integer(0), row.integer(1)})
+        .compose(
+            found -> {
+              long epoch = found.isEmpty() ? 0 : found.get(0)[0];
+              boolean isHeld =
+                  database.isShared() && !found.isEmpty() && nowMillis < found.get(0)[1];
+              return isHeld
+                  ? Future.succeededFuture(Optional.<Lease>empty())
+                  : take(
+                      new Lease(pool, owner, epoch + 1), found.isEmpty(), nowMillis + leaseMillis);
+            });
+  }
+
+  private Future<Optional<Lease>> take(Lease lease, boolean isFirst, long expiresAtMillis) {
+    Statement statement =
+        isFirst
+            ? Statement.of(
+                "INSERT INTO lease (owner, epoch, expires_at, pool) VALUES (?, ?, ?, ?)",
+                lease.owner(),
+                lease.epoch(),
+                expiresAtMillis,
+                lease.pool())
+            : Statement.guarded(
+                "lease",
+                "UPDATE lease SET owner = ?, epoch = ?, expires_at = ?"
+                    + " WHERE pool = ? AND epoch = ?",
+                lease.owner(),
+                lease.epoch(),
+                expiresAtMillis,
+                lease.pool(),
+                lease.epoch() - 1);
+    return database.commit(List.of(statement)).map(Optional.of(lease));
+  }
+
+  /** Whether a lease must be renewed to be kept. */
+  boolean leasesExpire() {
+    return database.isShared();
+  }
+
+  Future<Void> renew(Lease lease, long expiresAtMillis) {
+    return database.commit(
+        List.of(
+            Statement.guarded(
+                "lease",
+                "UPDATE lease SET expires_at = ? WHERE pool = ? AND owner = ? AND epoch = ?",
+                expiresAtMillis,
+                lease.pool(),
+                lease.owner(),
+                lease.epoch())));
+  }
+
+  Future<Optional<PricePoint>> findLastPrice(String pool) {
+    return database
+        .read(
+            "SELECT ts, clearing_cents, admission_cents, cents_millis, priced_millis"
+                + " FROM price_point WHERE pool = ? ORDER BY ts DESC LIMIT 1",
+            List.of(pool),
+            row ->
+                new PricePoint(
+                    row.integer(0),
+                    row.integerOrNull(1),
+                    row.integerOrNull(2),
+                    row.integer(3),
+                    row.integer(4)))
+        .map(points -> points.stream().findFirst());
+  }
+
+  Future<Void> insert(PricePoint point, Lease lease) {
+    return database.commit(
+        List.of(
+            lease.fence(),
+            Statement.of(
+                "INSERT INTO price_point (pool, ts, clearing_cents, admission_cents, cents_millis,"
+                    + " priced_millis) VALUES (?, ?, ?, ?, ?, ?)",
+                lease.pool(),
+                point.atMillis(),
+                point.clearingCents(),
+                point.admissionCents(),
+                point.centsMillis(),
+                point.pricedMillis())));
+  }
+
+  private static Node node(Row row) {
+    return new Node(
+        new Machine(row.text(0), row.text(1), Math.toIntExact(row.integer(2)), row.textOrNull(3)),
+        row.truth(4),
+        Math.toIntExact(row.integer(5)),
+        row.integer(6),
+        row.integerOrNull(7));
+  }
+}

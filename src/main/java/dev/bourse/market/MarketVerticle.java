@@ -1,0 +1,291 @@
+package dev.bourse.market;
+
+import dev.bourse.capacity.Allotment;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterOwners;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.Pool;
+import dev.bourse.capacity.Quote;
+import dev.bourse.capacity.SshKey;
+import dev.bourse.capacity.SshKeyService;
+import dev.bourse.capacity.SshKeyStore;
+import dev.bourse.core.Ids;
+import dev.bourse.nodes.NodeProvider;
+import dev.bourse.store.GuardFailed;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The market of one pool: takes the pool's lease, then clears once a tick for as long as it holds
+ * it. A tick that fails is logged and the next one starts afresh; nothing it left half-done
+ * matters, for every tick decides from what is stored.
+ */
+final class MarketVerticle extends VerticleBase {
+  private static final Logger LOG = LoggerFactory.getLogger(MarketVerticle.class);
+
+  /** Clusters told of a tick's decisions at once; their commits share fsyncs. */
+  private static final int ORDERS_IN_FLIGHT = 256;
+
+  /** A lease is renewed, or asked for again, this many times within its length. */
+  private static final int RENEWALS_PER_LEASE = 3;
+
+  /** What a market works with; the same for each pool but for the provider. */
+  record Setting(
+      Clusters clusters,
+      ClusterOwners owners,
+      SshKeyService keys,
+      SshKeyStore keyStore,
+      MarketStore store,
+      MarketConfig config,
+      Clock clock,
+      RandomGenerator random,
+      String processId) {}
+
+  private final Pool pool;
+  private final NodeProvider provider;
+  private final Setting setting;
+  private MarketStore.@Nullable Lease lease;
+  private @Nullable Fleet fleet;
+  private MarketStore.@Nullable PricePoint lastPrice;
+  private boolean stopped;
+
+  MarketVerticle(Pool pool, NodeProvider provider, Setting setting) {
+    this.pool = pool;
+    this.provider = provider;
+    this.setting = setting;
+  }
+
+  @Override
+  public Future<?> start() {
+    seek();
+    return Future.succeededFuture();
+  }
+
+  @Override
+  public Future<?> stop() {
+    stopped = true;
+    MarketStore.Lease held = lease;
+    drop();
+    return held == null || !setting.store.leasesExpire()
+        ? Future.succeededFuture()
+        : setting.store.renew(held, 0).otherwiseEmpty();
+  }
+
+  /** Tries to get the lease; tries again later when somebody else has it. */
+  private void seek() {
+    if (stopped) {
+      return;
+    }
+    setting
+        .store
+        .acquire(pool.name(), setting.processId, now(), setting.config.leaseMillis())
+        .onComplete(
+            got -> {
+              Optional<MarketStore.Lease> won = got.succeeded() ? got.result() : Optional.empty();
+              if (got.failed() && !(got.cause() instanceof GuardFailed)) {
+                LOG.warn("pool {}: no lease: {}", pool.name(), got.cause().toString());
+              }
+              won.ifPresentOrElse(this::hold, () -> later(this::seek, retryMillis()));
+            });
+  }
+
+  private void hold(MarketStore.Lease won) {
+    lease = won;
+    Fleet machines =
+        new Fleet(
+            vertx,
+            setting.clusters,
+            setting.owners,
+            setting.keyStore,
+            setting.store,
+            won,
+            provider,
+            setting.config,
+            setting.clock);
+    fleet = machines;
+    if (setting.store.leasesExpire()) {
+      later(() -> renew(won), retryMillis());
+    }
+    machines
+        .start()
+        .compose(started -> setting.store.findLastPrice(pool.name()))
+        .onSuccess(
+            price -> {
+              lastPrice = price.orElse(null);
+              tick(won, machines);
+            })
+        .onFailure(e -> lose(won, "start", e));
+  }
+
+  private void renew(MarketStore.Lease held) {
+    if (held.equals(lease)) {
+      setting
+          .store
+          .renew(held, now() + setting.config.leaseMillis())
+          .onSuccess(renewed -> later(() -> renew(held), retryMillis()))
+          .onFailure(e -> lose(held, "renewal", e));
+    }
+  }
+
+  private void lose(MarketStore.Lease held, String during, Throwable cause) {
+    if (held.equals(lease)) {
+      LOG.warn("pool {}: lease given up at {}: {}", pool.name(), during, cause.toString());
+      drop();
+      later(this::seek, retryMillis());
+    }
+  }
+
+  private void drop() {
+    if (fleet != null) {
+      fleet.stop();
+    }
+    fleet = null;
+    lease = null;
+  }
+
+  private void tick(MarketStore.Lease held, Fleet machines) {
+    if (stopped || !held.equals(lease)) {
+      return;
+    }
+    long now = now();
+    Tick.Nodes nodes = machines.snapshot(now);
+    Tick tick =
+        new Tick(
+            pool, setting.clusters.ofPool(pool.name()), setting.config.swapFreshnessMillis(), now);
+    vertx
+        .executeBlocking(() -> tick.decide(nodes), false)
+        .compose(outcome -> carryOut(outcome, held, machines, now))
+        .onComplete(
+            done -> {
+              if (done.failed() && done.cause() instanceof GuardFailed) {
+                lose(held, "tick", done.cause());
+              } else {
+                if (done.failed()) {
+                  LOG.warn("pool {}: a tick failed", pool.name(), done.cause());
+                }
+                later(
+                    () -> tick(held, machines),
+                    Math.max(1, now + setting.config.tickMillis() - now()));
+              }
+            });
+  }
+
+  private Future<Void> carryOut(
+      Tick.Outcome outcome, MarketStore.Lease held, Fleet machines, long tickMillis) {
+    List<Future<Void>> lanes = new ArrayList<>();
+    Iterator<Map.Entry<String, Tick.Decided>> orders = outcome.decided().entrySet().iterator();
+    for (int lane = 0; lane < ORDERS_IN_FLIGHT && orders.hasNext(); lane++) {
+      lanes.add(orderNext(orders, held, machines));
+    }
+    return storePrice(outcome.clearing(), held, tickMillis)
+        .compose(
+            stored -> {
+              publish(outcome, tickMillis);
+              return Future.join(lanes);
+            })
+        .mapEmpty();
+  }
+
+  /** One lane of orders: the next cluster is told when this one has answered. */
+  private Future<Void> orderNext(
+      Iterator<Map.Entry<String, Tick.Decided>> orders, MarketStore.Lease held, Fleet machines) {
+    if (!orders.hasNext()) {
+      return Future.succeededFuture();
+    }
+    Map.Entry<String, Tick.Decided> next = orders.next();
+    return order(next.getKey(), next.getValue(), held, machines)
+        .compose(done -> orderNext(orders, held, machines));
+  }
+
+  private Future<Void> order(
+      String name, Tick.Decided decided, MarketStore.Lease held, Fleet machines) {
+    return setting
+        .owners
+        .submit(
+            name,
+            (cluster, now) -> Allotment.settle(cluster, orders(cluster, decided, machines), now),
+            List.of(held.fence()))
+        .<Void>mapEmpty()
+        .recover(
+            e -> {
+              if (e instanceof GuardFailed) {
+                return Future.failedFuture(e);
+              }
+              LOG.warn("pool {}: cluster {} keeps its state: {}", pool.name(), name, e.toString());
+              return Future.succeededFuture();
+            });
+  }
+
+  private Allotment.Orders orders(Cluster cluster, Tick.Decided decided, Fleet machines) {
+    List<String> keyIds = setting.keys.keysFor(cluster).stream().map(SshKey::keyId).toList();
+    List<Allotment.Orders.Grant> grants = new ArrayList<>();
+    for (Clearing.Grant grant : decided.grants()) {
+      grants.add(
+          new Allotment.Orders.Grant(
+              Ids.next("alc", setting.random),
+              grant.nodeId(),
+              machines.publicIp(grant.nodeId()),
+              grant.replaces(),
+              keyIds));
+    }
+    return new Allotment.Orders(
+        decided.seenRevision(),
+        grants,
+        decided.reclaims(),
+        decided.verdict(),
+        setting.config.swapFreshnessMillis());
+  }
+
+  private Future<Void> storePrice(Clearing clearing, MarketStore.Lease held, long tickMillis) {
+    MarketStore.PricePoint last = lastPrice;
+    if (last != null && Tick.samePrices(last, clearing)) {
+      return Future.succeededFuture();
+    }
+    MarketStore.PricePoint point =
+        last == null
+            ? new MarketStore.PricePoint(
+                tickMillis, clearing.clearingCents(), clearing.admissionCents(), 0, 0)
+            : last.next(
+                Math.max(tickMillis, last.atMillis() + 1),
+                clearing.clearingCents(),
+                clearing.admissionCents());
+    return setting.store.insert(point, held).onSuccess(stored -> lastPrice = point);
+  }
+
+  private void publish(Tick.Outcome outcome, long tickMillis) {
+    Clearing clearing = outcome.clearing();
+    setting.clusters.put(
+        pool.name(),
+        new Quote(
+            clearing.clearingCents(),
+            clearing.admissionCents(),
+            outcome.supply().seats(),
+            Math.max(0, outcome.supply().free().size() - clearing.grants().size()),
+            tickMillis,
+            tickMillis + setting.config.tickMillis()));
+  }
+
+  private void later(Runnable what, long delayMillis) {
+    if (!stopped) {
+      vertx.setTimer(delayMillis, timer -> what.run());
+    }
+  }
+
+  private long retryMillis() {
+    return Math.max(1, setting.config.leaseMillis() / RENEWALS_PER_LEASE);
+  }
+
+  private long now() {
+    return setting.clock.millis();
+  }
+}

@@ -1,0 +1,201 @@
+package dev.bourse.market;
+
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Allotment;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.Pool;
+import dev.bourse.capacity.Verdict;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * One clearing of a pool: what clusters and nodes are goes in, orders for the clusters that change
+ * come out. Pure, so that it can run off the event loop.
+ */
+final class Tick {
+  /** Unwound grants in a row after which a cluster is told that capacity is what it lacks. */
+  private static final int FAILURES_MEANING_UNAVAILABLE = 3;
+
+  private final Pool pool;
+  private final long nowMillis;
+  private final long swapFreshnessMillis;
+  private final List<Cluster> clusters = new ArrayList<>();
+
+  /**
+   * What a tick saw of the world besides clusters.
+   *
+   * @param nodes the pool's nodes
+   * @param busy nodes that are being cleaned and held by nobody
+   * @param excluded node to the organization that swapped it away within the last hour
+   */
+  record Nodes(Collection<Node> nodes, Set<String> busy, Map<String, String> excluded) {}
+
+  /** The decisions: prices, supply, and each changed cluster's part. */
+  record Outcome(Clearing clearing, Supply supply, Map<String, Decided> decided) {}
+
+  /** One cluster's part, not yet turned into orders. */
+  record Decided(
+      long seenRevision,
+      List<Clearing.Grant> grants,
+      List<Allotment.Orders.Taken> reclaims,
+      Verdict verdict) {}
+
+  Tick(Pool pool, Collection<ClusterView> views, long swapFreshnessMillis, long nowMillis) {
+    this.pool = pool;
+    this.nowMillis = nowMillis;
+    this.swapFreshnessMillis = swapFreshnessMillis;
+    views.forEach(view -> clusters.add(view.cluster()));
+  }
+
+  Outcome decide(Nodes nodes) {
+    List<Bidder> bidders = new ArrayList<>(clusters.size());
+    clusters.forEach(cluster -> bidders.add(bidder(cluster)));
+    Supply supply = supply(nodes);
+    Clearing clearing = Auction.clear(pool.reserveCents(), pool.capCents(), bidders, supply);
+    return new Outcome(clearing, supply, changed(clearing));
+  }
+
+  private Bidder bidder(Cluster cluster) {
+    List<Bidder.Held> held = new ArrayList<>();
+    for (Allocation a : cluster.releaseOrder()) {
+      held.add(new Bidder.Held(a.allocationId(), a.isShielded(nowMillis, cluster.ceilingCents())));
+    }
+    List<String> swaps = new ArrayList<>();
+    cluster.allocations().stream()
+        .filter(a -> a.isOpen() && a.isSwapping())
+        .filter(a -> !isLapsed(a))
+        .filter(a -> cluster.allocations().stream().noneMatch(r -> isReplacementOf(r, a)))
+        .sorted(Comparator.comparing(Allocation::swapRequestedAtMillis))
+        .forEach(a -> swaps.add(a.allocationId()));
+    return new Bidder(
+        cluster.name(),
+        cluster.orgId(),
+        cluster.ceilingCents(),
+        cluster.declared() == null ? 0 : cluster.declared().pricedAtMillis(),
+        Math.max(cluster.declaredSlots(pool.gpusPerNode()), held.size()),
+        entry(cluster),
+        held,
+        swaps);
+  }
+
+  private static boolean isReplacementOf(Allocation replacement, Allocation replaced) {
+    return replacement.isOpen() && replaced.allocationId().equals(replacement.replaces());
+  }
+
+  private boolean isLapsed(Allocation a) {
+    Long since = a.swapRequestedAtMillis();
+    return since != null && nowMillis >= since + swapFreshnessMillis;
+  }
+
+  private static Bidder.Entry entry(Cluster cluster) {
+    Hold hold = cluster.hold();
+    if (hold != null && hold.stage() == Hold.Stage.ENFORCE) {
+      return Bidder.Entry.EVICTED;
+    }
+    if (cluster.posture() == Cluster.Posture.STATIC) {
+      return Bidder.Entry.STATIC;
+    }
+    return hold != null && hold.stage() == Hold.Stage.NOTICE
+        ? Bidder.Entry.INCUMBENTS_ONLY
+        : Bidder.Entry.OPEN;
+  }
+
+  private Supply supply(Nodes nodes) {
+    Set<String> held = new HashSet<>();
+    Set<String> returning = new HashSet<>();
+    int inTransit = 0;
+    for (Cluster cluster : clusters) {
+      for (Allocation a : cluster.allocations()) {
+        (a.isOpen() ? held : returning).add(a.nodeId());
+        inTransit += a.isOpen() && !a.fillsSlot() ? 1 : 0;
+      }
+    }
+    int seats = 0;
+    List<Supply.FreeNode> free = new ArrayList<>();
+    for (Node node : nodes.nodes()) {
+      String id = node.nodeId();
+      boolean usable = node.isUsable(nowMillis);
+      if (usable || held.contains(id)) {
+        seats++;
+      }
+      if (usable && !held.contains(id) && !returning.contains(id) && !nodes.busy().contains(id)) {
+        free.add(new Supply.FreeNode(id, nodes.excluded().get(id)));
+      }
+    }
+    return new Supply(seats - inTransit, free);
+  }
+
+  private Map<String, Decided> changed(Clearing clearing) {
+    Map<String, List<Clearing.Grant>> grants = new HashMap<>();
+    clearing
+        .grants()
+        .forEach(g -> grants.computeIfAbsent(g.cluster(), c -> new ArrayList<>()).add(g));
+    Map<String, List<Allotment.Orders.Taken>> reclaims = new HashMap<>();
+    clearing
+        .reclaims()
+        .forEach(
+            r ->
+                reclaims
+                    .computeIfAbsent(r.cluster(), c -> new ArrayList<>())
+                    .add(new Allotment.Orders.Taken(r.allocationId(), reason(r.reason()))));
+    Map<String, Decided> changed = new LinkedHashMap<>();
+    for (Cluster cluster : clusters) {
+      Decided decided =
+          new Decided(
+              cluster.revision(),
+              grants.getOrDefault(cluster.name(), List.of()),
+              reclaims.getOrDefault(cluster.name(), List.of()),
+              verdict(cluster, clearing));
+      if (!decided.grants().isEmpty()
+          || !decided.reclaims().isEmpty()
+          || !decided.verdict().equals(cluster.verdict())
+          || !Allotment.lapsedSwaps(cluster, swapFreshnessMillis, nowMillis).isEmpty()) {
+        changed.put(cluster.name(), decided);
+      }
+    }
+    return changed;
+  }
+
+  private static Allocation.Reason reason(Clearing.Reason reason) {
+    return switch (reason) {
+      case OUTBID -> Allocation.Reason.OUTBID;
+      case HOLD -> Allocation.Reason.HOLD;
+    };
+  }
+
+  /**
+   * Why a cluster's declared slots stay open. A slot that won a seat and waits for its node is
+   * neither too cheap nor unavailable, whatever a newcomer would have to pay.
+   */
+  private Verdict verdict(Cluster cluster, Clearing clearing) {
+    boolean bids = cluster.posture() == Cluster.Posture.MARKET;
+    int unseated = bids ? clearing.unseated().getOrDefault(cluster.name(), 0) : 0;
+    boolean failing =
+        cluster.provisionFailures() >= FAILURES_MEANING_UNAVAILABLE
+            && cluster.pending(pool.gpusPerNode()) > 0;
+    Optional<Long> admission = Optional.ofNullable(clearing.admissionCents());
+    boolean unavailable = failing || (unseated > 0 && admission.isEmpty());
+    boolean tooLow =
+        unseated > 0
+            && !(unavailable && pool.detectorArmed())
+            && admission.filter(price -> cluster.ceilingCents() < price).isPresent();
+    return new Verdict(tooLow, pool.detectorArmed() ? Boolean.valueOf(unavailable) : null);
+  }
+
+  /** Whether two prices are the same. */
+  static boolean samePrices(MarketStore.PricePoint point, Clearing clearing) {
+    return Objects.equals(point.clearingCents(), clearing.clearingCents())
+        && Objects.equals(point.admissionCents(), clearing.admissionCents());
+  }
+}
