@@ -1,0 +1,165 @@
+package dev.bourse.store;
+
+import io.vertx.core.Future;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The steps that make a schema, applied in order, each in one commit together with the row of table
+ * {@code migration} that records it. It knows no engine: a step is a list of statements.
+ *
+ * <p>A folder on the class path holds {@code 0001-name.sql}, {@code 0002-…} and a file {@code
+ * migrations.index} naming them one a line, because a jar's folders cannot be listed portably. A
+ * step is never edited after it was released: its digest is compared with the recorded one.
+ */
+public final class Migrations {
+  private static final Pattern FILE_NAME = Pattern.compile("(\\d{4})-([a-z0-9-]+)\\.sql");
+
+  /** A statement ends with a semicolon at the end of a line, so triggers with a body cannot. */
+  private static final Pattern STATEMENT_END = Pattern.compile(";[ \\t\\r]*(\\n|$)");
+
+  private static final Pattern COMMENT_LINE = Pattern.compile("(?m)^[ \\t]*--.*$");
+
+  private record Step(int number, String name, String sha256, List<Statement> statements) {}
+
+  private record Applied(int number, String name, String sha256) {}
+
+  private final List<Step> steps;
+
+  private Migrations(List<Step> steps) {
+    this.steps = steps;
+  }
+
+  /**
+   * Reads the steps of a folder such as {@code db/sqlite}. Blocks on the class path.
+   *
+   * @throws IOException when a file is missing
+   * @throws IllegalArgumentException when the index does not number its steps 1, 2, 3 …
+   */
+  public static Migrations load(String folder) throws IOException {
+    List<Step> steps = new ArrayList<>();
+    for (String line : resource(folder + "/migrations.index").split("\n", -1)) {
+      String fileName = line.strip();
+      if (!fileName.isEmpty()) {
+        Matcher parts = FILE_NAME.matcher(fileName);
+        if (!parts.matches() || Integer.parseInt(parts.group(1)) != steps.size() + 1) {
+          throw new IllegalArgumentException(
+              folder + ": migration " + (steps.size() + 1) + " cannot be '" + fileName + "'");
+        }
+        String sql = resource(folder + "/" + fileName);
+        steps.add(new Step(steps.size() + 1, parts.group(2), sha256(sql), split(sql)));
+      }
+    }
+    return new Migrations(steps);
+  }
+
+  /**
+   * Brings a store up to date and hands it back. When that fails the store is closed, and the
+   * future fails: with {@link StoreRefused} when the store has a step this program lacks, or had
+   * another text for one of them.
+   */
+  public <D extends Database> Future<D> apply(D database, Clock clock) {
+    return database
+        .commit(
+            List.of(
+                Statement.of(
+                    "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, name TEXT"
+                        + " NOT NULL, sha256 TEXT NOT NULL, applied_at BIGINT NOT NULL)")))
+        .compose(
+            v ->
+                database.read(
+                    "SELECT number, name, sha256 FROM migration ORDER BY number",
+                    List.of(),
+                    row -> new Applied((int) row.integer(0), row.text(1), row.text(2))))
+        .compose(
+            applied -> {
+              check(applied);
+              Future<Void> done = Future.succeededFuture();
+              for (Step step : steps.subList(applied.size(), steps.size())) {
+                done = done.compose(v -> database.commit(recorded(step, clock)));
+              }
+              return done;
+            })
+        .map(database)
+        .recover(failure -> database.close().transform(closed -> Future.failedFuture(failure)));
+  }
+
+  private static List<Statement> recorded(Step step, Clock clock) {
+    List<Statement> statements = new ArrayList<>(step.statements);
+    statements.add(
+        Statement.of(
+            "INSERT INTO migration (number, name, sha256, applied_at) VALUES (?, ?, ?, ?)",
+            step.number,
+            step.name,
+            step.sha256,
+            clock.millis()));
+    return statements;
+  }
+
+  private void check(List<Applied> applied) {
+    for (int i = 0; i < applied.size(); i++) {
+      Applied had = applied.get(i);
+      String shown = "migration " + had.number + " (" + had.name + ")";
+      if (i >= steps.size()) {
+        throw new StoreRefused(
+            "the store is newer than this program: it has "
+                + shown
+                + ", this program knows "
+                + steps.size(),
+            null);
+      }
+      if (had.number != i + 1 || !had.sha256.equals(steps.get(i).sha256)) {
+        throw new StoreRefused(
+            "the store was made by another program: its "
+                + shown
+                + " has digest "
+                + had.sha256
+                + ", this program's migration "
+                + (i + 1)
+                + " ("
+                + steps.get(i).name
+                + ") has "
+                + steps.get(i).sha256,
+            null);
+      }
+    }
+  }
+
+  private static List<Statement> split(String sql) {
+    List<Statement> statements = new ArrayList<>();
+    for (String part : STATEMENT_END.split(COMMENT_LINE.matcher(sql).replaceAll(""), -1)) {
+      if (!part.isBlank()) {
+        statements.add(Statement.of(part.strip()));
+      }
+    }
+    return statements;
+  }
+
+  private static String resource(String path) throws IOException {
+    try (InputStream in = Migrations.class.getClassLoader().getResourceAsStream(path)) {
+      if (in == null) {
+        throw new IOException("the class path has no " + path);
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  private static String sha256(String text) {
+    try {
+      return HexFormat.of()
+          .formatHex(
+              MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8)));
+    } catch (NoSuchAlgorithmException e) {
+      throw new AssertionError("every Java platform has SHA-256", e);
+    }
+  }
+}

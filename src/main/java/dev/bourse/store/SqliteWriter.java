@@ -1,0 +1,170 @@
+package dev.bourse.store;
+
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The one thread that writes. It takes the commits that wait, stores them in one transaction with
+ * one flush to disk, and then answers them.
+ *
+ * <p>A commit that fails undoes only itself. Savepoints would do that at a cost on every commit, so
+ * the batch first runs without: when the first statement of a commit fails it has changed nothing,
+ * which is how a lost compare-and-set ends. Only when a later statement fails is the batch rolled
+ * back and run again with a savepoint for each commit.
+ */
+final class SqliteWriter implements Runnable {
+  private static final Logger log = LoggerFactory.getLogger(SqliteWriter.class);
+
+  /** Past this many, sharing the flush among more gains nothing and the first ones wait longer. */
+  private static final int BATCH_COMMITS = 256;
+
+  /** Keeps the transaction, and the wait of the commits in it, to some tens of milliseconds. */
+  private static final int BATCH_STATEMENTS = 4_096;
+
+  record Commit(List<Statement> statements, Reply<@Nullable Void> reply) {
+    /** What counts against the queue: at least one, for an empty commit takes a place too. */
+    int weight() {
+      return Math.max(1, statements.size());
+    }
+  }
+
+  private final Path file;
+  private final long maxFileBytes;
+  private final Inbox<Commit> inbox;
+  private @Nullable SqliteConnection connection;
+  private boolean failing;
+
+  SqliteWriter(Path file, StoreConfig config, Inbox<Commit> inbox) throws SQLException {
+    this.file = file;
+    this.maxFileBytes = config.maxFileBytes();
+    this.inbox = inbox;
+    this.connection = SqliteConnection.forWriting(file, maxFileBytes);
+  }
+
+  @Override
+  public void run() {
+    List<Commit> batch = new ArrayList<>(BATCH_COMMITS);
+    List<Reply<?>> replies = new ArrayList<>(BATCH_COMMITS);
+    while (inbox.take(batch, BATCH_COMMITS, BATCH_STATEMENTS)) {
+      try {
+        store(batch);
+      } catch (Throwable t) {
+        // An Error (out of memory, say) must not end the only writer either.
+        batchFailed(batch, t);
+      }
+      batch.forEach(commit -> replies.add(commit.reply));
+      Reply.deliver(replies);
+      batch.clear();
+      replies.clear();
+    }
+  }
+
+  private void store(List<Commit> batch) throws SQLException {
+    if (connection == null) {
+      connection = SqliteConnection.forWriting(file, maxFileBytes);
+    }
+    SqliteConnection open = connection;
+    open.execute("BEGIN IMMEDIATE");
+    if (!runBare(open, batch)) {
+      open.rollback();
+      open.execute("BEGIN IMMEDIATE");
+      runWithSavepoints(open, batch);
+    }
+    open.execute("COMMIT");
+    if (failing) {
+      failing = false;
+      log.info("the store {} accepts commits again", file);
+    }
+  }
+
+  /** False when a commit failed and left changes behind, so that the batch must be run again. */
+  private static boolean runBare(SqliteConnection connection, List<Commit> batch)
+      throws SQLException {
+    for (Commit commit : batch) {
+      if (runUntilFailure(connection, commit) > 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static void runWithSavepoints(SqliteConnection connection, List<Commit> batch)
+      throws SQLException {
+    for (Commit commit : batch) {
+      connection.execute("SAVEPOINT c");
+      runUntilFailure(connection, commit);
+      if (commit.reply.failure() != null) {
+        connection.execute("ROLLBACK TO c");
+      }
+      connection.execute("RELEASE c");
+    }
+  }
+
+  /**
+   * Sets the commit's reply. The position of the statement that failed; -1 when none did. A
+   * statement that fails with an error leaves no change itself, one that fails its guard may.
+   *
+   * @throws SQLException when the environment failed rather than the commit
+   */
+  private static int runUntilFailure(SqliteConnection connection, Commit commit)
+      throws SQLException {
+    commit.reply.succeed(null);
+    for (int i = 0; i < commit.statements.size(); i++) {
+      Statement statement = commit.statements.get(i);
+      try {
+        long changed = connection.execute(statement);
+        if (statement.guard() != null && changed != statement.demandedRows()) {
+          commit.reply.fail(new GuardFailed(statement.guard(), statement.demandedRows(), changed));
+          return changed == 0 ? i : i + 1;
+        }
+      } catch (SQLException e) {
+        if (SqliteConnection.isEnvironmental(e)) {
+          throw e;
+        }
+        commit.reply.fail(e);
+        return i;
+      } catch (RuntimeException e) {
+        commit.reply.fail(e);
+        return i;
+      }
+    }
+    return -1;
+  }
+
+  /** Nothing of the batch is stored; a new connection, with the next batch, is sure of that. */
+  private void batchFailed(List<Commit> batch, Throwable cause) {
+    for (Commit commit : batch) {
+      commit.reply.fail(new StoreUnavailable("the store cannot be written", cause));
+    }
+    if (!failing) {
+      failing = true;
+      log.error(
+          "the store {} cannot be written; nothing of {} commits is stored",
+          file,
+          batch.size(),
+          cause);
+    }
+    SqliteConnection broken = connection;
+    connection = null;
+    if (broken != null) {
+      try {
+        broken.close();
+      } catch (SQLException e) {
+        log.warn("a connection to the store did not close", e);
+      }
+    }
+  }
+
+  /** Moves the log into the database file and closes. Only after {@link #run} has returned. */
+  void close() throws SQLException {
+    if (connection != null) {
+      connection.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+      connection.close();
+    }
+  }
+}
