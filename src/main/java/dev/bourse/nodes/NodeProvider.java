@@ -11,7 +11,9 @@ public interface NodeProvider {
 
   /**
    * Prepares a machine for a tenant: installs exactly these keys, runs the prepare command, marks
-   * the machine with the allocation. When the future succeeds the tenant can log in.
+   * the machine with the allocation. When the future succeeds the tenant can log in. A machine that
+   * is marked for another allocation is left as it is and the call fails: reclaim it first, also
+   * after a provision that failed.
    *
    * @param publicKeys ssh public key lines
    */

@@ -1,0 +1,131 @@
+package dev.bourse.nodes;
+
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Machines that exist in memory alone: every call takes its delay and then succeeds or, at the
+ * configured rate, fails. What they hold is forgotten when the process ends.
+ */
+public final class SimulatedNodes implements NodeProvider {
+  /** Usable hosts of 198.18.0.0/15, the benchmarking network of RFC 2544. */
+  public static final int ADDRESSES = (1 << 17) - 2;
+
+  private static final int NETWORK = 198 << 24 | 18 << 16;
+
+  private final Vertx vertx;
+  private final SimulatedConfig config;
+  private final RandomGenerator random;
+
+  // The three below, and the random source, are guarded by this object.
+  private final Map<String, String> marks = new HashMap<>();
+  private final Set<Promise<Void>> underWay = new HashSet<>();
+  private boolean closed;
+
+  /**
+   * Machines that all start out clean.
+   *
+   * @param random where failures come from; used by one thread at a time
+   */
+  public SimulatedNodes(Vertx vertx, SimulatedConfig config, RandomGenerator random) {
+    this.vertx = vertx;
+    this.config = config;
+    this.random = random;
+  }
+
+  /**
+   * The address of a simulated machine.
+   *
+   * @param index 0 to {@link #ADDRESSES} − 1
+   */
+  public static String address(int index) {
+    if (index < 0 || index >= ADDRESSES) {
+      throw new IllegalArgumentException("index " + index + " is not in 0.." + (ADDRESSES - 1));
+    }
+    int bits = NETWORK + 1 + index;
+    return (bits >>> 24) + "." + (bits >> 16 & 255) + "." + (bits >> 8 & 255) + "." + (bits & 255);
+  }
+
+  @Override
+  public Future<Void> provision(Machine machine, String allocationId, List<String> publicKeys) {
+    return later(
+        config.provisionDelayMillis(),
+        "provision " + machine.nodeId(),
+        () -> {
+          String holder = marks.putIfAbsent(machine.nodeId(), allocationId);
+          if (holder != null && !holder.equals(allocationId)) {
+            throw NodeFailure.lasting(machine.nodeId() + " still holds allocation " + holder);
+          }
+        });
+  }
+
+  @Override
+  public Future<Void> reclaim(Machine machine) {
+    return later(
+        config.reclaimDelayMillis(),
+        "reclaim " + machine.nodeId(),
+        () -> marks.remove(machine.nodeId()));
+  }
+
+  @Override
+  public synchronized Future<List<Holding>> held(List<Machine> machines) {
+    return Future.succeededFuture(
+        machines.stream().map(m -> new Holding(m.nodeId(), marks.get(m.nodeId()))).toList());
+  }
+
+  @Override
+  public Future<Void> close() {
+    List<Promise<Void>> ended;
+    synchronized (this) {
+      closed = true;
+      ended = List.copyOf(underWay);
+      underWay.clear();
+    }
+    ended.forEach(promise -> promise.tryFail(NodeFailure.passing("the node provider is closed")));
+    return Future.succeededFuture();
+  }
+
+  private Future<Void> later(long delayMillis, String call, Runnable change) {
+    Promise<Void> promise = Promise.promise();
+    synchronized (this) {
+      if (closed) {
+        return Future.failedFuture(NodeFailure.passing("the node provider is closed"));
+      }
+      underWay.add(promise);
+    }
+    // A timer of 0 ms is refused; 1 ms keeps the answer off the caller's stack all the same.
+    vertx.setTimer(Math.max(1, delayMillis), timer -> land(promise, call, change));
+    return promise.future();
+  }
+
+  private void land(Promise<Void> promise, String call, Runnable change) {
+    @Nullable NodeFailure failure = null;
+    synchronized (this) {
+      if (!underWay.remove(promise)) {
+        return;
+      }
+      try {
+        if (random.nextDouble() < config.failureRate()) {
+          throw NodeFailure.passing(call + ": simulated failure");
+        }
+        change.run();
+      } catch (NodeFailure e) {
+        failure = e;
+      }
+    }
+    // Whoever waits is told outside the lock, for it may call back in.
+    if (failure == null) {
+      promise.complete();
+    } else {
+      promise.fail(failure);
+    }
+  }
+}

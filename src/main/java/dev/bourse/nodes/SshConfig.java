@@ -1,0 +1,153 @@
+package dev.bourse.nodes;
+
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+
+/**
+ * How real machines are reached and what is run there.
+ *
+ * <p>Paths and commands may name {@code {node}} (the machine's id) and {@code {user}} (the tenant's
+ * login); both are of characters a shell gives no meaning to. Commands run under {@code /bin/sh} as
+ * root with {@code BOURSE_NODE} and {@code BOURSE_ALLOCATION} in their environment and no standard
+ * input, and must bear being run again.
+ *
+ * @param adminUser who the provider logs in as: root, or a user with password-less sudo
+ * @param identityFile its private key in OpenSSH or PEM form, without a passphrase
+ * @param tenantUser who tenants log in as; exists on every machine and is not the admin
+ * @param authorizedKeysPath the file the machine's sshd reads the tenant's keys from; its directory
+ *     is made when only that is missing, and is replaced when it is a symbolic link
+ * @param markPath where a machine keeps the allocation it is prepared for; in a directory that only
+ *     root can write
+ * @param prepareCommand run before a tenant is let in; blank for none
+ * @param endSessionsCommand ends every process of the tenant, and succeeds when there is none
+ * @param wipeCommand removes what the tenant left behind
+ * @param connectTimeoutMillis longest wait for each of the connection, the login and a channel, 100
+ *     to 120,000
+ * @param commandTimeoutMillis longest run of one call's commands, 100 to 7,200,000
+ * @param attempts how often a call is tried while its failures are passing ones, 1 to 10
+ * @param retryDelayMillis the wait before the second attempt, doubled for each further one, 1 to
+ *     60,000
+ * @param maxConcurrent connections, and so machines worked on, at a time, 1 to 256
+ * @param maxWaiting calls that may wait for their turn; one more is refused, 1 to 100,000
+ */
+public record SshConfig(
+    String adminUser,
+    Path identityFile,
+    String tenantUser,
+    String authorizedKeysPath,
+    String markPath,
+    String prepareCommand,
+    String endSessionsCommand,
+    String wipeCommand,
+    long connectTimeoutMillis,
+    long commandTimeoutMillis,
+    int attempts,
+    long retryDelayMillis,
+    int maxConcurrent,
+    int maxWaiting) {
+  /**
+   * Kills by real user id, so that setuid programs go too, and looks again until nothing is left:
+   * one pass misses what is forked while it runs.
+   */
+  private static final String KILL_ALL_OF_THE_TENANT =
+      "for i in 1 2 3 4 5; do"
+          + " pkill -KILL -U {user} && sleep 1 || { [ $? -eq 1 ] && break; exit 1; }; done";
+
+  private static final Pattern LOGIN = Pattern.compile("[a-z_][a-z0-9_-]{0,31}");
+  private static final Pattern NODE_ID = Pattern.compile("[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?");
+
+  /**
+   * Two directories and a name, for the keys' directory is compared with its parent's real path.
+   */
+  private static final Pattern PATH = Pattern.compile("(/[A-Za-z0-9_.-]+){3,}");
+
+  private static final int MAX_PATH_CHARS = 512;
+
+  /** All three commands travel in one argument, which Linux bounds at 128 KiB. */
+  private static final int MAX_COMMAND_CHARS = 16_384;
+
+  public SshConfig {
+    require(LOGIN.matcher(adminUser).matches(), "admin-user", adminUser, "a login name");
+    require(
+        LOGIN.matcher(tenantUser).matches()
+            && !tenantUser.equals("root")
+            && !tenantUser.equals(adminUser),
+        "tenant-user",
+        tenantUser,
+        "a login name that is neither root nor the admin's");
+    requirePath("authorized-keys-path", authorizedKeysPath);
+    requirePath("mark-path", markPath);
+    requireCommand("prepare-command", prepareCommand, true);
+    requireCommand("end-sessions-command", endSessionsCommand, false);
+    requireCommand("wipe-command", wipeCommand, false);
+    requireRange("connect-timeout", connectTimeoutMillis, 100, 120_000);
+    requireRange("command-timeout", commandTimeoutMillis, 100, 7_200_000);
+    requireRange("attempts", attempts, 1, 10);
+    requireRange("retry-delay", retryDelayMillis, 1, 60_000);
+    requireRange("max-concurrent", maxConcurrent, 1, 256);
+    requireRange("max-waiting", maxWaiting, 1, 100_000);
+  }
+
+  /**
+   * The usual machine: root over ssh, tenants as {@code tenant}, their keys in the home directory.
+   * There is no usual wipe: what a tenant can leave behind depends on the machine.
+   */
+  public static SshConfig defaults(Path identityFile, String wipeCommand) {
+    return new SshConfig(
+        "root",
+        identityFile,
+        "tenant",
+        "/home/{user}/.ssh/authorized_keys",
+        "/var/lib/bourse/allocation",
+        "",
+        KILL_ALL_OF_THE_TENANT,
+        wipeCommand,
+        10_000,
+        600_000,
+        3,
+        1_000,
+        16,
+        4_096);
+  }
+
+  /** The text with its placeholders filled in for one machine. */
+  String filled(String template, String nodeId) {
+    return template.replace("{node}", nodeId).replace("{user}", tenantUser);
+  }
+
+  /** Whether a machine id is of the characters that may stand in a path and a command. */
+  static boolean isNodeId(String nodeId) {
+    return NODE_ID.matcher(nodeId).matches();
+  }
+
+  private static void requirePath(String name, String path) {
+    String example = path.replace("{node}", "n").replace("{user}", "u");
+    require(
+        path.length() <= MAX_PATH_CHARS
+            && PATH.matcher(example).matches()
+            && !(example + '/').contains("/../"),
+        name,
+        path,
+        "an absolute path below two directories, of letters, digits, '_.-', {node} and {user}");
+  }
+
+  private static void requireCommand(String name, String command, boolean mayBeBlank) {
+    require(mayBeBlank || !command.isBlank(), name, command, "a command");
+    require(
+        command.length() <= MAX_COMMAND_CHARS && command.indexOf('\0') < 0,
+        name,
+        "a command of " + command.length() + " characters",
+        "at most " + MAX_COMMAND_CHARS + " characters, none of them NUL");
+  }
+
+  private static void requireRange(String name, long value, long least, long most) {
+    require(value >= least && value <= most, name, value, least + ".." + most);
+  }
+
+  private static void require(boolean good, String name, Object value, String accepted) {
+    if (!good) {
+      throw new IllegalArgumentException(
+          name + ": '" + value + "' is not acceptable; expected " + accepted);
+    }
+  }
+}
