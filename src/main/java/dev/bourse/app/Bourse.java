@@ -1,0 +1,245 @@
+package dev.bourse.app;
+
+import dev.bourse.access.AccessStore;
+import dev.bourse.access.Tokens;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.audit.AuditedReads;
+import dev.bourse.capacity.ActivityStore;
+import dev.bourse.capacity.CapacityRoutes;
+import dev.bourse.capacity.CapacityService;
+import dev.bourse.capacity.CapacityStore;
+import dev.bourse.capacity.ClusterOwners;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.HistoryStore;
+import dev.bourse.capacity.PoolStore;
+import dev.bourse.capacity.SshKeyService;
+import dev.bourse.capacity.SshKeyStore;
+import dev.bourse.capacity.SwitchStore;
+import dev.bourse.capacity.Switches;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.edge.Operations;
+import dev.bourse.market.MarketRoutes;
+import dev.bourse.market.MarketService;
+import dev.bourse.market.MarketStore;
+import dev.bourse.nodes.NodeProvider;
+import dev.bourse.nodes.SimulatedNodes;
+import dev.bourse.nodes.SshNodes;
+import dev.bourse.org.OrgRoutes;
+import dev.bourse.org.OrgStore;
+import dev.bourse.store.Database;
+import dev.bourse.store.SqliteDatabase;
+import dev.bourse.store.StoreConfig;
+import dev.bourse.store.StoreUnavailable;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.Reader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+
+/** One running service: builds the parts, starts them in order, stops them in reverse. */
+final class Bourse {
+  /** How long a client had better wait when the store cannot serve. */
+  private static final long RETRY_STORE_MILLIS = 1_000;
+
+  private final Vertx vertx;
+  private final Config config;
+  private final boolean demo;
+  private final Clock clock = Clock.systemUTC();
+  private final RandomGenerator random = new SecureRandom();
+
+  /** What to stop, the last started first. */
+  private final Deque<Supplier<Future<?>>> stops = new ArrayDeque<>();
+
+  Bourse(Vertx vertx, Config config, boolean demo) {
+    this.vertx = vertx;
+    this.config = config;
+    this.demo = demo;
+  }
+
+  /** Starts everything; the service answers when this succeeds. */
+  Future<Void> start() {
+    return openStore().compose(database -> seed(database).compose(seeded -> startParts(database)));
+  }
+
+  /** Stops taking requests, finishes those under way, writes what is in memory, closes. */
+  synchronized Future<Void> stop() {
+    Supplier<Future<?>> next = stops.poll();
+    return next == null
+        ? Future.succeededFuture()
+        : next.get().otherwiseEmpty().compose(stopped -> stop());
+  }
+
+  private Future<Database> openStore() {
+    return SqliteDatabase.open(
+            vertx,
+            config.data().resolve("bourse.db"),
+            StoreConfig.defaults(),
+            "db/sqlite",
+            clock)
+        .map(
+            database -> {
+              stops.push(database::close);
+              return database;
+            });
+  }
+
+  private Future<Void> seed(Database database) {
+    Future<Void> seeded = Future.succeededFuture();
+    if (demo) {
+      seeded = seed(database, "demo", () -> resource("/world/demo.yaml"));
+    }
+    if (config.world().isPresent()) {
+      Path world = config.world().get();
+      seeded =
+          seeded.compose(
+              done -> seed(database, "world", () -> Files.newBufferedReader(world)));
+    }
+    return seeded;
+  }
+
+  /** Opens a world file. */
+  private interface WorldSource {
+    Reader open() throws IOException;
+  }
+
+  private Future<Void> seed(Database database, String name, WorldSource source) {
+    return vertx
+        .executeBlocking(
+            () -> {
+              try (Reader reader = source.open()) {
+                return World.read(name, reader);
+              }
+            })
+        .compose(world -> new Seeding(database, clock, random).prepare(world))
+        .compose(
+            seeding ->
+                vertx
+                    .executeBlocking(
+                        () -> {
+                          keysFile(name).merge(seeding.keys());
+                          return seeding;
+                        })
+                    .compose(Seeding::commit));
+  }
+
+  private KeysFile keysFile(String name) {
+    return new KeysFile(config.data().resolve(name + ".json"));
+  }
+
+  private static Reader resource(String name) throws IOException {
+    InputStream stream = Bourse.class.getResourceAsStream(name);
+    if (stream == null) {
+      throw new IOException("the jar lacks " + name);
+    }
+    return new InputStreamReader(stream, StandardCharsets.UTF_8);
+  }
+
+  private Future<Void> startParts(Database database) {
+    Tokens tokens = new Tokens(new AccessStore(database), clock);
+    stops.push(tokens::flush);
+    AuditedReads reads = new AuditedReads(new AuditStore(database));
+    reads.start(vertx);
+    stops.push(reads::flush);
+    Clusters clusters =
+        new Clusters(
+            new Switches(
+                true,
+                config.capacity().spendLimitEnforced(),
+                config.capacity().billingHoldEnforced()));
+    SshKeyStore keyStore = new SshKeyStore(database);
+    SshKeyService keys = new SshKeyService(keyStore, clusters, reads, clock, random);
+    return Future.all(tokens.start(vertx), keys.load(), loadTerms(database, clusters))
+        .compose(
+            loaded ->
+                ClusterOwners.deploy(
+                    vertx, clusters, new CapacityStore(database), clock, config.eventLoops()))
+        .compose(
+            owners -> {
+              MarketService market = market(database, clusters, owners, keys, keyStore);
+              stops.push(market::stop);
+              CapacityService capacity =
+                  new CapacityService(
+                      clusters,
+                      owners,
+                      keys,
+                      new ActivityStore(database),
+                      new HistoryStore(database),
+                      reads,
+                      config.capacity(),
+                      clock);
+              Operations operations = new Operations();
+              new CapacityRoutes(capacity, keys).bind(operations);
+              new MarketRoutes(market).bind(operations);
+              new OrgRoutes(new OrgStore(database), config.edge().requestsPerMinute())
+                  .bind(operations);
+              return market.start().compose(opened -> serve(operations, tokens));
+            });
+  }
+
+  private static Future<Void> loadTerms(Database database, Clusters clusters) {
+    return new PoolStore(database)
+        .listPools()
+        .compose(
+            pools -> {
+              pools.forEach(clusters::put);
+              return new SwitchStore(database).readWritesArmed();
+            })
+        .map(
+            armed -> {
+              Switches configured = clusters.switches();
+              clusters.put(
+                  new Switches(
+                      armed, configured.spendLimitEnforced(), configured.billingHoldEnforced()));
+              return null;
+            });
+  }
+
+  private MarketService market(
+      Database database,
+      Clusters clusters,
+      ClusterOwners owners,
+      SshKeyService keys,
+      SshKeyStore keyStore) {
+    Map<String, NodeProvider> providers = new HashMap<>();
+    providers.put("simulated", new SimulatedNodes(vertx, config.simulated(), random));
+    config.ssh().ifPresent(ssh -> providers.put("ssh", new SshNodes(vertx, ssh)));
+    providers.values().forEach(provider -> stops.push(provider::close));
+    return new MarketService(
+        vertx,
+        clusters,
+        owners,
+        keys,
+        keyStore,
+        new MarketStore(database),
+        providers,
+        config.market(),
+        clock,
+        random);
+  }
+
+  /** A fault of the store as clients are told of it. */
+  private static Optional<ApiError> translate(Throwable fault) {
+    return fault instanceof StoreUnavailable
+        ? Optional.of(
+            ApiError.retryLater(
+                ErrorCode.OVERLOADED,
+                "the store cannot serve now; nothing was written",
+                RETRY_STORE_MILLIS))
+        : Optional.empty();
+  }
+}

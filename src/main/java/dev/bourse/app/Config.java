@@ -1,0 +1,172 @@
+package dev.bourse.app;
+
+import dev.bourse.capacity.CapacityConfig;
+import dev.bourse.core.Settings;
+import dev.bourse.edge.EdgeConfig;
+import dev.bourse.edge.EdgeLimits;
+import dev.bourse.market.MarketConfig;
+import dev.bourse.nodes.SimulatedConfig;
+import dev.bourse.nodes.SshConfig;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+
+/**
+ * Everything a process is started with.
+ *
+ * @param data the data folder
+ * @param eventLoops {@code event-loops}: one for each core by default
+ * @param edge how the API is served
+ * @param managementPort where health and metrics are served, on loopback; 0 for a free port
+ * @param capacity the capacity feature
+ * @param market the market
+ * @param simulated simulated machines
+ * @param ssh real machines, when {@code nodes.ssh.identity-file} is set
+ * @param world a world file to seed the store from
+ */
+record Config(
+    Path data,
+    int eventLoops,
+    EdgeConfig edge,
+    int managementPort,
+    CapacityConfig capacity,
+    MarketConfig market,
+    SimulatedConfig simulated,
+    Optional<SshConfig> ssh,
+    Optional<Path> world) {
+
+  /** One burst of an address is a quarter of its minute: 300 of 1,200. */
+  private static final int BURSTS_PER_MINUTE = 4;
+
+  private static final int MAX_BUDGET = 1_000_000_000;
+
+  /** The settings could not be used; the message lists every fault. */
+  static final class Faulty extends Exception {
+    private static final long serialVersionUID = 1;
+
+    Faulty(List<String> faults) {
+      super(String.join("\n", faults));
+    }
+  }
+
+  /**
+   * Maps settings onto records.
+   *
+   * @throws Faulty listing all that is wrong with them
+   */
+  static Config from(Settings settings, Path data) throws Faulty {
+    List<String> faults = new ArrayList<>();
+    CapacityConfig capacity = CapacityConfig.from(settings);
+    MarketConfig market = MarketConfig.from(settings, capacity.swapFreshnessMillis());
+    SimulatedConfig simulated = simulated(settings);
+    int cores = Runtime.getRuntime().availableProcessors();
+    int eventLoops = settings.integer("event-loops", cores, 1, 1_024);
+    int port = settings.integer("port", 8080, 0, 65_535);
+    int managementPort = settings.integer("management.port", port == 0 ? 0 : 8081, 0, 65_535);
+    Optional<EdgeConfig> edge = checked(faults, () -> edge(settings, port));
+    Optional<Optional<SshConfig>> ssh = checked(faults, () -> ssh(settings));
+    String store = settings.text("store.url", "sqlite");
+    if (!store.equals("sqlite")) {
+      settings.fault("store.url", store, "sqlite, the embedded store in the data folder");
+    }
+    String world = settings.text("world", "");
+    faults.addAll(settings.faults());
+    if (!faults.isEmpty()) {
+      throw new Faulty(faults);
+    }
+    return new Config(
+        data,
+        eventLoops,
+        edge.orElseThrow(),
+        managementPort,
+        capacity,
+        market,
+        simulated,
+        ssh.orElseThrow(),
+        world.isEmpty() ? Optional.empty() : Optional.of(Path.of(world)));
+  }
+
+  private static EdgeConfig edge(Settings settings, int port) {
+    int perMinute = settings.integer("limits.edge-per-minute", 1_200, 0, MAX_BUDGET);
+    Set<String> proxies = new TreeSet<>();
+    for (String proxy : settings.text("proxies", "").split("[, ]+")) {
+      if (!proxy.isEmpty()) {
+        proxies.add(proxy);
+      }
+    }
+    return new EdgeConfig(
+        settings.text("host", "127.0.0.1"),
+        port,
+        settings.text("base-url", ""),
+        settings.integer("limits.requests-per-minute", 300, 0, MAX_BUDGET),
+        perMinute,
+        settings.integer(
+            "limits.edge-burst", Math.max(1, perMinute / BURSTS_PER_MINUTE), 1, MAX_BUDGET),
+        proxies,
+        EdgeLimits.standard());
+  }
+
+  private static SimulatedConfig simulated(Settings settings) {
+    return new SimulatedConfig(
+        settings.millis(
+            "nodes.simulated.provision-delay",
+            Duration.ofSeconds(5),
+            Duration.ZERO,
+            Duration.ofHours(1)),
+        settings.millis(
+            "nodes.simulated.reclaim-delay",
+            Duration.ofSeconds(3),
+            Duration.ZERO,
+            Duration.ofHours(1)),
+        settings.fraction("nodes.simulated.failure-rate", 0));
+  }
+
+  private static Optional<SshConfig> ssh(Settings settings) {
+    String identityFile = settings.text("nodes.ssh.identity-file", "");
+    SshConfig usual = SshConfig.defaults(Path.of(identityFile), "true");
+    SshConfig ssh =
+        new SshConfig(
+            settings.text("nodes.ssh.admin-user", usual.adminUser()),
+            Path.of(identityFile),
+            settings.text("nodes.ssh.tenant-user", usual.tenantUser()),
+            settings.text("nodes.ssh.authorized-keys-path", usual.authorizedKeysPath()),
+            settings.text("nodes.ssh.mark-path", usual.markPath()),
+            settings.text("nodes.ssh.prepare-command", usual.prepareCommand()),
+            settings.text("nodes.ssh.end-sessions-command", usual.endSessionsCommand()),
+            settings.text("nodes.ssh.wipe-command", identityFile.isEmpty() ? "true" : ""),
+            settings.millis(
+                "nodes.ssh.connect-timeout",
+                Duration.ofMillis(usual.connectTimeoutMillis()),
+                Duration.ofMillis(100),
+                Duration.ofMinutes(2)),
+            settings.millis(
+                "nodes.ssh.command-timeout",
+                Duration.ofMillis(usual.commandTimeoutMillis()),
+                Duration.ofMillis(100),
+                Duration.ofHours(2)),
+            settings.integer("nodes.ssh.attempts", usual.attempts(), 1, 10),
+            settings.millis(
+                "nodes.ssh.retry-delay",
+                Duration.ofMillis(usual.retryDelayMillis()),
+                Duration.ofMillis(1),
+                Duration.ofMinutes(1)),
+            settings.integer("nodes.ssh.max-concurrent", usual.maxConcurrent(), 1, 256),
+            usual.maxWaiting());
+    return identityFile.isEmpty() ? Optional.empty() : Optional.of(ssh);
+  }
+
+  /** A record that refuses its values tells which in its message. */
+  private static <T> Optional<T> checked(List<String> faults, Supplier<T> make) {
+    try {
+      return Optional.of(make.get());
+    } catch (IllegalArgumentException refused) {
+      faults.add(refused.getMessage());
+      return Optional.empty();
+    }
+  }
+}

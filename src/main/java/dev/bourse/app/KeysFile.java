@@ -1,0 +1,78 @@
+package dev.bourse.app;
+
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+
+/**
+ * Where the secrets of seeded tokens are told, once: a JSON file only its owner can read. It is
+ * replaced whole, so a crash leaves the old one or the new one.
+ */
+final class KeysFile {
+  private final Path path;
+
+  KeysFile(Path path) {
+    this.path = path;
+  }
+
+  /** Adds organizations, or tokens to known ones; what the file tells already stays. */
+  void merge(JsonObject orgs) throws IOException {
+    JsonObject content = read();
+    JsonObject known = content.getJsonObject("orgs", new JsonObject());
+    for (String org : orgs.fieldNames()) {
+      JsonObject added = orgs.getJsonObject(org).copy();
+      JsonObject tokens =
+          known
+              .getJsonObject(org, new JsonObject())
+              .getJsonObject("tokens", new JsonObject())
+              .copy()
+              .mergeIn(added.getJsonObject("tokens"));
+      known.put(org, added.put("tokens", tokens));
+    }
+    write(content.put("orgs", known));
+  }
+
+  /** Notes where the service is served this time. */
+  void noteBaseUrl(String baseUrl) throws IOException {
+    JsonObject content = read();
+    if (!baseUrl.equals(content.getString("base_url"))) {
+      write(new JsonObject().put("base_url", baseUrl).mergeIn(withoutUrl(content)));
+    }
+  }
+
+  private static JsonObject withoutUrl(JsonObject content) {
+    JsonObject rest = content.copy();
+    rest.remove("base_url");
+    return rest;
+  }
+
+  private JsonObject read() throws IOException {
+    return Files.exists(path) ? new JsonObject(Files.readString(path)) : new JsonObject();
+  }
+
+  private void write(JsonObject content) throws IOException {
+    Path next = path.resolveSibling(path.getFileName() + ".new");
+    Files.deleteIfExists(next);
+    try (FileChannel channel =
+        FileChannel.open(
+            next,
+            Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+      ByteBuffer bytes =
+          ByteBuffer.wrap((content.encodePrettily() + "\n").getBytes(StandardCharsets.UTF_8));
+      while (bytes.hasRemaining()) {
+        channel.write(bytes);
+      }
+      channel.force(true);
+    }
+    Files.move(next, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+  }
+}

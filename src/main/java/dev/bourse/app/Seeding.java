@@ -1,0 +1,255 @@
+package dev.bourse.app;
+
+import dev.bourse.access.AccessStore;
+import dev.bourse.access.Token;
+import dev.bourse.access.TokenSecret;
+import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.CapacityStore;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Declaration;
+import dev.bourse.capacity.PoolStore;
+import dev.bourse.capacity.Verdict;
+import dev.bourse.core.Ids;
+import dev.bourse.market.MarketStore;
+import dev.bourse.nodes.Machine;
+import dev.bourse.nodes.SimulatedNodes;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+
+/**
+ * Makes what a world file lists and the store lacks, in one commit. Only the secrets of tokens
+ * minted here are ever seen again: {@link #keys()} tells them, once.
+ */
+final class Seeding {
+  private static final String OPERATOR = "system:operator";
+
+  private final Database database;
+  private final Clock clock;
+  private final RandomGenerator random;
+  private final List<Statement> statements = new ArrayList<>();
+  private final Map<String, List<Machine>> machines = new HashMap<>();
+  private final JsonObject keys = new JsonObject();
+
+  Seeding(Database database, Clock clock, RandomGenerator random) {
+    this.database = database;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /** Prepares what is missing; nothing is stored yet. */
+  Future<Seeding> prepare(World world) {
+    Future<Set<String>> pools = names("SELECT name FROM pool");
+    Future<Set<String>> nodes = names("SELECT node_id FROM node");
+    Future<Set<String>> orgs = names("SELECT org_id FROM org");
+    Future<Set<String>> clusters = names("SELECT name FROM cluster");
+    Future<Set<String>> members = names("SELECT org_id || '/' || username FROM member");
+    Future<Set<String>> tokens = names("SELECT org_id || '/' || name FROM token");
+    return Future.all(pools, nodes, orgs, clusters, members, tokens)
+        .map(
+            all -> {
+              for (World.Site site : world.sites()) {
+                seed(site, pools.result(), nodes.result());
+              }
+              for (World.Tenant tenant : world.tenants()) {
+                seed(tenant, orgs.result(), members.result(), tokens.result());
+                seedClusters(tenant, world, clusters.result());
+              }
+              return this;
+            });
+  }
+
+  /** Stores it all. */
+  Future<Void> commit() {
+    return statements.isEmpty() ? Future.succeededFuture() : database.commit(statements);
+  }
+
+  /** What callers need, by organization: clusters, members, secrets of tokens minted just now. */
+  JsonObject keys() {
+    return keys;
+  }
+
+  private Future<Set<String>> names(String sql) {
+    return database.read(sql, List.of(), row -> row.text(0)).map(HashSet::new);
+  }
+
+  private void seed(World.Site site, Set<String> pools, Set<String> nodes) {
+    String pool = site.pool().name();
+    if (!pools.contains(pool)) {
+      statements.add(PoolStore.insert(site.pool(), now()));
+    }
+    List<Machine> all = new ArrayList<>(site.machines());
+    for (int i = 0; i < site.simulatedNodes(); i++) {
+      all.add(
+          new Machine(
+              pool + "-" + String.format("%05d", i + 1),
+              SimulatedNodes.address(nodes.size() + i),
+              site.pool().environment().sshPort(),
+              null));
+    }
+    all.stream()
+        .filter(machine -> !nodes.contains(machine.nodeId()))
+        .forEach(machine -> statements.add(MarketStore.insert(pool, machine, now())));
+    all.forEach(machine -> nodes.add(machine.nodeId()));
+    machines.put(pool, all);
+  }
+
+  private void seed(
+      World.Tenant tenant, Set<String> orgs, Set<String> members, Set<String> tokens) {
+    String orgId = tenant.org().orgId();
+    if (!orgs.contains(orgId)) {
+      statements.add(AccessStore.insert(tenant.org(), now()));
+    }
+    JsonObject minted = new JsonObject();
+    for (World.Grant grant : tenant.tokens()) {
+      if (!tokens.contains(orgId + "/" + grant.name())) {
+        TokenSecret secret = TokenSecret.mint(random);
+        statements.add(AccessStore.insert(token(orgId, grant, secret)));
+        minted.put(grant.name(), secret.text());
+      }
+    }
+    JsonObject people = new JsonObject();
+    for (World.Member member : tenant.members()) {
+      if (!members.contains(orgId + "/" + member.username())) {
+        statements.add(
+            Statement.of(
+                "INSERT INTO member (org_id, username, email, name, created_at)"
+                    + " VALUES (?, ?, ?, ?, ?)",
+                orgId,
+                member.username(),
+                member.email(),
+                member.name(),
+                now()));
+      }
+      people.put(
+          member.username(),
+          new JsonObject().put("username", member.username()).put("email", member.email()));
+    }
+    keys.put(
+        orgId,
+        new JsonObject()
+            .put("org_id", orgId)
+            .put(
+                "clusters",
+                new JsonArray(tenant.clusters().stream().map(World.Holder::name).toList()))
+            .put("tokens", minted)
+            .put("members", people));
+  }
+
+  private Token token(String orgId, World.Grant grant, TokenSecret secret) {
+    return new Token(
+        secret.tokenId(),
+        orgId,
+        grant.name(),
+        HexFormat.of().formatHex(secret.sha256()),
+        grant.scopes(),
+        grant.cluster(),
+        OPERATOR,
+        now(),
+        null,
+        null);
+  }
+
+  private void seedClusters(World.Tenant tenant, World world, Set<String> clusters) {
+    Map<String, Integer> handedOut = new HashMap<>();
+    for (World.Holder holder : tenant.clusters()) {
+      if (clusters.contains(holder.name())) {
+        continue;
+      }
+      World.Site site =
+          world.sites().stream()
+              .filter(s -> s.pool().name().equals(holder.pool()))
+              .findFirst()
+              .orElseThrow();
+      int first = handedOut.merge(holder.pool(), holder.heldNodes(), Integer::sum);
+      Cluster cluster = cluster(tenant, holder, site, first - holder.heldNodes());
+      statements.addAll(CapacityStore.insert(cluster, now()));
+      if (cluster.declared() != null) {
+        statements.add(
+            CapacityStore.insert(
+                new Activity(
+                    "request",
+                    OPERATOR,
+                    "system",
+                    cluster.declared().maxGpus(),
+                    cluster.declared().ceilingCents(),
+                    null,
+                    null),
+                holder.name(),
+                now()));
+      }
+    }
+  }
+
+  private Cluster cluster(
+      World.Tenant tenant, World.Holder holder, World.Site site, int firstNode) {
+    Cluster empty =
+        Cluster.created(
+            holder.name(), tenant.org().orgId(), holder.pool(), holder.kind(), holder.posture());
+    if (holder.heldNodes() == 0) {
+      return empty;
+    }
+    List<Machine> nodes = machines.getOrDefault(holder.pool(), List.of());
+    List<Allocation> held = new ArrayList<>();
+    for (int slot = 0; slot < holder.heldNodes(); slot++) {
+      held.add(held(nodes.get(firstNode + slot), holder, slot));
+    }
+    return new Cluster(
+        empty.name(),
+        empty.orgId(),
+        empty.pool(),
+        empty.kind(),
+        empty.posture(),
+        true,
+        false,
+        0,
+        0,
+        new Declaration(
+            holder.heldNodes() * site.pool().gpusPerNode(),
+            holder.ceilingCents(),
+            now(),
+            now(),
+            OPERATOR),
+        held,
+        Verdict.NONE,
+        0,
+        0,
+        null);
+  }
+
+  /** Held since now and active; the provider prepares the machine at start-up. */
+  private Allocation held(Machine machine, World.Holder holder, int slot) {
+    return new Allocation(
+        Ids.next("alc", random),
+        machine.nodeId(),
+        machine.publicIp(),
+        slot,
+        Allocation.State.ACTIVE,
+        now(),
+        now(),
+        now(),
+        holder.ceilingCents(),
+        false,
+        0,
+        null,
+        null,
+        List.of(),
+        null);
+  }
+
+  private long now() {
+    return clock.millis();
+  }
+}

@@ -1,0 +1,201 @@
+package dev.bourse.app;
+
+import dev.bourse.access.Organization;
+import dev.bourse.access.Scope;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Pool;
+import dev.bourse.core.Price;
+import dev.bourse.nodes.Machine;
+import java.io.IOException;
+import java.io.Reader;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pools, machines and organizations as a world file lists them. It only seeds the store: what is
+ * there already stays as it is.
+ */
+record World(List<Site> sites, List<Tenant> tenants) {
+  private static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?");
+  private static final int MAX_SIMULATED = 100_000;
+
+  /** A pool and its machines: listed ones, and a number of simulated ones to be made up. */
+  record Site(Pool pool, List<Machine> machines, int simulatedNodes) {}
+
+  /** An organization with its clusters, members and tokens. */
+  record Tenant(
+      Organization org, List<Holder> clusters, List<Member> members, List<Grant> tokens) {}
+
+  /**
+   * A cluster.
+   *
+   * @param heldNodes nodes it holds from the start; only for an operator-managed one
+   * @param ceilingCents what it pays for them at most
+   */
+  record Holder(
+      String name,
+      String pool,
+      Cluster.Kind kind,
+      Cluster.Posture posture,
+      int heldNodes,
+      long ceilingCents) {}
+
+  /** A member of an organization. */
+  record Member(String username, String email, String name) {}
+
+  /** A token to mint. */
+  record Grant(String name, Set<Scope> scopes, @Nullable String cluster) {}
+
+  /**
+   * Reads a world file.
+   *
+   * @throws IOException naming every fault of the file
+   */
+  static World read(String name, Reader reader) throws IOException {
+    List<String> faults = new ArrayList<>();
+    Yaml yaml = Yaml.read(name, reader, faults);
+    World world = new World(yaml.list("pools", World::site), yaml.list("orgs", World::tenant));
+    yaml.done();
+    world.check(faults);
+    if (!faults.isEmpty()) {
+      throw new IOException(String.join("\n", faults));
+    }
+    return world;
+  }
+
+  private static Site site(Yaml yaml) {
+    String pool = yaml.parsed("name", "unnamed", World::name);
+    int sshPort = yaml.integer("ssh_port", 22, 1, 65_535);
+    Pool.Environment environment =
+        new Pool.Environment(
+            yaml.text("ssh_user"), sshPort, yaml.textMap("env"), yaml.textMap("storage"));
+    return new Site(
+        new Pool(
+            pool,
+            yaml.text("site"),
+            yaml.text("provider"),
+            yaml.text("gpu_vendor"),
+            yaml.textOrNull("gpu_model"),
+            yaml.integer("gpus_per_node", 8, 1, 1024),
+            yaml.parsed("reserve_price_per_gpu_hour", "0", World::cents),
+            yaml.parsed("max_price_cap_per_gpu_hour", "100", World::cents),
+            yaml.flag("detector_armed", true),
+            yaml.flag("swaps_enabled", true),
+            environment),
+        yaml.list("nodes", node -> machine(node, sshPort)),
+        yaml.integer("simulated_nodes", 0, 0, MAX_SIMULATED));
+  }
+
+  private static Machine machine(Yaml yaml, int sshPort) {
+    return new Machine(
+        yaml.parsed("id", "unnamed", World::name),
+        yaml.text("public_ip"),
+        yaml.integer("ssh_port", sshPort, 1, 65_535),
+        yaml.text("host_key"));
+  }
+
+  private static Tenant tenant(Yaml yaml) {
+    return new Tenant(
+        new Organization(
+            yaml.parsed("id", "unnamed", World::name),
+            yaml.text("display"),
+            yaml.parsed("kind", "standard", World::orgKind)),
+        yaml.list("clusters", World::holder),
+        yaml.list("members", m -> new Member(m.text("username"), m.text("email"), m.text("name"))),
+        yaml.list("tokens", World::grant));
+  }
+
+  private static Holder holder(Yaml yaml) {
+    return new Holder(
+        yaml.parsed("name", "unnamed", World::name),
+        yaml.text("pool"),
+        yaml.parsed("kind", "vm", text -> Cluster.Kind.valueOf(text.toUpperCase(Locale.ROOT))),
+        yaml.parsed(
+            "posture", "market", text -> Cluster.Posture.valueOf(text.toUpperCase(Locale.ROOT))),
+        yaml.integer("held_nodes", 0, 0, MAX_SIMULATED),
+        yaml.parsed("max_price_per_gpu_hour", "0", World::cents));
+  }
+
+  private static Grant grant(Yaml yaml) {
+    Set<Scope> scopes = EnumSet.noneOf(Scope.class);
+    for (String label : yaml.texts("scopes")) {
+      scopes.add(yaml.parsed("", label, World::scope));
+    }
+    return new Grant(yaml.text("name"), scopes, yaml.textOrNull("cluster"));
+  }
+
+  private static Scope scope(String label) {
+    return Scope.find(label)
+        .orElseThrow(() -> new IllegalArgumentException("no such scope: " + label));
+  }
+
+  private static String name(String text) {
+    if (!NAME.matcher(text).matches()) {
+      throw new IllegalArgumentException(
+          "expected up to 63 of a-z, 0-9, '.' and '-', with a letter or digit at either end");
+    }
+    return text;
+  }
+
+  private static String orgKind(String text) {
+    if (!text.equals("standard") && !text.equals("public_research")) {
+      throw new IllegalArgumentException("expected standard or public_research");
+    }
+    return text;
+  }
+
+  private static long cents(String text) {
+    try {
+      return Price.toCents(new BigDecimal(text));
+    } catch (ArithmeticException e) {
+      throw new IllegalArgumentException("expected dollars with at most two decimals", e);
+    }
+  }
+
+  private void check(List<String> faults) {
+    for (Site site : sites) {
+      boolean isSimulated = site.pool().provider().equals("simulated");
+      if (!isSimulated && !site.pool().provider().equals("ssh")) {
+        faults.add("pool " + site.pool().name() + ": provider: expected simulated or ssh");
+      }
+      if (isSimulated != site.machines().isEmpty() || (!isSimulated && site.simulatedNodes() > 0)) {
+        faults.add(
+            "pool " + site.pool().name() + ": a simulated pool has simulated_nodes, another nodes");
+      }
+      int held =
+          tenants.stream()
+              .flatMap(tenant -> tenant.clusters().stream())
+              .filter(holder -> holder.pool().equals(site.pool().name()))
+              .mapToInt(Holder::heldNodes)
+              .sum();
+      if (held > site.machines().size() + site.simulatedNodes()) {
+        faults.add("pool " + site.pool().name() + ": its clusters hold more nodes than it has");
+      }
+      if (site.pool().reserveCents() > site.pool().capCents()) {
+        faults.add("pool " + site.pool().name() + ": the reserve price is above the cap");
+      }
+    }
+    for (Tenant tenant : tenants) {
+      for (Holder holder : tenant.clusters()) {
+        if (sites.stream().noneMatch(s -> s.pool().name().equals(holder.pool()))) {
+          faults.add("cluster " + holder.name() + ": no such pool: " + holder.pool());
+        }
+        if (holder.heldNodes() > 0 && holder.posture() != Cluster.Posture.STATIC) {
+          faults.add("cluster " + holder.name() + ": held_nodes needs posture static");
+        }
+      }
+      for (Grant token : tenant.tokens()) {
+        if (token.cluster() != null
+            && tenant.clusters().stream().noneMatch(c -> c.name().equals(token.cluster()))) {
+          faults.add("token " + token.name() + ": no such cluster: " + token.cluster());
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package dev.bourse.capacity;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Text;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** What operators and billing do to a cluster. Pure; clients' versions stay as they are. */
+public final class Steering {
+  private Steering() {}
+
+  /** Whether the cluster's declaration can be written. */
+  public static Command armWrites(boolean armed) {
+    return changing(draft -> draft.writesArmed = armed);
+  }
+
+  /** Whether an operator has the cluster in work. */
+  public static Command maintain(boolean maintenance) {
+    return changing(draft -> draft.maintenance = maintenance);
+  }
+
+  /** Who decides how much the cluster holds. */
+  public static Command posture(Cluster.Posture posture) {
+    return changing(draft -> draft.posture = posture);
+  }
+
+  /** Puts a billing hold in force, or lifts it. */
+  public static Command hold(@Nullable Hold hold) {
+    return changing(draft -> draft.hold = hold);
+  }
+
+  /** Pins or unpins the node at this address. Refused with {@code unknown-node}. */
+  public static Command pin(String publicIp, boolean pinned) {
+    return (cluster, now) -> {
+      Allocation held =
+          cluster
+              .findHeld(publicIp)
+              .orElseThrow(
+                  () ->
+                      ApiError.of(
+                          ErrorCode.UNKNOWN_NODE,
+                          "cluster " + cluster.name() + " holds no " + Text.shown(publicIp)));
+      return changing(draft -> draft.put(held.pinned(pinned))).apply(cluster, now);
+    };
+  }
+
+  private static Command changing(Consumer<Cluster.Draft> change) {
+    return (cluster, now) -> {
+      Cluster.Draft draft = cluster.draft();
+      change.accept(draft);
+      return new Transition(cluster, draft.build(), List.of(), null);
+    };
+  }
+}
