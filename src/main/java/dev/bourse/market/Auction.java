@@ -82,7 +82,8 @@ public final class Auction {
    *
    * @param reserveCents the pool's reserve price per GPU-hour; bids under it lapse
    * @param capCents the highest ceiling the pool accepts; no admission price lies above it
-   * @param bidders the clusters of the pool; names are unique
+   * @param bidders the clusters of the pool; names are unique, and none but operator-managed ones
+   *     hold more than they declare
    * @param supply the nodes of the pool
    */
   public static Clearing clear(

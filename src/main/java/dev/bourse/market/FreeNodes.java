@@ -9,27 +9,24 @@ import org.jspecify.annotations.Nullable;
 /**
  * The nodes one run can still grant, in the order in which they are.
  *
- * <p>All takes together cost about one step per node: taken nodes are skipped by links whose paths
- * are halved on the way (union-find), and what an organization may not have it passes only once.
+ * <p>All takes together cost about one step per node: only the one organization that the first free
+ * node excludes ever looks past it, and it goes on where its last search ended.
  */
 final class FreeNodes {
   private final FreeNode[] nodes;
-
-  /** The node itself while it is free, else a node further on. */
-  private final int[] next;
-
-  /** Where an organization's search goes on: all before is taken or not for it. */
-  private final Map<String, Integer> resume = new HashMap<>();
-
+  private final boolean[] taken;
   private int remaining;
+
+  /** No node before is free. */
+  private int first;
+
+  /** No node before is free for the organization; known for those that met an excluding node. */
+  private final Map<String, Integer> firstByOrg = new HashMap<>();
 
   FreeNodes(List<FreeNode> free) {
     nodes = free.toArray(new FreeNode[0]);
+    taken = new boolean[nodes.length];
     remaining = nodes.length;
-    next = new int[nodes.length + 1];
-    for (int i = 0; i < next.length; i++) {
-      next[i] = i;
-    }
   }
 
   boolean isEmpty() {
@@ -42,25 +39,26 @@ final class FreeNodes {
    * @return its id, or null when there is none
    */
   @Nullable String take(String org) {
-    int at = firstFree(resume.getOrDefault(org, 0));
-    while (at < nodes.length && org.equals(nodes[at].excludedOrg())) {
-      at = firstFree(at + 1);
-      resume.put(org, at);
+    while (first < nodes.length && taken[first]) {
+      first++;
+    }
+    int at = first;
+    if (at < nodes.length && excludes(at, org)) {
+      at = Math.max(at, firstByOrg.getOrDefault(org, 0));
+      while (at < nodes.length && (taken[at] || excludes(at, org))) {
+        at++;
+      }
+      firstByOrg.put(org, at);
     }
     if (at == nodes.length) {
       return null;
     }
-    next[at] = at + 1;
+    taken[at] = true;
     remaining--;
     return nodes[at].nodeId();
   }
 
-  private int firstFree(int from) {
-    int at = from;
-    while (next[at] != at) {
-      next[at] = next[next[at]];
-      at = next[at];
-    }
-    return at;
+  private boolean excludes(int node, String org) {
+    return org.equals(nodes[node].excludedOrg());
   }
 }
