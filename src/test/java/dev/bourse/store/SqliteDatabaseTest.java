@@ -63,7 +63,7 @@ class SqliteDatabaseTest extends DatabaseContractTest {
     await(Future.join(all).otherwiseEmpty());
     long stored = all.stream().filter(Future::succeeded).count();
     assertTrue(stored < 300, "stored " + stored);
-    assertInstanceOf(StoreUnavailable.class, all.get(299).cause());
+    assertTrue(all.stream().allMatch(f -> f.succeeded() || f.cause() instanceof StoreUnavailable));
     assertEquals(stored, notes());
     assertEquals(stored, accounts().size());
 
