@@ -1,8 +1,8 @@
 package dev.bourse.store;
 
-import io.vertx.core.AbstractVerticle;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -39,10 +39,11 @@ final class BenchSchema {
       int index = i;
       await(
           vertx.deployVerticle(
-              new AbstractVerticle() {
+              new VerticleBase() {
                 @Override
-                public void start() {
+                public Future<?> start() {
                   contexts[index] = context;
+                  return Future.succeededFuture();
                 }
               }));
     }

@@ -36,6 +36,9 @@ final class StoreLock implements AutoCloseable {
    */
   static StoreLock take(Path store) throws IOException {
     Path folder = store.toAbsolutePath().getParent();
+    if (folder == null) {
+      throw new StoreRefused("the store " + store + " has no folder to be in", null);
+    }
     Files.createDirectories(folder);
     Path path = folder.toRealPath().resolve(store.getFileName() + ".lock");
     if (!HELD.add(path)) {

@@ -1,0 +1,57 @@
+package dev.bourse.store;
+
+import io.vertx.core.Vertx;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+
+/**
+ * A process of its own that commits rows with rising ids, 16 under way at a time, and prints each
+ * acknowledged id with a full stop behind it, until it is killed. Prints why when it is refused.
+ */
+final class CommittingProcess {
+  private static long next;
+
+  private CommittingProcess() {}
+
+  public static void main(String[] args) {
+    Vertx vertx = Vertx.vertx();
+    vertx.runOnContext(
+        v ->
+            SqliteDatabase.open(
+                    vertx,
+                    Path.of(args[0]),
+                    StoreConfig.defaults(),
+                    "db/sqlite-contract",
+                    Clock.systemUTC())
+                .compose(
+                    database ->
+                        database
+                            .read(
+                                "SELECT coalesce(max(id), 0) FROM note",
+                                List.of(),
+                                row -> row.integer(0))
+                            .map(
+                                last -> {
+                                  next = last.get(0);
+                                  for (int i = 0; i < 16; i++) {
+                                    commit(database);
+                                  }
+                                  return null;
+                                }))
+                .onFailure(e -> System.out.println(e.getMessage())));
+  }
+
+  private static void commit(Database database) {
+    long id = ++next;
+    database
+        .commit(
+            List.of(DatabaseContractTest.note(id, "n"), DatabaseContractTest.account("a" + id, id)))
+        .onSuccess(
+            v -> {
+              System.out.println(id + ".");
+              System.out.flush();
+              commit(database);
+            });
+  }
+}

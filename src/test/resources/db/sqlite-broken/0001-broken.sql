@@ -1,0 +1,3 @@
+CREATE TABLE account (name TEXT PRIMARY KEY);
+CREATE TABLE note (id INTEGER PRIMARY KEY);
+CREATE INDEX nothing ON nowhere (name);
