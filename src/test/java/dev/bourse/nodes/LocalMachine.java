@@ -18,7 +18,8 @@ import org.apache.sshd.server.shell.ProcessShellFactory;
 
 /**
  * An ssh server in this process that runs what it is told with this computer's {@code /bin/sh}.
- * {@code chown} is replaced by a command that notes its arguments, for it takes root to run it.
+ * {@code chown} is replaced by a command that notes its arguments, for it takes root to run it, and
+ * {@code sudo} by one that runs the rest with {@code BOURSE_SUDO} set.
  */
 final class LocalMachine implements AutoCloseable {
   final AtomicInteger connections = new AtomicInteger();
@@ -36,11 +37,8 @@ final class LocalMachine implements AutoCloseable {
     hostKey = hostKeys[hostKeys.length - 1];
     Path bin = Files.createDirectories(dir.resolve("bin-" + nodeId));
     chowned = bin.resolve("chowned");
-    Path chown = bin.resolve("chown");
-    Files.writeString(chown, "#!/bin/sh\necho \"$*\" >>" + chowned + "\n");
-    if (!chown.toFile().setExecutable(true)) {
-      throw new IOException("cannot make " + chown + " executable");
-    }
+    executable(bin.resolve("chown"), "echo \"$*\" >>" + chowned);
+    executable(bin.resolve("sudo"), "[ \"$1\" = -n ] && shift && BOURSE_SUDO=1 exec \"$@\"");
     server.setHost("127.0.0.1");
     server.setKeyPairProvider(KeyPairProvider.wrap(hostKeys));
     server.setPublickeyAuthenticator((user, key, session) -> KeyUtils.compareKeys(key, admin));
@@ -79,6 +77,13 @@ final class LocalMachine implements AutoCloseable {
   /** The arguments of every {@code chown} run here. */
   List<String> chowned() throws IOException {
     return Files.exists(chowned) ? Files.readAllLines(chowned) : List.of();
+  }
+
+  private static void executable(Path file, String text) throws IOException {
+    Files.writeString(file, "#!/bin/sh\n" + text + "\n");
+    if (!file.toFile().setExecutable(true)) {
+      throw new IOException("cannot make " + file + " executable");
+    }
   }
 
   @Override
