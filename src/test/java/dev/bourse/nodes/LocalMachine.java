@@ -1,0 +1,93 @@
+package dev.bourse.nodes;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.PublicKey;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.sshd.common.config.keys.KeyUtils;
+import org.apache.sshd.common.config.keys.PublicKeyEntry;
+import org.apache.sshd.common.keyprovider.KeyPairProvider;
+import org.apache.sshd.common.session.Session;
+import org.apache.sshd.common.session.SessionListener;
+import org.apache.sshd.server.SshServer;
+import org.apache.sshd.server.shell.ProcessShellFactory;
+
+/**
+ * An ssh server in this process that runs what it is told with this computer's {@code /bin/sh}.
+ * {@code chown} is replaced by a command that notes its arguments, for it takes root to run it, and
+ * {@code sudo} by one that runs the rest with {@code BOURSE_SUDO} set.
+ */
+final class LocalMachine implements AutoCloseable {
+  final AtomicInteger connections = new AtomicInteger();
+
+  /** How many of the next connections are dropped before anybody can log in. */
+  final AtomicInteger toDrop = new AtomicInteger();
+
+  private final String nodeId;
+  private final SshServer server = SshServer.setUpDefaultServer();
+  private final KeyPair hostKey;
+  private final Path chowned;
+
+  LocalMachine(String nodeId, Path dir, PublicKey admin, KeyPair... hostKeys) throws IOException {
+    this.nodeId = nodeId;
+    hostKey = hostKeys[hostKeys.length - 1];
+    Path bin = Files.createDirectories(dir.resolve("bin-" + nodeId));
+    chowned = bin.resolve("chowned");
+    executable(bin.resolve("chown"), "echo \"$*\" >>" + chowned);
+    executable(bin.resolve("sudo"), "[ \"$1\" = -n ] && shift && BOURSE_SUDO=1 exec \"$@\"");
+    server.setHost("127.0.0.1");
+    server.setKeyPairProvider(KeyPairProvider.wrap(hostKeys));
+    server.setPublickeyAuthenticator((user, key, session) -> KeyUtils.compareKeys(key, admin));
+    server.setCommandFactory(
+        (channel, command) ->
+            new ProcessShellFactory("PATH=" + bin + ":$PATH; export PATH; " + command, "/bin/sh")
+                .createShell(channel));
+    server.addSessionListener(
+        new SessionListener() {
+          @Override
+          public void sessionCreated(Session session) {
+            connections.incrementAndGet();
+            if (toDrop.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
+              session.close(true);
+            }
+          }
+        });
+    server.start();
+  }
+
+  static KeyPair newKey(String algorithm) throws Exception {
+    return KeyPairGenerator.getInstance(algorithm).generateKeyPair();
+  }
+
+  /** This machine as an inventory would name it. */
+  Machine machine() {
+    return pinned(hostKey);
+  }
+
+  /** The same with another host key pinned. */
+  Machine pinned(KeyPair key) {
+    return new Machine(
+        nodeId, "127.0.0.1", server.getPort(), PublicKeyEntry.toString(key.getPublic()));
+  }
+
+  /** The arguments of every {@code chown} run here. */
+  List<String> chowned() throws IOException {
+    return Files.exists(chowned) ? Files.readAllLines(chowned) : List.of();
+  }
+
+  private static void executable(Path file, String text) throws IOException {
+    Files.writeString(file, "#!/bin/sh\n" + text + "\n");
+    if (!file.toFile().setExecutable(true)) {
+      throw new IOException("cannot make " + file + " executable");
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    server.stop(true);
+  }
+}

@@ -1,0 +1,154 @@
+package dev.bourse.nodes;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+import org.yaml.snakeyaml.Yaml;
+
+/**
+ * The ssh provider against real OpenSSH: {@code scripts/site-up DIR 3}, then {@code mvn test
+ * -Dtest=SiteTest -Dbourse.site=DIR}. Needs root, so it is left out where no site is named.
+ */
+@EnabledIfSystemProperty(named = "bourse.site", matches = ".+")
+@SuppressWarnings("NullAway.Init")
+class SiteTest {
+  private final Vertx vertx = Vertx.vertx();
+  private final List<Machine> machines = new ArrayList<>();
+  private String tenant = "";
+  private SshNodes nodes;
+
+  @TempDir Path keys;
+
+  @BeforeEach
+  void readTheInventory() throws Exception {
+    Path file = Path.of(System.getProperty("bourse.site"), "inventory.yaml");
+    Map<String, Object> map = new Yaml().load(Files.readString(file));
+    JsonObject inventory = new JsonObject(map);
+    JsonObject ssh = inventory.getJsonObject("ssh");
+    JsonArray rows = inventory.getJsonArray("nodes");
+    for (int i = 0; i < rows.size(); i++) {
+      JsonObject row = rows.getJsonObject(i);
+      machines.add(
+          new Machine(
+              row.getString("id"),
+              row.getString("public_ip"),
+              row.getInteger("ssh_port"),
+              row.getString("host_key")));
+    }
+    tenant = ssh.getString("tenant_user");
+    nodes =
+        new SshNodes(
+            vertx,
+            new SshConfig(
+                ssh.getString("admin_user"),
+                Path.of(ssh.getString("identity_file")),
+                tenant,
+                ssh.getString("authorized_keys_path"),
+                ssh.getString("mark_path"),
+                ssh.getString("prepare_command"),
+                ssh.getString("end_sessions_command"),
+                ssh.getString("wipe_command"),
+                10_000,
+                60_000,
+                3,
+                100,
+                16,
+                64));
+    run("ssh-keygen -q -t ed25519 -C ada -f " + keys.resolve("ada") + " -N", "");
+    run("ssh-keygen -q -t ecdsa -C eve -f " + keys.resolve("eve") + " -N", "");
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    for (Machine machine : machines) {
+      await(nodes.reclaim(machine));
+    }
+    await(nodes.close());
+    await(vertx.close());
+  }
+
+  @Test
+  void aGrantLetsItsKeyInAndAReclaimDropsTheLiveSessionAndLetsNobodyIn() throws Exception {
+    Machine machine = machines.get(0);
+    Machine other = machines.get(1);
+    List<String> ada = List.of(Files.readString(keys.resolve("ada.pub")).strip());
+    await(nodes.provision(machine, "alloc_1", ada));
+    await(nodes.provision(machine, "alloc_1", ada));
+    await(nodes.provision(other, "alloc_2", ada));
+
+    assertEquals(tenant, login(machine, "ada", "id -un"));
+    assertNotEquals(tenant, login(machine, "eve", "id -un"));
+    assertEquals(
+        List.of(new Holding("node-1", "alloc_1"), new Holding("node-2", "alloc_2")),
+        await(nodes.held(List.of(machine, other))).stream()
+            .sorted((a, b) -> a.nodeId().compareTo(b.nodeId()))
+            .toList());
+
+    Process live = ssh(machine, "ada", "echo in; sleep 600");
+    Process elsewhere = ssh(other, "ada", "echo in; sleep 600");
+    assertEquals('i', live.getInputStream().read());
+    assertEquals('i', elsewhere.getInputStream().read());
+    long start = System.nanoTime();
+    await(nodes.reclaim(machine));
+    long millis = (System.nanoTime() - start) / 1_000_000;
+    assertTrue(live.waitFor(5, TimeUnit.SECONDS), "the live session survived the reclaim");
+    System.out.println("reclaim took " + millis + " ms");
+
+    assertTrue(elsewhere.isAlive(), "another machine's session was ended too");
+    assertNotEquals(tenant, login(machine, "ada", "id -un"));
+    assertEquals(List.of(new Holding("node-1", null)), await(nodes.held(List.of(machine))));
+    Path data = Path.of(System.getProperty("bourse.site"), "node-1", "data");
+    assertFalse(Files.exists(data), "not wiped");
+    await(nodes.reclaim(machine));
+    elsewhere.destroyForcibly().waitFor();
+  }
+
+  private String login(Machine machine, String key, String command) throws Exception {
+    Process process = ssh(machine, key, command);
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertTrue(process.waitFor(20, TimeUnit.SECONDS));
+    return output.strip();
+  }
+
+  private Process ssh(Machine machine, String key, String command) throws IOException {
+    Path known = keys.resolve("known-" + machine.nodeId());
+    Files.writeString(
+        known,
+        "[" + machine.publicIp() + "]:" + machine.sshPort() + " " + machine.hostKey() + "\n");
+    List<String> words =
+        new ArrayList<>(List.of("ssh", "-F", "none", "-i", keys.resolve(key).toString(), "-p"));
+    words.addAll(List.of(Integer.toString(machine.sshPort()), "-o", "BatchMode=yes", "-o"));
+    words.addAll(List.of("IdentitiesOnly=yes", "-o", "UserKnownHostsFile=" + known));
+    words.addAll(List.of(tenant + "@" + machine.publicIp(), command));
+    return new ProcessBuilder(words).redirectErrorStream(true).start();
+  }
+
+  private static void run(String command, String last) throws Exception {
+    List<String> words = new ArrayList<>(List.of(command.split(" ", -1)));
+    words.add(last);
+    assertEquals(0, new ProcessBuilder(words).inheritIO().start().waitFor());
+  }
+
+  private static <T> T await(Future<T> future) throws Exception {
+    return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+  }
+}

@@ -1,0 +1,93 @@
+package dev.bourse.nodes;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What may be configured for real machines. */
+class SshConfigTest {
+  private static final SshConfig DEFAULTS = SshConfig.defaults(Path.of("id"), "wipe");
+
+  @Test
+  void theDefaultsAreAcceptable() {
+    assertEquals("/home/tenant/.ssh/authorized_keys", filledKeysPath(DEFAULTS));
+  }
+
+  @Test
+  void placeholdersAreFilledAndOtherBracesLeft() {
+    assertEquals("n-1 tenant ${x} {other}", DEFAULTS.filled("{node} {user} ${x} {other}", "n-1"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "relative/keys/file",
+        "/one",
+        "/one/two",
+        "/a/../b/keys",
+        "/a/b/c d",
+        "/a/b/$(id)",
+        "/a/b/'c'",
+        "/a/b/{other}",
+        "/a/b/c/..",
+        "/a/b/",
+        ""
+      })
+  void pathsAreAbsoluteDeepAndPlain(String path) {
+    assertThrows(IllegalArgumentException.class, () -> with("root", "tenant", path, "wipe", 3));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"root,root", "ops,ops", "ops,root", "'a b',tenant", "root,'x;id'", "root,''"})
+  void theTenantIsAPlainLoginAndNeitherRootNorTheAdmin(String admin, String tenant) {
+    assertThrows(IllegalArgumentException.class, () -> with(admin, tenant, "/a/b/keys", "wipe", 3));
+  }
+
+  @Test
+  void aWipeCommandIsRequiredAndNumbersAreBounded() {
+    assertThrows(IllegalArgumentException.class, () -> with("root", "tenant", "/a/b/keys", " ", 3));
+    assertThrows(
+        IllegalArgumentException.class, () -> with("root", "tenant", "/a/b/keys", "wipe", 0));
+  }
+
+  @Test
+  void nodeIdsAreWhatAPathAndACommandCanCarry() {
+    for (String good : new String[] {"n", "node-1", "a.b-c.example", "0"}) {
+      assertTrue(SshConfig.isNodeId(good), good);
+    }
+    for (String bad : new String[] {"", "..", ".a", "a.", "-a", "A", "a b", "a/b", "a;b", "a\n"}) {
+      assertFalse(SshConfig.isNodeId(bad), bad);
+    }
+    assertFalse(SshConfig.isNodeId("a".repeat(64)));
+  }
+
+  private static String filledKeysPath(SshConfig config) {
+    return config.filled(config.authorizedKeysPath(), "n");
+  }
+
+  private static SshConfig with(
+      String admin, String tenant, String keysPath, String wipe, int attempts) {
+    return new SshConfig(
+        admin,
+        DEFAULTS.identityFile(),
+        tenant,
+        keysPath,
+        DEFAULTS.markPath(),
+        "",
+        "true",
+        wipe,
+        1_000,
+        1_000,
+        attempts,
+        1,
+        1,
+        1);
+  }
+}
