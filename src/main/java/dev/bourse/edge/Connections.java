@@ -1,0 +1,131 @@
+package dev.bourse.edge;
+
+import io.vertx.core.http.HttpConnection;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The open connections of one event loop and how long each may wait for its client.
+ *
+ * <p>One sweep a second looks at all of them; a timer for each request would cost more than the
+ * request. HTTP/1.1 serves one request of a connection at a time, so a connection waits for one
+ * thing only: a head, a body, our answer, or the end of what it still sends after a refusal.
+ */
+final class Connections {
+  /**
+   * After an early refusal the client may go on sending for so long, so that it gets to read it.
+   */
+  private static final long LINGER_MILLIS = 2_000;
+
+  private static final long NEVER = Long.MAX_VALUE;
+
+  /** One connection. */
+  static final class Link {
+    private final HttpConnection connection;
+    private long deadlineMillis;
+    private @Nullable Exchange exchange;
+    private boolean readingBody;
+
+    private Link(HttpConnection connection, long deadlineMillis) {
+      this.connection = connection;
+      this.deadlineMillis = deadlineMillis;
+    }
+  }
+
+  private final EdgeLimits limits;
+  private final LongSupplier nanos;
+  private final Map<HttpConnection, Link> links = new HashMap<>();
+
+  Connections(EdgeLimits limits, LongSupplier nanos) {
+    this.limits = limits;
+    this.nanos = nanos;
+  }
+
+  /** A connection is open; it must send a request's head in time. Closed at once over the bound. */
+  void opened(HttpConnection connection) {
+    if (links.size() >= limits.maxConnections()) {
+      connection.close();
+      return;
+    }
+    links.put(connection, new Link(connection, nowMillis() + limits.headMillis()));
+    connection.closeHandler(
+        gone -> {
+          Link link = links.remove(connection);
+          if (link != null && link.exchange != null) {
+            link.exchange.abandon();
+          }
+        });
+  }
+
+  /** A request's head is complete: nothing is awaited of the client for now. */
+  @Nullable Link entered(HttpConnection connection, Exchange exchange) {
+    Link link = links.get(connection);
+    if (link != null) {
+      link.exchange = exchange;
+      link.readingBody = false;
+      link.deadlineMillis = NEVER;
+    }
+    return link;
+  }
+
+  /** The request's body is awaited; the time it has grows with what arrives. */
+  void bodyBegins(Link link) {
+    link.readingBody = true;
+    link.deadlineMillis = nowMillis() + limits.bodyGraceMillis();
+  }
+
+  /** So many bytes of the body arrived; they buy the rest more time. */
+  void bodyGrows(Link link, int bytes) {
+    link.deadlineMillis += bytes * 1_000L / limits.minBodyBytesPerSecond();
+  }
+
+  /** The whole body is here. */
+  void bodyEnds(Link link) {
+    link.readingBody = false;
+    link.deadlineMillis = NEVER;
+  }
+
+  /** The answer is about to be sent and the next request's head is awaited. */
+  void answered(Link link) {
+    link.exchange = null;
+    link.readingBody = false;
+    link.deadlineMillis = nowMillis() + limits.keepAliveMillis();
+  }
+
+  /** The answer is about to be sent before the whole request was read: the connection ends soon. */
+  void lingers(Link link) {
+    link.exchange = null;
+    link.readingBody = false;
+    link.deadlineMillis = nowMillis() + LINGER_MILLIS;
+  }
+
+  /** Closes connections whose client kept us waiting; a slow body is told so first. */
+  void sweep() {
+    long now = nowMillis();
+    List<Link> late = new ArrayList<>();
+    for (Link link : links.values()) {
+      if (link.deadlineMillis <= now) {
+        late.add(link);
+      }
+    }
+    for (Link link : late) {
+      if (link.readingBody && link.exchange != null) {
+        link.exchange.bodyTooSlow();
+      } else {
+        link.connection.close();
+      }
+    }
+  }
+
+  int open() {
+    return links.size();
+  }
+
+  private long nowMillis() {
+    return nanos.getAsLong() / 1_000_000;
+  }
+}

@@ -1,0 +1,184 @@
+package dev.bourse.edge;
+
+import dev.bourse.access.Authenticator;
+import dev.bourse.core.ApiError;
+import io.vertx.core.Verticle;
+import io.vertx.ext.web.Router;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The API as a whole: what all of its event loops share. Deploy {@link #verticle} once per event
+ * loop; the instances share the port.
+ */
+public final class Edge {
+  private final EdgeConfig config;
+  private final List<Contract> contracts;
+  private final Operations operations;
+  private final Authenticator authenticator;
+  private final Function<Throwable, Optional<ApiError>> translation;
+  private final Consumer<Router> otherRoutes;
+  private final EdgeMetrics metrics;
+  private final LongSupplier nanos;
+  private final Budgets tokenBudgets;
+  private final Budgets addressBudgets;
+  private final ClientAddress clientAddress;
+  private volatile int actualPort;
+  private volatile @Nullable Pages pages;
+
+  /**
+   * Puts an API together and checks that its parts fit.
+   *
+   * @param contracts what is served
+   * @param operations a handler for each of their operations
+   * @param authenticator tells who is calling
+   * @param translation makes a refusal of another package's exception; what it leaves empty is
+   *     answered 500 and logged
+   * @param otherRoutes adds routes that no contract describes, once for each event loop; they get
+   *     requests after the edge's own checks of address budget and path
+   * @param metrics where requests are counted
+   * @param nanos a monotonic clock
+   * @throws IllegalStateException listing every operation without a handler, handler without an
+   *     operation, unknown scope, unserved feature and error code that contracts and service do not
+   *     share
+   */
+  public Edge(
+      EdgeConfig config,
+      List<Contract> contracts,
+      Operations operations,
+      Authenticator authenticator,
+      Function<Throwable, Optional<ApiError>> translation,
+      Consumer<Router> otherRoutes,
+      EdgeMetrics metrics,
+      LongSupplier nanos) {
+    List<String> faults = faults(contracts, operations);
+    if (!faults.isEmpty()) {
+      throw new IllegalStateException(
+          "the contracts and the service do not fit:\n  " + String.join("\n  ", faults));
+    }
+    this.config = config;
+    this.contracts = List.copyOf(contracts);
+    this.operations = operations;
+    this.authenticator = authenticator;
+    this.translation = translation;
+    this.otherRoutes = otherRoutes;
+    this.metrics = metrics;
+    this.nanos = nanos;
+    int perMinute = config.requestsPerMinute();
+    this.tokenBudgets = new Budgets(perMinute, perMinute, "token", nanos);
+    int edge = config.edgePerMinute();
+    this.addressBudgets =
+        new Budgets(edge, Math.min(edge, config.edgeBurst()), "client address", nanos);
+    this.clientAddress = new ClientAddress(config.trustedProxies());
+  }
+
+  private static List<String> faults(List<Contract> contracts, Operations operations) {
+    List<String> faults = new ArrayList<>();
+    Map<String, String> contractOf = new HashMap<>();
+    Map<String, String> contractOfPrefix = new HashMap<>();
+    for (Contract contract : contracts) {
+      for (io.vertx.openapi.contract.Operation model : contract.model().operations()) {
+        String id = model.getOperationId();
+        String other = contractOf.put(id, contract.name());
+        if (other != null) {
+          faults.add("operation " + id + " is in contracts " + other + " and " + contract.name());
+        }
+        if (!operations.byId().containsKey(id)) {
+          faults.add("operation " + id + " of contract " + contract.name() + " has no handler");
+        }
+        faults.addAll(Endpoint.faults(model));
+        String prefix = EdgeLoop.prefix(model.getAbsoluteOpenAPIPath());
+        String holder = contractOfPrefix.putIfAbsent(prefix, contract.name());
+        if (holder != null && !holder.equals(contract.name())) {
+          faults.add("contracts " + holder + " and " + contract.name() + " share " + prefix);
+        }
+      }
+    }
+    Set<String> unknown = new java.util.TreeSet<>(operations.byId().keySet());
+    unknown.removeAll(contractOf.keySet());
+    unknown.forEach(id -> faults.add("handler " + id + " has no operation in any contract"));
+    faults.addAll(Contract.errorCodeFaults(contracts));
+    return faults;
+  }
+
+  /** A new instance of the server, for one event loop. */
+  public Verticle verticle() {
+    return new EdgeVerticle(this);
+  }
+
+  /** The port in use; 0 before the first instance listens. */
+  public int actualPort() {
+    return actualPort;
+  }
+
+  /** What clients call the service; without a configured one only right once it listens. */
+  public String baseUrl() {
+    return config.baseUrl().isEmpty() ? "http://localhost:" + actualPort : config.baseUrl();
+  }
+
+  void listening(int port) {
+    actualPort = port;
+  }
+
+  /** The pages, made when first asked for because they carry the address in force. */
+  Pages pages() {
+    Pages made = pages;
+    if (made == null) {
+      made = new Pages(contracts, baseUrl(), config.requestsPerMinute());
+      pages = made;
+    }
+    return made;
+  }
+
+  EdgeConfig config() {
+    return config;
+  }
+
+  List<Contract> contracts() {
+    return contracts;
+  }
+
+  Operations operations() {
+    return operations;
+  }
+
+  Authenticator authenticator() {
+    return authenticator;
+  }
+
+  Function<Throwable, Optional<ApiError>> translation() {
+    return translation;
+  }
+
+  Consumer<Router> otherRoutes() {
+    return otherRoutes;
+  }
+
+  EdgeMetrics metrics() {
+    return metrics;
+  }
+
+  LongSupplier nanos() {
+    return nanos;
+  }
+
+  Budgets tokenBudgets() {
+    return tokenBudgets;
+  }
+
+  Budgets addressBudgets() {
+    return addressBudgets;
+  }
+
+  ClientAddress clientAddress() {
+    return clientAddress;
+  }
+}

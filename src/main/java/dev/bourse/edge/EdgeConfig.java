@@ -1,0 +1,49 @@
+package dev.bourse.edge;
+
+import java.util.Set;
+
+/**
+ * How the API is served.
+ *
+ * @param host the address to listen on
+ * @param port the port; 0 picks a free one
+ * @param baseUrl what clients call the service, without a slash at its end; empty for {@code
+ *     http://localhost:<port>}
+ * @param requestsPerMinute budget of one token over all routes; 0 for none
+ * @param edgePerMinute budget of one client address; 0 for none
+ * @param edgeBurst how much of the address's budget may be spent at once; never more than {@code
+ *     edgePerMinute}
+ * @param trustedProxies addresses whose {@code X-Forwarded-For} is believed
+ * @param limits bounds on connections and bodies
+ */
+public record EdgeConfig(
+    String host,
+    int port,
+    String baseUrl,
+    int requestsPerMinute,
+    int edgePerMinute,
+    int edgeBurst,
+    Set<String> trustedProxies,
+    EdgeLimits limits) {
+
+  public EdgeConfig {
+    trustedProxies = Set.copyOf(trustedProxies);
+    if (port < 0 || port > 65_535) {
+      throw new IllegalArgumentException("port " + port + " is not within 0 and 65535");
+    }
+    if (requestsPerMinute < 0 || edgePerMinute < 0 || edgeBurst < 0) {
+      throw new IllegalArgumentException("a budget is below 0");
+    }
+    if (edgePerMinute > 0 && edgeBurst == 0) {
+      throw new IllegalArgumentException("edgeBurst 0 would refuse every request");
+    }
+    if (baseUrl.endsWith("/")) {
+      throw new IllegalArgumentException("baseUrl ends with a slash: " + baseUrl);
+    }
+  }
+
+  /** The defaults, on a port: 300 a minute per token, 1,200 per address with bursts of 300. */
+  public static EdgeConfig standard(int port) {
+    return new EdgeConfig("0.0.0.0", port, "", 300, 1_200, 300, Set.of(), EdgeLimits.standard());
+  }
+}

@@ -1,0 +1,376 @@
+package dev.bourse.edge;
+
+import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Ids;
+import dev.bourse.core.Text;
+import io.github.bucket4j.ConsumptionProbe;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.Route;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.openapi.router.OpenAPIRoute;
+import io.vertx.ext.web.openapi.router.RouterBuilder;
+import io.vertx.openapi.contract.Path;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way of a request on one event loop: address budget, path, routing, caller, scope, token
+ * budget, input, operation.
+ *
+ * <p>Each contract's routes are a Router built from it; the first two segments of a path choose the
+ * Router, since a Router tries its routes one after the other.
+ */
+final class EdgeLoop {
+  private final Edge edge;
+  private final Vertx vertx;
+  private final Context context;
+  private final Connections connections;
+  private final Map<String, Router> routers = new HashMap<>();
+  private final Router otherRoutes;
+  private final EdgeMetrics.Series unrouted;
+  private final String idPrefix;
+  private final String rateLimitPolicy;
+  private long served;
+  private String date;
+
+  /** The request being routed. Routing is synchronous, so a route's handler finds its own here. */
+  private @Nullable Exchange entering;
+
+  EdgeLoop(Edge edge, Vertx vertx, Context context, String idPrefix) {
+    this.edge = edge;
+    this.vertx = vertx;
+    this.context = context;
+    this.idPrefix = idPrefix;
+    this.connections = new Connections(edge.config().limits(), edge.nanos());
+    this.unrouted = edge.metrics().series("none");
+    this.rateLimitPolicy = "\"default\";q=" + edge.tokenBudgets().quota() + ";w=60";
+    this.date = now();
+    this.otherRoutes = Router.router(vertx);
+    edge.otherRoutes().accept(otherRoutes);
+    otherRoutes.errorHandler(404, failed -> notFound(entered()));
+    otherRoutes.errorHandler(405, failed -> entered().refuse(notAllowed(entered()), null));
+    otherRoutes.errorHandler(500, failed -> entered().fail(failed.failure()));
+    for (Contract contract : edge.contracts()) {
+      Router router = router(contract);
+      for (Path path : contract.model().getPaths()) {
+        routers.put(prefix(path.getName()), router);
+      }
+    }
+  }
+
+  /**
+   * The part of a path that chooses its contract: two segments, or one when the second is a
+   * parameter.
+   */
+  static String prefix(String path) {
+    int second = path.indexOf('/', 1);
+    if (second < 0 || path.startsWith("{", second + 1)) {
+      return second < 0 ? path : path.substring(0, second);
+    }
+    int third = path.indexOf('/', second + 1);
+    return third < 0 ? path : path.substring(0, third);
+  }
+
+  private Router router(Contract contract) {
+    RouterBuilder builder = RouterBuilder.create(vertx, contract.model());
+    for (OpenAPIRoute route : builder.getRoutes()) {
+      io.vertx.openapi.contract.Operation model = route.getOperation();
+      String id = model.getOperationId();
+      Operation operation = edge.operations().byId().get(id);
+      if (operation == null) {
+        throw new IllegalStateException("operation " + id + " has no handler");
+      }
+      Endpoint endpoint = new Endpoint(model, operation, edge.metrics().series(id));
+      route
+          .setDoValidation(false)
+          .setDoSecurity(false)
+          .addHandler(routed -> enter(entered(), endpoint));
+    }
+    Router router = builder.createRouter();
+    for (Route route : router.getRoutes()) {
+      if (route.methods() != null && route.methods().contains(HttpMethod.GET)) {
+        route.method(HttpMethod.HEAD);
+      }
+    }
+    router.errorHandler(404, failed -> notFound(entered()));
+    router.errorHandler(405, failed -> methodNotAllowed(entered(), contract));
+    router.errorHandler(500, failed -> entered().fail(failed.failure()));
+    return router;
+  }
+
+  private Exchange entered() {
+    if (entering == null) {
+      throw new IllegalStateException("no request is being routed");
+    }
+    return entering;
+  }
+
+  /** Takes a request from the wire. */
+  void handle(HttpServerRequest request) {
+    Exchange exchange = exchange(request);
+    try {
+      ConsumptionProbe probe =
+          edge.addressBudgets()
+              .spend(
+                  edge.clientAddress()
+                      .key(
+                          request.remoteAddress().hostAddress(),
+                          request.getHeader(Headers.FORWARDED_FOR)));
+      if (probe != null && !probe.isConsumed()) {
+        throw edge.addressBudgets().refusal(probe);
+      }
+      String path = request.path();
+      if (path == null || !Percent.isNormal(path)) {
+        notFound(exchange);
+        return;
+      }
+      route(exchange, path);
+    } catch (RuntimeException e) {
+      exchange.fail(e);
+    }
+  }
+
+  private void route(Exchange exchange, String path) {
+    Page page = edge.pages().find(path);
+    if (page != null) {
+      if (exchange.isRead()) {
+        exchange.answer(page);
+      } else {
+        exchange.refuse(notAllowed(exchange), "GET, HEAD");
+      }
+      return;
+    }
+    Router router = routers.get(prefix(path));
+    if (router == null) {
+      int second = path.indexOf('/', 1);
+      router = second < 0 ? null : routers.get(path.substring(0, second));
+    }
+    entering = exchange;
+    (router == null ? otherRoutes : router).handle(exchange.request());
+  }
+
+  /** Answers what is not HTTP. The decoder is lost after it, so the connection ends. */
+  void handleInvalid(HttpServerRequest request) {
+    Exchange exchange = exchange(request);
+    Throwable cause = request.decoderResult().cause();
+    ApiError error =
+        cause instanceof TooLongHttpLineException
+            ? ApiError.of(
+                ErrorCode.URI_TOO_LONG,
+                "the request line is over " + EdgeLimits.MAX_URI_BYTES + " bytes")
+            : cause instanceof TooLongHttpHeaderException
+                ? ApiError.of(
+                    ErrorCode.HEADERS_TOO_LARGE,
+                    "the headers are over " + EdgeLimits.MAX_HEADER_BYTES + " bytes")
+                : ApiError.of(ErrorCode.MALFORMED_REQUEST, "this is not an HTTP/1.1 request");
+    exchange.refuse(error, null);
+    request.connection().close();
+  }
+
+  private Exchange exchange(HttpServerRequest request) {
+    String id = idPrefix + Long.toString(served++, Character.MAX_RADIX);
+    return new Exchange(this, request, id, nanos());
+  }
+
+  private static void notFound(Exchange exchange) {
+    exchange.fail(
+        ApiError.of(
+            ErrorCode.NOT_FOUND,
+            "no route " + Text.shown(String.valueOf(exchange.request().path()))));
+  }
+
+  private static void methodNotAllowed(Exchange exchange, Contract contract) {
+    TreeSet<String> allowed = new TreeSet<>();
+    Path path = contract.model().findPath(exchange.request().path());
+    if (path != null) {
+      path.getOperations().forEach(operation -> allowed.add(operation.getHttpMethod().name()));
+    }
+    if (allowed.contains("GET")) {
+      allowed.add("HEAD");
+    }
+    exchange.refuse(notAllowed(exchange), String.join(", ", allowed));
+  }
+
+  private static ApiError notAllowed(Exchange exchange) {
+    return ApiError.of(
+        ErrorCode.METHOD_NOT_ALLOWED,
+        Text.shown(exchange.request().method().name()) + " is not among this route's methods");
+  }
+
+  private void enter(Exchange exchange, Endpoint endpoint) {
+    exchange.identify(endpoint);
+    try {
+      admit(exchange, endpoint);
+      HttpServerRequest request = exchange.request();
+      if (!Headers.acceptsJson(request.getHeader(HttpHeaders.ACCEPT))) {
+        throw ApiError.of(
+            ErrorCode.NOT_ACCEPTABLE,
+            "Accept excludes " + Endpoint.JSON + ", the only type there is");
+      }
+      if (endpoint.body() == null) {
+        perform(exchange, endpoint, null);
+      } else {
+        readBody(exchange, endpoint);
+      }
+    } catch (RuntimeException e) {
+      exchange.fail(e);
+    }
+  }
+
+  private void admit(Exchange exchange, Endpoint endpoint) {
+    if (!endpoint.authenticated()) {
+      return;
+    }
+    Principal principal =
+        edge.authenticator().authenticate(exchange.request().getHeader(HttpHeaders.AUTHORIZATION));
+    exchange.authenticate(principal);
+    Scope scope = endpoint.scope();
+    boolean permitted = scope == null || principal.scopes().contains(scope);
+    ConsumptionProbe probe = edge.tokenBudgets().spend(principal.tokenId());
+    exchange.budget(probe);
+    if (scope != null && !permitted) {
+      throw ApiError.of(ErrorCode.FORBIDDEN, "the token lacks the scope " + scope.label());
+    }
+    if (probe != null && !probe.isConsumed()) {
+      throw edge.tokenBudgets().refusal(probe);
+    }
+  }
+
+  private void readBody(Exchange exchange, Endpoint endpoint) {
+    HttpServerRequest request = exchange.request();
+    int maxBytes = edge.config().limits().maxBodyBytes();
+    if (!exchange.announcesBody()) {
+      throw missingBody();
+    }
+    String contentType = request.getHeader(HttpHeaders.CONTENT_TYPE);
+    if (!Headers.isJson(contentType)) {
+      throw ApiError.of(
+          ErrorCode.UNSUPPORTED_MEDIA_TYPE,
+          "Content-Type is "
+              + (contentType == null ? "missing" : Text.shown(contentType))
+              + "; expected "
+              + Endpoint.JSON);
+    }
+    if (Headers.isLonger(request.getHeader(HttpHeaders.CONTENT_LENGTH), maxBytes)) {
+      throw Exchange.tooLarge(maxBytes);
+    }
+    if ("100-continue".equalsIgnoreCase(request.getHeader(HttpHeaders.EXPECT))) {
+      request.response().writeContinue();
+    }
+    exchange.readBody(
+        maxBytes,
+        () -> {
+          try {
+            perform(exchange, endpoint, body(exchange));
+          } catch (RuntimeException e) {
+            exchange.fail(e);
+          }
+        });
+  }
+
+  private static JsonObject body(Exchange exchange) {
+    byte[] bytes = exchange.collected();
+    if (bytes.length == 0) {
+      throw missingBody();
+    }
+    Object value = StrictJson.parse(bytes);
+    if (!(value instanceof JsonObject object)) {
+      throw ApiError.badField("body", value, "a JSON object");
+    }
+    return object;
+  }
+
+  private static ApiError missingBody() {
+    return ApiError.of(ErrorCode.BAD_REQUEST, "the body is missing; expected a JSON object");
+  }
+
+  private void perform(Exchange exchange, Endpoint endpoint, @Nullable JsonObject body) {
+    Map<String, Object> parameters =
+        endpoint.parameters(exchange.request().path(), exchange.request().query());
+    Shape shape = endpoint.body();
+    if (shape != null) {
+      shape.check("", body);
+    }
+    exchange.input(parameters, body);
+    Future<Answer> future = endpoint.operation().handle(exchange);
+    if (future.isComplete()) {
+      conclude(exchange, future);
+    } else {
+      future.onComplete(
+          outcome -> {
+            if (Vertx.currentContext() == context) {
+              conclude(exchange, future);
+            } else {
+              context.runOnContext(back -> conclude(exchange, future));
+            }
+          });
+    }
+  }
+
+  private static void conclude(Exchange exchange, Future<Answer> future) {
+    if (future.succeeded()) {
+      exchange.answer(future.result());
+    } else {
+      exchange.fail(future.cause());
+    }
+  }
+
+  /** Once a second: closes late connections and renews the Date header. */
+  void sweep() {
+    date = now();
+    connections.sweep();
+  }
+
+  private static String now() {
+    return DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC));
+  }
+
+  static String idPrefix(java.util.random.RandomGenerator random) {
+    return Ids.base62(random, 8);
+  }
+
+  Connections connections() {
+    return connections;
+  }
+
+  EdgeMetrics metrics() {
+    return edge.metrics();
+  }
+
+  EdgeMetrics.Series unrouted() {
+    return unrouted;
+  }
+
+  Optional<ApiError> translate(Throwable failure) {
+    return edge.translation().apply(failure);
+  }
+
+  String date() {
+    return date;
+  }
+
+  String rateLimitPolicy() {
+    return rateLimitPolicy;
+  }
+
+  long nanos() {
+    return edge.nanos().getAsLong();
+  }
+}

@@ -1,0 +1,80 @@
+package dev.bourse.edge;
+
+import io.prometheus.metrics.core.datapoints.CounterDataPoint;
+import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.GaugeWithCallback;
+import io.prometheus.metrics.core.metrics.Histogram;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * What the service counts about itself. Features register collectors of their own with {@link
+ * #registry()}.
+ */
+public final class EdgeMetrics {
+  private final PrometheusRegistry registry = new PrometheusRegistry();
+  private final Counter requests =
+      Counter.builder()
+          .name("bourse_http_requests_total")
+          .help("Requests answered.")
+          .labelNames("operation", "status")
+          .register(registry);
+  private final Histogram seconds =
+      Histogram.builder()
+          .name("bourse_http_request_seconds")
+          .help("Time from a request's head to the start of its answer.")
+          .labelNames("operation")
+          .classicOnly()
+          .classicUpperBounds(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5)
+          .register(registry);
+  private final LongAdder inFlight = new LongAdder();
+  private final Map<String, Series> byOperation = new ConcurrentHashMap<>();
+
+  public EdgeMetrics() {
+    GaugeWithCallback.builder()
+        .name("bourse_http_requests_in_flight")
+        .help("Requests that are not answered yet.")
+        .callback(callback -> callback.call((double) inFlight.sum()))
+        .register(registry);
+  }
+
+  /** Where collectors are registered; {@code /metrics} shows all of them. */
+  public PrometheusRegistry registry() {
+    return registry;
+  }
+
+  /** The series of one operation; {@code none} for requests that reach none. */
+  Series series(String operation) {
+    return byOperation.computeIfAbsent(operation, Series::new);
+  }
+
+  /** One operation's series, looked up once. */
+  final class Series {
+    private final String operation;
+    private final DistributionDataPoint latency;
+    private final Map<Integer, CounterDataPoint> byStatus = new ConcurrentHashMap<>();
+
+    private Series(String operation) {
+      this.operation = operation;
+      this.latency = seconds.labelValues(operation);
+    }
+
+    void answered(int status, long nanos) {
+      byStatus
+          .computeIfAbsent(status, code -> requests.labelValues(operation, Integer.toString(code)))
+          .inc();
+      latency.observe(nanos / 1e9);
+    }
+  }
+
+  void entered() {
+    inFlight.increment();
+  }
+
+  void left() {
+    inFlight.decrement();
+  }
+}

@@ -1,0 +1,67 @@
+package dev.bourse.edge;
+
+import io.vertx.core.AbstractVerticle;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import java.security.SecureRandom;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** The API's HTTP server on one event loop. Stopping it lets requests in flight finish. */
+final class EdgeVerticle extends AbstractVerticle {
+  private static final long SWEEP_MILLIS = 1_000;
+
+  /** How long requests in flight may take to finish when the service stops. */
+  private static final long DRAIN_SECONDS = 10;
+
+  private final Edge edge;
+  private @Nullable HttpServer server;
+
+  EdgeVerticle(Edge edge) {
+    this.edge = edge;
+  }
+
+  @Override
+  public void start(Promise<Void> started) {
+    EdgeLoop loop = new EdgeLoop(edge, vertx, context, EdgeLoop.idPrefix(new SecureRandom()));
+    long half = Math.max(20, Math.min(SWEEP_MILLIS, edge.config().limits().headMillis() / 2));
+    vertx.setPeriodic(half, tick -> loop.sweep());
+    HttpServer listening =
+        vertx
+            .createHttpServer(options(edge.config()))
+            .connectionHandler(loop.connections()::opened)
+            .requestHandler(loop::handle)
+            .invalidRequestHandler(loop::handleInvalid);
+    server = listening;
+    listening
+        .listen()
+        .onSuccess(bound -> edge.listening(bound.actualPort()))
+        .<Void>mapEmpty()
+        .onComplete(started);
+  }
+
+  private static HttpServerOptions options(EdgeConfig config) {
+    int keepAliveSeconds = (int) (config.limits().keepAliveMillis() / 1_000 + 1);
+    return new HttpServerOptions()
+        .setHost(config.host())
+        // A negative port is a free one that all instances share; with 0 each would get its own.
+        .setPort(config.port() == 0 ? -1 : config.port())
+        .setHttp2ClearTextEnabled(false)
+        .setMaxInitialLineLength(EdgeLimits.MAX_URI_BYTES)
+        .setMaxHeaderSize(EdgeLimits.MAX_HEADER_BYTES)
+        .setAcceptBacklog(1_024)
+        .setTcpNoDelay(true)
+        // Catches a client that stops reading its answer; Connections catches the rest.
+        .setIdleTimeout(keepAliveSeconds)
+        .setIdleTimeoutUnit(TimeUnit.SECONDS);
+  }
+
+  @Override
+  public void stop(Promise<Void> stopped) {
+    HttpServer open = server;
+    (open == null ? Future.<Void>succeededFuture() : open.shutdown(DRAIN_SECONDS, TimeUnit.SECONDS))
+        .onComplete(stopped);
+  }
+}

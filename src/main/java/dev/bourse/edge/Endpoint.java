@@ -1,0 +1,224 @@
+package dev.bourse.edge;
+
+import dev.bourse.access.Scope;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Text;
+import io.vertx.core.json.JsonObject;
+import io.vertx.json.schema.common.dsl.SchemaType;
+import io.vertx.openapi.contract.Location;
+import io.vertx.openapi.contract.MediaType;
+import io.vertx.openapi.contract.Parameter;
+import io.vertx.openapi.contract.SecurityRequirement;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One operation of a contract, made ready for one event loop: what it demands of the caller, how
+ * its parameters and its body are read, and what handles it.
+ */
+final class Endpoint {
+  /** The one media type of bodies. */
+  static final String JSON = "application/json";
+
+  /** The one security scheme: a bearer token whose scopes the contract lists. */
+  static final String API_TOKEN = "apiToken";
+
+  private static final Pattern INTEGER = Pattern.compile("-?\\d{1,18}");
+  private static final Pattern DECIMAL = Pattern.compile("-?\\d{1,15}(\\.\\d{1,15})?");
+
+  /** A parameter of the query or the path; {@code segment} is its place in the path, or -1. */
+  private record Input(String name, SchemaType type, boolean required, int segment, Shape shape) {}
+
+  private final String id;
+  private final Operation operation;
+  private final boolean authenticated;
+  private final @Nullable Scope scope;
+  private final List<Input> pathInputs = new ArrayList<>();
+  private final Map<String, Input> queryInputs = new LinkedHashMap<>();
+  private final @Nullable Shape body;
+  private final EdgeMetrics.Series series;
+
+  Endpoint(
+      io.vertx.openapi.contract.Operation model, Operation operation, EdgeMetrics.Series series) {
+    this.id = model.getOperationId();
+    this.operation = operation;
+    this.series = series;
+    List<SecurityRequirement> security = model.getSecurityRequirements();
+    this.authenticated = !security.isEmpty();
+    this.scope =
+        security.stream()
+            .flatMap(requirement -> requirement.getScopes(API_TOKEN).stream())
+            .findFirst()
+            .flatMap(Scope::find)
+            .orElse(null);
+    List<String> segments = List.of(model.getAbsoluteOpenAPIPath().split("/", -1));
+    for (Parameter parameter : model.getParameters()) {
+      JsonObject schema = parameter.getOpenAPIModel().getJsonObject("schema");
+      Input input =
+          new Input(
+              parameter.getName(),
+              parameter.getSchemaType(),
+              parameter.isRequired(),
+              segments.indexOf('{' + parameter.getName() + '}'),
+              new Shape(schema));
+      if (parameter.getIn() == Location.PATH) {
+        pathInputs.add(input);
+      } else {
+        queryInputs.put(input.name(), input);
+      }
+    }
+    this.body = model.getRequestBody() == null ? null : new Shape(bodySchema(model));
+  }
+
+  private static JsonObject bodySchema(io.vertx.openapi.contract.Operation model) {
+    MediaType json = model.getRequestBody().getContent().get(JSON);
+    if (json == null) {
+      throw new IllegalStateException(model.getOperationId() + " takes no " + JSON);
+    }
+    return json.getOpenAPIModel().getJsonObject("schema");
+  }
+
+  /** What this package cannot serve about an operation; empty when it can. */
+  static List<String> faults(io.vertx.openapi.contract.Operation model) {
+    List<String> faults = new ArrayList<>();
+    String id = model.getOperationId();
+    if (model.getSecurityRequirements().size() > 1) {
+      faults.add("operation " + id + " has alternative security requirements");
+    }
+    for (SecurityRequirement requirement : model.getSecurityRequirements()) {
+      if (requirement.size() != 1 || !requirement.getNames().contains(API_TOKEN)) {
+        faults.add("operation " + id + " has another security scheme than " + API_TOKEN);
+        continue;
+      }
+      List<String> scopes = requirement.getScopes(API_TOKEN);
+      if (scopes.size() > 1) {
+        faults.add("operation " + id + " demands more than one scope");
+      }
+      for (String scope : scopes) {
+        if (Scope.find(scope).isEmpty()) {
+          faults.add("operation " + id + " demands unknown scope " + scope);
+        }
+      }
+    }
+    for (Parameter parameter : model.getParameters()) {
+      if (parameter.getIn() != Location.PATH && parameter.getIn() != Location.QUERY) {
+        faults.add("operation " + id + " takes " + parameter.getName() + " outside path and query");
+      }
+      switch (parameter.getSchemaType()) {
+        case STRING, INTEGER, NUMBER -> {}
+        case BOOLEAN, ARRAY, OBJECT ->
+            faults.add("operation " + id + " takes " + parameter.getName() + " of another type");
+      }
+    }
+    if (model.getRequestBody() != null
+        && !model.getRequestBody().getContent().keySet().equals(java.util.Set.of(JSON))) {
+      faults.add("operation " + id + " takes a body other than " + JSON);
+    }
+    return faults;
+  }
+
+  String id() {
+    return id;
+  }
+
+  Operation operation() {
+    return operation;
+  }
+
+  boolean authenticated() {
+    return authenticated;
+  }
+
+  /** The scope the caller needs; null for any caller. */
+  @Nullable Scope scope() {
+    return scope;
+  }
+
+  /** The body's schema; null when the operation takes none. */
+  @Nullable Shape body() {
+    return body;
+  }
+
+  EdgeMetrics.Series series() {
+    return series;
+  }
+
+  /**
+   * The parameters of a request, decoded once and by their literal type: String, Long or Double.
+   *
+   * @throws ApiError {@code bad-request} naming the first parameter at fault
+   */
+  Map<String, Object> parameters(String path, @Nullable String query) {
+    if (pathInputs.isEmpty() && queryInputs.isEmpty() && query == null) {
+      return Map.of();
+    }
+    Map<String, Object> values = new HashMap<>();
+    if (!pathInputs.isEmpty()) {
+      String[] segments = path.split("/", -1);
+      for (Input input : pathInputs) {
+        values.put(input.name(), typed(input, segments[input.segment()], false));
+      }
+    }
+    if (query != null) {
+      readQuery(query, values);
+    }
+    for (Input input : queryInputs.values()) {
+      if (input.required() && !values.containsKey(input.name())) {
+        throw ApiError.of(
+            ErrorCode.BAD_REQUEST, "query parameter '" + input.name() + "' is missing");
+      }
+    }
+    return values;
+  }
+
+  private void readQuery(String query, Map<String, Object> values) {
+    int start = 0;
+    while (start <= query.length()) {
+      int end = query.indexOf('&', start);
+      end = end < 0 ? query.length() : end;
+      if (end > start) {
+        int equals = query.indexOf('=', start);
+        boolean bare = equals < 0 || equals > end;
+        String raw = query.substring(start, bare ? end : equals);
+        Input input = queryInputs.get(Percent.decode(raw, true).orElse(raw));
+        if (input == null) {
+          throw ApiError.of(
+              ErrorCode.BAD_REQUEST,
+              "unknown query parameter '"
+                  + Text.shown(raw)
+                  + "'; this operation takes "
+                  + (queryInputs.isEmpty() ? "none" : String.join(", ", queryInputs.keySet())));
+        }
+        Object value = typed(input, bare ? "" : query.substring(equals + 1, end), true);
+        if (values.put(input.name(), value) != null) {
+          throw ApiError.of(
+              ErrorCode.BAD_REQUEST, "query parameter '" + input.name() + "' is given twice");
+        }
+      }
+      start = end + 1;
+    }
+  }
+
+  private static Object typed(Input input, String raw, boolean plusIsSpace) {
+    Optional<String> decoded = Percent.decode(raw, plusIsSpace);
+    String text =
+        decoded.orElseThrow(
+            () -> ApiError.badField(input.name(), raw, "percent-encoded UTF-8 without U+0000"));
+    Object value = text;
+    if (input.type() == SchemaType.INTEGER && INTEGER.matcher(text).matches()) {
+      value = Long.valueOf(text);
+    } else if (input.type() == SchemaType.NUMBER && DECIMAL.matcher(text).matches()) {
+      value = Double.valueOf(text);
+    }
+    // Text where a number belongs fails the type check, which names it and what is expected.
+    input.shape().check(input.name(), value);
+    return value;
+  }
+}

@@ -1,0 +1,323 @@
+package dev.bourse.edge;
+
+import dev.bourse.access.Principal;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import io.github.bucket4j.ConsumptionProbe;
+import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.json.JsonObject;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One request and its answer, on the event loop of its connection. */
+final class Exchange implements Call {
+  private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
+
+  static final CharSequence JSON_TYPE = HttpHeaders.createOptimized("application/json");
+  private static final CharSequence REQUEST_ID = HttpHeaders.createOptimized("x-request-id");
+  private static final CharSequence RATE_LIMIT = HttpHeaders.createOptimized("ratelimit");
+  private static final CharSequence RATE_LIMIT_POLICY =
+      HttpHeaders.createOptimized("ratelimit-policy");
+  private static final CharSequence NOSNIFF_NAME =
+      HttpHeaders.createOptimized("x-content-type-options");
+  private static final CharSequence NOSNIFF = HttpHeaders.createOptimized("nosniff");
+  private static final CharSequence NO_STORE = HttpHeaders.createOptimized("no-store");
+  private static final CharSequence REVALIDATE = HttpHeaders.createOptimized("private, no-cache");
+  private static final CharSequence WWW_AUTHENTICATE =
+      HttpHeaders.createOptimized("www-authenticate");
+  private static final CharSequence BEARER = HttpHeaders.createOptimized("Bearer");
+  private static final CharSequence CLOSE = HttpHeaders.createOptimized("close");
+
+  private final EdgeLoop loop;
+  private final HttpServerRequest request;
+  private final String id;
+  private final long enteredNanos;
+  private Connections.@Nullable Link link;
+  private @Nullable Endpoint endpoint;
+  private @Nullable Principal principal;
+  private @Nullable ConsumptionProbe budget;
+  private Map<String, Object> parameters = Map.of();
+  private @Nullable JsonObject body;
+  private boolean unread;
+  private boolean done;
+
+  Exchange(EdgeLoop loop, HttpServerRequest request, String id, long enteredNanos) {
+    this.loop = loop;
+    this.request = request;
+    this.id = id;
+    this.enteredNanos = enteredNanos;
+    this.unread = announcesBody(request);
+    this.link = loop.connections().entered(request.connection(), this);
+    loop.metrics().entered();
+  }
+
+  private static boolean announcesBody(HttpServerRequest request) {
+    MultiMap headers = request.headers();
+    String length = headers.get(HttpHeaders.CONTENT_LENGTH);
+    return length == null ? headers.contains(HttpHeaders.TRANSFER_ENCODING) : !length.equals("0");
+  }
+
+  HttpServerRequest request() {
+    return request;
+  }
+
+  boolean announcesBody() {
+    return unread;
+  }
+
+  void identify(Endpoint reached) {
+    endpoint = reached;
+  }
+
+  void authenticate(Principal caller) {
+    principal = caller;
+  }
+
+  void budget(@Nullable ConsumptionProbe probe) {
+    budget = probe;
+  }
+
+  void input(Map<String, Object> read, @Nullable JsonObject sent) {
+    parameters = read;
+    body = sent;
+  }
+
+  /** Collects the body, then goes on; refuses one that is too long or comes too slowly. */
+  void readBody(int maxBytes, Runnable then) {
+    Connections.Link waiting = link;
+    if (waiting == null) {
+      return;
+    }
+    Buffer collected = Buffer.buffer();
+    loop.connections().bodyBegins(waiting);
+    request.handler(
+        piece -> {
+          if (done) {
+            return;
+          }
+          if (collected.length() + piece.length() > maxBytes) {
+            fail(tooLarge(maxBytes));
+            return;
+          }
+          loop.connections().bodyGrows(waiting, piece.length());
+          collected.appendBuffer(piece);
+        });
+    request.endHandler(
+        end -> {
+          unread = false;
+          if (!done) {
+            loop.connections().bodyEnds(waiting);
+            collectedBody = collected;
+            then.run();
+          }
+        });
+  }
+
+  private @Nullable Buffer collectedBody;
+
+  /** The bytes that {@link #readBody} collected. */
+  byte[] collected() {
+    return collectedBody == null ? new byte[0] : collectedBody.getBytes();
+  }
+
+  static ApiError tooLarge(int maxBytes) {
+    return ApiError.of(ErrorCode.TOO_LARGE, "the body is over " + maxBytes + " bytes");
+  }
+
+  void bodyTooSlow() {
+    fail(ApiError.of(ErrorCode.REQUEST_TIMEOUT, "the body comes too slowly"));
+  }
+
+  /** Sends an operation's answer; 304 when the client has it already. */
+  void answer(Answer answer) {
+    String etag = answer.etag();
+    HttpServerResponse response = begin(answer.status());
+    if (response == null) {
+      return;
+    }
+    MultiMap headers = response.headers();
+    if (etag != null) {
+      headers.add(HttpHeaders.ETAG, etag).add(HttpHeaders.CACHE_CONTROL, REVALIDATE);
+      String known = request.getHeader(HttpHeaders.IF_NONE_MATCH);
+      if (known != null && isRead() && Headers.matches(known, etag)) {
+        response.setStatusCode(304);
+        end(response, null);
+        return;
+      }
+    } else {
+      headers.add(HttpHeaders.CACHE_CONTROL, NO_STORE);
+    }
+    headers.add(HttpHeaders.CONTENT_TYPE, JSON_TYPE);
+    end(response, answer.body());
+  }
+
+  /** Sends a page that needs no caller. */
+  void answer(Page page) {
+    HttpServerResponse response = begin(page.status());
+    if (response == null) {
+      return;
+    }
+    MultiMap headers = response.headers();
+    headers.add(HttpHeaders.CONTENT_TYPE, page.contentType());
+    page.headers().forEach(headers::add);
+    headers.add(HttpHeaders.ETAG, page.etag());
+    String known = request.getHeader(HttpHeaders.IF_NONE_MATCH);
+    if (known != null && page.status() == 200 && Headers.matches(known, page.etag())) {
+      response.setStatusCode(304);
+      end(response, null);
+      return;
+    }
+    end(response, page.body());
+  }
+
+  /** Sends a refusal, or 500 for what is none; nothing internal leaves. */
+  void fail(Throwable failure) {
+    ApiError error;
+    if (failure instanceof ApiError refusal) {
+      error = refusal;
+    } else {
+      Optional<ApiError> translated = loop.translate(failure);
+      if (translated.isEmpty()) {
+        LOG.error(
+            "request {} failed: operation {}", id, endpoint == null ? "-" : endpoint.id(), failure);
+      }
+      error =
+          translated.orElseGet(
+              () ->
+                  ApiError.of(
+                      ErrorCode.INTERNAL, "the service failed; quote request " + id + " to us"));
+    }
+    refuse(error, null);
+  }
+
+  /** Sends a refusal; {@code allow} is the Allow header of a 405. */
+  void refuse(ApiError error, @Nullable String allow) {
+    HttpServerResponse response = begin(error.code().status());
+    if (response == null) {
+      return;
+    }
+    MultiMap headers = response.headers();
+    if (error.code() == ErrorCode.UNAUTHORIZED) {
+      headers.add(WWW_AUTHENTICATE, BEARER);
+    }
+    if (allow != null) {
+      headers.add(HttpHeaders.ALLOW, allow);
+    }
+    JsonObject json =
+        new JsonObject().put("error", error.code().code()).put("detail", error.detail());
+    error.extras().forEach(json::put);
+    Object retryAfter = error.extras().get("retry_after_s");
+    if (retryAfter != null) {
+      headers.add(HttpHeaders.RETRY_AFTER, retryAfter.toString());
+    }
+    headers.add(HttpHeaders.CACHE_CONTROL, NO_STORE).add(HttpHeaders.CONTENT_TYPE, JSON_TYPE);
+    end(response, json.toBuffer());
+  }
+
+  private @Nullable HttpServerResponse begin(int status) {
+    if (done) {
+      return null;
+    }
+    done = true;
+    HttpServerResponse response = request.response();
+    MultiMap headers = response.setStatusCode(status).headers();
+    headers.add(REQUEST_ID, id).add(HttpHeaders.DATE, loop.date()).add(NOSNIFF_NAME, NOSNIFF);
+    ConsumptionProbe probe = budget;
+    if (probe != null) {
+      headers.add(RATE_LIMIT, rateLimit(probe)).add(RATE_LIMIT_POLICY, loop.rateLimitPolicy());
+    }
+    return response;
+  }
+
+  /** The header of draft-ietf-httpapi-ratelimit-headers: what is left, seconds until all is. */
+  private static String rateLimit(ConsumptionProbe probe) {
+    long seconds = (probe.getNanosToWaitForReset() + 999_999_999L) / 1_000_000_000L;
+    return "\"default\";r=" + probe.getRemainingTokens() + ";t=" + seconds;
+  }
+
+  private void end(HttpServerResponse response, @Nullable Buffer content) {
+    settle(response.getStatusCode());
+    Connections.Link waiting = link;
+    if (unread) {
+      response.headers().add(HttpHeaders.CONNECTION, CLOSE);
+      request.handler(ignored -> {});
+      request.endHandler(end -> request.connection().close());
+      if (waiting != null) {
+        loop.connections().lingers(waiting);
+      }
+    } else if (waiting != null) {
+      loop.connections().answered(waiting);
+    }
+    if (content == null) {
+      response.end();
+      return;
+    }
+    if (HttpMethod.HEAD.equals(request.method())) {
+      response.putHeader(HttpHeaders.CONTENT_LENGTH, Integer.toString(content.length()));
+    }
+    response.end(content);
+  }
+
+  private void settle(int status) {
+    loop.metrics().left();
+    EdgeMetrics.Series series = endpoint == null ? loop.unrouted() : endpoint.series();
+    series.answered(status, loop.nanos() - enteredNanos);
+  }
+
+  /** The client is gone; an answer that comes later is dropped. */
+  void abandon() {
+    if (!done) {
+      done = true;
+      loop.metrics().left();
+    }
+  }
+
+  boolean isRead() {
+    return HttpMethod.GET.equals(request.method()) || HttpMethod.HEAD.equals(request.method());
+  }
+
+  @Override
+  public Principal principal() {
+    if (principal == null) {
+      throw new IllegalStateException("this operation has no security requirement");
+    }
+    return principal;
+  }
+
+  @Override
+  public String text(String parameter) {
+    return findText(parameter)
+        .orElseThrow(() -> new IllegalArgumentException("no parameter " + parameter));
+  }
+
+  @Override
+  public Optional<String> findText(String parameter) {
+    return Optional.ofNullable((String) parameters.get(parameter));
+  }
+
+  @Override
+  public Optional<Long> findInteger(String parameter) {
+    return Optional.ofNullable((Long) parameters.get(parameter));
+  }
+
+  @Override
+  public Optional<Double> findNumber(String parameter) {
+    return Optional.ofNullable((Double) parameters.get(parameter));
+  }
+
+  @Override
+  public JsonObject body() {
+    if (body == null) {
+      throw new IllegalStateException("this operation takes no body");
+    }
+    return body;
+  }
+}

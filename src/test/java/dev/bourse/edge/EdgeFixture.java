@@ -1,0 +1,194 @@
+package dev.bourse.edge;
+
+import dev.bourse.access.Authenticator;
+import dev.bourse.access.Organization;
+import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.Router;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** A real server on a free port, serving the real contracts with operations made for the test. */
+final class EdgeFixture implements AutoCloseable {
+  static final List<String> OPERATION_IDS =
+      List.of(
+          "readCapacity",
+          "declareCapacity",
+          "swapNode",
+          "listActivity",
+          "readHistory",
+          "listSshKeys",
+          "addSshKey",
+          "revokeSshKey",
+          "whoami",
+          "readMarketFeed");
+
+  /** Bearer tokens known to the fake authenticator, and what they may do. */
+  private static final Map<String, Set<Scope>> TOKENS =
+      Map.of(
+          "all", EnumSet.allOf(Scope.class),
+          "readonly", EnumSet.of(Scope.CAPACITY_READ),
+          "bare", EnumSet.noneOf(Scope.class));
+
+  /** What an exception of another package stands for. */
+  static final class StoreIsAway extends RuntimeException {}
+
+  final Vertx vertx = Vertx.vertx();
+  final Edge edge;
+  final EdgeMetrics metrics = new EdgeMetrics();
+  final HttpClient client =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(Duration.ofSeconds(5))
+          .build();
+
+  /** What the next operations do; by default each echoes its input. */
+  private volatile Operation behaviour = EdgeFixture::echo;
+
+  EdgeFixture(EdgeConfig config) {
+    this(config, System::nanoTime, router -> {});
+  }
+
+  EdgeFixture(EdgeConfig config, LongSupplier nanos, Consumer<Router> otherRoutes) {
+    Operations operations = new Operations();
+    OPERATION_IDS.forEach(id -> operations.bind(id, call -> behaviour.handle(call)));
+    edge =
+        new Edge(
+            config,
+            contracts(),
+            operations,
+            authenticator(),
+            failure ->
+                failure instanceof StoreIsAway
+                    ? Optional.of(
+                        ApiError.retryLater(ErrorCode.OVERLOADED, "the store is away", 1_000))
+                    : Optional.empty(),
+            otherRoutes,
+            metrics,
+            nanos);
+    vertx.deployVerticle(edge::verticle, new DeploymentOptions().setInstances(2)).await();
+  }
+
+  static List<Contract> contracts() {
+    return List.of(Contract.load("vm"), Contract.load("org"), Contract.load("market"));
+  }
+
+  /** The defaults on a free port of the loopback, without budgets. */
+  static EdgeConfig unlimited() {
+    return new EdgeConfig("127.0.0.1", 0, "", 0, 0, 0, Set.of(), EdgeLimits.standard());
+  }
+
+  static Authenticator authenticator() {
+    return header -> {
+      Set<Scope> scopes =
+          header != null && header.startsWith("Bearer ") ? TOKENS.get(header.substring(7)) : null;
+      if (header == null || scopes == null) {
+        throw ApiError.of(ErrorCode.UNAUTHORIZED, "send Authorization as Bearer and an API token");
+      }
+      String token = header.substring(7);
+      return new Principal(
+          new Organization("org_1", "Acme", "standard"),
+          "token:" + token,
+          token,
+          scopes,
+          null,
+          null);
+    };
+  }
+
+  static Future<Answer> echo(Call call) {
+    JsonObject seen = new JsonObject();
+    for (String name : List.of("cluster", "who", "org", "key_id")) {
+      call.findText(name).ifPresent(value -> seen.put(name, value));
+    }
+    call.findInteger("page").ifPresent(value -> seen.put("page", value));
+    call.findNumber("hours").ifPresent(value -> seen.put("hours", value));
+    return Future.succeededFuture(Answer.ok(seen.put("actor", call.principal().actor())));
+  }
+
+  /** An operation that answers the body it was given, as text. */
+  static Future<Answer> echoBody(Call call) {
+    return Future.succeededFuture(Answer.ok(new JsonObject().put("text", call.body().toString())));
+  }
+
+  void behave(Operation operation) {
+    behaviour = operation;
+  }
+
+  int port() {
+    return edge.actualPort();
+  }
+
+  HttpResponse<String> send(
+      String method, String target, @Nullable String body, String... headers) {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + target))
+            .timeout(Duration.ofSeconds(10))
+            .method(
+                method,
+                body == null
+                    ? HttpRequest.BodyPublishers.noBody()
+                    : HttpRequest.BodyPublishers.ofString(body));
+    for (int i = 0; i < headers.length; i += 2) {
+      request.header(headers[i], headers[i + 1]);
+    }
+    try {
+      return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    } catch (java.io.IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  HttpResponse<String> get(String target) {
+    return send("GET", target, null, "Authorization", "Bearer all");
+  }
+
+  HttpResponse<String> put(String body) {
+    return send(
+        "PUT",
+        "/api/vm/capacity",
+        body,
+        "Authorization",
+        "Bearer all",
+        "Content-Type",
+        "application/json");
+  }
+
+  static JsonObject json(HttpResponse<String> answer) {
+    return new JsonObject(answer.body());
+  }
+
+  static String header(HttpResponse<?> answer, String name) {
+    return answer.headers().firstValue(name).orElse("");
+  }
+
+  static Answer encoded(String json, String etag) {
+    return Answer.encoded(Buffer.buffer(json), etag);
+  }
+
+  @Override
+  public void close() {
+    vertx.close().await();
+  }
+}
