@@ -18,7 +18,12 @@ import dev.bourse.capacity.SwitchStore;
 import dev.bourse.capacity.Switches;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.edge.Contract;
+import dev.bourse.edge.Edge;
+import dev.bourse.edge.EdgeMetrics;
+import dev.bourse.edge.ManagementVerticle;
 import dev.bourse.edge.Operations;
+import dev.bourse.edge.Readiness;
 import dev.bourse.market.MarketRoutes;
 import dev.bourse.market.MarketService;
 import dev.bourse.market.MarketStore;
@@ -31,6 +36,7 @@ import dev.bourse.store.Database;
 import dev.bourse.store.SqliteDatabase;
 import dev.bourse.store.StoreConfig;
 import dev.bourse.store.StoreUnavailable;
+import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.io.IOException;
@@ -47,14 +53,21 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /** One running service: builds the parts, starts them in order, stops them in reverse. */
 final class Bourse {
   /** How long a client had better wait when the store cannot serve. */
   private static final long RETRY_STORE_MILLIS = 1_000;
+
+  /** Health and metrics have no authentication, so only this machine sees them. */
+  private static final String LOOPBACK = "127.0.0.1";
+
+  private static final List<String> CONTRACTS = List.of("vm", "org", "market");
 
   private final Vertx vertx;
   private final Config config;
@@ -64,6 +77,9 @@ final class Bourse {
 
   /** What to stop, the last started first. */
   private final Deque<Supplier<Future<?>>> stops = new ArrayDeque<>();
+
+  private final Readiness readiness = new Readiness();
+  private @Nullable Edge edge;
 
   Bourse(Vertx vertx, Config config, boolean demo) {
     this.vertx = vertx;
@@ -86,11 +102,7 @@ final class Bourse {
 
   private Future<Database> openStore() {
     return SqliteDatabase.open(
-            vertx,
-            config.data().resolve("bourse.db"),
-            StoreConfig.defaults(),
-            "db/sqlite",
-            clock)
+            vertx, config.data().resolve("bourse.db"), StoreConfig.defaults(), "db/sqlite", clock)
         .map(
             database -> {
               stops.push(database::close);
@@ -106,8 +118,7 @@ final class Bourse {
     if (config.world().isPresent()) {
       Path world = config.world().get();
       seeded =
-          seeded.compose(
-              done -> seed(database, "world", () -> Files.newBufferedReader(world)));
+          seeded.compose(done -> seed(database, "world", () -> Files.newBufferedReader(world)));
     }
     return seeded;
   }
@@ -150,6 +161,8 @@ final class Bourse {
   }
 
   private Future<Void> startParts(Database database) {
+    Future<List<Contract>> contracts =
+        vertx.executeBlocking(() -> CONTRACTS.stream().map(Contract::load).toList(), false);
     Tokens tokens = new Tokens(new AccessStore(database), clock);
     stops.push(tokens::flush);
     AuditedReads reads = new AuditedReads(new AuditStore(database));
@@ -187,7 +200,7 @@ final class Bourse {
               new MarketRoutes(market).bind(operations);
               new OrgRoutes(new OrgStore(database), config.edge().requestsPerMinute())
                   .bind(operations);
-              return market.start().compose(opened -> serve(operations, tokens));
+              return market.start().compose(opened -> serve(operations, tokens, contracts));
             });
   }
 
@@ -230,6 +243,63 @@ final class Bourse {
         config.market(),
         clock,
         random);
+  }
+
+  private Future<Void> serve(Operations operations, Tokens tokens, Future<List<Contract>> loading) {
+    EdgeMetrics metrics = new EdgeMetrics();
+    ManagementVerticle management =
+        new ManagementVerticle(LOOPBACK, config.managementPort(), readiness, metrics);
+    return loading
+        .compose(
+            contracts -> {
+              Edge built =
+                  new Edge(
+                      config.edge(),
+                      contracts,
+                      operations,
+                      tokens,
+                      Bourse::translate,
+                      routes -> {},
+                      metrics,
+                      System::nanoTime);
+              edge = built;
+              return vertx.deployVerticle(
+                  built::verticle, new DeploymentOptions().setInstances(config.eventLoops()));
+            })
+        .compose(
+            id -> {
+              stops.push(() -> vertx.undeploy(id));
+              return vertx.deployVerticle(management);
+            })
+        .compose(
+            id -> {
+              stops.push(this::notReady);
+              return noteBaseUrl();
+            })
+        .onSuccess(noted -> readiness.set(true));
+  }
+
+  private Future<Void> notReady() {
+    readiness.set(false);
+    return Future.succeededFuture();
+  }
+
+  private Future<Void> noteBaseUrl() {
+    return vertx.executeBlocking(
+        () -> {
+          if (demo) {
+            keysFile("demo").noteBaseUrl(baseUrl());
+          }
+          if (config.world().isPresent()) {
+            keysFile("world").noteBaseUrl(baseUrl());
+          }
+          return null;
+        });
+  }
+
+  /** What clients call the service. */
+  String baseUrl() {
+    return Objects.requireNonNull(edge, "not started").baseUrl();
   }
 
   /** A fault of the store as clients are told of it. */

@@ -94,7 +94,7 @@ record Config(
   private static EdgeConfig edge(Settings settings, int port) {
     int perMinute = settings.integer("limits.edge-per-minute", 1_200, 0, MAX_BUDGET);
     Set<String> proxies = new TreeSet<>();
-    for (String proxy : settings.text("proxies", "").split("[, ]+")) {
+    for (String proxy : settings.text("proxies", "").split("[, ]+", -1)) {
       if (!proxy.isEmpty()) {
         proxies.add(proxy);
       }

@@ -2,6 +2,7 @@ package dev.bourse.app;
 
 import dev.bourse.core.Settings;
 import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
@@ -104,7 +105,7 @@ public final class Main {
         System.err.println(e.getMessage());
         return EXIT_REFUSED;
       }
-      Vertx vertx = Vertx.vertx();
+      Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(settings.eventLoops()));
       Bourse bourse = new Bourse(vertx, settings, demo);
       try {
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(vertx, bourse), "stop"));

@@ -149,12 +149,20 @@ final class EdgeLoop {
 
   private void route(Exchange exchange, String path) {
     Page page = edge.pages().find(path);
+    boolean asset = page == null && edge.pages().assets().has(path);
+    if ((page != null || asset) && !exchange.isRead()) {
+      exchange.refuse(notAllowed(exchange), "GET, HEAD");
+      return;
+    }
     if (page != null) {
-      if (exchange.isRead()) {
-        exchange.answer(page);
-      } else {
-        exchange.refuse(notAllowed(exchange), "GET, HEAD");
-      }
+      exchange.answer(page);
+      return;
+    }
+    if (asset) {
+      vertx
+          .executeBlocking(() -> edge.pages().assets().get(path))
+          .onSuccess(exchange::answer)
+          .onFailure(exchange::fail);
       return;
     }
     Router router = routers.get(prefix(path));

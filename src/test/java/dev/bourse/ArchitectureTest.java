@@ -1,0 +1,125 @@
+package dev.bourse;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** The house: which package may import which. There is no list of exceptions. */
+final class ArchitectureTest {
+  /** A package and those it may import; {@code app} may import all and is imported by none. */
+  private static final Map<String, List<String>> MAY_IMPORT =
+      Map.of(
+          "core", List.of(),
+          "store", List.of("core"),
+          "access", List.of("core", "store"),
+          "audit", List.of("core", "store"),
+          "edge", List.of("core", "access"),
+          "nodes", List.of("core"),
+          "capacity", List.of("core", "store", "access", "audit", "edge", "nodes"),
+          "market", List.of("core", "store", "access", "audit", "edge", "nodes", "capacity"),
+          "org", List.of("core", "store", "access", "audit", "edge"));
+
+  /** Features whose way in is a class named for it, so that nothing else of them knows HTTP. */
+  private static final List<String> BEHIND_ROUTES = List.of("capacity", "market", "org");
+
+  private static final JavaClasses CLASSES =
+      new ClassFileImporter()
+          .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+          .importPackages("dev.bourse");
+
+  @TestFactory
+  Stream<DynamicTest> eachPackageImportsOnlyWhatTheTableNames() {
+    return MAY_IMPORT.entrySet().stream()
+        .map(
+            row ->
+                DynamicTest.dynamicTest(
+                    row.getKey(),
+                    () -> {
+                      List<String> forbidden = new ArrayList<>(List.of("dev.bourse.app.."));
+                      MAY_IMPORT.keySet().stream()
+                          .filter(other -> !other.equals(row.getKey()))
+                          .filter(other -> !row.getValue().contains(other))
+                          .forEach(other -> forbidden.add("dev.bourse." + other + ".."));
+                      noClasses()
+                          .that(resideInAPackage("dev.bourse." + row.getKey() + ".."))
+                          .should()
+                          .dependOnClassesThat(resideInAnyPackage(forbidden.toArray(String[]::new)))
+                          .check(CLASSES);
+                    }));
+  }
+
+  @Test
+  void theTableNamesEveryPackage() {
+    TreeSet<String> found = new TreeSet<>();
+    CLASSES.forEach(c -> found.add(c.getPackageName()));
+    TreeSet<String> named = new TreeSet<>(List.of("dev.bourse.app"));
+    MAY_IMPORT.keySet().forEach(name -> named.add("dev.bourse." + name));
+    found.remove("dev.bourse");
+    assertEquals(named, found);
+  }
+
+  @Test
+  void coreKnowsNothingButTheJdk() {
+    classes()
+        .that(resideInAPackage("dev.bourse.core"))
+        .should()
+        .onlyDependOnClassesThat(
+            resideInAnyPackage("dev.bourse.core", "java..", "org.jspecify.annotations"))
+        .check(CLASSES);
+  }
+
+  @Test
+  void onlyRoutesTouchTheEdge() {
+    for (String feature : BEHIND_ROUTES) {
+      noClasses()
+          .that(resideInAPackage("dev.bourse." + feature).and(DescribedPredicate.not(routes())))
+          .should()
+          .dependOnClassesThat(resideInAnyPackage("dev.bourse.edge..", "io.vertx.ext.web.."))
+          .check(CLASSES);
+    }
+  }
+
+  @Test
+  void onlyNodesKnowsSsh() {
+    noClasses()
+        .that(
+            resideInAPackage("dev.bourse..").and(notIn("dev.bourse.nodes", "dev.bourse.capacity")))
+        .should()
+        .dependOnClassesThat(resideInAPackage("org.apache.sshd.."))
+        .check(CLASSES);
+  }
+
+  @Test
+  void onlyTheStoreKnowsItsEngine() {
+    noClasses()
+        .that(notIn("dev.bourse.store"))
+        .should()
+        .dependOnClassesThat(resideInAnyPackage("java.sql..", "org.sqlite.."))
+        .check(CLASSES);
+  }
+
+  private static DescribedPredicate<JavaClass> routes() {
+    return DescribedPredicate.describe("routes", c -> nameMatching(".*Routes(\\$.*)?").test(c));
+  }
+
+  private static DescribedPredicate<JavaClass> notIn(String... packages) {
+    return DescribedPredicate.not(resideInAnyPackage(packages));
+  }
+}
