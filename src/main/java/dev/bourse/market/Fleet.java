@@ -182,7 +182,7 @@ final class Fleet {
             work.get()
                 .onComplete(
                     done -> {
-                      if (done.failed()) {
+                      if (done.failed() && !stopped) {
                         LOG.warn("{} of {}: {}", allocationId, cluster, done.cause().toString());
                       }
                       again(cluster, allocationId, done.failed());
@@ -230,6 +230,10 @@ final class Fleet {
                     .map(ready -> true)
                     .recover(
                         e -> {
+                          if (stopped) {
+                            // The stop ended the call; whoever runs the market next repeats it.
+                            return Future.failedFuture(e);
+                          }
                           LOG.warn(
                               "node {} could not be prepared: {}",
                               allocation.nodeId(),
@@ -278,7 +282,11 @@ final class Fleet {
   private Future<Void> reclaim(Cluster cluster, Allocation allocation) {
     return provider
         .reclaim(machine(allocation.nodeId()))
-        .recover(e -> afterFailedReclaim(allocation).compose(noted -> Future.failedFuture(e)))
+        .recover(
+            e ->
+                stopped
+                    ? Future.failedFuture(e)
+                    : afterFailedReclaim(allocation).compose(noted -> Future.failedFuture(e)))
         .compose(
             clean ->
                 owners.submit(
@@ -330,14 +338,18 @@ final class Fleet {
         take(
             holder.name(),
             allocation.allocationId(),
-            () ->
-                keys.listLines(allocation.keyIds())
-                    .compose(
-                        lines ->
-                            provider.provision(
-                                machine(allocation.nodeId()), allocation.allocationId(), lines)));
+            () -> prepareAgain(allocation, holding.allocationId() != null));
       }
     }
+  }
+
+  /** A machine that carries another allocation's mark is cleaned before it is prepared. */
+  private Future<Void> prepareAgain(Allocation allocation, boolean isMarked) {
+    Machine machine = machine(allocation.nodeId());
+    Future<Void> clean = isMarked ? provider.reclaim(machine) : Future.succeededFuture();
+    return clean
+        .compose(done -> keys.listLines(allocation.keyIds()))
+        .compose(lines -> provider.provision(machine, allocation.allocationId(), lines));
   }
 
   private void clean(String nodeId) {
