@@ -77,7 +77,7 @@ public final class Clusters {
     return () -> listeners.remove(listener);
   }
 
-  public void put(Pool pool) {
+  public synchronized void put(Pool pool) {
     pools.put(pool.name(), pool);
     republish();
   }
@@ -87,13 +87,30 @@ public final class Clusters {
   }
 
   /** Changes the platform's switches; every snapshot shows them at once. */
-  public void put(Switches changed) {
+  public synchronized void put(Switches changed) {
     switches = changed;
     republish();
   }
 
   /** Makes a cluster's new state visible. Only its owner calls this, after the commit. */
   void publish(Cluster cluster) {
+    show(cluster);
+    listeners.forEach(listener -> listener.accept(cluster));
+  }
+
+  private void republish() {
+    byName.values().forEach(view -> show(view.cluster()));
+  }
+
+  /**
+   * The lock is held for a few map writes only. Without it a change of terms could put back the
+   * state it read just before the owner published the next.
+   */
+  private synchronized void show(Cluster cluster) {
+    ClusterView shown = byName.get(cluster.name());
+    if (shown != null && shown.cluster().revision() > cluster.revision()) {
+      return;
+    }
     Pool pool = pools.get(cluster.pool());
     if (pool == null) {
       throw new IllegalStateException(
@@ -107,10 +124,5 @@ public final class Clusters {
     byPool
         .computeIfAbsent(cluster.pool(), name -> new ConcurrentHashMap<>())
         .put(cluster.name(), view);
-    listeners.forEach(listener -> listener.accept(cluster));
-  }
-
-  private void republish() {
-    byName.values().forEach(view -> publish(view.cluster()));
   }
 }
