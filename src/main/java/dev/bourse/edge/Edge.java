@@ -131,6 +131,11 @@ public final class Edge {
   /** The pages, made when first asked for because they carry the address in force. */
   Pages pages() {
     Pages made = pages;
+    return made == null ? makePages() : made;
+  }
+
+  private synchronized Pages makePages() {
+    Pages made = pages;
     if (made == null) {
       made = new Pages(contracts, baseUrl(), config.requestsPerMinute());
       pages = made;

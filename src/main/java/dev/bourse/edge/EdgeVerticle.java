@@ -38,6 +38,8 @@ final class EdgeVerticle extends AbstractVerticle {
     listening
         .listen()
         .onSuccess(bound -> edge.listening(bound.actualPort()))
+        // Made now, off the event loop, rather than in the first request.
+        .compose(bound -> vertx.executeBlocking(edge::pages))
         .<Void>mapEmpty()
         .onComplete(started);
   }

@@ -1,22 +1,27 @@
 package dev.bourse.edge;
 
+import dev.bourse.core.ErrorCode;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import io.vertx.openapi.contract.Path;
-import io.vertx.openapi.contract.SecurityRequirement;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** What anyone may read: the contracts as JSON, and the texts that lead to them. */
+/**
+ * What anyone may read: the contracts as JSON, the documentation, and the texts that lead there.
+ */
 final class Pages {
   private static final String REQUESTS_PER_MINUTE = "${requests_per_minute}";
 
-  /** An hour would outlive a change of the budget; a minute spares most repeats. */
+  /** These change with the service's configuration; a minute spares most repeats. */
   private static final Map<String, String> BRIEFLY = Map.of("cache-control", "public, max-age=60");
 
   private final Map<String, Page> byPath = new HashMap<>();
+  private final DocsAssets assets = new DocsAssets();
 
   Pages(List<Contract> contracts, String baseUrl, int requestsPerMinute) {
     for (Contract contract : contracts) {
@@ -25,12 +30,18 @@ final class Pages {
       document.put("servers", new JsonArray().add(new JsonObject().put("url", baseUrl)));
       String text =
           document.encode().replace(REQUESTS_PER_MINUTE, Integer.toString(requestsPerMinute));
-      byPath.put(address(contract), Page.of("application/json", text, BRIEFLY));
+      byPath.put(address(contract), Page.of(Endpoint.JSON, text, BRIEFLY));
     }
     String orientation = orientation(contracts, baseUrl, requestsPerMinute);
-    Page page = Page.of("text/markdown; charset=utf-8", orientation, BRIEFLY);
     byPath.put("/llms.txt", Page.of("text/plain; charset=utf-8", orientation, BRIEFLY));
-    byPath.put("/AGENTS.md", page);
+    byPath.put("/AGENTS.md", Page.of("text/markdown; charset=utf-8", orientation, BRIEFLY));
+    byPath.put("/docs", Page.of("text/html; charset=utf-8", assets.html(), docsHeaders(baseUrl)));
+    byPath.put(
+        "/docs/start.js", Page.of("text/javascript; charset=utf-8", start(contracts), BRIEFLY));
+    byPath.put(
+        "/",
+        new Page(
+            302, "text/plain", Buffer.buffer("/docs\n"), "\"docs\"", Map.of("location", "/docs")));
   }
 
   /** The page at a path; null when there is none. */
@@ -38,49 +49,121 @@ final class Pages {
     return byPath.get(path);
   }
 
+  /** The documentation's own files, which are read from the jar and so not on an event loop. */
+  DocsAssets assets() {
+    return assets;
+  }
+
   private static String address(Contract contract) {
     return "/api/" + contract.name() + "/openapi.json";
   }
 
+  /**
+   * Scripts come from here alone. The page's script writes style attributes, so those must pass.
+   */
+  private static Map<String, String> docsHeaders(String baseUrl) {
+    return Map.of(
+        "cache-control",
+        "public, max-age=60",
+        "content-security-policy",
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline';"
+            + " img-src 'self' data:; connect-src 'self' "
+            + baseUrl
+            + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        "referrer-policy",
+        "no-referrer");
+  }
+
+  private static String start(List<Contract> contracts) {
+    JsonArray urls = new JsonArray();
+    for (Contract contract : contracts) {
+      urls.add(new JsonObject().put("url", address(contract)).put("name", contract.title()));
+    }
+    return "window.ui = SwaggerUIBundle({urls: "
+        + urls.encode()
+        + ", dom_id: '#docs', deepLinking: true, validatorUrl: null, layout: 'StandaloneLayout',"
+        + " presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset]});\n";
+  }
+
   private static String orientation(
       List<Contract> contracts, String baseUrl, int requestsPerMinute) {
-    StringBuilder text = new StringBuilder(4_096);
-    text.append("# Bourse\n\n")
-        .append("> A GPU-capacity exchange: declare how many GPUs you want and the most you pay;\n")
-        .append(
-            "> a market grants nodes, bills the clearing price and reclaims what no longer fits.\n\n")
-        .append("Base URL: ")
-        .append(baseUrl)
-        .append("\n\n");
+    StringBuilder text = new StringBuilder(8_192);
+    text.append(
+        """
+        # Bourse
+
+        > A GPU-capacity exchange. An organization declares how many GPUs a cluster wants and the most
+        > it pays per GPU-hour; a market grants whole nodes, bills them at the clearing price and
+        > reclaims them when the declaration no longer matches.
+
+        Base URL: %s
+
+        ## First steps
+
+        1. Send `Authorization: Bearer <API token>` with every call. Tokens look like
+           `brs_<token_id>_<secret>` and are minted in the console.
+        2. `GET /api/whoami` tells the organization, the scopes and the clusters the token can address.
+        3. `GET /api/vm/capacity` gives the state with its `version`; `PUT /api/vm/capacity` declares
+           anew, with that figure as `expected_version`. On 409 `version-mismatch`, read and decide again.
+        4. Read `gpus_per_node` from the answer. Prices are US dollars per GPU-hour.
+
+        ## Rules
+
+        - Budget: %s. `RateLimit` on each answer says what is left; a 429 says in
+          `retry_after_s` and `Retry-After` when the same request will do.
+        - The market decides once per tick (10 s by default): one read every ten seconds suffices.
+          `If-None-Match` spares the body of what has not changed.
+        - Unknown fields and parameters are refused; nothing is rounded or guessed.
+        - A scale-down or a swap destroys the node's local data.
+
+        ## Contracts and operations
+
+        The OpenAPI 3.1 documents are the authority; [the same to read](%s/docs).
+        """
+            .formatted(
+                baseUrl,
+                requestsPerMinute == 0
+                    ? "none per token"
+                    : requestsPerMinute + " requests a minute for each token",
+                baseUrl));
     for (Contract contract : contracts) {
-      text.append("- ")
-          .append(contract.title())
-          .append(": ")
-          .append(baseUrl)
-          .append(address(contract))
-          .append('\n');
-      for (Path path : contract.model().getPaths()) {
-        for (io.vertx.openapi.contract.Operation operation : path.getOperations()) {
-          String scope = "none";
-          for (SecurityRequirement requirement : operation.getSecurityRequirements()) {
-            List<String> scopes = requirement.getScopes(Endpoint.API_TOKEN);
-            scope = scopes.isEmpty() ? "any token" : String.join(" ", scopes);
-          }
-          text.append("  - ")
-              .append(operation.getHttpMethod().name())
-              .append(' ')
-              .append(path.getName())
-              .append(" (")
-              .append(scope)
-              .append("): ")
-              .append(operation.getOpenAPIModel().getString("summary"))
-              .append('\n');
-        }
-      }
+      text.append("\n### [%s](%s%s)\n\n".formatted(contract.title(), baseUrl, address(contract)))
+          .append(contract.summary())
+          .append("\n\n");
+      contract.model().getPaths().stream()
+          .flatMap(path -> path.getOperations().stream())
+          .forEach(operation -> text.append(line(operation)));
     }
-    return text.append("\nBudget: ")
-        .append(requestsPerMinute)
-        .append(" requests a minute per token.\n")
-        .toString();
+    text.append(
+        """
+
+        ## Errors
+
+        `{"error": <code>, "detail": <what exactly failed>}`, and what the code adds. By status:
+
+        """);
+    Map<Integer, TreeSet<String>> byStatus = new TreeMap<>();
+    for (ErrorCode code : ErrorCode.values()) {
+      byStatus.computeIfAbsent(code.status(), status -> new TreeSet<>()).add(code.code());
+    }
+    byStatus.forEach(
+        (status, codes) -> text.append("- %d: %s\n".formatted(status, String.join(", ", codes))));
+    return text.toString();
+  }
+
+  private static String line(io.vertx.openapi.contract.Operation operation) {
+    return "- `%s %s` (%s): %s\n"
+        .formatted(
+            operation.getHttpMethod().name(),
+            operation.getAbsoluteOpenAPIPath(),
+            operation.getSecurityRequirements().stream()
+                .map(
+                    requirement ->
+                        requirement.getScopes(Endpoint.API_TOKEN).stream()
+                            .findFirst()
+                            .orElse("any token"))
+                .findFirst()
+                .orElse("no token"),
+            operation.getOpenAPIModel().getString("summary"));
   }
 }

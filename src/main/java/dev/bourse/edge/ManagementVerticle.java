@@ -1,0 +1,112 @@
+package dev.bourse.edge;
+
+import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
+import io.vertx.core.AbstractVerticle;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The operators' own port: {@code /livez}, {@code /readyz} and {@code /metrics} in Prometheus' text
+ * format. It has no authentication, so it listens on the loopback unless told otherwise.
+ */
+public final class ManagementVerticle extends AbstractVerticle {
+  private final String host;
+  private final int port;
+  private final Readiness readiness;
+  private final EdgeMetrics metrics;
+  private @Nullable HttpServer server;
+  private volatile int actualPort;
+
+  /**
+   * @param port where to listen; 0 picks a free one
+   */
+  public ManagementVerticle(String host, int port, Readiness readiness, EdgeMetrics metrics) {
+    this.host = host;
+    this.port = port;
+    this.readiness = readiness;
+    this.metrics = metrics;
+  }
+
+  /** The port in use; 0 before it listens. */
+  public int actualPort() {
+    return actualPort;
+  }
+
+  @Override
+  public void start(Promise<Void> started) {
+    HttpServer listening =
+        vertx
+            .createHttpServer(
+                new HttpServerOptions()
+                    .setHost(host)
+                    .setPort(port)
+                    .setHttp2ClearTextEnabled(false)
+                    .setIdleTimeout(60)
+                    .setIdleTimeoutUnit(TimeUnit.SECONDS))
+            .requestHandler(this::handle);
+    server = listening;
+    listening
+        .listen()
+        .onSuccess(bound -> actualPort = bound.actualPort())
+        .<Void>mapEmpty()
+        .onComplete(started);
+  }
+
+  @Override
+  public void stop(Promise<Void> stopped) {
+    HttpServer open = server;
+    (open == null ? Future.<Void>succeededFuture() : open.close()).onComplete(stopped);
+  }
+
+  private void handle(HttpServerRequest request) {
+    if (!HttpMethod.GET.equals(request.method()) && !HttpMethod.HEAD.equals(request.method())) {
+      answer(request, 405, "text/plain", Buffer.buffer("GET or HEAD\n"));
+      return;
+    }
+    switch (String.valueOf(request.path())) {
+      case "/livez" -> answer(request, 200, "text/plain", Buffer.buffer("live\n"));
+      case "/readyz" -> {
+        boolean ready = readiness.isReady();
+        answer(
+            request,
+            ready ? 200 : 503,
+            "text/plain",
+            Buffer.buffer(ready ? "ready\n" : "not ready\n"));
+      }
+      case "/metrics" ->
+          // Collectors may be slow and the text long: neither belongs on the event loop.
+          vertx
+              .executeBlocking(this::scrape)
+              .onSuccess(
+                  text -> answer(request, 200, PrometheusTextFormatWriter.CONTENT_TYPE, text))
+              .onFailure(
+                  fault -> answer(request, 500, "text/plain", Buffer.buffer("scrape failed\n")));
+      default -> answer(request, 404, "text/plain", Buffer.buffer("/livez /readyz /metrics\n"));
+    }
+  }
+
+  private Buffer scrape() {
+    ByteArrayOutputStream text = new ByteArrayOutputStream(16_384);
+    try {
+      PrometheusTextFormatWriter.create().write(text, metrics.registry().scrape());
+    } catch (IOException e) {
+      throw new UncheckedIOException("writing to memory failed", e);
+    }
+    return Buffer.buffer(text.toByteArray());
+  }
+
+  private static void answer(HttpServerRequest request, int status, String type, Buffer text) {
+    request.response().setStatusCode(status).putHeader(HttpHeaders.CONTENT_TYPE, type).end(text);
+  }
+}
