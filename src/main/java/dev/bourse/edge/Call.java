@@ -22,7 +22,7 @@ public interface Call {
   Optional<Double> findNumber(String parameter);
 
   /**
-   * The body. Whole numbers are Integer, Long or BigInteger; numbers with a fraction or an exponent
+   * The body. Whole numbers, however written (8, 8.0, 8e0), are Integer, Long or BigInteger; others
    * are BigDecimal, exactly as sent.
    */
   JsonObject body();

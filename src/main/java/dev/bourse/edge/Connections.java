@@ -29,6 +29,7 @@ final class Connections {
     private long deadlineMillis;
     private @Nullable Exchange exchange;
     private boolean readingBody;
+    private boolean closing;
 
     private Link(HttpConnection connection, long deadlineMillis) {
       this.connection = connection;
@@ -61,15 +62,17 @@ final class Connections {
         });
   }
 
-  /** A request's head is complete: nothing is awaited of the client for now. */
-  @Nullable Link entered(HttpConnection connection, Exchange exchange) {
+  /** The connection a request came over; null when it is closing, and the request came too late. */
+  @Nullable Link find(HttpConnection connection) {
     Link link = links.get(connection);
-    if (link != null) {
-      link.exchange = exchange;
-      link.readingBody = false;
-      link.deadlineMillis = NEVER;
-    }
-    return link;
+    return link == null || link.closing ? null : link;
+  }
+
+  /** A request's head is complete: nothing is awaited of the client for now. */
+  void entered(Link link, Exchange exchange) {
+    link.exchange = exchange;
+    link.readingBody = false;
+    link.deadlineMillis = NEVER;
   }
 
   /** The request's body is awaited; the time it has grows with what arrives. */
@@ -98,6 +101,7 @@ final class Connections {
 
   /** The answer is about to be sent before the whole request was read: the connection ends soon. */
   void lingers(Link link) {
+    link.closing = true;
     link.exchange = null;
     link.readingBody = false;
     link.deadlineMillis = nowMillis() + LINGER_MILLIS;
@@ -116,9 +120,15 @@ final class Connections {
       if (link.readingBody && link.exchange != null) {
         link.exchange.bodyTooSlow();
       } else {
-        link.connection.close();
+        close(link);
       }
     }
+  }
+
+  /** Closes a connection; requests that it still brings are not served. */
+  void close(Link link) {
+    link.closing = true;
+    link.connection.close();
   }
 
   int open() {

@@ -124,7 +124,18 @@ final class EdgeLoop {
 
   /** Takes a request from the wire. */
   void handle(HttpServerRequest request) {
-    Exchange exchange = exchange(request);
+    Connections.Link link = connections.find(request.connection());
+    if (link == null) {
+      return;
+    }
+    Exchange exchange = exchange(request, link);
+    if (!Headers.hasKnownFraming(request.headers())) {
+      exchange.refuseAndClose(
+          ApiError.of(
+              ErrorCode.MALFORMED_REQUEST,
+              "the body's length is not told by either Content-Length or chunked alone"));
+      return;
+    }
     try {
       ConsumptionProbe probe =
           edge.addressBudgets()
@@ -171,12 +182,21 @@ final class EdgeLoop {
       router = second < 0 ? null : routers.get(path.substring(0, second));
     }
     entering = exchange;
-    (router == null ? otherRoutes : router).handle(exchange.request());
+    if (router == null) {
+      exchange.handOver();
+      otherRoutes.handle(exchange.request());
+    } else {
+      router.handle(exchange.request());
+    }
   }
 
   /** Answers what is not HTTP. The decoder is lost after it, so the connection ends. */
   void handleInvalid(HttpServerRequest request) {
-    Exchange exchange = exchange(request);
+    Connections.Link link = connections.find(request.connection());
+    if (link == null) {
+      return;
+    }
+    Exchange exchange = exchange(request, link);
     Throwable cause = request.decoderResult().cause();
     ApiError error =
         cause instanceof TooLongHttpLineException
@@ -188,13 +208,12 @@ final class EdgeLoop {
                     ErrorCode.HEADERS_TOO_LARGE,
                     "the headers are over " + EdgeLimits.MAX_HEADER_BYTES + " bytes")
                 : ApiError.of(ErrorCode.MALFORMED_REQUEST, "this is not an HTTP/1.1 request");
-    exchange.refuse(error, null);
-    request.connection().close();
+    exchange.refuseAndClose(error);
   }
 
-  private Exchange exchange(HttpServerRequest request) {
+  private Exchange exchange(HttpServerRequest request, Connections.Link link) {
     String id = idPrefix + Long.toString(served++, Character.MAX_RADIX);
-    return new Exchange(this, request, id, nanos());
+    return new Exchange(this, request, link, id, nanos());
   }
 
   private static void notFound(Exchange exchange) {

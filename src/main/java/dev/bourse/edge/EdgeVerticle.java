@@ -26,8 +26,9 @@ final class EdgeVerticle extends AbstractVerticle {
   @Override
   public void start(Promise<Void> started) {
     EdgeLoop loop = new EdgeLoop(edge, vertx, context, EdgeLoop.idPrefix(new SecureRandom()));
-    long half = Math.max(20, Math.min(SWEEP_MILLIS, edge.config().limits().headMillis() / 2));
-    vertx.setPeriodic(half, tick -> loop.sweep());
+    long sweepMillis =
+        Math.max(20, Math.min(SWEEP_MILLIS, edge.config().limits().headMillis() / 2));
+    vertx.setPeriodic(sweepMillis, tick -> loop.sweep());
     HttpServer listening =
         vertx
             .createHttpServer(options(edge.config()))
@@ -51,6 +52,9 @@ final class EdgeVerticle extends AbstractVerticle {
         // A negative port is a free one that all instances share; with 0 each would get its own.
         .setPort(config.port() == 0 ? -1 : config.port())
         .setHttp2ClearTextEnabled(false)
+        // No route speaks WebSocket; without these its handlers leave the pipeline.
+        .setPerMessageWebSocketCompressionSupported(false)
+        .setPerFrameWebSocketCompressionSupported(false)
         .setMaxInitialLineLength(EdgeLimits.MAX_URI_BYTES)
         .setMaxHeaderSize(EdgeLimits.MAX_HEADER_BYTES)
         .setAcceptBacklog(1_024)

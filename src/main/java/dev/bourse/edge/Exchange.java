@@ -40,7 +40,7 @@ final class Exchange implements Call {
   private final HttpServerRequest request;
   private final String id;
   private final long enteredNanos;
-  private Connections.@Nullable Link link;
+  private final Connections.Link link;
   private @Nullable Endpoint endpoint;
   private @Nullable Principal principal;
   private @Nullable ConsumptionProbe budget;
@@ -49,13 +49,19 @@ final class Exchange implements Call {
   private boolean unread;
   private boolean done;
 
-  Exchange(EdgeLoop loop, HttpServerRequest request, String id, long enteredNanos) {
+  Exchange(
+      EdgeLoop loop,
+      HttpServerRequest request,
+      Connections.Link link,
+      String id,
+      long enteredNanos) {
     this.loop = loop;
     this.request = request;
     this.id = id;
     this.enteredNanos = enteredNanos;
     this.unread = announcesBody(request);
-    this.link = loop.connections().entered(request.connection(), this);
+    this.link = link;
+    loop.connections().entered(link, this);
     loop.metrics().entered();
   }
 
@@ -92,12 +98,8 @@ final class Exchange implements Call {
 
   /** Collects the body, then goes on; refuses one that is too long or comes too slowly. */
   void readBody(int maxBytes, Runnable then) {
-    Connections.Link waiting = link;
-    if (waiting == null) {
-      return;
-    }
     Buffer collected = Buffer.buffer();
-    loop.connections().bodyBegins(waiting);
+    loop.connections().bodyBegins(link);
     request.handler(
         piece -> {
           if (done) {
@@ -107,14 +109,14 @@ final class Exchange implements Call {
             fail(tooLarge(maxBytes));
             return;
           }
-          loop.connections().bodyGrows(waiting, piece.length());
+          loop.connections().bodyGrows(link, piece.length());
           collected.appendBuffer(piece);
         });
     request.endHandler(
         end -> {
           unread = false;
           if (!done) {
-            loop.connections().bodyEnds(waiting);
+            loop.connections().bodyEnds(link);
             collectedBody = collected;
             then.run();
           }
@@ -222,6 +224,12 @@ final class Exchange implements Call {
     end(response, json.toBuffer());
   }
 
+  /** Sends a refusal after which nothing that the connection brings can be trusted. */
+  void refuseAndClose(ApiError error) {
+    refuse(error, null);
+    loop.connections().close(link);
+  }
+
   private @Nullable HttpServerResponse begin(int status) {
     if (done) {
       return null;
@@ -229,7 +237,7 @@ final class Exchange implements Call {
     done = true;
     HttpServerResponse response = request.response();
     MultiMap headers = response.setStatusCode(status).headers();
-    headers.add(REQUEST_ID, id).add(HttpHeaders.DATE, loop.date()).add(NOSNIFF_NAME, NOSNIFF);
+    headers.set(REQUEST_ID, id).add(HttpHeaders.DATE, loop.date()).add(NOSNIFF_NAME, NOSNIFF);
     ConsumptionProbe probe = budget;
     if (probe != null) {
       headers.add(RATE_LIMIT, rateLimit(probe)).add(RATE_LIMIT_POLICY, loop.rateLimitPolicy());
@@ -245,16 +253,13 @@ final class Exchange implements Call {
 
   private void end(HttpServerResponse response, @Nullable Buffer content) {
     settle(response.getStatusCode());
-    Connections.Link waiting = link;
     if (unread) {
       response.headers().add(HttpHeaders.CONNECTION, CLOSE);
       request.handler(ignored -> {});
-      request.endHandler(end -> request.connection().close());
-      if (waiting != null) {
-        loop.connections().lingers(waiting);
-      }
-    } else if (waiting != null) {
-      loop.connections().answered(waiting);
+      request.endHandler(end -> loop.connections().close(link));
+      loop.connections().lingers(link);
+    } else {
+      loop.connections().answered(link);
     }
     if (content == null) {
       response.end();
@@ -270,6 +275,20 @@ final class Exchange implements Call {
     loop.metrics().left();
     EdgeMetrics.Series series = endpoint == null ? loop.unrouted() : endpoint.series();
     series.answered(status, loop.nanos() - enteredNanos);
+  }
+
+  /** Lets a route that no contract describes write the answer; it is counted when it is written. */
+  void handOver() {
+    HttpServerResponse response = request.response();
+    response.putHeader(REQUEST_ID, id);
+    response.endHandler(
+        end -> {
+          if (!done) {
+            done = true;
+            settle(response.getStatusCode());
+            loop.connections().answered(link);
+          }
+        });
   }
 
   /** The client is gone; an answer that comes later is dropped. */

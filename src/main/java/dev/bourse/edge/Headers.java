@@ -1,6 +1,8 @@
 package dev.bourse.edge;
 
+import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpHeaders;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -9,6 +11,21 @@ final class Headers {
   static final CharSequence FORWARDED_FOR = HttpHeaders.createOptimized("x-forwarded-for");
 
   private Headers() {}
+
+  /**
+   * Whether all servers on the way agree where the body ends (RFC 9112, section 6.3): by chunks or
+   * by a length, not both. The decoder takes an unknown encoding for no body, and the body's bytes
+   * for the next request.
+   */
+  static boolean hasKnownFraming(MultiMap headers) {
+    if (!headers.contains(HttpHeaders.TRANSFER_ENCODING)) {
+      return true;
+    }
+    List<String> encodings = headers.getAll(HttpHeaders.TRANSFER_ENCODING);
+    return encodings.size() == 1
+        && encodings.get(0).equalsIgnoreCase("chunked")
+        && !headers.contains(HttpHeaders.CONTENT_LENGTH);
+  }
 
   /** Whether a Content-Length is over a bound. The decoder has seen that it is a number. */
   static boolean isLonger(@Nullable String contentLength, int maxBytes) {

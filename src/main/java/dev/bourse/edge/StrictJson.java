@@ -1,6 +1,7 @@
 package dev.bourse.edge;
 
 import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
@@ -59,11 +60,10 @@ final class StrictJson {
       }
       return value;
     } catch (JsonProcessingException e) {
+      JsonLocation at = e.getLocation();
       throw refused(
-          "not valid JSON at line "
-              + e.getLocation().getLineNr()
-              + ", column "
-              + e.getLocation().getColumnNr()
+          "not valid JSON"
+              + (at == null ? "" : " at line " + at.getLineNr() + ", column " + at.getColumnNr())
               + ": "
               + Text.shown(e.getOriginalMessage()));
     } catch (IOException e) {

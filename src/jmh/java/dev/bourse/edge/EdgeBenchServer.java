@@ -1,0 +1,85 @@
+package dev.bourse.edge;
+
+import dev.bourse.access.Organization;
+import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerOptions;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Two servers for {@code wrk -t1 -c64}, each on one event loop: a bare one, and the edge with a
+ * token check, both budgets, validation and a 1.5 KB answer encoded before. The ratio of the two is
+ * what the edge costs. Run with the arguments {@code bare} or {@code edge} and a port.
+ */
+public final class EdgeBenchServer {
+  private static final Buffer ANSWER = Buffer.buffer("{\"padding\":\"" + "x".repeat(1_500) + "\"}");
+
+  private EdgeBenchServer() {}
+
+  public static void main(String[] arguments) {
+    int port = Integer.parseInt(arguments[1]);
+    Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));
+    if (arguments[0].equals("bare")) {
+      vertx
+          .createHttpServer(new HttpServerOptions().setHttp2ClearTextEnabled(false))
+          .requestHandler(
+              request ->
+                  request.response().putHeader("content-type", "application/json").end(ANSWER))
+          .listen(port, "127.0.0.1")
+          .await();
+    } else {
+      vertx.deployVerticle(edge(port).verticle()).await();
+    }
+    System.out.println("ready");
+  }
+
+  private static Edge edge(int port) {
+    Principal caller =
+        new Principal(
+            new Organization("org_1", "Acme", "standard"),
+            "token:bench",
+            "bench",
+            EnumSet.allOf(Scope.class),
+            null,
+            null);
+    Operations operations = new Operations();
+    for (String id :
+        List.of(
+            "readCapacity",
+            "declareCapacity",
+            "swapNode",
+            "listActivity",
+            "readHistory",
+            "listSshKeys",
+            "addSshKey",
+            "revokeSshKey",
+            "whoami",
+            "readMarketFeed")) {
+      operations.bind(id, call -> Future.succeededFuture(Answer.encoded(ANSWER, "\"v1\"")));
+    }
+    return new Edge(
+        new EdgeConfig(
+            "127.0.0.1",
+            port,
+            "",
+            1_000_000_000,
+            1_000_000_000,
+            1_000_000_000,
+            Set.of(),
+            EdgeLimits.standard()),
+        List.of(Contract.load("vm"), Contract.load("org"), Contract.load("market")),
+        operations,
+        header -> caller,
+        failure -> Optional.empty(),
+        router -> {},
+        new EdgeMetrics(),
+        System::nanoTime);
+  }
+}

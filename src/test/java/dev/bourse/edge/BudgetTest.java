@@ -1,0 +1,120 @@
+package dev.bourse.edge;
+
+import static dev.bourse.edge.EdgeFixture.header;
+import static dev.bourse.edge.EdgeFixture.json;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import java.net.http.HttpResponse;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** What a token and a client address may spend. */
+class BudgetTest {
+  private final AtomicLong nanos = new AtomicLong(1);
+
+  private EdgeFixture serve(int perToken, int perAddress, int burst, String... proxies) {
+    return new EdgeFixture(
+        new EdgeConfig(
+            "127.0.0.1",
+            0,
+            "",
+            perToken,
+            perAddress,
+            burst,
+            Set.of(proxies),
+            EdgeLimits.standard()),
+        nanos::get,
+        router -> {});
+  }
+
+  @Test
+  void eachAuthenticatedAnswerSaysWhatIsLeft() {
+    try (EdgeFixture fixture = serve(60, 0, 0)) {
+      HttpResponse<String> answer = fixture.get("/api/whoami");
+      assertEquals("\"default\";r=59;t=1", header(answer, "ratelimit"));
+      assertEquals("\"default\";q=60;w=60", header(answer, "ratelimit-policy"));
+    }
+  }
+
+  @Test
+  void aTokenOverItsBudgetWaitsForOneShareOfIt() {
+    try (EdgeFixture fixture = serve(6, 0, 0)) {
+      for (int i = 0; i < 6; i++) {
+        assertEquals(200, fixture.get("/api/whoami").statusCode());
+      }
+      HttpResponse<String> answer = fixture.get("/api/whoami");
+      assertEquals(429, answer.statusCode());
+      assertEquals("rate-limited", json(answer).getString("error"));
+      assertEquals(10, json(answer).getInteger("retry_after_s"));
+      assertEquals("10", header(answer, "retry-after"));
+      assertEquals("\"default\";r=0;t=60", header(answer, "ratelimit"));
+      nanos.addAndGet(10_000_000_000L);
+      assertEquals(200, fixture.get("/api/whoami").statusCode());
+    }
+  }
+
+  @Test
+  void tokensDoNotShareABudget() {
+    try (EdgeFixture fixture = serve(1, 0, 0)) {
+      assertEquals(200, fixture.get("/api/whoami").statusCode());
+      assertEquals(
+          200,
+          fixture.send("GET", "/api/whoami", null, "Authorization", "Bearer bare").statusCode());
+    }
+  }
+
+  @Test
+  void aRequestOverTheBudgetIsNotValidated() {
+    try (EdgeFixture fixture = serve(1, 0, 0)) {
+      assertEquals(422, fixture.put("{").statusCode());
+      assertEquals(429, fixture.put("{").statusCode());
+    }
+  }
+
+  @Test
+  void anAddressOverItsBurstIsThrottledBeforeAuthentication() {
+    try (EdgeFixture fixture = serve(0, 60, 2)) {
+      assertEquals(401, fixture.send("GET", "/api/whoami", null).statusCode());
+      assertEquals(404, fixture.send("GET", "/nothing", null).statusCode());
+      HttpResponse<String> answer = fixture.send("GET", "/api/whoami", null);
+      assertEquals(429, answer.statusCode());
+      assertEquals("1", header(answer, "retry-after"));
+    }
+  }
+
+  @Test
+  void aBudgetOfZeroIsNone() {
+    try (EdgeFixture fixture = serve(0, 0, 0)) {
+      assertEquals("", header(fixture.get("/api/whoami"), "ratelimit"));
+    }
+  }
+
+  @Test
+  void forwardedForCountsBehindATrustedProxyOnly() {
+    try (EdgeFixture fixture = serve(0, 60, 1, "127.0.0.1")) {
+      assertEquals(404, forwarded(fixture, "203.0.113.1"));
+      assertEquals(404, forwarded(fixture, "203.0.113.2"));
+      assertEquals(429, forwarded(fixture, "203.0.113.9, 203.0.113.2"));
+    }
+    try (EdgeFixture fixture = serve(0, 60, 1)) {
+      assertEquals(404, forwarded(fixture, "203.0.113.1"));
+      assertEquals(429, forwarded(fixture, "203.0.113.2"));
+    }
+  }
+
+  private static int forwarded(EdgeFixture fixture, String address) {
+    return fixture.send("GET", "/nothing", null, "X-Forwarded-For", address).statusCode();
+  }
+
+  @Test
+  void anIpv6NetworkIsOneClient() {
+    ClientAddress clients = new ClientAddress(Set.of("10.0.0.1", "10.0.0.2"));
+    assertEquals(clients.key("2001:db8::1", null), clients.key("2001:db8:0:0:ffff::2", null));
+    assertNotEquals(clients.key("2001:db8::1", null), clients.key("2001:db8:0:1::1", null));
+    assertEquals("192.0.2.1", clients.key("192.0.2.1", "198.51.100.1"));
+    assertEquals("198.51.100.1", clients.key("10.0.0.1", "6.6.6.6, 198.51.100.1, 10.0.0.2"));
+    assertEquals("10.0.0.1", clients.key("10.0.0.1", "not an address"));
+  }
+}

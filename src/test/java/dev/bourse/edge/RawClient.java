@@ -1,0 +1,62 @@
+package dev.bourse.edge;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
+
+/** Bytes over a socket, for what no HTTP client would send. */
+final class RawClient implements AutoCloseable {
+  private final Socket socket;
+
+  RawClient(int port) throws IOException {
+    socket = new Socket(InetAddress.getLoopbackAddress(), port);
+    socket.setSoTimeout(8_000);
+  }
+
+  RawClient send(String text) throws IOException {
+    return send(text.getBytes(StandardCharsets.ISO_8859_1));
+  }
+
+  RawClient send(byte[] bytes) throws IOException {
+    socket.getOutputStream().write(bytes);
+    socket.getOutputStream().flush();
+    return this;
+  }
+
+  /** Everything the server says until it closes the connection; fails when it does not. */
+  String untilClosed() throws IOException {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    try {
+      int b;
+      while ((b = socket.getInputStream().read()) >= 0) {
+        all.write(b);
+      }
+    } catch (SocketTimeoutException e) {
+      throw new AssertionError("the connection stays open; so far: " + all, e);
+    } catch (IOException reset) {
+      // A reset is a way of closing, too.
+    }
+    return all.toString(StandardCharsets.UTF_8);
+  }
+
+  /** What the server says until the given text is seen. */
+  String until(String end) throws IOException {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    while (!all.toString(StandardCharsets.UTF_8).contains(end)) {
+      int b = socket.getInputStream().read();
+      if (b < 0) {
+        throw new AssertionError("closed before '" + end + "'; got: " + all);
+      }
+      all.write(b);
+    }
+    return all.toString(StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public void close() throws IOException {
+    socket.close();
+  }
+}
