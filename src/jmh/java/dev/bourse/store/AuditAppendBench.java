@@ -30,9 +30,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Audit rows a second the store takes in commits of 1,024, by the number of rows a statement
- * carries and by what the table's indexes are. Two commits are kept under way, as a flusher with
- * the next batch ready would. Prints the writer thread's processor time per row.
+ * Audit rows a second the store takes by the number of rows in a statement and in a commit and by
+ * the number of indexes. Two commits are kept under way, as a flusher with the next batch ready
+ * would. Prints the writer thread's processor time per row.
  *
  * <p>Run as {@link SqliteCommitBench} is.
  */
@@ -43,17 +43,20 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 2, time = 3)
 @Measurement(iterations = 3, time = 3)
 public class AuditAppendBench {
-  private static final int ROWS = 1_024;
-  private static final int COMMITS = 16;
+  /** Rows of one invocation, whatever the commits they come in. */
+  private static final int ROWS = 65_536;
 
   private static final String HEAD =
       "INSERT INTO audit (ts, org_id, actor, action, subject, detail, is_read) VALUES ";
 
-  @Param({"1", "8", "64", "256"})
+  @Param({"1", "8", "64"})
   public int rowsPerStatement;
 
-  @Param({"none", "two"})
-  public String indexes;
+  @Param({"1024", "8192"})
+  public int rowsPerCommit;
+
+  @Param({"0", "1", "2"})
+  public int indexes;
 
   private Path folder;
   private Vertx vertx;
@@ -75,13 +78,11 @@ public class AuditAppendBench {
                 BenchSchema.NO_MIGRATIONS,
                 Clock.systemUTC()));
     BenchSchema.await(database.commit(BenchSchema.create()));
-    if (indexes.equals("two")) {
-      BenchSchema.await(
-          database.commit(
-              List.of(
-                  Statement.of("CREATE INDEX audit_org ON audit (org_id, is_read, id)"),
-                  Statement.of("CREATE INDEX audit_actor ON audit (actor, is_read, id)"))));
-    }
+    List<Statement> create =
+        List.of(
+            Statement.of("CREATE INDEX audit_org ON audit (org_id, is_read, id)"),
+            Statement.of("CREATE INDEX audit_actor ON audit (actor, is_read, id)"));
+    BenchSchema.await(database.commit(create.subList(0, indexes)));
     sql = HEAD + String.join(",", Collections.nCopies(rowsPerStatement, "(?,?,?,?,?,?,?)"));
   }
 
@@ -120,10 +121,10 @@ public class AuditAppendBench {
   }
 
   @Benchmark
-  @OperationsPerInvocation(ROWS * COMMITS)
+  @OperationsPerInvocation(ROWS)
   public void append() throws Exception {
     Future<?> before = Future.succeededFuture();
-    for (int i = 0; i < COMMITS; i++) {
+    for (int i = 0; i < ROWS / rowsPerCommit; i++) {
       Future<?> next = database.commit(statements());
       BenchSchema.await(before);
       before = next;
@@ -132,8 +133,8 @@ public class AuditAppendBench {
   }
 
   private List<Statement> statements() {
-    List<Statement> statements = new ArrayList<>(ROWS / rowsPerStatement);
-    for (int i = 0; i < ROWS; i += rowsPerStatement) {
+    List<Statement> statements = new ArrayList<>(rowsPerCommit / rowsPerStatement);
+    for (int i = 0; i < rowsPerCommit; i += rowsPerStatement) {
       List<@Nullable Object> values = new ArrayList<>(rowsPerStatement * 7);
       for (int j = 0; j < rowsPerStatement; j++) {
         long id = rows++;

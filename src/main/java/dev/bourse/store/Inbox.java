@@ -53,10 +53,7 @@ final class Inbox<T> {
     }
   }
 
-  /**
-   * Waits for an item, then takes what is there, in order, up to so many items and until their
-   * weight reaches so much. False when the inbox is closed and empty.
-   */
+  /** Waits for an item, then polls. False when the inbox is closed and empty. */
   boolean take(List<T> into, int mostItems, int mostWeight) {
     lock.lock();
     try {
@@ -66,14 +63,30 @@ final class Inbox<T> {
         }
         filled.awaitUninterruptibly();
       }
+      poll(into, mostItems, mostWeight);
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Takes what is there, in order, up to so many items and until their weight reaches so much, and
+   * gives that weight; 0 when nothing is there.
+   */
+  int poll(List<T> into, int mostItems, int mostWeight) {
+    lock.lock();
+    try {
+      int count = 0;
       int taken = 0;
       T item;
-      while (into.size() < mostItems && taken < mostWeight && (item = items.poll()) != null) {
+      while (count < mostItems && taken < mostWeight && (item = items.poll()) != null) {
         into.add(item);
+        count++;
         taken += weight.applyAsInt(item);
       }
       waiting -= taken;
-      return true;
+      return taken;
     } finally {
       lock.unlock();
     }

@@ -82,12 +82,21 @@ final class SqliteWriter implements Runnable {
     }
   }
 
-  /** False when a commit failed and left changes behind, so that the batch must be run again. */
-  private static boolean runBare(SqliteConnection connection, List<Commit> batch)
-      throws SQLException {
-    for (Commit commit : batch) {
+  /**
+   * Runs the batch and what joins it meanwhile: callers answered by the last batch come back one by
+   * one, and whoever arrives while the first of them runs shares their flush instead of waiting for
+   * the next. False when a commit failed and left changes behind, so that all must run again.
+   */
+  private boolean runBare(SqliteConnection connection, List<Commit> batch) throws SQLException {
+    int weight = 0;
+    for (int i = 0; i < batch.size(); i++) {
+      Commit commit = batch.get(i);
       if (runUntilFailure(connection, commit) > 0) {
         return false;
+      }
+      weight += commit.weight();
+      if (i == batch.size() - 1) {
+        inbox.poll(batch, BATCH_COMMITS - batch.size(), BATCH_STATEMENTS - weight);
       }
     }
     return true;

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One write of a commit.
  *
- * @param sql one INSERT, UPDATE or DELETE with {@code ?} placeholders
+ * @param sql one INSERT, UPDATE or DELETE with {@code ?} placeholders; in migrations also one that
+ *     defines the schema, which cannot carry a guard
  * @param parameters their values: String, Long, Integer, Boolean (stored as 0 or 1), byte[] or null
  * @param guard the name a failed demand is reported by; null when any number of rows will do
  * @param demandedRows how many rows the statement must change; read only with a guard

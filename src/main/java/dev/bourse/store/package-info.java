@@ -5,6 +5,13 @@
  * statements that may each demand how many rows they change. Features keep their SQL in their own
  * {@code *Store} classes and write it in the subset every engine speaks: {@code ?} placeholders,
  * integers for money and time, text for JSON.
+ *
+ * <p>{@link dev.bourse.store.SqliteDatabase} is the engine inside the process: commits queue for
+ * one writing thread, which stores all that wait in one transaction with one flush to disk. A flush
+ * for each commit was rejected because it costs more than the commit; a transaction that reads and
+ * then writes, because SQLite fails it as soon as another has written, so a decision is made in
+ * memory and guarded by a demand on the rows it changes. {@link dev.bourse.store.Migrations} brings
+ * any engine's schema up to date.
  */
 @NullMarked
 package dev.bourse.store;
