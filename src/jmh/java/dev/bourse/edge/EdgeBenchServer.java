@@ -80,6 +80,6 @@ public final class EdgeBenchServer {
         failure -> Optional.empty(),
         router -> {},
         new EdgeMetrics(),
-        System::nanoTime);
+        Sources.system());
   }
 }

@@ -24,6 +24,7 @@ import dev.bourse.edge.EdgeMetrics;
 import dev.bourse.edge.ManagementVerticle;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.Readiness;
+import dev.bourse.edge.Sources;
 import dev.bourse.market.MarketRoutes;
 import dev.bourse.market.MarketService;
 import dev.bourse.market.MarketStore;
@@ -261,7 +262,7 @@ final class Bourse {
                       Bourse::translate,
                       routes -> {},
                       metrics,
-                      System::nanoTime);
+                      new Sources(clock, System::nanoTime, random));
               edge = built;
               return vertx.deployVerticle(
                   built::verticle, new DeploymentOptions().setInstances(config.eventLoops()));

@@ -23,7 +23,6 @@ public enum ErrorCode {
   SWAP_DISABLED(409, "swap-disabled"),
   UNKNOWN_NODE(409, "unknown-node"),
   VERSION_MISMATCH(409, "version-mismatch"),
-  LENGTH_REQUIRED(411, "length-required"),
   TOO_LARGE(413, "too-large"),
   URI_TOO_LONG(414, "uri-too-long"),
   UNSUPPORTED_MEDIA_TYPE(415, "unsupported-media-type"),

@@ -12,7 +12,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +26,7 @@ public final class Edge {
   private final Function<Throwable, Optional<ApiError>> translation;
   private final Consumer<Router> otherRoutes;
   private final EdgeMetrics metrics;
-  private final LongSupplier nanos;
+  private final Sources sources;
   private final Budgets tokenBudgets;
   private final Budgets addressBudgets;
   private final ClientAddress clientAddress;
@@ -45,7 +44,7 @@ public final class Edge {
    * @param otherRoutes adds routes that no contract describes, once for each event loop; they get
    *     requests after the edge's own checks of address budget and path
    * @param metrics where requests are counted
-   * @param nanos a monotonic clock
+   * @param sources where time and randomness come from
    * @throws IllegalStateException listing every operation without a handler, handler without an
    *     operation, unknown scope, unserved feature and error code that contracts and service do not
    *     share
@@ -58,7 +57,7 @@ public final class Edge {
       Function<Throwable, Optional<ApiError>> translation,
       Consumer<Router> otherRoutes,
       EdgeMetrics metrics,
-      LongSupplier nanos) {
+      Sources sources) {
     List<String> faults = faults(contracts, operations);
     if (!faults.isEmpty()) {
       throw new IllegalStateException(
@@ -71,12 +70,12 @@ public final class Edge {
     this.translation = translation;
     this.otherRoutes = otherRoutes;
     this.metrics = metrics;
-    this.nanos = nanos;
+    this.sources = sources;
     int perMinute = config.requestsPerMinute();
-    this.tokenBudgets = new Budgets(perMinute, perMinute, "token", nanos);
+    this.tokenBudgets = new Budgets(perMinute, perMinute, "token", sources.nanos());
     int edge = config.edgePerMinute();
     this.addressBudgets =
-        new Budgets(edge, Math.min(edge, config.edgeBurst()), "client address", nanos);
+        new Budgets(edge, Math.min(edge, config.edgeBurst()), "client address", sources.nanos());
     this.clientAddress = new ClientAddress(config.trustedProxies());
   }
 
@@ -171,8 +170,8 @@ public final class Edge {
     return metrics;
   }
 
-  LongSupplier nanos() {
-    return nanos;
+  Sources sources() {
+    return sources;
   }
 
   Budgets tokenBudgets() {

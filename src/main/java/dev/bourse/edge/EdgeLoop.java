@@ -38,6 +38,9 @@ import org.jspecify.annotations.Nullable;
  * Router, since a Router tries its routes one after the other.
  */
 final class EdgeLoop {
+  /** With a counter behind it, enough that two processes' request ids never meet. */
+  private static final int ID_PREFIX_LENGTH = 8;
+
   private final Edge edge;
   private final Vertx vertx;
   private final Context context;
@@ -53,12 +56,12 @@ final class EdgeLoop {
   /** The request being routed. Routing is synchronous, so a route's handler finds its own here. */
   private @Nullable Exchange entering;
 
-  EdgeLoop(Edge edge, Vertx vertx, Context context, String idPrefix) {
+  EdgeLoop(Edge edge, Vertx vertx, Context context) {
     this.edge = edge;
     this.vertx = vertx;
     this.context = context;
-    this.idPrefix = idPrefix;
-    this.connections = new Connections(edge.config().limits(), edge.nanos());
+    this.idPrefix = Ids.base62(edge.sources().random(), ID_PREFIX_LENGTH);
+    this.connections = new Connections(edge.config().limits(), edge.sources().nanos());
     this.unrouted = edge.metrics().series("none");
     this.rateLimitPolicy = "\"default\";q=" + edge.tokenBudgets().quota() + ";w=60";
     this.date = now();
@@ -365,12 +368,9 @@ final class EdgeLoop {
     connections.sweep();
   }
 
-  private static String now() {
-    return DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC));
-  }
-
-  static String idPrefix(java.util.random.RandomGenerator random) {
-    return Ids.base62(random, 8);
+  private String now() {
+    return DateTimeFormatter.RFC_1123_DATE_TIME.format(
+        ZonedDateTime.now(edge.sources().clock().withZone(ZoneOffset.UTC)));
   }
 
   Connections connections() {
@@ -398,6 +398,6 @@ final class EdgeLoop {
   }
 
   long nanos() {
-    return edge.nanos().getAsLong();
+    return edge.sources().nanos().getAsLong();
   }
 }

@@ -5,7 +5,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
-import java.security.SecureRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +24,7 @@ final class EdgeVerticle extends AbstractVerticle {
 
   @Override
   public void start(Promise<Void> started) {
-    EdgeLoop loop = new EdgeLoop(edge, vertx, context, EdgeLoop.idPrefix(new SecureRandom()));
+    EdgeLoop loop = new EdgeLoop(edge, vertx, context);
     long sweepMillis =
         Math.max(20, Math.min(SWEEP_MILLIS, edge.config().limits().headMillis() / 2));
     vertx.setPeriodic(sweepMillis, tick -> loop.sweep());

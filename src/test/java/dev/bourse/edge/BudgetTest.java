@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 import java.net.http.HttpResponse;
+import java.time.Clock;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -25,7 +27,7 @@ class BudgetTest {
             burst,
             Set.of(proxies),
             EdgeLimits.standard()),
-        nanos::get,
+        new Sources(Clock.systemUTC(), nanos::get, new Random(1)),
         router -> {});
   }
 

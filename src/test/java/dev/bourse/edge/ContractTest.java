@@ -25,7 +25,7 @@ class ContractTest {
         failure -> Optional.empty(),
         router -> {},
         new EdgeMetrics(),
-        System::nanoTime);
+        Sources.system());
   }
 
   private static Operations bound(List<String> ids) {

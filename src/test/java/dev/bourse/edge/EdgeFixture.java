@@ -23,7 +23,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** A real server on a free port, serving the real contracts with operations made for the test. */
@@ -64,10 +63,10 @@ final class EdgeFixture implements AutoCloseable {
   private volatile Operation behaviour = EdgeFixture::echo;
 
   EdgeFixture(EdgeConfig config) {
-    this(config, System::nanoTime, router -> {});
+    this(config, Sources.system(), router -> {});
   }
 
-  EdgeFixture(EdgeConfig config, LongSupplier nanos, Consumer<Router> otherRoutes) {
+  EdgeFixture(EdgeConfig config, Sources sources, Consumer<Router> otherRoutes) {
     Operations operations = new Operations();
     OPERATION_IDS.forEach(id -> operations.bind(id, call -> behaviour.handle(call)));
     edge =
@@ -83,7 +82,7 @@ final class EdgeFixture implements AutoCloseable {
                     : Optional.empty(),
             otherRoutes,
             metrics,
-            nanos);
+            sources);
     vertx.deployVerticle(edge::verticle, new DeploymentOptions().setInstances(2)).await();
   }
 

@@ -33,7 +33,7 @@ class PagesTest {
                 0,
                 Set.of(),
                 EdgeLimits.standard()),
-            System::nanoTime,
+            Sources.system(),
             router -> router.get("/extra").handler(routed -> routed.response().end("extra")));
   }
 

@@ -42,6 +42,18 @@ final class RawClient implements AutoCloseable {
     return all.toString(StandardCharsets.UTF_8);
   }
 
+  /** Whether the server has closed the connection; waits a moment for it. */
+  boolean isClosedSoon(int waitMillis) throws IOException {
+    socket.setSoTimeout(waitMillis);
+    try {
+      return socket.getInputStream().read() < 0;
+    } catch (SocketTimeoutException open) {
+      return false;
+    } catch (IOException reset) {
+      return true;
+    }
+  }
+
   /** What the server says until the given text is seen. */
   String until(String end) throws IOException {
     ByteArrayOutputStream all = new ByteArrayOutputStream();

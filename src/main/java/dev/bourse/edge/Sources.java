@@ -1,0 +1,20 @@
+package dev.bourse.edge;
+
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+
+/**
+ * Where time and randomness come from.
+ *
+ * @param clock the time of day, for the Date header
+ * @param nanos a monotonic clock, for budgets and deadlines
+ * @param random unguessable numbers, for request ids
+ */
+public record Sources(Clock clock, LongSupplier nanos, RandomGenerator random) {
+  /** The machine's own. */
+  public static Sources system() {
+    return new Sources(Clock.systemUTC(), System::nanoTime, new SecureRandom());
+  }
+}
