@@ -73,6 +73,7 @@ final class Bourse {
   private final Vertx vertx;
   private final Config config;
   private final boolean demo;
+  private final StoreConfig store;
   private final Clock clock = Clock.systemUTC();
   private final RandomGenerator random = new SecureRandom();
 
@@ -81,11 +82,22 @@ final class Bourse {
 
   private final Readiness readiness = new Readiness();
   private @Nullable Edge edge;
+  private @Nullable Database database;
+  private @Nullable Clusters clusters;
+  private @Nullable ClusterOwners owners;
 
   Bourse(Vertx vertx, Config config, boolean demo) {
+    this(vertx, config, demo, StoreConfig.defaults());
+  }
+
+  /**
+   * @param store the bounds of the embedded store
+   */
+  Bourse(Vertx vertx, Config config, boolean demo, StoreConfig store) {
     this.vertx = vertx;
     this.config = config;
     this.demo = demo;
+    this.store = store;
   }
 
   /** Starts everything; the service answers when this succeeds. */
@@ -102,12 +114,12 @@ final class Bourse {
   }
 
   private Future<Database> openStore() {
-    return SqliteDatabase.open(
-            vertx, config.data().resolve("bourse.db"), StoreConfig.defaults(), "db/sqlite", clock)
+    return SqliteDatabase.open(vertx, config.data().resolve("bourse.db"), store, "db/sqlite", clock)
         .map(
-            database -> {
-              stops.push(database::close);
-              return database;
+            opened -> {
+              stops.push(opened::close);
+              database = opened;
+              return opened;
             });
   }
 
@@ -175,6 +187,7 @@ final class Bourse {
                 true,
                 config.capacity().spendLimitEnforced(),
                 config.capacity().billingHoldEnforced()));
+    this.clusters = clusters;
     SshKeyStore keyStore = new SshKeyStore(database);
     SshKeyService keys = new SshKeyService(keyStore, clusters, reads, clock, random);
     return Future.all(tokens.start(vertx), keys.load(), loadTerms(database, clusters))
@@ -184,6 +197,7 @@ final class Bourse {
                     vertx, clusters, new CapacityStore(database), clock, config.eventLoops()))
         .compose(
             owners -> {
+              this.owners = owners;
               MarketService market = market(database, clusters, owners, keys, keyStore);
               stops.push(market::stop);
               CapacityService capacity =
@@ -301,6 +315,21 @@ final class Bourse {
   /** What clients call the service. */
   String baseUrl() {
     return Objects.requireNonNull(edge, "not started").baseUrl();
+  }
+
+  /** The store; once started. */
+  Database database() {
+    return Objects.requireNonNull(database, "not started");
+  }
+
+  /** What the event loops read; once started. */
+  Clusters clusters() {
+    return Objects.requireNonNull(clusters, "not started");
+  }
+
+  /** The way to the clusters' owners; once started. */
+  ClusterOwners owners() {
+    return Objects.requireNonNull(owners, "not started");
   }
 
   /** A fault of the store as clients are told of it. */

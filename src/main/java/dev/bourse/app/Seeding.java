@@ -41,6 +41,10 @@ final class Seeding {
   private final RandomGenerator random;
   private final List<Statement> statements = new ArrayList<>();
   private final Map<String, List<Machine>> machines = new HashMap<>();
+
+  /** Nodes that an allocation occupies already. */
+  private final Set<String> occupied = new HashSet<>();
+
   private final JsonObject keys = new JsonObject();
 
   Seeding(Database database, Clock clock, RandomGenerator random) {
@@ -57,9 +61,11 @@ final class Seeding {
     Future<Set<String>> clusters = names("SELECT name FROM cluster");
     Future<Set<String>> members = names("SELECT org_id || '/' || username FROM member");
     Future<Set<String>> tokens = names("SELECT org_id || '/' || name FROM token");
-    return Future.all(pools, nodes, orgs, clusters, members, tokens)
+    Future<Set<String>> allocated = names("SELECT node_id FROM allocation WHERE gone_at IS NULL");
+    return Future.all(List.of(pools, nodes, orgs, clusters, members, tokens, allocated))
         .map(
             all -> {
+              occupied.addAll(allocated.result());
               for (World.Site site : world.sites()) {
                 seed(site, pools.result(), nodes.result());
               }
@@ -163,7 +169,6 @@ final class Seeding {
   }
 
   private void seedClusters(World.Tenant tenant, World world, Set<String> clusters) {
-    Map<String, Integer> handedOut = new HashMap<>();
     for (World.Holder holder : tenant.clusters()) {
       if (clusters.contains(holder.name())) {
         continue;
@@ -173,8 +178,7 @@ final class Seeding {
               .filter(s -> s.pool().name().equals(holder.pool()))
               .findFirst()
               .orElseThrow();
-      int first = handedOut.merge(holder.pool(), holder.heldNodes(), Integer::sum);
-      Cluster cluster = cluster(tenant, holder, site, first - holder.heldNodes());
+      Cluster cluster = cluster(tenant, holder, site);
       statements.addAll(CapacityStore.insert(cluster, now()));
       if (cluster.declared() != null) {
         statements.add(
@@ -193,18 +197,16 @@ final class Seeding {
     }
   }
 
-  private Cluster cluster(
-      World.Tenant tenant, World.Holder holder, World.Site site, int firstNode) {
+  private Cluster cluster(World.Tenant tenant, World.Holder holder, World.Site site) {
     Cluster empty =
         Cluster.created(
             holder.name(), tenant.org().orgId(), holder.pool(), holder.kind(), holder.posture());
     if (holder.heldNodes() == 0) {
       return empty;
     }
-    List<Machine> nodes = machines.getOrDefault(holder.pool(), List.of());
     List<Allocation> held = new ArrayList<>();
     for (int slot = 0; slot < holder.heldNodes(); slot++) {
-      held.add(held(nodes.get(firstNode + slot), holder, slot));
+      held.add(held(takeNode(holder), holder, slot));
     }
     return new Cluster(
         empty.name(),
@@ -227,6 +229,24 @@ final class Seeding {
         0,
         0,
         null);
+  }
+
+  private Machine takeNode(World.Holder holder) {
+    Machine node =
+        machines.getOrDefault(holder.pool(), List.of()).stream()
+            .filter(machine -> !occupied.contains(machine.nodeId()))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new IllegalStateException(
+                        "cluster "
+                            + holder.name()
+                            + ": pool "
+                            + holder.pool()
+                            + " has too few free nodes for held_nodes "
+                            + holder.heldNodes()));
+    occupied.add(node.nodeId());
+    return node;
   }
 
   /** Held since now and active; the provider prepares the machine at start-up. */

@@ -27,14 +27,17 @@ public final class ActivityStore {
   /**
    * The newest entries of these clusters, both kinds merged, newest first.
    *
-   * @param who {@code user} or {@code system} to see only those
+   * @param who {@code user} or {@code system} to see only requests of that origin
    */
   Future<List<Entry>> listNewest(List<String> clusters, Optional<String> who) {
     if (clusters.isEmpty()) {
       return Future.succeededFuture(List.of());
     }
     Future<List<Entry>> requests = listKind("request", clusters, who);
-    Future<List<Entry>> actions = listKind("action", clusters, who);
+    Future<List<Entry>> actions =
+        who.isPresent()
+            ? Future.succeededFuture(List.of())
+            : listKind("action", clusters, Optional.empty());
     return Future.all(requests, actions)
         .map(
             both -> {

@@ -200,9 +200,9 @@ public final class Capacity {
     if (!terms.hasSshKeys()) {
       throw ApiError.of(
           ErrorCode.NO_SSH_KEYS,
-          "no ssh key is registered that nodes of cluster "
-              + cluster.name()
-              + " would get; register one before raising max_gpus");
+          "organization "
+              + cluster.orgId()
+              + " has no ssh key; register one before raising max_gpus");
     }
   }
 

@@ -93,7 +93,7 @@ public final class CapacityRoutes {
               .put("cluster", entry.cluster())
               .put("kind", activity.kind())
               .put("actor", activity.actor())
-              .put("who", activity.who())
+              .put("who", activity.kind().equals("request") ? activity.who() : null)
               .put("max_gpus", activity.maxGpus())
               .put("max_price_per_gpu_hour", usdOrNull(activity.ceilingCents()))
               .put("note", activity.note())

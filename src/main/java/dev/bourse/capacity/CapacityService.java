@@ -155,7 +155,7 @@ public final class CapacityService {
         pool,
         clusters.findQuote(pool.name()).map(Quote::admissionCents).orElse(null),
         clusters.switches().writesArmed(),
-        !keys.keysFor(cluster).isEmpty(),
+        keys.hasKeys(cluster.orgId()),
         config.cadenceMillis(),
         config.swapFreshnessMillis());
   }

@@ -64,6 +64,11 @@ public final class SshKeyService {
         .toList();
   }
 
+  /** Whether the organization has any live key, of whatever reach. */
+  boolean hasKeys(String orgId) {
+    return !byOrg.getOrDefault(orgId, List.of()).isEmpty();
+  }
+
   /** The organization's keys, oldest first; an audited read. */
   public List<SshKey> listSshKeys(Principal caller, String orgId) {
     requireOwn(caller, orgId);

@@ -1,0 +1,216 @@
+package dev.bourse.app;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Command;
+import dev.bourse.core.Settings;
+import dev.bourse.store.StoreConfig;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyPairGenerator;
+import java.util.Base64;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A whole service in this process, on a free port and a temporary data folder, with the waits of a
+ * real one shortened and its budgets off unless a test sets them.
+ */
+final class RunningBourse implements AutoCloseable {
+  private static final long DEADLINE_SECONDS = 20;
+  private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  private static final Map<String, String> SETTINGS =
+      Map.of(
+          "port", "0",
+          "event-loops", "2",
+          "market.tick", "50ms",
+          "market.protection", "1h",
+          "capacity.write-cadence", "0",
+          "nodes.simulated.provision-delay", "20ms",
+          "nodes.simulated.reclaim-delay", "20ms",
+          "limits.requests-per-minute", "0",
+          "limits.edge-per-minute", "0");
+
+  private final Path data;
+  private final Vertx vertx;
+  private final Bourse bourse;
+  private final JsonObject orgs;
+  private final AtomicInteger stagesTaken = new AtomicInteger();
+  private boolean stopped;
+
+  private RunningBourse(Path data, @Nullable String world, StoreConfig store, String... settings) {
+    this.data = data;
+    try {
+      Map<String, String> values = new LinkedHashMap<>(SETTINGS);
+      for (String setting : settings) {
+        String[] pair = setting.split("=", 2);
+        values.put(pair[0], pair[1]);
+      }
+      if (world != null) {
+        values.put("world", Files.writeString(data.resolve("world.yaml"), world).toString());
+      }
+      Config config = Config.from(new Settings(values, Map.of()), data);
+      vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(config.eventLoops()));
+      bourse = new Bourse(vertx, config, world == null, store);
+      await(bourse.start());
+      Path keys = data.resolve(world == null ? "demo.json" : "world.json");
+      orgs = new JsonObject(Files.readString(keys)).getJsonObject("orgs");
+    } catch (IOException | Config.Faulty e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** The demo world. */
+  static RunningBourse demo(String... settings) {
+    return new RunningBourse(newFolder(), null, StoreConfig.defaults(), settings);
+  }
+
+  /** A world of so many stages, one for each test that needs a market to itself. */
+  static RunningBourse staged(int stages, String... settings) {
+    return staged(stages, StoreConfig.defaults(), settings);
+  }
+
+  static RunningBourse staged(int stages, StoreConfig store, String... settings) {
+    return new RunningBourse(newFolder(), Stage.world(stages), store, settings);
+  }
+
+  private static Path newFolder() {
+    try {
+      return Files.createTempDirectory("bourse-test");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A stage no other test has. */
+  Stage stage() {
+    return Stage.of(this, stagesTaken.incrementAndGet());
+  }
+
+  /** A client with one of an organization's tokens. */
+  Caller as(String org, String token) {
+    return with(secret(org, token));
+  }
+
+  /** The text of one of an organization's tokens. */
+  String secret(String org, String token) {
+    return Objects.requireNonNull(
+        orgs.getJsonObject(org).getJsonObject("tokens").getString(token), org + " " + token);
+  }
+
+  /** A client with this token, or with none. */
+  Caller with(@Nullable String token) {
+    return new Caller(bourse.baseUrl(), token);
+  }
+
+  Bourse service() {
+    return bourse;
+  }
+
+  Path data() {
+    return data;
+  }
+
+  /** Has an operator's command carried out on a cluster. */
+  Cluster steer(String cluster, Command command) {
+    return await(bourse.owners().submit(cluster, command));
+  }
+
+  /** An organization's audit rows of writes, or of reads, oldest first. */
+  List<AuditRow> audit(String orgId, boolean reads) {
+    return await(
+        bourse
+            .database()
+            .read(
+                "SELECT ts, org_id, actor, action, subject, detail FROM audit"
+                    + " WHERE org_id = ? AND is_read = ? ORDER BY id",
+                List.of(orgId, reads),
+                row ->
+                    new AuditRow(
+                        row.integer(0),
+                        row.text(1),
+                        row.text(2),
+                        row.text(3),
+                        row.text(4),
+                        row.text(5))));
+  }
+
+  /** Polls until the condition holds; fails when it does not within the deadline. */
+  static void until(String what, BooleanSupplier condition) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() > deadline) {
+        throw new AssertionError("not within " + DEADLINE_SECONDS + " s: " + what);
+      }
+      LockSupport.parkNanos(POLL_NANOS);
+    }
+  }
+
+  static <T> T await(Future<T> future) {
+    try {
+      return future
+          .toCompletionStage()
+          .toCompletableFuture()
+          .get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** A fresh public key, in the form clients register. */
+  static String keyLine() {
+    try {
+      byte[] encoded =
+          KeyPairGenerator.getInstance("Ed25519").generateKeyPair().getPublic().getEncoded();
+      byte[] kind = "ssh-ed25519".getBytes(StandardCharsets.US_ASCII);
+      ByteBuffer wire =
+          ByteBuffer.allocate(8 + kind.length + 32)
+              .putInt(kind.length)
+              .put(kind)
+              .putInt(32)
+              .put(encoded, encoded.length - 32, 32);
+      return "ssh-ed25519 " + Base64.getEncoder().encodeToString(wire.array()) + " test";
+    } catch (GeneralSecurityException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Stops the service in order; the data folder stays until {@link #close}. */
+  void stop() {
+    if (!stopped) {
+      stopped = true;
+      await(bourse.stop().eventually(vertx::close));
+    }
+  }
+
+  @Override
+  public void close() {
+    stop();
+    try (Stream<Path> files = Files.walk(data)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
