@@ -77,7 +77,7 @@ public final class Clusters {
     return () -> listeners.remove(listener);
   }
 
-  public void put(Pool pool) {
+  public synchronized void put(Pool pool) {
     pools.put(pool.name(), pool);
     republish();
   }
@@ -87,13 +87,16 @@ public final class Clusters {
   }
 
   /** Changes the platform's switches; every snapshot shows them at once. */
-  public void put(Switches changed) {
+  public synchronized void put(Switches changed) {
     switches = changed;
     republish();
   }
 
-  /** Makes a cluster's new state visible. Only its owner calls this, after the commit. */
-  void publish(Cluster cluster) {
+  /**
+   * Makes a cluster's new state visible. Only its owner calls this, after the commit; one at a time
+   * with {@link #republish}, which must not put an older state back.
+   */
+  synchronized void publish(Cluster cluster) {
     Pool pool = pools.get(cluster.pool());
     if (pool == null) {
       throw new IllegalStateException(
