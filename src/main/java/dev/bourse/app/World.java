@@ -125,14 +125,9 @@ record World(List<Site> sites, List<Tenant> tenants) {
   private static Grant grant(Yaml yaml) {
     Set<Scope> scopes = EnumSet.noneOf(Scope.class);
     for (String label : yaml.texts("scopes")) {
-      scopes.add(yaml.parsed("", label, World::scope));
+      Scope.find(label).ifPresentOrElse(scopes::add, () -> yaml.fault("no such scope: " + label));
     }
     return new Grant(yaml.text("name"), scopes, yaml.textOrNull("cluster"));
-  }
-
-  private static Scope scope(String label) {
-    return Scope.find(label)
-        .orElseThrow(() -> new IllegalArgumentException("no such scope: " + label));
   }
 
   private static String name(String text) {

@@ -152,6 +152,11 @@ final class Yaml {
     return list;
   }
 
+  /** Reports a fault of this mapping. */
+  void fault(String what) {
+    faults.add(place + ": " + what);
+  }
+
   /** Reports keys nobody read. */
   void done() {
     values.keySet().forEach(key -> faults.add(place + ": no such key: " + key));

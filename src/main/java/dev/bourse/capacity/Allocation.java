@@ -138,8 +138,21 @@ public record Allocation(
     return copy(
         State.ACTIVE,
         nowMillis,
-        replaced.protectedUntilMillis == null ? nowMillis : replaced.protectedUntilMillis,
+        replaced.protectedUntilMillis,
         replaced.grantCeilingCents,
+        nomination,
+        swapRequestedAtMillis,
+        null,
+        reclaim);
+  }
+
+  /** Filling its slot by itself: the node it was to replace is gone already. */
+  Allocation standingAlone() {
+    return copy(
+        state,
+        activeAtMillis,
+        protectedUntilMillis,
+        grantCeilingCents,
         nomination,
         swapRequestedAtMillis,
         null,

@@ -54,10 +54,6 @@ public final class Allotment {
           .filter(Allocation::isOpen)
           .ifPresent(a -> take(draft, a, taken.reason(), Activity.MARKET, nowMillis, activity));
     }
-    for (Allocation waiting : lapsedSwaps(cluster, orders.swapFreshnessMillis(), nowMillis)) {
-      draft.put(waiting.swapping(null, 0));
-      activity.add(Activity.lapsed(waiting));
-    }
     for (Orders.Grant grant : orders.grants()) {
       Allocation granted =
           Allocation.granted(
@@ -71,6 +67,11 @@ public final class Allotment {
               grant.keyIds());
       draft.allocations.add(granted);
       activity.add(Activity.granted(granted));
+    }
+    // Last, for a node that was just taken or whose replacement was just granted waits no longer.
+    for (Allocation waiting : lapsedSwaps(draft.build(), orders.swapFreshnessMillis(), nowMillis)) {
+      draft.put(waiting.swapping(null, 0));
+      activity.add(Activity.lapsed(waiting));
     }
     draft.verdict = orders.verdict();
     if (activity.isEmpty() && draft.verdict.equals(cluster.verdict())) {
@@ -99,7 +100,10 @@ public final class Allotment {
         .toList();
   }
 
-  /** The machine is ready. A swap lands: the old node goes, the new one keeps its protection. */
+  /**
+   * The machine is ready. A swap lands: the old node goes, the new one keeps its protection, or
+   * starts one when the old never became active.
+   */
   public static Transition provisioned(
       Cluster cluster, String allocationId, long protectionMillis, long nowMillis) {
     Optional<Allocation> found =
@@ -115,6 +119,7 @@ public final class Allotment {
         Optional.ofNullable(ready.replaces()).flatMap(cluster::find).filter(Allocation::isOpen);
     draft.put(
         replaced
+            .filter(old -> old.protectedUntilMillis() != null)
             .map(old -> ready.activeFor(old, nowMillis))
             .orElseGet(() -> ready.active(nowMillis, nowMillis + protectionMillis)));
     replaced.ifPresent(
@@ -122,7 +127,10 @@ public final class Allotment {
     return new Transition(cluster, draft.build(), activity, null);
   }
 
-  /** The machine could not be prepared: the grant is unwound and the machine cleaned. */
+  /**
+   * The machine could not be prepared: the grant is unwound and the machine cleaned. A replacement
+   * on its way for it fills its slot from now on.
+   */
   public static Transition unwound(
       Cluster cluster, String allocationId, String cause, long nowMillis) {
     Optional<Allocation> found =
@@ -133,6 +141,7 @@ public final class Allotment {
     Cluster.Draft draft = cluster.draft();
     draft.provisionFailures = cluster.provisionFailures() + 1;
     draft.put(found.get().reclaiming(Allocation.Reason.UNWOUND, nowMillis));
+    cluster.findReplacement(allocationId).ifPresent(other -> draft.put(other.standingAlone()));
     return new Transition(
         cluster, draft.build(), List.of(Activity.unwound(found.get(), cause)), null);
   }
@@ -140,7 +149,8 @@ public final class Allotment {
   /** The machine is clean: the allocation is over. */
   public static Transition reclaimed(Cluster cluster, String allocationId) {
     Cluster.Draft draft = cluster.draft();
-    boolean removed = draft.allocations.removeIf(a -> a.allocationId().equals(allocationId));
+    boolean removed =
+        draft.allocations.removeIf(a -> !a.isOpen() && a.allocationId().equals(allocationId));
     return removed
         ? new Transition(cluster, draft.build(), List.of(), null)
         : Transition.none(cluster);

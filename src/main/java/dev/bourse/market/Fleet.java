@@ -15,7 +15,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.util.ArrayDeque;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -65,6 +64,13 @@ final class Fleet {
   private final ArrayDeque<Supplier<Future<Void>>> waiting = new ArrayDeque<>();
   private final Map<String, Integer> failedTries = new HashMap<>();
   private final Set<String> cleaning = new HashSet<>();
+
+  /**
+   * Active allocations whose machines lost what they were prepared with, and whether the machine
+   * carries another allocation's mark.
+   */
+  private final Map<String, Boolean> lost = new HashMap<>();
+
   private int running;
   private boolean stopped;
   private Runnable unsubscribe = () -> {};
@@ -113,6 +119,9 @@ final class Fleet {
             })
         .map(
             holdings -> {
+              if (stopped) {
+                return null;
+              }
               reconcile(holdings);
               unsubscribe = clusters.onPublished(this::published);
               clusters.ofPool(lease.pool()).forEach(view -> inspect(view.cluster().name()));
@@ -159,6 +168,9 @@ final class Fleet {
       } else if (allocation.state() == Allocation.State.RECLAIMING) {
         noteSwap(cluster, allocation);
         take(cluster.name(), allocation.allocationId(), () -> reclaim(cluster, allocation));
+      } else if (lost.containsKey(allocation.allocationId())) {
+        boolean isMarked = lost.getOrDefault(allocation.allocationId(), false);
+        take(cluster.name(), allocation.allocationId(), () -> restore(allocation, isMarked));
       }
     }
   }
@@ -179,7 +191,8 @@ final class Fleet {
     }
     waiting.add(
         () ->
-            work.get()
+            Future.succeededFuture()
+                .compose(go -> work.get())
                 .onComplete(
                     done -> {
                       if (done.failed() && !stopped) {
@@ -230,17 +243,32 @@ final class Fleet {
                     .map(ready -> true)
                     .recover(
                         e -> {
-                          if (stopped) {
-                            // The stop ended the call; whoever runs the market next repeats it.
-                            return Future.failedFuture(e);
+                          if (!stopped) {
+                            LOG.warn(
+                                "node {} could not be prepared: {}",
+                                allocation.nodeId(),
+                                e.toString());
                           }
-                          LOG.warn(
-                              "node {} could not be prepared: {}",
-                              allocation.nodeId(),
-                              e.toString());
                           return Future.succeededFuture(false);
                         }))
-        .compose(ready -> ready ? provisioned(cluster, allocation) : unwound(cluster, allocation));
+        .compose(
+            ready -> {
+              if (stopped) {
+                // A provider that is closed fails what is under way; the next start takes it up.
+                return Future.succeededFuture();
+              }
+              return ready ? provisioned(cluster, allocation) : unwound(cluster, allocation);
+            });
+  }
+
+  /** Prepares a machine once more; first cleaned when it carries another allocation's mark. */
+  private Future<Void> restore(Allocation allocation, boolean isMarked) {
+    Machine machine = machine(allocation.nodeId());
+    Future<Void> clean = isMarked ? provider.reclaim(machine) : Future.succeededFuture();
+    return clean
+        .compose(done -> keys.listLines(allocation.keyIds()))
+        .compose(lines -> provider.provision(machine, allocation.allocationId(), lines))
+        .onSuccess(restored -> lost.remove(allocation.allocationId()));
   }
 
   private Future<Void> provisioned(Cluster cluster, Allocation allocation) {
@@ -282,11 +310,7 @@ final class Fleet {
   private Future<Void> reclaim(Cluster cluster, Allocation allocation) {
     return provider
         .reclaim(machine(allocation.nodeId()))
-        .recover(
-            e ->
-                stopped
-                    ? Future.failedFuture(e)
-                    : afterFailedReclaim(allocation).compose(noted -> Future.failedFuture(e)))
+        .recover(e -> afterFailedReclaim(allocation).compose(noted -> Future.failedFuture(e)))
         .compose(
             clean ->
                 owners.submit(
@@ -300,7 +324,8 @@ final class Fleet {
   private Future<Void> afterFailedReclaim(Allocation allocation) {
     int failures = failedTries.getOrDefault(allocation.allocationId(), 0) + 1;
     Node node = nodes.get(allocation.nodeId());
-    return node == null
+    return stopped
+            || node == null
             || node.quarantinedAtMillis() != null
             || failures < RECLAIM_FAILURES_MEANING_QUARANTINE
         ? Future.succeededFuture()
@@ -313,46 +338,32 @@ final class Fleet {
   }
 
   /**
-   * Cleans machines that are prepared for an allocation nobody has, and prepares again those that
-   * lost what an active allocation needs.
+   * Cleans machines that are prepared for an allocation nobody has, and notes those that lost what
+   * an active allocation needs.
    */
   private void reconcile(List<Holding> holdings) {
-    Map<String, Cluster> holders = new HashMap<>();
     Map<String, Allocation> allocations = new HashMap<>();
-    Collection<ClusterView> views = clusters.ofPool(lease.pool());
-    for (ClusterView view : views) {
-      for (Allocation a : view.cluster().allocations()) {
-        allocations.put(a.nodeId(), a);
-        holders.put(a.nodeId(), view.cluster());
-      }
+    for (ClusterView view : clusters.ofPool(lease.pool())) {
+      view.cluster().allocations().forEach(a -> allocations.put(a.nodeId(), a));
     }
     for (Holding holding : holdings) {
       Allocation allocation = allocations.get(holding.nodeId());
-      Cluster holder = holders.get(holding.nodeId());
-      if (allocation == null || holder == null) {
+      if (allocation == null) {
         if (holding.allocationId() != null) {
           clean(holding.nodeId());
         }
       } else if (allocation.state() == Allocation.State.ACTIVE
           && !allocation.allocationId().equals(holding.allocationId())) {
-        take(
-            holder.name(),
-            allocation.allocationId(),
-            () -> prepareAgain(allocation, holding.allocationId() != null));
+        lost.put(allocation.allocationId(), holding.allocationId() != null);
       }
     }
   }
 
-  /** A machine that carries another allocation's mark is cleaned before it is prepared. */
-  private Future<Void> prepareAgain(Allocation allocation, boolean isMarked) {
-    Machine machine = machine(allocation.nodeId());
-    Future<Void> clean = isMarked ? provider.reclaim(machine) : Future.succeededFuture();
-    return clean
-        .compose(done -> keys.listLines(allocation.keyIds()))
-        .compose(lines -> provider.provision(machine, allocation.allocationId(), lines));
-  }
-
   private void clean(String nodeId) {
+    if (stopped) {
+      // Whoever runs the market now may have granted the machine.
+      return;
+    }
     cleaning.add(nodeId);
     provider
         .reclaim(machine(nodeId))
@@ -360,9 +371,7 @@ final class Fleet {
         .onFailure(
             e -> {
               LOG.warn("orphaned node {} could not be cleaned: {}", nodeId, e.toString());
-              if (!stopped) {
-                vertx.setTimer(FIRST_RETRY_MILLIS << MAX_RETRY_DOUBLINGS, timer -> clean(nodeId));
-              }
+              vertx.setTimer(FIRST_RETRY_MILLIS << MAX_RETRY_DOUBLINGS, timer -> clean(nodeId));
             });
   }
 

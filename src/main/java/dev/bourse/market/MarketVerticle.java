@@ -100,6 +100,9 @@ final class MarketVerticle extends VerticleBase {
   }
 
   private void hold(MarketStore.Lease won) {
+    if (stopped) {
+      return;
+    }
     lease = won;
     Fleet machines =
         new Fleet(
@@ -173,9 +176,11 @@ final class MarketVerticle extends VerticleBase {
                 if (done.failed()) {
                   LOG.warn("pool {}: a tick failed", pool.name(), done.cause());
                 }
+                // A clock set back must not make the next tick late.
+                long tickMillis = setting.config.tickMillis();
                 later(
                     () -> tick(held, machines),
-                    Math.max(1, now + setting.config.tickMillis() - now()));
+                    Math.min(tickMillis, Math.max(1, now + tickMillis - now())));
               }
             });
   }

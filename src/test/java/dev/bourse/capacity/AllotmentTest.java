@@ -1,0 +1,260 @@
+package dev.bourse.capacity;
+
+import static dev.bourse.capacity.Sample.FRESHNESS;
+import static dev.bourse.capacity.Sample.PROTECTION;
+import static dev.bourse.capacity.Sample.T0;
+import static dev.bourse.capacity.Sample.TERMS;
+import static dev.bourse.capacity.Sample.active;
+import static dev.bourse.capacity.Sample.at;
+import static dev.bourse.capacity.Sample.declared;
+import static dev.bourse.capacity.Sample.grant;
+import static dev.bourse.capacity.Sample.granted;
+import static dev.bourse.capacity.Sample.ip;
+import static dev.bourse.capacity.Sample.order;
+import static dev.bourse.capacity.Sample.provisioning;
+import static dev.bourse.capacity.Sample.settled;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What the market and the machines do to a cluster: one rule, one test. */
+class AllotmentTest {
+  private static final long LATER = T0 + 600_000;
+
+  @Test
+  void aGrantIsProvisioningInTheLowestFreeSlotWithTheKeysOfTheMoment() {
+    Transition done = settled(active(1), List.of(grant(5, null), grant(6, null)), List.of(), LATER);
+
+    Allocation first = at(done.next(), 5);
+    assertEquals(Allocation.State.PROVISIONING, first.state());
+    assertEquals(1, first.slot());
+    assertEquals(2, at(done.next(), 6).slot());
+    assertEquals(List.of("key_1"), first.keyIds());
+    assertEquals(200, first.grantCeilingCents());
+    assertNull(first.protectedUntilMillis());
+    assertEquals("granted " + ip(5), done.activity().get(0).note());
+    assertEquals("system", done.activity().get(0).who());
+  }
+
+  @Test
+  void aSlotOfANodeBeingReclaimedIsFree() {
+    Cluster shrunk =
+        Capacity.declare(active(2), order(8, "2", 1, List.of(ip(0))), TERMS, LATER).next();
+
+    assertEquals(0, at(granted(shrunk, 5, null, LATER), 5).slot());
+  }
+
+  @Test
+  void ordersThatSawAnotherRevisionAreVoid() {
+    Cluster cluster = declared(8);
+    Allotment.Orders stale =
+        new Allotment.Orders(
+            cluster.revision() - 1,
+            List.of(grant(0, null)),
+            List.of(),
+            new Verdict(true, true),
+            FRESHNESS);
+
+    assertTrue(Allotment.settle(cluster, stale, LATER).changesNothing());
+  }
+
+  @Test
+  void ordersThatChangeNothingMoveNoRevision() {
+    assertTrue(settled(declared(8), List.of(), List.of(), T0).changesNothing());
+  }
+
+  @Test
+  void aNewVerdictAloneIsAChange() {
+    Cluster cluster = declared(8);
+    Verdict tooLow = new Verdict(true, false);
+
+    Transition done =
+        Allotment.settle(
+            cluster, new Allotment.Orders(1, List.of(), List.of(), tooLow, FRESHNESS), T0);
+
+    assertEquals(tooLow, done.next().verdict());
+    assertEquals(List.of(), done.activity());
+  }
+
+  @Test
+  void aNodeTheMarketTakesIsReclaimingWithItsReason() {
+    Transition done = settled(active(1), List.of(), List.of(outbid("a0")), LATER);
+
+    assertEquals(
+        new Allocation.Reclaim(Allocation.Reason.OUTBID, LATER), at(done.next(), 0).reclaim());
+    assertEquals("outbid", done.activity().get(0).reason());
+    assertEquals("released " + ip(0), done.activity().get(0).note());
+    assertEquals(1, done.next().pending(8));
+    assertEquals(1, done.next().version());
+  }
+
+  @Test
+  void aNodeThatIsNotOpenIsNotTakenAgain() {
+    Cluster gone = settled(active(1), List.of(), List.of(outbid("a0")), LATER).next();
+
+    assertTrue(
+        settled(gone, List.of(), List.of(outbid("a0"), outbid("a9")), LATER).changesNothing());
+  }
+
+  @Test
+  void aReadyNodeIsActiveAndProtectedFromThenOn() {
+    Cluster done = Allotment.provisioned(provisioning(1), "a0", PROTECTION, LATER).next();
+
+    assertEquals(Allocation.State.ACTIVE, at(done, 0).state());
+    assertEquals(LATER, at(done, 0).activeAtMillis());
+    assertEquals(LATER + PROTECTION, at(done, 0).protectedUntilMillis());
+  }
+
+  @Test
+  void protectionEndsWithItsTimeOrACeilingUnderTheOneAtTheGrant() {
+    Allocation node = at(active(1), 0);
+    long end = T0 + 60_000 + PROTECTION;
+
+    assertTrue(node.isShielded(end - 1, 200));
+    assertFalse(node.isShielded(end, 200));
+    assertFalse(node.isShielded(end - 1, 199));
+    assertTrue(node.pinned(true).isShielded(end, 199));
+  }
+
+  @Test
+  void aNodeThatIsReadyTwiceOrTooLateChangesNothing() {
+    Cluster shrunk = Capacity.declare(active(1), order(0, "2", 1), TERMS, LATER).next();
+
+    assertTrue(Allotment.provisioned(active(1), "a0", PROTECTION, LATER).changesNothing());
+    assertTrue(Allotment.provisioned(shrunk, "a0", PROTECTION, LATER).changesNothing());
+    assertTrue(Allotment.provisioned(shrunk, "a9", PROTECTION, LATER).changesNothing());
+  }
+
+  @Test
+  void aSwapLandsWhenTheReplacementIsReadyWhichKeepsSlotProtectionAndGrantCeiling() {
+    Cluster inTransit = swapInTransit();
+    assertEquals(0, at(inTransit, 7).slot());
+    assertFalse(at(inTransit, 7).fillsSlot());
+
+    Transition landed = Allotment.provisioned(inTransit, "a7", PROTECTION, LATER + 5);
+
+    Allocation fresh = at(landed.next(), 7);
+    Allocation old = at(landed.next(), 0);
+    assertEquals(Allocation.State.ACTIVE, fresh.state());
+    assertTrue(fresh.fillsSlot());
+    assertEquals(at(inTransit, 0).protectedUntilMillis(), fresh.protectedUntilMillis());
+    assertEquals(at(inTransit, 0).grantCeilingCents(), fresh.grantCeilingCents());
+    assertEquals(new Allocation.Reclaim(Allocation.Reason.SWAP, LATER + 5), old.reclaim());
+    assertEquals(0, old.nomination());
+    assertFalse(old.isSwapping());
+    assertEquals("swap", landed.activity().get(0).reason());
+  }
+
+  @Test
+  void aReplacementOfANodeThatNeverBecameActiveStartsItsOwnProtection() {
+    Cluster swapping = Capacity.swap(provisioning(1), Sample.ACTOR, ip(0), TERMS, LATER).next();
+    Cluster inTransit = granted(swapping, 7, "a0", LATER + 1);
+
+    Cluster landed = Allotment.provisioned(inTransit, "a7", PROTECTION, LATER + 5).next();
+
+    assertEquals(LATER + 5 + PROTECTION, at(landed, 7).protectedUntilMillis());
+    assertFalse(at(landed, 0).isOpen());
+  }
+
+  @Test
+  void aReplacementGoesWithTheNodeItWasToReplace() {
+    Transition done = settled(swapInTransit(), List.of(), List.of(outbid("a0")), LATER + 5);
+
+    assertFalse(at(done.next(), 0).isOpen());
+    assertFalse(at(done.next(), 7).isOpen());
+    assertEquals(2, done.activity().size());
+  }
+
+  @Test
+  void aReplacementFillsTheSlotOfANodeWhoseOwnGrantIsUnwound() {
+    Cluster swapping = Capacity.swap(provisioning(1), Sample.ACTOR, ip(0), TERMS, LATER).next();
+    Cluster inTransit = granted(swapping, 7, "a0", LATER + 1);
+
+    Cluster unwound = Allotment.unwound(inTransit, "a0", "broken", LATER + 2).next();
+
+    assertTrue(at(unwound, 7).fillsSlot());
+    assertEquals(0, unwound.pending(8));
+  }
+
+  @Test
+  void anUnwoundReplacementLeavesTheSwapWaiting() {
+    Transition done = Allotment.unwound(swapInTransit(), "a7", "broken", LATER + 5);
+
+    assertTrue(at(done.next(), 0).isSwapping());
+    assertEquals(
+        new Allocation.Reclaim(Allocation.Reason.UNWOUND, LATER + 5), at(done.next(), 7).reclaim());
+  }
+
+  @Test
+  void anUnwoundGrantIsAnActionEntryAndCountsAsAFailureUntilOneSucceeds() {
+    Transition done = Allotment.unwound(provisioning(2), "a0", "broken", LATER);
+
+    assertEquals(1, done.next().provisionFailures());
+    assertEquals(1, done.next().pending(8));
+    assertEquals("grant of " + ip(0) + " unwound: broken", done.activity().get(0).note());
+    assertNull(done.activity().get(0).reason());
+    assertEquals(
+        0, Allotment.provisioned(done.next(), "a1", PROTECTION, LATER).next().provisionFailures());
+    assertTrue(Allotment.unwound(active(1), "a0", "broken", LATER).changesNothing());
+  }
+
+  @Test
+  void aSwapThatFoundNoReplacementLapsesAndTheNodeStays() {
+    Cluster swapping = swapping();
+
+    assertTrue(settled(swapping, List.of(), List.of(), LATER + FRESHNESS - 1).changesNothing());
+    Transition lapsed = settled(swapping, List.of(), List.of(), LATER + FRESHNESS);
+
+    assertTrue(at(lapsed.next(), 0).isOpen());
+    assertFalse(at(lapsed.next(), 0).isSwapping());
+    assertEquals(0, at(lapsed.next(), 0).nomination());
+    assertEquals("swap of " + ip(0) + " lapsed", lapsed.activity().get(0).note());
+  }
+
+  @Test
+  void aSwapWhoseReplacementIsOnItsWayDoesNotLapse() {
+    assertTrue(
+        settled(swapInTransit(), List.of(), List.of(), LATER + 2 * FRESHNESS).changesNothing());
+  }
+
+  @Test
+  void aReplacementGrantedAtTheMomentOfLapsingIsNotLost() {
+    Transition done = settled(swapping(), List.of(grant(7, "a0")), List.of(), LATER + FRESHNESS);
+
+    assertTrue(at(done.next(), 0).isSwapping());
+    assertEquals(1, done.activity().size());
+  }
+
+  @Test
+  void aNodeTakenAtTheMomentItsSwapLapsesIsGone() {
+    Transition done = settled(swapping(), List.of(), List.of(outbid("a0")), LATER + FRESHNESS);
+
+    assertFalse(at(done.next(), 0).isOpen());
+    assertEquals(1, done.activity().size());
+  }
+
+  @Test
+  void aCleanMachineLeavesTheCluster() {
+    Cluster shrunk = Capacity.declare(active(1), order(0, "2", 1), TERMS, LATER).next();
+
+    assertEquals(List.of(), Allotment.reclaimed(shrunk, "a0").next().allocations());
+    assertTrue(Allotment.reclaimed(shrunk, "a9").changesNothing());
+    assertTrue(Allotment.reclaimed(active(1), "a0").changesNothing());
+  }
+
+  private static Cluster swapping() {
+    return Capacity.swap(active(1), Sample.ACTOR, ip(0), TERMS, LATER).next();
+  }
+
+  private static Cluster swapInTransit() {
+    return granted(swapping(), 7, "a0", LATER + 1);
+  }
+
+  private static Allotment.Orders.Taken outbid(String allocationId) {
+    return new Allotment.Orders.Taken(allocationId, Allocation.Reason.OUTBID);
+  }
+}

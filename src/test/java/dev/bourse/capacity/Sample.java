@@ -1,0 +1,123 @@
+package dev.bourse.capacity;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assertions;
+
+/** Values that tests of capacity start from: one pool of 8-GPU nodes, cadence 5 s, swaps 1 h. */
+public final class Sample {
+  public static final long T0 = 1_700_000_000_000L;
+  public static final long CADENCE = 5_000;
+  public static final long FRESHNESS = 3_600_000;
+  public static final long PROTECTION = 3_600_000;
+  public static final String ACTOR = "token:abc";
+
+  public static final Pool POOL =
+      new Pool(
+          "h100",
+          "site-1",
+          "simulated",
+          "NVIDIA",
+          "H100",
+          8,
+          100,
+          1_000,
+          true,
+          true,
+          new Pool.Environment("tenant", 22, Map.of("A", "b"), Map.of("scratch", "/scratch")));
+
+  /** Armed, with keys, nothing published. */
+  public static final Terms TERMS = new Terms(POOL, null, true, true, CADENCE, FRESHNESS);
+
+  private Sample() {}
+
+  public static Cluster empty() {
+    return Cluster.created("c1", "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
+  }
+
+  public static Capacity.Declare order(int maxGpus, String price, long version) {
+    return new Capacity.Declare(ACTOR, maxGpus, new BigDecimal(price), Optional.empty(), version);
+  }
+
+  public static Capacity.Declare order(
+      int maxGpus, String price, long version, List<String> release) {
+    return new Capacity.Declare(
+        ACTOR, maxGpus, new BigDecimal(price), Optional.of(release), version);
+  }
+
+  /** So many GPUs declared at 2.00, on {@link #empty}, at T0. */
+  public static Cluster declared(int maxGpus) {
+    return Capacity.declare(empty(), order(maxGpus, "2.00", 0), TERMS, T0).next();
+  }
+
+  /** Two thirds of the way: declared, and granted at T0 + 1 s, 2 s … nodes n0, n1 … */
+  public static Cluster provisioning(int nodes) {
+    Cluster cluster = declared(nodes * 8);
+    for (int i = 0; i < nodes; i++) {
+      cluster = granted(cluster, i, null, T0 + 1_000L * (i + 1));
+    }
+    return cluster;
+  }
+
+  /** As {@link #provisioning}, all active at T0 + 60 s. */
+  public static Cluster active(int nodes) {
+    Cluster cluster = provisioning(nodes);
+    for (int i = 0; i < nodes; i++) {
+      cluster = Allotment.provisioned(cluster, "a" + i, PROTECTION, T0 + 60_000).next();
+    }
+    return cluster;
+  }
+
+  /** Node n{i} at address 10.0.0.{i} as allocation a{i}. */
+  public static Cluster granted(Cluster cluster, int i, @Nullable String replaces, long nowMillis) {
+    return settled(cluster, List.of(grant(i, replaces)), List.of(), nowMillis).next();
+  }
+
+  public static Allotment.Orders.Grant grant(int i, @Nullable String replaces) {
+    return new Allotment.Orders.Grant("a" + i, "n" + i, ip(i), replaces, List.of("key_1"));
+  }
+
+  public static Transition settled(
+      Cluster cluster,
+      List<Allotment.Orders.Grant> grants,
+      List<Allotment.Orders.Taken> taken,
+      long nowMillis) {
+    return Allotment.settle(
+        cluster,
+        new Allotment.Orders(cluster.revision(), grants, taken, cluster.verdict(), FRESHNESS),
+        nowMillis);
+  }
+
+  public static String ip(int i) {
+    return "10.0.0." + i;
+  }
+
+  public static Allocation at(Cluster cluster, int i) {
+    return cluster.find("a" + i).orElseThrow();
+  }
+
+  /** What a cluster declares; it must have declared something. */
+  public static Declaration declaration(Cluster cluster) {
+    return Objects.requireNonNull(cluster.declared());
+  }
+
+  /** Addresses in the order in which a shrink takes them. */
+  public static List<String> plannedRelease(Cluster cluster) {
+    List<String> addresses = new ArrayList<>();
+    cluster.releaseOrder().forEach(a -> addresses.add(String.valueOf(a.publicIp())));
+    return addresses;
+  }
+
+  public static ApiError refused(ErrorCode code, Runnable action) {
+    ApiError error = Assertions.assertThrows(ApiError.class, action::run);
+    Assertions.assertEquals(code, error.code(), error.detail());
+    return error;
+  }
+}
