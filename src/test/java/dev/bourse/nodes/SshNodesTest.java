@@ -320,8 +320,9 @@ class SshNodesTest {
     LocalMachine machine = machine("n1");
     machine.toDrop.set(100);
 
+    // The drop is noticed while connecting or while logging in, whichever comes first.
     NodeFailure failure =
-        fails("no login", nodes(new Setting()).provision(machine.machine(), "a", List.of(ADA)));
+        fails("n1: no ", nodes(new Setting()).provision(machine.machine(), "a", List.of(ADA)));
 
     assertTrue(failure.isPassing());
     assertEquals(3, machine.connections.get());
