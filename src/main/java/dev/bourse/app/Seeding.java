@@ -20,7 +20,9 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Clock;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.HexFormat;
@@ -40,8 +42,13 @@ final class Seeding {
   private final Clock clock;
   private final RandomGenerator random;
   private final List<Statement> statements = new ArrayList<>();
-  private final Map<String, List<Machine>> machines = new HashMap<>();
+  private final Map<String, Deque<Spare>> spare = new HashMap<>();
+  private final Set<String> addresses = new HashSet<>();
+  private int nextAddress;
   private final JsonObject keys = new JsonObject();
+
+  /** A machine that no cluster holds. */
+  private record Spare(String pool, String nodeId, String publicIp) {}
 
   Seeding(Database database, Clock clock, RandomGenerator random) {
     this.database = database;
@@ -53,13 +60,23 @@ final class Seeding {
   Future<Seeding> prepare(World world) {
     Future<Set<String>> pools = names("SELECT name FROM pool");
     Future<Set<String>> nodes = names("SELECT node_id FROM node");
+    Future<Set<String>> known = names("SELECT public_ip FROM node");
+    Future<List<Spare>> free =
+        database.read(
+            "SELECT pool, node_id, public_ip FROM node WHERE node_id NOT IN"
+                + " (SELECT node_id FROM allocation WHERE gone_at IS NULL) ORDER BY node_id",
+            List.of(),
+            row -> new Spare(row.text(0), row.text(1), row.text(2)));
     Future<Set<String>> orgs = names("SELECT org_id FROM org");
     Future<Set<String>> clusters = names("SELECT name FROM cluster");
     Future<Set<String>> members = names("SELECT org_id || '/' || username FROM member");
     Future<Set<String>> tokens = names("SELECT org_id || '/' || name FROM token");
-    return Future.all(pools, nodes, orgs, clusters, members, tokens)
+    return Future.all(List.of(pools, nodes, known, free, orgs, clusters, members, tokens))
         .map(
             all -> {
+              addresses.addAll(known.result());
+              world.sites().forEach(s -> s.machines().forEach(m -> addresses.add(m.publicIp())));
+              free.result().forEach(this::spare);
               for (World.Site site : world.sites()) {
                 seed(site, pools.result(), nodes.result());
               }
@@ -91,19 +108,30 @@ final class Seeding {
       statements.add(PoolStore.insert(site.pool(), now()));
     }
     List<Machine> all = new ArrayList<>(site.machines());
-    for (int i = 0; i < site.simulatedNodes(); i++) {
-      all.add(
-          new Machine(
-              pool + "-" + String.format("%05d", i + 1),
-              SimulatedNodes.address(nodes.size() + i),
-              site.pool().environment().sshPort(),
-              null));
+    for (int i = 1; i <= site.simulatedNodes(); i++) {
+      String nodeId = pool + "-" + String.format("%05d", i);
+      if (!nodes.contains(nodeId)) {
+        all.add(new Machine(nodeId, freeAddress(), site.pool().environment().sshPort(), null));
+      }
     }
-    all.stream()
-        .filter(machine -> !nodes.contains(machine.nodeId()))
-        .forEach(machine -> statements.add(MarketStore.insert(pool, machine, now())));
-    all.forEach(machine -> nodes.add(machine.nodeId()));
-    machines.put(pool, all);
+    for (Machine machine : all) {
+      if (nodes.add(machine.nodeId())) {
+        statements.add(MarketStore.insert(pool, machine, now()));
+        spare(new Spare(pool, machine.nodeId(), machine.publicIp()));
+      }
+    }
+  }
+
+  private void spare(Spare machine) {
+    spare.computeIfAbsent(machine.pool(), pool -> new ArrayDeque<>()).add(machine);
+  }
+
+  private String freeAddress() {
+    String address = SimulatedNodes.address(nextAddress++);
+    while (!addresses.add(address)) {
+      address = SimulatedNodes.address(nextAddress++);
+    }
+    return address;
   }
 
   private void seed(
@@ -163,7 +191,6 @@ final class Seeding {
   }
 
   private void seedClusters(World.Tenant tenant, World world, Set<String> clusters) {
-    Map<String, Integer> handedOut = new HashMap<>();
     for (World.Holder holder : tenant.clusters()) {
       if (clusters.contains(holder.name())) {
         continue;
@@ -173,8 +200,7 @@ final class Seeding {
               .filter(s -> s.pool().name().equals(holder.pool()))
               .findFirst()
               .orElseThrow();
-      int first = handedOut.merge(holder.pool(), holder.heldNodes(), Integer::sum);
-      Cluster cluster = cluster(tenant, holder, site, first - holder.heldNodes());
+      Cluster cluster = cluster(tenant, holder, site);
       statements.addAll(CapacityStore.insert(cluster, now()));
       if (cluster.declared() != null) {
         statements.add(
@@ -193,18 +219,29 @@ final class Seeding {
     }
   }
 
-  private Cluster cluster(
-      World.Tenant tenant, World.Holder holder, World.Site site, int firstNode) {
+  private Cluster cluster(World.Tenant tenant, World.Holder holder, World.Site site) {
     Cluster empty =
         Cluster.created(
             holder.name(), tenant.org().orgId(), holder.pool(), holder.kind(), holder.posture());
     if (holder.heldNodes() == 0) {
       return empty;
     }
-    List<Machine> nodes = machines.getOrDefault(holder.pool(), List.of());
+    Deque<Spare> nodes = spare.getOrDefault(holder.pool(), new ArrayDeque<>());
+    if (nodes.size() < holder.heldNodes()) {
+      throw new IllegalStateException(
+          "cluster "
+              + holder.name()
+              + " is to hold "
+              + holder.heldNodes()
+              + " nodes of pool "
+              + holder.pool()
+              + ", which has "
+              + nodes.size()
+              + " to spare");
+    }
     List<Allocation> held = new ArrayList<>();
     for (int slot = 0; slot < holder.heldNodes(); slot++) {
-      held.add(held(nodes.get(firstNode + slot), holder, slot));
+      held.add(held(nodes.remove(), holder, slot));
     }
     return new Cluster(
         empty.name(),
@@ -230,7 +267,7 @@ final class Seeding {
   }
 
   /** Held since now and active; the provider prepares the machine at start-up. */
-  private Allocation held(Machine machine, World.Holder holder, int slot) {
+  private Allocation held(Spare machine, World.Holder holder, int slot) {
     return new Allocation(
         Ids.next("alc", random),
         machine.nodeId(),
