@@ -20,7 +20,9 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Clock;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.HexFormat;
@@ -40,12 +42,13 @@ final class Seeding {
   private final Clock clock;
   private final RandomGenerator random;
   private final List<Statement> statements = new ArrayList<>();
-  private final Map<String, List<Machine>> machines = new HashMap<>();
-
-  /** Nodes that an allocation occupies already. */
-  private final Set<String> occupied = new HashSet<>();
-
+  private final Map<String, Deque<Spare>> spare = new HashMap<>();
+  private final Set<String> addresses = new HashSet<>();
+  private int nextAddress;
   private final JsonObject keys = new JsonObject();
+
+  /** A machine that no cluster holds. */
+  private record Spare(String pool, String nodeId, String publicIp) {}
 
   Seeding(Database database, Clock clock, RandomGenerator random) {
     this.database = database;
@@ -57,15 +60,23 @@ final class Seeding {
   Future<Seeding> prepare(World world) {
     Future<Set<String>> pools = names("SELECT name FROM pool");
     Future<Set<String>> nodes = names("SELECT node_id FROM node");
+    Future<Set<String>> known = names("SELECT public_ip FROM node");
+    Future<List<Spare>> free =
+        database.read(
+            "SELECT pool, node_id, public_ip FROM node WHERE node_id NOT IN"
+                + " (SELECT node_id FROM allocation WHERE gone_at IS NULL) ORDER BY node_id",
+            List.of(),
+            row -> new Spare(row.text(0), row.text(1), row.text(2)));
     Future<Set<String>> orgs = names("SELECT org_id FROM org");
     Future<Set<String>> clusters = names("SELECT name FROM cluster");
     Future<Set<String>> members = names("SELECT org_id || '/' || username FROM member");
     Future<Set<String>> tokens = names("SELECT org_id || '/' || name FROM token");
-    Future<Set<String>> allocated = names("SELECT node_id FROM allocation WHERE gone_at IS NULL");
-    return Future.all(List.of(pools, nodes, orgs, clusters, members, tokens, allocated))
+    return Future.all(List.of(pools, nodes, known, free, orgs, clusters, members, tokens))
         .map(
             all -> {
-              occupied.addAll(allocated.result());
+              addresses.addAll(known.result());
+              world.sites().forEach(s -> s.machines().forEach(m -> addresses.add(m.publicIp())));
+              free.result().forEach(this::spare);
               for (World.Site site : world.sites()) {
                 seed(site, pools.result(), nodes.result());
               }
@@ -97,19 +108,30 @@ final class Seeding {
       statements.add(PoolStore.insert(site.pool(), now()));
     }
     List<Machine> all = new ArrayList<>(site.machines());
-    for (int i = 0; i < site.simulatedNodes(); i++) {
-      all.add(
-          new Machine(
-              pool + "-" + String.format("%05d", i + 1),
-              SimulatedNodes.address(nodes.size() + i),
-              site.pool().environment().sshPort(),
-              null));
+    for (int i = 1; i <= site.simulatedNodes(); i++) {
+      String nodeId = pool + "-" + String.format("%05d", i);
+      if (!nodes.contains(nodeId)) {
+        all.add(new Machine(nodeId, freeAddress(), site.pool().environment().sshPort(), null));
+      }
     }
-    all.stream()
-        .filter(machine -> !nodes.contains(machine.nodeId()))
-        .forEach(machine -> statements.add(MarketStore.insert(pool, machine, now())));
-    all.forEach(machine -> nodes.add(machine.nodeId()));
-    machines.put(pool, all);
+    for (Machine machine : all) {
+      if (nodes.add(machine.nodeId())) {
+        statements.add(MarketStore.insert(pool, machine, now()));
+        spare(new Spare(pool, machine.nodeId(), machine.publicIp()));
+      }
+    }
+  }
+
+  private void spare(Spare machine) {
+    spare.computeIfAbsent(machine.pool(), pool -> new ArrayDeque<>()).add(machine);
+  }
+
+  private String freeAddress() {
+    String address = SimulatedNodes.address(nextAddress++);
+    while (!addresses.add(address)) {
+      address = SimulatedNodes.address(nextAddress++);
+    }
+    return address;
   }
 
   private void seed(
@@ -204,9 +226,22 @@ final class Seeding {
     if (holder.heldNodes() == 0) {
       return empty;
     }
+    Deque<Spare> nodes = spare.getOrDefault(holder.pool(), new ArrayDeque<>());
+    if (nodes.size() < holder.heldNodes()) {
+      throw new IllegalStateException(
+          "cluster "
+              + holder.name()
+              + " is to hold "
+              + holder.heldNodes()
+              + " nodes of pool "
+              + holder.pool()
+              + ", which has "
+              + nodes.size()
+              + " to spare");
+    }
     List<Allocation> held = new ArrayList<>();
     for (int slot = 0; slot < holder.heldNodes(); slot++) {
-      held.add(held(takeNode(holder), holder, slot));
+      held.add(held(nodes.remove(), holder, slot));
     }
     return new Cluster(
         empty.name(),
@@ -231,26 +266,8 @@ final class Seeding {
         null);
   }
 
-  private Machine takeNode(World.Holder holder) {
-    Machine node =
-        machines.getOrDefault(holder.pool(), List.of()).stream()
-            .filter(machine -> !occupied.contains(machine.nodeId()))
-            .findFirst()
-            .orElseThrow(
-                () ->
-                    new IllegalStateException(
-                        "cluster "
-                            + holder.name()
-                            + ": pool "
-                            + holder.pool()
-                            + " has too few free nodes for held_nodes "
-                            + holder.heldNodes()));
-    occupied.add(node.nodeId());
-    return node;
-  }
-
   /** Held since now and active; the provider prepares the machine at start-up. */
-  private Allocation held(Machine machine, World.Holder holder, int slot) {
+  private Allocation held(Spare machine, World.Holder holder, int slot) {
     return new Allocation(
         Ids.next("alc", random),
         machine.nodeId(),

@@ -10,11 +10,14 @@ import java.io.IOException;
 import java.io.Reader;
 import java.math.BigDecimal;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 record World(List<Site> sites, List<Tenant> tenants) {
   private static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?");
   private static final int MAX_SIMULATED = 100_000;
+  private static final long MAX_CENTS = 100_000_000;
 
   /** A pool and its machines: listed ones, and a number of simulated ones to be made up. */
   record Site(Pool pool, List<Machine> machines, int simulatedNodes) {}
@@ -115,9 +119,8 @@ record World(List<Site> sites, List<Tenant> tenants) {
     return new Holder(
         yaml.parsed("name", "unnamed", World::name),
         yaml.text("pool"),
-        yaml.parsed("kind", "vm", text -> Cluster.Kind.valueOf(text.toUpperCase(Locale.ROOT))),
-        yaml.parsed(
-            "posture", "market", text -> Cluster.Posture.valueOf(text.toUpperCase(Locale.ROOT))),
+        yaml.parsed("kind", "vm", text -> oneOf(Cluster.Kind.values(), text)),
+        yaml.parsed("posture", "market", text -> oneOf(Cluster.Posture.values(), text)),
         yaml.integer("held_nodes", 0, 0, MAX_SIMULATED),
         yaml.parsed("max_price_per_gpu_hour", "0", World::cents));
   }
@@ -138,6 +141,16 @@ record World(List<Site> sites, List<Tenant> tenants) {
     return text;
   }
 
+  private static <E extends Enum<E>> E oneOf(E[] values, String text) {
+    for (E value : values) {
+      if (value.name().toLowerCase(Locale.ROOT).equals(text)) {
+        return value;
+      }
+    }
+    throw new IllegalArgumentException(
+        "expected one of " + Arrays.toString(values).toLowerCase(Locale.ROOT));
+  }
+
   private static String orgKind(String text) {
     if (!text.equals("standard") && !text.equals("public_research")) {
       throw new IllegalArgumentException("expected standard or public_research");
@@ -147,13 +160,30 @@ record World(List<Site> sites, List<Tenant> tenants) {
 
   private static long cents(String text) {
     try {
-      return Price.toCents(new BigDecimal(text));
-    } catch (ArithmeticException e) {
-      throw new IllegalArgumentException("expected dollars with at most two decimals", e);
+      long cents = Price.toCents(new BigDecimal(text));
+      if (cents >= 0 && cents <= MAX_CENTS) {
+        return cents;
+      }
+    } catch (ArithmeticException | NumberFormatException notDollars) {
+      // Refused below, with those out of range.
     }
+    throw new IllegalArgumentException("expected dollars with at most two decimals, 0 to 1000000");
   }
 
   private void check(List<String> faults) {
+    once("pool", sites.stream().map(s -> s.pool().name()), faults);
+    once("node", sites.stream().flatMap(s -> s.machines().stream()).map(Machine::nodeId), faults);
+    once(
+        "public_ip",
+        sites.stream().flatMap(s -> s.machines().stream()).map(Machine::publicIp),
+        faults);
+    once("org", tenants.stream().map(t -> t.org().orgId()), faults);
+    once("cluster", tenants.stream().flatMap(t -> t.clusters().stream()).map(Holder::name), faults);
+    for (Tenant tenant : tenants) {
+      String of = " of org " + tenant.org().orgId();
+      once("token" + of, tenant.tokens().stream().map(Grant::name), faults);
+      once("member" + of, tenant.members().stream().map(Member::username), faults);
+    }
     for (Site site : sites) {
       boolean isSimulated = site.pool().provider().equals("simulated");
       if (!isSimulated && !site.pool().provider().equals("ssh")) {
@@ -192,5 +222,10 @@ record World(List<Site> sites, List<Tenant> tenants) {
         }
       }
     }
+  }
+
+  private static void once(String noun, Stream<String> names, List<String> faults) {
+    Set<String> seen = new HashSet<>();
+    names.filter(name -> !seen.add(name)).forEach(n -> faults.add(noun + " " + n + ": twice"));
   }
 }

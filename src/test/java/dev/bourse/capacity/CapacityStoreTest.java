@@ -1,0 +1,156 @@
+package dev.bourse.capacity;
+
+import static dev.bourse.capacity.Sample.T0;
+import static dev.bourse.capacity.Sample.TERMS;
+import static dev.bourse.capacity.Sample.active;
+import static dev.bourse.capacity.Sample.empty;
+import static dev.bourse.capacity.Sample.granted;
+import static dev.bourse.capacity.Sample.ip;
+import static dev.bourse.capacity.Sample.order;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.store.GuardFailed;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Clusters and allocations on disk. */
+class CapacityStoreTest extends StoreFixture {
+  private static final long LATER = T0 + 600_000;
+
+  @Test
+  void everyFieldOfAClusterAndItsAllocationsSurvives() throws Exception {
+    CapacityStore store = new CapacityStore(database);
+    Cluster cluster = manySided();
+    await(database.commit(CapacityStore.insert(cluster, T0)));
+
+    assertEquals(List.of(cluster), await(store.listClusters()));
+    assertEquals(Optional.of(cluster), await(store.findCluster("c1")));
+    assertEquals(Optional.empty(), await(store.findCluster("c2")));
+  }
+
+  @Test
+  void aClusterThatNobodyDeclaredAnythingForSurvives() throws Exception {
+    CapacityStore store = new CapacityStore(database);
+    await(database.commit(CapacityStore.insert(empty(), T0)));
+
+    assertEquals(List.of(empty()), await(store.listClusters()));
+  }
+
+  @Test
+  void everyTransitionOfALifeIsStoredAsItIsInMemory() throws Exception {
+    CapacityStore store = new CapacityStore(database);
+    await(database.commit(CapacityStore.insert(empty(), T0)));
+    List<Command> life = new ArrayList<>();
+    life.add((c, now) -> Capacity.declare(c, order(16, "2", 0), TERMS, now));
+    life.add(
+        (c, now) ->
+            Sample.settled(
+                c, List.of(Sample.grant(0, null), Sample.grant(1, null)), List.of(), now));
+    life.add((c, now) -> Allotment.provisioned(c, "a0", 9_000, now));
+    life.add((c, now) -> Allotment.unwound(c, "a1", "broken", now));
+    life.add((c, now) -> Capacity.swap(c, Sample.ACTOR, ip(0), TERMS, now));
+    life.add((c, now) -> Sample.settled(c, List.of(Sample.grant(2, "a0")), List.of(), now));
+    life.add(Steering.pin(ip(2), true));
+    life.add(Steering.hold(new Hold(Hold.Stage.NOTICE, "unpaid", LATER)));
+    life.add(Steering.maintain(true));
+    life.add(Steering.posture(Cluster.Posture.STATIC));
+    life.add(Steering.armWrites(false));
+    life.add((c, now) -> Allotment.provisioned(c, "a2", 9_000, now));
+    life.add((c, now) -> Allotment.reclaimed(c, "a0"));
+
+    Cluster cluster = empty();
+    long now = LATER;
+    for (Command command : life) {
+      Transition transition = command.apply(cluster, now);
+      await(store.commit(transition, List.of(), now));
+      cluster = transition.next();
+      Cluster stored = await(store.findCluster("c1")).orElseThrow();
+      assertEquals(bySlotAndGrant(cluster), stored, "after step " + cluster.revision());
+      now += 10_000;
+    }
+    assertEquals(List.of(13L), integers("SELECT revision FROM cluster"));
+    assertEquals(List.of(2L), integers("SELECT COUNT(*) FROM audit"));
+    assertEquals(List.of(1L), integers("SELECT COUNT(*) FROM allocation WHERE gone_at > 0"));
+  }
+
+  @Test
+  void aStaleRevisionIsRefusedByTheGuardAndNothingOfItIsStored() throws Exception {
+    CapacityStore store = new CapacityStore(database);
+    await(database.commit(CapacityStore.insert(empty(), T0)));
+    Transition first = Capacity.declare(empty(), order(8, "2", 0), TERMS, T0);
+    Transition second = Capacity.declare(empty(), order(16, "3", 0), TERMS, T0);
+    await(store.commit(first, List.of(), T0));
+
+    GuardFailed refused = fails(GuardFailed.class, store.commit(second, List.of(), T0));
+
+    assertEquals(CapacityStore.REVISION_GUARD, refused.guard());
+    assertEquals(Optional.of(first.next()), await(store.findCluster("c1")));
+    assertEquals(List.of(1L), integers("SELECT COUNT(*) FROM audit"));
+    assertEquals(List.of(1L), integers("SELECT COUNT(*) FROM activity"));
+  }
+
+  @Test
+  void aNodeIsNeverHeldTwice() throws Exception {
+    CapacityStore store = new CapacityStore(database);
+    Cluster other =
+        Cluster.created("c2", "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
+    await(database.commit(CapacityStore.insert(active(1), T0)));
+    await(database.commit(CapacityStore.insert(other, T0)));
+    Allotment.Orders.Grant same =
+        new Allotment.Orders.Grant("b0", "n0", ip(0), null, List.of());
+
+    fails(
+        Exception.class,
+        store.commit(Sample.settled(other, List.of(same), List.of(), LATER), List.of(), LATER));
+
+    assertEquals(Optional.of(other), await(store.findCluster("c2")));
+  }
+
+  /** A cluster with no field at its default. */
+  private static Cluster manySided() {
+    Cluster cluster = Capacity.swap(active(2), Sample.ACTOR, ip(0), TERMS, LATER).next();
+    cluster = granted(cluster, 7, "a0", LATER + 1);
+    cluster =
+        Capacity.declare(cluster, order(8, "2.5", 2, List.of(ip(1))), TERMS, LATER + 9_000).next();
+    cluster = Allotment.unwound(cluster, "a7", "broken", LATER + 9_000).next();
+    cluster = Steering.hold(new Hold(Hold.Stage.ENFORCE, "unpaid", 5L)).apply(cluster, 0).next();
+    cluster = Steering.pin(ip(0), true).apply(cluster, 0).next();
+    cluster = Steering.maintain(true).apply(cluster, 0).next();
+    cluster = Steering.armWrites(false).apply(cluster, 0).next();
+    cluster = Steering.posture(Cluster.Posture.STATIC).apply(cluster, 0).next();
+    cluster =
+        Allotment.settle(
+                cluster,
+                new Allotment.Orders(
+                    cluster.revision(), List.of(), List.of(), new Verdict(true, true), 1L << 40),
+                0)
+            .next();
+    return bySlotAndGrant(cluster);
+  }
+
+  private static Cluster bySlotAndGrant(Cluster cluster) {
+    List<Allocation> sorted = new ArrayList<>(cluster.allocations());
+    sorted.sort(
+        Comparator.comparingInt(Allocation::slot)
+            .thenComparingLong(Allocation::grantedAtMillis));
+    return new Cluster(
+        cluster.name(),
+        cluster.orgId(),
+        cluster.pool(),
+        cluster.kind(),
+        cluster.posture(),
+        cluster.writesArmed(),
+        cluster.maintenance(),
+        cluster.version(),
+        cluster.revision(),
+        cluster.declared(),
+        sorted,
+        cluster.verdict(),
+        cluster.lastWriteAtMillis(),
+        cluster.provisionFailures(),
+        cluster.hold());
+  }
+}

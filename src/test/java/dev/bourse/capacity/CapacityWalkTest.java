@@ -1,0 +1,311 @@
+package dev.bourse.capacity;
+
+import static dev.bourse.capacity.Sample.POOL;
+import static dev.bourse.capacity.Sample.T0;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.core.ApiError;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Random lives of one cluster: clients, the market, machines and operators act on it in any order,
+ * and after every step the rules that always hold are checked.
+ */
+class CapacityWalkTest {
+  private static final int WALKS = 400;
+  private static final int STEPS = 250;
+
+  @Test
+  void everyStepKeepsTheRulesThatAlwaysHold() {
+    long first = new Random().nextLong();
+    for (long seed = first; seed < first + WALKS; seed++) {
+      Walk walk = new Walk(seed);
+      try {
+        for (int i = 0; i < STEPS; i++) {
+          walk.step();
+        }
+      } catch (AssertionError | RuntimeException e) {
+        throw new AssertionError("seed " + seed + ", step " + walk.steps + ": " + walk.last, e);
+      }
+    }
+  }
+
+  private enum Kind {
+    CLIENT,
+    OTHER
+  }
+
+  private static final class Walk {
+    private final Random random;
+    private Cluster cluster = Sample.empty();
+    private long now = T0;
+    private int nextNode;
+    private int steps;
+    private String last = "";
+    private final Set<String> everReclaiming = new HashSet<>();
+
+    Walk(long seed) {
+      random = new Random(seed);
+    }
+
+    void step() {
+      steps++;
+      now += random.nextInt(4) == 0 ? random.nextInt(3_600_000) : random.nextInt(9_000);
+      switch (random.nextInt(12)) {
+        case 0, 1, 2 -> declare();
+        case 3 -> swap();
+        case 4, 5, 6 -> settle();
+        case 7, 8 ->
+            act(
+                "provisioned",
+                (c, at) -> Allotment.provisioned(c, anyAllocation(), random.nextInt(9_000), at));
+        case 9 -> act("unwound", (c, at) -> Allotment.unwound(c, anyAllocation(), "broken", at));
+        case 10 -> act("reclaimed", (c, at) -> Allotment.reclaimed(c, anyAllocation()));
+        default -> steer();
+      }
+    }
+
+    private void declare() {
+      List<String> release = new ArrayList<>();
+      for (int i = random.nextInt(4); i > 0; i--) {
+        release.add(anyAddress());
+      }
+      Capacity.Declare order =
+          new Capacity.Declare(
+              Sample.ACTOR,
+              random.nextInt(20) == 0 ? 5 : 8 * random.nextInt(6),
+              new BigDecimal(random.nextInt(8)).movePointLeft(random.nextInt(2)).add(BigDecimal.ONE),
+              random.nextBoolean() ? Optional.of(release) : Optional.empty(),
+              random.nextInt(20) == 0 ? 0 : cluster.version());
+      Cluster before = cluster;
+      if (run("declare " + order, Kind.CLIENT, (c, at) -> Capacity.declare(c, order, terms(), at))) {
+        checkShrink(before, order);
+        checkNominations(before, order);
+      }
+    }
+
+    /** A shrink takes exactly the first of the planned release, as it stands with this write. */
+    private void checkShrink(Cluster before, Capacity.Declare order) {
+      Cluster renominated = renominated(before, order);
+      List<Allocation> planned = renominated.releaseOrder();
+      int surplus = Math.max(0, planned.size() - order.maxGpus() / 8);
+      Set<String> expected =
+          planned.subList(0, surplus).stream()
+              .map(Allocation::allocationId)
+              .collect(Collectors.toSet());
+      Set<String> went =
+          before.releaseOrder().stream()
+              .map(Allocation::allocationId)
+              .filter(id -> !cluster.find(id).orElseThrow().isOpen())
+              .collect(Collectors.toSet());
+      assertEquals(expected, went);
+    }
+
+    /** The same nominations in a write that shrinks nothing. */
+    private Cluster renominated(Cluster before, Capacity.Declare order) {
+      Capacity.Declare keepAll =
+          new Capacity.Declare(
+              order.actor(), 8_000, order.pricePerGpuHour(), order.release(), before.version());
+      Cluster willing =
+          Steering.posture(Cluster.Posture.MARKET).apply(before, now).next();
+      return Capacity.declare(
+              willing, keepAll, new Terms(POOL, null, true, true, 0, Sample.FRESHNESS), now)
+          .next();
+    }
+
+    private void checkNominations(Cluster before, Capacity.Declare order) {
+      for (Allocation a : cluster.allocations()) {
+        boolean named =
+            order.release().isEmpty()
+                ? before.find(a.allocationId()).orElseThrow().nomination() > 0
+                : order.release().get().contains(a.publicIp()) || a.isSwapping();
+        assertEquals(a.isOpen() && named, a.nomination() > 0, a.toString());
+      }
+    }
+
+    private void swap() {
+      String node = anyAddress();
+      boolean again =
+          cluster.findHeld(node).filter(Allocation::fillsSlot).filter(Allocation::isSwapping)
+              .isPresent();
+      boolean done =
+          run(
+              "swap " + node,
+              again ? Kind.OTHER : Kind.CLIENT,
+              (c, at) -> Capacity.swap(c, Sample.ACTOR, node, terms(), at));
+      assertFalse(done && again, "a repeated swap changes nothing");
+    }
+
+    private void settle() {
+      int open = cluster.pending(8);
+      List<Allotment.Orders.Grant> grants = new ArrayList<>();
+      List<Allotment.Orders.Taken> taken = new ArrayList<>();
+      for (int i = 0; i < open && random.nextBoolean(); i++) {
+        grants.add(Sample.grant(nextNode++, null));
+      }
+      for (Allocation a : cluster.releaseOrder()) {
+        boolean waits =
+            a.isSwapping() && cluster.findReplacement(a.allocationId()).isEmpty();
+        if (random.nextInt(8) == 0) {
+          taken.add(
+              new Allotment.Orders.Taken(a.allocationId(), Allocation.Reason.OUTBID));
+        } else if (waits && random.nextBoolean()) {
+          grants.add(Sample.grant(nextNode++, a.allocationId()));
+        }
+      }
+      Allotment.Orders orders =
+          new Allotment.Orders(
+              cluster.revision() - (random.nextInt(10) == 0 ? 1 : 0),
+              grants,
+              taken,
+              new Verdict(random.nextBoolean(), random.nextBoolean()),
+              Sample.FRESHNESS);
+      boolean stale = orders.seenRevision() != cluster.revision();
+      boolean done =
+          run("settle " + orders, Kind.OTHER, (c, at) -> Allotment.settle(c, orders, at));
+      assertFalse(done && stale, "stale orders are void");
+    }
+
+    private void steer() {
+      switch (random.nextInt(8)) {
+        case 0 -> act("arm", Steering.armWrites(random.nextInt(8) > 0));
+        case 1 -> act("maintain", Steering.maintain(random.nextInt(4) == 0));
+        case 2 ->
+            act(
+                "posture",
+                Steering.posture(
+                    random.nextInt(4) == 0 ? Cluster.Posture.STATIC : Cluster.Posture.MARKET));
+        case 3, 4 -> {
+          int stage = random.nextInt(6);
+          act(
+              "hold",
+              Steering.hold(stage > 2 ? null : new Hold(Hold.Stage.values()[stage], "x", now)));
+        }
+        default -> act("pin", Steering.pin(anyAddress(), random.nextBoolean()));
+      }
+    }
+
+    private void act(String what, Command command) {
+      run(what, Kind.OTHER, command);
+    }
+
+    /** Carries a command out and checks all rules; whether it changed anything. */
+    private boolean run(String what, Kind kind, Command command) {
+      last = what;
+      Cluster before = cluster;
+      Transition done;
+      try {
+        done = command.apply(before, now);
+      } catch (ApiError refused) {
+        return false;
+      }
+      assertEquals(before, done.before());
+      if (done.changesNothing()) {
+        assertEquals(before, done.next());
+        assertEquals(List.of(), done.activity());
+        assertEquals(null, done.audit());
+        return false;
+      }
+      cluster = done.next();
+      assertEquals(before.revision() + 1, cluster.revision());
+      assertEquals(before.version() + (kind == Kind.CLIENT ? 1 : 0), cluster.version());
+      assertEquals(kind == Kind.CLIENT, done.audit() != null);
+      checkAlways();
+      checkActivity(before, done.activity());
+      return true;
+    }
+
+    private void checkAlways() {
+      Set<Integer> slots = new HashSet<>();
+      Set<Integer> ranks = new HashSet<>();
+      Set<String> replaced = new HashSet<>();
+      int filled = 0;
+      for (Allocation a : cluster.allocations()) {
+        if (a.fillsSlot()) {
+          filled++;
+          assertTrue(slots.add(a.slot()), "two in slot " + a.slot());
+        }
+        if (a.replaces() != null) {
+          Allocation old = cluster.find(a.replaces()).orElseThrow();
+          assertTrue(old.isOpen() && old.isSwapping(), "replaces " + old);
+          assertEquals(Allocation.State.PROVISIONING, a.state());
+          assertEquals(old.slot(), a.slot());
+          assertTrue(replaced.add(a.replaces()), "two replace " + a.replaces());
+        }
+        if (a.nomination() > 0) {
+          assertTrue(a.isOpen());
+          assertTrue(ranks.add(a.nomination()), "two of rank " + a.nomination());
+        }
+        assertTrue(!a.isSwapping() || (a.isOpen() && a.nomination() > 0), a.toString());
+        assertEquals(a.isOpen(), a.reclaim() == null);
+        assertEquals(a.state() == Allocation.State.PROVISIONING, a.isOpen() && a.activeAtMillis() == null);
+        if (!a.isOpen()) {
+          everReclaiming.add(a.allocationId());
+        }
+        assertFalse(a.isOpen() && everReclaiming.contains(a.allocationId()), "came back: " + a);
+      }
+      assertTrue(filled <= cluster.declaredSlots(8), filled + " nodes for fewer slots");
+      assertEquals(cluster.declaredSlots(8) - filled, cluster.pending(8));
+    }
+
+    /** Whoever reads the activity sees each node come and go once. */
+    private void checkActivity(Cluster before, List<Activity> activity) {
+      List<String> expected = new ArrayList<>();
+      for (Allocation a : cluster.allocations()) {
+        Optional<Allocation> old = before.find(a.allocationId());
+        if (old.isEmpty()) {
+          expected.add("granted " + a.publicIp());
+        } else if (old.get().isOpen() && !a.isOpen()) {
+          boolean unwound =
+              a.reclaim() != null && a.reclaim().reason() == Allocation.Reason.UNWOUND;
+          expected.add(
+              unwound
+                  ? "grant of " + a.publicIp() + " unwound: broken"
+                  : "released " + a.publicIp());
+        }
+      }
+      List<String> notes = new ArrayList<>();
+      for (Activity entry : activity) {
+        if (entry.note() != null && !entry.note().endsWith("lapsed")) {
+          notes.add(entry.note());
+        }
+      }
+      expected.sort(null);
+      notes.sort(null);
+      assertEquals(expected, notes);
+    }
+
+    private Terms terms() {
+      return new Terms(
+          POOL,
+          random.nextBoolean() ? null : Long.valueOf(random.nextInt(900)),
+          random.nextInt(10) > 0,
+          random.nextInt(10) > 0,
+          random.nextInt(3) * 2_000L,
+          Sample.FRESHNESS);
+    }
+
+    private String anyAllocation() {
+      return cluster.allocations().isEmpty() || random.nextInt(20) == 0
+          ? "a" + random.nextInt(nextNode + 1)
+          : cluster
+              .allocations()
+              .get(random.nextInt(cluster.allocations().size()))
+              .allocationId();
+    }
+
+    private String anyAddress() {
+      return Sample.ip(Integer.parseInt(anyAllocation().substring(1)));
+    }
+  }
+}

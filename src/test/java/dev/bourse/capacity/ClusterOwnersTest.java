@@ -1,0 +1,205 @@
+package dev.bourse.capacity;
+
+import static dev.bourse.capacity.Sample.T0;
+import static dev.bourse.capacity.Sample.TERMS;
+import static dev.bourse.capacity.Sample.empty;
+import static dev.bourse.capacity.Sample.order;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.store.GuardFailed;
+import dev.bourse.store.Statement;
+import dev.bourse.store.StoreUnavailable;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The owners of clusters on a real store. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+class ClusterOwnersTest extends StoreFixture {
+  private final Clusters clusters = new Clusters(new Switches(true, false, false));
+  private ClusterOwners owners;
+
+  @BeforeEach
+  void deploy() throws Exception {
+    await(database.commit(CapacityStore.insert(empty(), T0)));
+    clusters.put(Sample.POOL);
+    owners =
+        await(
+            ClusterOwners.deploy(vertx, clusters, new CapacityStore(database), clock, 2));
+  }
+
+  @Test
+  void clustersArePublishedAsStoredBeforeTheFirstCommand() {
+    assertEquals(empty(), published());
+  }
+
+  @Test
+  void aCommandIsAnsweredOnceItIsStoredAndVisible() throws Exception {
+    Cluster answer = await(owners.submit("c1", declaring(8)));
+
+    assertEquals(1, answer.version());
+    assertSame(answer, published());
+    assertEquals(List.of(1L), integers("SELECT version FROM cluster"));
+  }
+
+  @Test
+  void commandsOfOneClusterRunInTheOrderTheyCameEachOnTheStateTheOneBeforeLeft()
+      throws Exception {
+    List<Integer> order = Collections.synchronizedList(new ArrayList<>());
+    List<Future<Cluster>> all = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      int number = i;
+      all.add(
+          owners.submit(
+              "c1",
+              (cluster, now) -> {
+                order.add(number);
+                assertEquals(number, cluster.revision());
+                return Steering.maintain(number % 2 == 0).apply(cluster, now);
+              }));
+    }
+    await(Future.all(all));
+
+    assertEquals(IntStream.range(0, 100).boxed().toList(), order);
+    assertEquals(100, published().revision());
+  }
+
+  @Test
+  void aFullMailboxAnswersOverloadedAndEverythingQueuedIsStillDone() throws Exception {
+    List<Future<Cluster>> all = new ArrayList<>();
+    for (int i = 0; i < 3 * ClusterVerticle.MAX_WAITING; i++) {
+      all.add(owners.submit("c1", Steering.maintain(true)));
+    }
+    await(Future.join(all).otherwiseEmpty());
+
+    int done = 0;
+    for (Future<Cluster> one : all) {
+      if (one.succeeded()) {
+        done++;
+      } else {
+        ApiError refused = fails(ApiError.class, one);
+        assertEquals(ErrorCode.OVERLOADED, refused.code());
+        assertEquals(1L, refused.extras().get("retry_after_s"));
+      }
+    }
+    // One is being carried out while the mailbox fills.
+    assertEquals(published().revision(), done);
+    assertEquals(true, done > ClusterVerticle.MAX_WAITING);
+  }
+
+  @Test
+  void aFailingCommandDoesNotStopTheNext() throws Exception {
+    Future<Cluster> refused =
+        owners.submit(
+            "c1",
+            (cluster, now) -> {
+              throw ApiError.of(ErrorCode.CLUSTER_GATED, "no");
+            });
+    Future<Cluster> broken =
+        owners.submit(
+            "c1",
+            (cluster, now) -> {
+              throw new IllegalStateException("made to fail");
+            });
+    Future<Cluster> next = owners.submit("c1", declaring(8));
+
+    fails(ApiError.class, refused);
+    fails(IllegalStateException.class, broken);
+    assertEquals(1, await(next).version());
+  }
+
+  @Test
+  void memoryStaysAsItIsWhenTheCommitFails() throws Exception {
+    failNextCommits(1);
+
+    fails(StoreUnavailable.class, owners.submit("c1", declaring(8)));
+
+    assertEquals(empty(), published());
+    assertEquals(1, await(owners.submit("c1", declaring(16))).version());
+    assertEquals(List.of(16L), integers("SELECT max_gpus FROM cluster"));
+  }
+
+  @Test
+  void aCommandWhoseFenceFailsStoresNothing() throws Exception {
+    Statement fence =
+        Statement.guarded("lease", "UPDATE lease SET epoch = epoch WHERE pool = ?", "h100");
+
+    GuardFailed refused =
+        fails(GuardFailed.class, owners.submit("c1", declaring(8), List.of(fence)));
+
+    assertEquals("lease", refused.guard());
+    assertEquals(empty(), published());
+  }
+
+  @Test
+  void whenTheRowMovedBehindTheOwnerItReloadsAndAppliesOnceMore() throws Exception {
+    Transition elsewhere = Capacity.declare(empty(), order(24, "3", 0), TERMS, T0);
+    await(new CapacityStore(database).commit(elsewhere, List.of(), T0));
+    clock.advance(Sample.CADENCE);
+    List<Long> seen = Collections.synchronizedList(new ArrayList<>());
+
+    Cluster answer =
+        await(
+            owners.submit(
+                "c1",
+                (cluster, now) -> {
+                  seen.add(cluster.version());
+                  return Steering.maintain(true).apply(cluster, now);
+                }));
+
+    assertEquals(List.of(0L, 1L), seen);
+    assertEquals(24, Sample.declaration(answer).maxGpus());
+    assertEquals(2, answer.revision());
+  }
+
+  @Test
+  void aStaleCompareAndSetIsRefusedAfterTheReload() throws Exception {
+    Transition elsewhere = Capacity.declare(empty(), order(24, "3", 0), TERMS, T0);
+    await(new CapacityStore(database).commit(elsewhere, List.of(), T0));
+
+    ApiError refused = fails(ApiError.class, owners.submit("c1", declaring(8)));
+
+    assertEquals(ErrorCode.VERSION_MISMATCH, refused.code());
+    assertEquals(elsewhere.next(), published());
+  }
+
+  @Test
+  void aClusterNobodyKnowsIsNotFound() {
+    assertEquals(
+        ErrorCode.NOT_FOUND,
+        fails(ApiError.class, owners.submit("c9", Steering.maintain(true))).code());
+  }
+
+  @Test
+  void aClusterAdoptedLaterTakesCommandsAtOnce() throws Exception {
+    Cluster other = Cluster.created("c2", "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
+    await(database.commit(CapacityStore.insert(other, T0)));
+    await(owners.adopt(other));
+
+    assertEquals(1, await(owners.submit("c2", declaring(8))).version());
+  }
+
+  @Test
+  void aChangedSwitchShowsInEverySnapshotAtOnce() {
+    clusters.put(new Switches(false, true, true));
+
+    String json = clusters.find("c1").orElseThrow().encoded().json().toString();
+    assertEquals(true, json.contains("\"writes_armed\":false"), json);
+    assertEquals(true, json.contains("\"spend_limit_enforced\":true"), json);
+  }
+
+  private Cluster published() {
+    return clusters.find("c1").orElseThrow().cluster();
+  }
+
+  private static Command declaring(int maxGpus) {
+    return (cluster, now) -> Capacity.declare(cluster, order(maxGpus, "2", 0), TERMS, now);
+  }
+}

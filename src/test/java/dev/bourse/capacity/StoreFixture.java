@@ -1,0 +1,140 @@
+package dev.bourse.capacity;
+
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import dev.bourse.access.AccessStore;
+import dev.bourse.access.Organization;
+import dev.bourse.core.FakeClock;
+import dev.bourse.market.MarketStore;
+import dev.bourse.nodes.Machine;
+import dev.bourse.store.Database;
+import dev.bourse.store.RowMapper;
+import dev.bourse.store.SqliteDatabase;
+import dev.bourse.store.Statement;
+import dev.bourse.store.StoreConfig;
+import dev.bourse.store.StoreUnavailable;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A real store in a folder of its own, with organization acme, pool h100 and 16 nodes. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+public abstract class StoreFixture {
+  private static final long DEADLINE_SECONDS = 20;
+
+  protected final FakeClock clock = new FakeClock(Sample.T0);
+  protected final Vertx vertx = Vertx.vertx();
+
+  @TempDir protected Path folder;
+
+  protected Database database;
+
+  @BeforeEach
+  void openStore() throws Exception {
+    database = new Failing(await(open()));
+    List<Statement> statements = new ArrayList<>();
+    statements.add(AccessStore.insert(new Organization("acme", "Acme", "standard"), Sample.T0));
+    statements.add(PoolStore.insert(Sample.POOL, Sample.T0));
+    for (int i = 0; i < 16; i++) {
+      statements.add(MarketStore.insert("h100", machine(i), Sample.T0));
+    }
+    await(database.commit(statements));
+  }
+
+  @AfterEach
+  void closeStore() throws Exception {
+    await(database.close());
+    await(vertx.close());
+  }
+
+  /** The store file, opened; a test that opens it again closes {@link #database} first. */
+  protected Future<SqliteDatabase> open() {
+    return SqliteDatabase.open(
+        vertx, folder.resolve("bourse.db"), StoreConfig.defaults(), "db/sqlite", clock);
+  }
+
+  /** So many of the next commits fail as on a full disk; nothing of them is stored. */
+  protected void failNextCommits(int count) {
+    ((Failing) database).failures.set(count);
+  }
+
+  protected static Machine machine(int i) {
+    return new Machine(nodeId(i), Sample.ip(i), 22, null);
+  }
+
+  protected static String nodeId(int i) {
+    return "n" + i;
+  }
+
+  protected List<Long> integers(String sql) throws Exception {
+    return await(database.read(sql, List.of(), row -> row.integer(0)));
+  }
+
+  protected List<String> texts(String sql) throws Exception {
+    return await(database.read(sql, List.of(), row -> row.text(0)));
+  }
+
+  public static <T> T await(Future<T> future) throws Exception {
+    return future.toCompletionStage().toCompletableFuture().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+  }
+
+  public static <E extends Throwable> E fails(Class<E> with, Future<?> future) {
+    ExecutionException e = assertThrows(ExecutionException.class, () -> await(future));
+    return assertInstanceOf(with, e.getCause());
+  }
+
+  /** Waits until something holds. */
+  public static void eventually(String what, BooleanSupplier holds) throws InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
+    while (!holds.getAsBoolean()) {
+      if (System.nanoTime() > deadline) {
+        fail("never: " + what);
+      }
+      Thread.onSpinWait();
+      TimeUnit.MILLISECONDS.sleep(2);
+    }
+  }
+
+  /** A store whose commits can be made to fail. */
+  private static final class Failing implements Database {
+    private final Database store;
+    final AtomicInteger failures = new AtomicInteger();
+
+    Failing(Database store) {
+      this.store = store;
+    }
+
+    @Override
+    public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
+      return store.read(sql, parameters, mapper);
+    }
+
+    @Override
+    public Future<Void> commit(List<Statement> statements) {
+      return failures.getAndUpdate(n -> Math.max(0, n - 1)) > 0
+          ? Future.failedFuture(new StoreUnavailable("made to fail", null))
+          : store.commit(statements);
+    }
+
+    @Override
+    public boolean isShared() {
+      return store.isShared();
+    }
+
+    @Override
+    public Future<Void> close() {
+      return store.close();
+    }
+  }
+}

@@ -1,0 +1,372 @@
+package dev.bourse.market;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Allotment;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ExchangeFixture;
+import dev.bourse.capacity.Sample;
+import dev.bourse.store.Statement;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A pool's market and its machines, on a real store and with machines that misbehave. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+class MarketVerticleTest extends ExchangeFixture {
+  private static final long TICK_MILLIS = 10;
+  private static final long MINUTE = 60_000;
+
+  private final FakeNodes nodes = new FakeNodes();
+  private MarketService market;
+
+  @BeforeEach
+  void prepareMarket() {
+    market = newMarket();
+  }
+
+  @AfterEach
+  void noCallWasOutOfPlace() throws Exception {
+    await(market.stop());
+    await(nodes.close());
+    assertEquals(List.of(), nodes.faults());
+  }
+
+  @Test
+  void aDeclaredSlotIsGrantedPreparedWithTheClustersKeysAndActive() throws Exception {
+    adopt(Sample.empty());
+    await(market.start());
+    declare(16);
+
+    eventually("two active", () -> addresses(Allocation.State.ACTIVE).size() == 2);
+
+    assertEquals(0, cluster().pending(8));
+    assertEquals(List.of(KEY_LINE), nodes.keys.get(nodeId(0)));
+    assertEquals(List.of("key_1"), cluster().allocations().get(0).keyIds());
+    assertEquals(1, cluster().version());
+    eventually("priced", () -> clusters.findQuote("h100").orElseThrow().clearingCents() != null);
+    assertEquals(100L, clusters.findQuote("h100").orElseThrow().clearingCents());
+  }
+
+  @Test
+  void aShrinkCleansTheMachineAndFreesIt() throws Exception {
+    adopt(Sample.active(2));
+    nodes.marks.putAll(Map.of("n0", "a0", "n1", "a1"));
+    await(market.start());
+    declare(8);
+
+    eventually("one left", () -> cluster().allocations().size() == 1);
+
+    assertEquals(Map.of("n0", "a0"), nodes.marks());
+    eventually(
+        "freed",
+        () -> clusters.findQuote("h100").filter(q -> q.freeNodes() == 15).isPresent());
+  }
+
+  @Test
+  void aGrantThatCannotBePreparedIsUnwoundAndAnotherMachineGranted() throws Exception {
+    nodes.provisionsToFail.put("n0", 1);
+    adopt(Sample.empty());
+    await(market.start());
+    declare(8);
+
+    eventually("another", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(1))));
+
+    eventually("cleaned", () -> !nodes.marks().containsKey("n0"));
+    assertEquals(0, cluster().provisionFailures());
+    assertEquals(List.of(1L), integers("SELECT failures FROM node WHERE node_id = 'n0'"));
+    assertEquals(
+        List.of(clock.millis() + MINUTE),
+        integers("SELECT usable_after FROM node WHERE node_id = 'n0'"));
+    assertEquals(
+        List.of("grant of " + Sample.ip(0) + " unwound: the machine could not be prepared"),
+        texts("SELECT note FROM activity WHERE note LIKE '%unwound%'"));
+  }
+
+  @Test
+  void aMachineIsLeftAloneForItsBackOffThenGrantedAgain() throws Exception {
+    onlyNode("n0");
+    nodes.provisionsToFail.put("n0", 1);
+    adopt(Sample.empty());
+    await(market.start());
+    declare(8);
+    eventually("failed and cleaned", () -> nodes.count("reclaim n0") == 1 && noneHeld());
+    ticks(5);
+    assertEquals(1, nodes.count("provision n0"));
+    assertEquals(1, cluster().pending(8));
+
+    clock.advance(MINUTE);
+
+    eventually("active", () -> addresses(Allocation.State.ACTIVE).size() == 1);
+    eventually("healthy", () -> failuresOf("n0") == 0);
+  }
+
+  @Test
+  void theFourthFailureInARowQuarantines() throws Exception {
+    onlyNode("n0");
+    nodes.provisionsToFail.put("n0", 99);
+    adopt(Sample.empty());
+    await(market.start());
+    declare(8);
+    for (int failures = 1; failures <= 4; failures++) {
+      int count = failures;
+      eventually("failure " + count, () -> nodes.count("reclaim n0") == count && noneHeld());
+      clock.advance(4 * MINUTE);
+    }
+    assertEquals(
+        List.of(1L), integers("SELECT COUNT(*) FROM node WHERE quarantined_at IS NOT NULL"));
+    clock.advance(60 * MINUTE);
+    ticks(5);
+    assertEquals(4, nodes.count("provision n0"));
+    eventually(
+        "told so",
+        () -> Boolean.TRUE.equals(cluster().verdict().capacityUnavailable()));
+    assertFalse(cluster().verdict().bidTooLow());
+  }
+
+  @Test
+  void aReclaimThatFailsIsTriedAgainAndTheThirdFailureQuarantines() throws Exception {
+    onlyNode("n0");
+    nodes.reclaimsToFail.put("n0", 3);
+    nodes.marks.put("n0", "a0");
+    adopt(Sample.active(1));
+    await(market.start());
+    declare(0);
+
+    eventually("gone", () -> cluster().allocations().isEmpty());
+
+    assertEquals(4, nodes.count("reclaim n0"));
+    assertEquals(
+        List.of("n0"), texts("SELECT node_id FROM node WHERE quarantined_at IS NOT NULL"));
+    declare(8);
+    ticks(5);
+    assertEquals(0, nodes.count("provision n0"));
+  }
+
+  @Test
+  void aMachineInWorkIsNotAskedTwice() throws Exception {
+    nodes.hangs = true;
+    adopt(Sample.empty());
+    await(market.start());
+    declare(8);
+    eventually("asked", () -> nodes.count("provision n0") == 1);
+    for (int i = 0; i < 5; i++) {
+      declare(8);
+    }
+    ticks(5);
+
+    assertEquals(1, nodes.count("provision n0"));
+    assertEquals(List.of(Sample.ip(0)), addresses(Allocation.State.PROVISIONING));
+  }
+
+  @Test
+  void aNodeReleasedWhileItIsPreparedIsCleanedAfterwards() throws Exception {
+    nodes.hangs = true;
+    adopt(Sample.empty());
+    await(market.start());
+    declare(8);
+    eventually("asked", () -> nodes.count("provision n0") == 1);
+    declare(0);
+    ticks(3);
+    assertEquals(0, nodes.count("reclaim n0"));
+
+    answer();
+
+    eventually("gone", () -> cluster().allocations().isEmpty());
+    assertEquals(Map.of(), nodes.marks());
+  }
+
+  @Test
+  void aMachinePreparedForNobodyIsCleanedBeforeItIsGranted() throws Exception {
+    onlyNode("n0");
+    nodes.marks.put("n0", "ghost");
+    adopt(Sample.empty());
+    await(market.start());
+    declare(8);
+
+    eventually("active", () -> addresses(Allocation.State.ACTIVE).size() == 1);
+
+    assertEquals(List.of("reclaim n0", "provision n0"), nodes.calls);
+  }
+
+  @Test
+  void aMachineThatLostWhatItWasPreparedWithIsPreparedAgainHoweverOftenThatFails()
+      throws Exception {
+    nodes.provisionsToFail.put("n0", 2);
+    Cluster before = Sample.active(1);
+    adopt(before);
+    await(market.start());
+
+    eventually("prepared", () -> nodes.count("provision n0") == 3);
+
+    assertEquals("a0", nodes.marks().get("n0"));
+    assertEquals(Allocation.State.ACTIVE, cluster().find("a0").orElseThrow().state());
+    assertEquals(List.of(0L), integers("SELECT failures FROM node WHERE node_id = 'n0'"));
+  }
+
+  @Test
+  void aStartTakesUpWhatWasLeftUndone() throws Exception {
+    nodes.marks.put("n1", "a1");
+    Cluster left = Sample.provisioning(2);
+    left =
+        Allotment.provisioned(left, "a1", 0, Sample.T0).next();
+    left =
+        Sample.settled(
+                left,
+                List.of(),
+                List.of(
+                    new Allotment.Orders.Taken(
+                        "a1", Allocation.Reason.OUTBID)),
+                Sample.T0)
+            .next();
+    adopt(left);
+    await(market.start());
+
+    eventually("active", () -> addresses(Allocation.State.ACTIVE).contains(Sample.ip(0)));
+    eventually("cleaned", () -> cluster().find("a1").isEmpty());
+  }
+
+  @Test
+  void aStopInTheMiddleOfAPreparationLeavesItForTheNextStart() throws Exception {
+    nodes.hangs = true;
+    adopt(Sample.empty());
+    await(market.start());
+    declare(8);
+    eventually("asked", () -> nodes.count("provision n0") == 1);
+
+    await(market.stop());
+    await(nodes.close());
+    await(database.commit(List.of()));
+
+    assertEquals(List.of(Sample.ip(0)), addresses(Allocation.State.PROVISIONING));
+    assertEquals(List.of(0L), integers("SELECT failures FROM node WHERE node_id = 'n0'"));
+
+    nodes.hangs = false;
+    market = newMarket();
+    await(market.start());
+    eventually("active", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(0))));
+  }
+
+  @Test
+  void aSwapLandsOnAnotherMachineAndTheOldOneStaysAwayForAnHour() throws Exception {
+    onlyNode("n0", "n1");
+    nodes.marks.put("n0", "a0");
+    adopt(Sample.active(1));
+    await(market.start());
+    swap(Sample.ip(0));
+
+    eventually(
+        "landed",
+        () ->
+            addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(1)))
+                && cluster().allocations().size() == 1);
+
+    declare(16);
+    ticks(5);
+    assertEquals(0, nodes.count("provision n0"));
+    clock.advance(60 * MINUTE);
+    eventually("back", () -> addresses(Allocation.State.ACTIVE).size() == 2);
+  }
+
+  @Test
+  void aMarketWhoseLeaseSomebodyTookWritesNothingMoreUnderTheOldOne() throws Exception {
+    adopt(Sample.empty());
+    await(market.start());
+    eventually("ticking", () -> clusters.findQuote("h100").isPresent());
+    long epoch = integers("SELECT epoch FROM lease").get(0);
+    await(
+        database.commit(
+            List.of(Statement.of("UPDATE lease SET epoch = epoch + 1, owner = 'other'"))));
+    declare(8);
+
+    eventually("sought again", () -> epochIs(epoch + 2));
+    eventually("granted", () -> addresses(Allocation.State.ACTIVE).size() == 1);
+  }
+
+  @Test
+  void aStoreThatFailsForAWhileDelaysATickAndNoMore() throws Exception {
+    adopt(Sample.empty());
+    await(market.start());
+    declare(8);
+    failNextCommits(5);
+
+    eventually("active", () -> addresses(Allocation.State.ACTIVE).size() == 1);
+  }
+
+  @Test
+  void pricesAreStoredWhenTheyChangeAndNotAtEachTick() throws Exception {
+    adopt(Sample.active(1));
+    nodes.marks.put("n0", "a0");
+    await(market.start());
+    eventually("ticking", () -> clusters.findQuote("h100").isPresent());
+    ticks(10);
+
+    assertEquals(List.of(1L), integers("SELECT COUNT(*) FROM price_point"));
+    assertTrue(integers("SELECT clearing_cents FROM price_point").contains(100L));
+  }
+
+  private MarketService newMarket() {
+    return new MarketService(
+        vertx,
+        clusters,
+        owners,
+        keys,
+        keyStore,
+        new MarketStore(database),
+        Map.of("simulated", nodes),
+        new MarketConfig(TICK_MILLIS, Sample.PROTECTION, 300, Sample.FRESHNESS),
+        clock,
+        new Random(7));
+  }
+
+  private void onlyNode(String... usable) throws Exception {
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "UPDATE node SET cordoned = 1 WHERE node_id NOT IN ('"
+                        + String.join("', '", usable)
+                        + "')"))));
+  }
+
+  private void answer() {
+    synchronized (nodes) {
+      nodes.hangs = false;
+      List.copyOf(nodes.unanswered).forEach(promise -> promise.tryComplete());
+    }
+  }
+
+  private boolean noneHeld() {
+    return cluster().allocations().isEmpty();
+  }
+
+  private long failuresOf(String node) {
+    try {
+      return integers("SELECT failures FROM node WHERE node_id = '" + node + "'").get(0);
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private boolean epochIs(long epoch) {
+    try {
+      return integers("SELECT epoch FROM lease").contains(epoch);
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Lets at least so many ticks pass; a quote is made anew by each. */
+  private void ticks(int count) throws InterruptedException {
+    for (int i = 0; i < count; i++) {
+      Object last = clusters.findQuote("h100").orElse(null);
+      eventually("tick", () -> clusters.findQuote("h100").orElse(null) != last);
+    }
+  }
+}
