@@ -2,6 +2,7 @@ package dev.bourse.app;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.json.JsonObject;
@@ -104,6 +105,26 @@ class ContractCoverageTest {
     TreeSet<String> described = new TreeSet<>();
     ContractCheck.operations().forEach(o -> described.add(o.operationId()));
     assertEquals(described, tested);
+  }
+
+  @Test
+  void anAnswerOffTheContractIsNoticed() {
+    JsonObject feed = bourse.as("acme", "bare").get("/api/market/feed").ok();
+    JsonObject extra = feed.copy();
+    extra.getJsonArray("pools").getJsonObject(0).put("surprise", 1);
+    JsonObject lacking = feed.copy();
+    lacking.getJsonArray("pools").getJsonObject(0).remove("tick_at");
+    JsonObject mistyped = feed.copy();
+    mistyped.getJsonArray("pools").getJsonObject(0).put("tick_at", "yesterday");
+    for (JsonObject answer : List.of(extra, lacking, mistyped, new JsonObject())) {
+      assertThrows(
+          AssertionError.class,
+          () -> ContractCheck.check("GET", "/api/market/feed", 200, answer),
+          answer::encode);
+    }
+    JsonObject error = new JsonObject().put("error", "not-found");
+    assertThrows(
+        AssertionError.class, () -> ContractCheck.check("GET", "/api/market/feed", 404, error));
   }
 
   @TestFactory
