@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Steering;
+import dev.bourse.core.ErrorCode;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.List;
@@ -293,6 +294,37 @@ class MarketApiTest {
                   red.state().getJsonObject("declared").getValue("capacity_unavailable")));
       assertFalse(red.state().getJsonObject("declared").getBoolean("bid_too_low"));
       assertEquals(List.of(), red.active());
+    }
+  }
+
+  @Test
+  void aPoolMayLackADetectorSwapsAndAModel() {
+    String world =
+        """
+        pools:
+          - {name: bare, site: lab, provider: simulated, gpu_vendor: AMD, gpus_per_node: 4, ssh_user: root,
+             reserve_price_per_gpu_hour: 0, max_price_cap_per_gpu_hour: 3, detector_armed: false,
+             swaps_enabled: false, simulated_nodes: 1}
+        orgs:
+          - id: solo
+            display: Solo
+            kind: standard
+            clusters: [{name: solo-main, pool: bare}]
+            tokens: [{name: orgwide, scopes: ["capacity:read", "capacity:write"]}]
+        """;
+    try (RunningBourse small = RunningBourse.world(world)) {
+      Desk desk = new Desk(small.as("solo", "orgwide"), "solo", "solo-main");
+      desk.addKey();
+      desk.put(desk.order(1, 2).put("max_gpus", 6)).refused(ErrorCode.BAD_REQUEST);
+      desk.put(desk.order(1, 2)).ok();
+      until("one of two", () -> desk.active().size() == 1);
+      JsonObject state = desk.state();
+      assertEquals(4, state.getInteger("gpus_per_node"));
+      assertNull(state.getValue("gpu_model"));
+      assertEquals(3.0, state.getDouble("max_price_cap_per_gpu_hour"));
+      assertEquals(1, state.getInteger("pending"));
+      assertNull(state.getJsonObject("declared").getValue("capacity_unavailable"));
+      desk.swap(desk.active().get(0)).refused(ErrorCode.SWAP_DISABLED);
     }
   }
 }

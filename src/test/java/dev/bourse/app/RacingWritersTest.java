@@ -89,4 +89,35 @@ class RacingWritersTest {
     }
     return requests;
   }
+
+  @Test
+  void theSameKeyRegisteredByTwoAtOnceIsOneKey() throws Exception {
+    ExecutorService writers = Executors.newFixedThreadPool(WRITERS);
+    try (RunningBourse bourse = RunningBourse.staged(1)) {
+      Desk desk = bourse.stage().redA();
+      String path = "/api/vm/orgs/" + desk.orgId() + "/ssh-keys";
+      for (int round = 1; round <= 30; round++) {
+        CyclicBarrier start = new CyclicBarrier(WRITERS);
+        JsonObject registration =
+            new JsonObject().put("name", "k").put("public_key", RunningBourse.keyLine());
+        List<Future<HttpAnswer>> races = new ArrayList<>();
+        for (int i = 0; i < WRITERS; i++) {
+          races.add(
+              writers.submit(
+                  () -> {
+                    start.await(20, TimeUnit.SECONDS);
+                    return desk.caller().post(path, registration);
+                  }));
+        }
+        HttpAnswer one = races.get(0).get(20, TimeUnit.SECONDS);
+        HttpAnswer other = races.get(1).get(20, TimeUnit.SECONDS);
+        assertEquals(401, one.status() + other.status(), "one 201 and one 200");
+        assertEquals(one.json(), other.json());
+        assertEquals(round, desk.caller().get(path).ok().getJsonArray("keys").size());
+        assertEquals(round, bourse.audit(desk.orgId(), false).size());
+      }
+    } finally {
+      writers.shutdownNow();
+    }
+  }
 }

@@ -95,6 +95,11 @@ final class RunningBourse implements AutoCloseable {
     return new RunningBourse(newFolder(), Stage.world(stages), store, settings);
   }
 
+  /** A world of the test's own. */
+  static RunningBourse world(String world, String... settings) {
+    return new RunningBourse(newFolder(), world, StoreConfig.defaults(), settings);
+  }
+
   /** The demo world of a data folder that another process left behind. */
   static RunningBourse over(Path data, String... settings) {
     return new RunningBourse(data, null, StoreConfig.defaults(), settings);
