@@ -186,8 +186,7 @@ class AllotmentTest {
 
     assertTrue(at(done.next(), 0).isSwapping());
     assertEquals(
-        new Allocation.Reclaim(Allocation.Reason.UNWOUND, LATER + 5),
-        at(done.next(), 7).reclaim());
+        new Allocation.Reclaim(Allocation.Reason.UNWOUND, LATER + 5), at(done.next(), 7).reclaim());
   }
 
   @Test

@@ -131,7 +131,9 @@ class CapacityTest {
         ErrorCode.NO_SSH_KEYS,
         () -> Capacity.declare(empty(), order(8, "2", 0, List.of(ip(9))), withoutKeys(), T0));
     assertEquals(
-        8, declaration(Capacity.declare(active(2), order(8, "2", 1), withoutKeys(), LATER).next()).maxGpus());
+        8,
+        declaration(Capacity.declare(active(2), order(8, "2", 1), withoutKeys(), LATER).next())
+            .maxGpus());
   }
 
   @Test
@@ -176,7 +178,8 @@ class CapacityTest {
     Cluster cluster = active(2);
 
     assertEquals(
-        8, declaration(Capacity.declare(cluster, order(8, "2", 1), dearer, LATER).next()).maxGpus());
+        8,
+        declaration(Capacity.declare(cluster, order(8, "2", 1), dearer, LATER).next()).maxGpus());
     assertEquals(2, Capacity.declare(cluster, order(16, "2", 1), dearer, LATER).next().version());
     refused(
         ErrorCode.BID_TOO_LOW, () -> Capacity.declare(cluster, order(24, "2", 1), dearer, LATER));

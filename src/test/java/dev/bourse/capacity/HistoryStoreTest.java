@@ -35,8 +35,7 @@ class HistoryStoreTest extends StoreFixture {
       makeUp(random);
       History.Buckets buckets =
           History.Buckets.of(0.5 + random.nextInt(20) / 10.0, T0 + random.nextInt(999));
-      History read =
-          await(new HistoryStore(database).read(Sample.empty(), Sample.POOL, buckets));
+      History read = await(new HistoryStore(database).read(Sample.empty(), Sample.POOL, buckets));
       check("seed " + seed, read, buckets);
     }
   }
@@ -81,7 +80,10 @@ class HistoryStoreTest extends StoreFixture {
     long start = T0 - 4 * 3_600_000L;
     long at = start + random.nextInt(9_000_000);
     for (int i = random.nextInt(40); i > 0; i--) {
-      at += random.nextInt(3) == 0 ? 0 : random.nextInt(900_000) / 1_000 * (random.nextBoolean() ? 1_000L : 997L);
+      at +=
+          random.nextInt(3) == 0
+              ? 0
+              : random.nextInt(900_000) / 1_000 * (random.nextBoolean() ? 1_000L : 997L);
       Asked one = new Asked(at, 8L * random.nextInt(5), 100L + random.nextInt(400));
       asked.add(one);
       rows.add(

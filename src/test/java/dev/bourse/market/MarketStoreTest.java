@@ -31,8 +31,7 @@ class MarketStoreTest extends StoreFixture {
   void aNodesFailuresSurviveUnderTheFence() throws Exception {
     MarketStore store = new MarketStore(database);
     MarketStore.Lease lease = await(store.acquire("h100", "p1", 0, 1_000)).orElseThrow();
-    Node failed =
-        await(store.listNodes("h100")).get(0).failed(5).failed(5).failed(5).failed(5);
+    Node failed = await(store.listNodes("h100")).get(0).failed(5).failed(5).failed(5).failed(5);
     await(store.update(failed, lease));
 
     assertTrue(await(store.listNodes("h100")).contains(failed));

@@ -192,8 +192,7 @@ class TickTest {
       failing = Allotment.unwound(failing, "a" + i, "broken", NOW).next();
     }
 
-    assertEquals(
-        new Verdict(false, true), decided(tick(POOL, NOW, nodes(9), failing)).verdict());
+    assertEquals(new Verdict(false, true), decided(tick(POOL, NOW, nodes(9), failing)).verdict());
   }
 
   @Test
