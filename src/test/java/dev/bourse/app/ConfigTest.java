@@ -134,7 +134,8 @@ class ConfigTest {
             "wipe",
             "BOURSE_MARKET_TOCK: no such setting")) {
       assertTrue(
-          faults.stream().anyMatch(f -> f.toLowerCase(Locale.ROOT).contains(part.toLowerCase(Locale.ROOT))),
+          faults.stream()
+              .anyMatch(f -> f.toLowerCase(Locale.ROOT).contains(part.toLowerCase(Locale.ROOT))),
           part + " in " + faults);
     }
     assertEquals(10, faults.size(), faults.toString());
@@ -146,7 +147,8 @@ class ConfigTest {
         Config.from(
             new Settings(
                 Map.of("market.tick", "2s"),
-                Map.of("BOURSE_MARKET_TICK", "3s", "BOURSE_LIMITS_EDGE_PER_MINUTE", "9", "HOME", "/")),
+                Map.of(
+                    "BOURSE_MARKET_TICK", "3s", "BOURSE_LIMITS_EDGE_PER_MINUTE", "9", "HOME", "/")),
             DATA);
 
     assertEquals(3_000, config.market().tickMillis());

@@ -49,8 +49,7 @@ class SeedingTest extends StoreFixture {
 
     assertEquals(
         List.of(2L), integers("SELECT COUNT(*) FROM allocation WHERE cluster = 'acme-legacy'"));
-    assertEquals(
-        List.of(16L), integers("SELECT max_gpus FROM cluster WHERE name = 'acme-legacy'"));
+    assertEquals(List.of(16L), integers("SELECT max_gpus FROM cluster WHERE name = 'acme-legacy'"));
   }
 
   @Test
@@ -66,7 +65,8 @@ class SeedingTest extends StoreFixture {
     assertEquals(List.of(8L), integers("SELECT COUNT(*) FROM node WHERE pool = 'q'"));
     assertEquals(List.of(5L), integers("SELECT COUNT(DISTINCT node_id) FROM allocation"));
     assertEquals(
-        integers("SELECT COUNT(*) FROM node"), integers("SELECT COUNT(DISTINCT public_ip) FROM node"));
+        integers("SELECT COUNT(*) FROM node"),
+        integers("SELECT COUNT(DISTINCT public_ip) FROM node"));
   }
 
   @Test
@@ -104,8 +104,7 @@ class SeedingTest extends StoreFixture {
     JsonObject told =
         seed(WorldTest.read("orgs: [{id: a, display: A, tokens: [{name: t1}, {name: t2}]}]"));
 
-    assertEquals(
-        Set.of("t2"), told.getJsonObject("a").getJsonObject("tokens").fieldNames());
+    assertEquals(Set.of("t2"), told.getJsonObject("a").getJsonObject("tokens").fieldNames());
     assertNotEquals(null, told.getJsonObject("a").getJsonObject("tokens").getString("t2"));
   }
 
