@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class HistoryStoreTest extends StoreFixture {
   private static final int WORLDS = 15;
 
-  private record Asked(long at, @Nullable Long gpus, @Nullable Long cents) {}
+  private record Asked(long at, int gpus, long cents) {}
 
   private record Priced(long at, @Nullable Long cents) {}
 
@@ -84,18 +84,17 @@ class HistoryStoreTest extends StoreFixture {
           random.nextInt(3) == 0
               ? 0
               : random.nextInt(900_000) / 1_000 * (random.nextBoolean() ? 1_000L : 997L);
-      Asked one = new Asked(at, 8L * random.nextInt(5), 100L + random.nextInt(400));
+      Asked one = new Asked(at, 8 * random.nextInt(5), 100L + random.nextInt(400));
       asked.add(one);
       rows.add(
-          CapacityStore.insert(
-              Activity.request("x", one.gpus().intValue(), one.cents()), "c1", one.at()));
+          CapacityStore.insert(Activity.request("x", one.gpus(), one.cents()), "c1", one.at()));
     }
     at = start + random.nextInt(9_000_000);
     long sum = 0;
     long millis = 0;
     for (int i = random.nextInt(40); i > 0; i--) {
       Long before = priced.isEmpty() ? null : priced.get(priced.size() - 1).cents();
-      long span = 1 + random.nextInt(900_000);
+      long span = 1L + random.nextInt(900_000);
       sum += before == null ? 0 : before * span;
       millis += before == null ? 0 : span;
       at += span;
@@ -137,8 +136,10 @@ class HistoryStoreTest extends StoreFixture {
       for (Asked one : asked) {
         last = one.at() <= to ? one : last;
       }
-      assertEquals(last == null ? null : last.gpus() / 8, read.maxNodes().get(i), where);
-      assertEquals(last == null ? null : last.cents(), read.maxPriceCents().get(i), where);
+      assertEquals(
+          last == null ? null : Long.valueOf(last.gpus() / 8), read.maxNodes().get(i), where);
+      assertEquals(
+          last == null ? null : Long.valueOf(last.cents()), read.maxPriceCents().get(i), where);
       long nodes =
           held.stream().filter(h -> h.from() <= to && (h.to() == null || h.to() > to)).count();
       assertEquals(nodes, read.granted().get(i), where);
