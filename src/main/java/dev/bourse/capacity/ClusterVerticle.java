@@ -81,12 +81,8 @@ final class ClusterVerticle extends VerticleBase {
       perform(mailbox, work, true)
           .onComplete(
               done -> {
+                work.answer.handle(done);
                 next(mailbox);
-                if (done.succeeded()) {
-                  work.answer.complete(done.result());
-                } else {
-                  work.answer.fail(done.cause());
-                }
               });
     }
   }
