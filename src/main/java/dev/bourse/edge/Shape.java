@@ -159,7 +159,10 @@ final class Shape {
     return switch (piece.getString("type", "")) {
       case "integer" -> "an integer" + range(piece, "minimum", "maximum", "");
       case "number" -> "a number" + range(piece, "minimum", "maximum", "");
-      case "string" -> "a string" + range(piece, "minLength", "maxLength", " characters");
+      case "string" ->
+          "a string"
+              + range(piece, "minLength", "maxLength", " characters")
+              + (piece.containsKey("pattern") ? " matching " + piece.getString("pattern") : "");
       case "array" ->
           "an array"
               + range(piece, "minItems", "maxItems", " items")
