@@ -148,6 +148,7 @@ CREATE TABLE activity (
   reason TEXT
 );
 CREATE INDEX activity_of_cluster ON activity (cluster, kind, ts, id);
+CREATE INDEX activity_of_origin ON activity (cluster, kind, who, ts, id);
 
 CREATE TABLE ssh_key (
   key_id TEXT PRIMARY KEY,

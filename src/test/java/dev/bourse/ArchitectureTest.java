@@ -36,8 +36,40 @@ final class ArchitectureTest {
           "market", List.of("core", "store", "access", "audit", "edge", "nodes", "capacity"),
           "org", List.of("core", "store", "access", "audit", "edge"));
 
+  /** The libraries each package may use, besides the JDK; {@code store} has the engine's too. */
+  private static final Map<String, List<String>> MAY_USE =
+      Map.of(
+          "core", List.of(),
+          "store", List.of("io.vertx.core..", "org.slf4j", "org.sqlite.."),
+          "access", List.of("io.vertx.core", "org.slf4j"),
+          "audit", List.of("io.vertx.core", "org.slf4j"),
+          "edge",
+              List.of(
+                  "io.vertx..",
+                  "io.netty..",
+                  "com.fasterxml.jackson.core..",
+                  "com.github.benmanes.caffeine..",
+                  "io.github.bucket4j..",
+                  "io.prometheus.metrics..",
+                  "org.yaml.snakeyaml..",
+                  "org.slf4j"),
+          "nodes", List.of("io.vertx.core", "org.apache.sshd..", "org.slf4j"),
+          "capacity", List.of("io.vertx.core..", "org.slf4j"),
+          "market", List.of("io.vertx.core..", "org.slf4j"),
+          "org", List.of("io.vertx.core.."),
+          "app", List.of("io.vertx.core..", "picocli", "org.yaml.snakeyaml..", "org.slf4j"));
+
   /** Features whose way in is a class named for it, so that nothing else of them knows HTTP. */
   private static final List<String> BEHIND_ROUTES = List.of("capacity", "market", "org");
+
+  private static final String[] ENGINES = {
+    "java.sql..",
+    "javax.sql..",
+    "org.sqlite..",
+    "org.postgresql..",
+    "io.vertx.sqlclient..",
+    "io.vertx.pgclient.."
+  };
 
   private static final JavaClasses CLASSES =
       new ClassFileImporter()
@@ -65,6 +97,28 @@ final class ArchitectureTest {
                     }));
   }
 
+  @TestFactory
+  Stream<DynamicTest> eachPackageUsesOnlyTheLibrariesTheTableNames() {
+    return MAY_USE.entrySet().stream()
+        .map(
+            row ->
+                DynamicTest.dynamicTest(
+                    row.getKey(),
+                    () -> {
+                      List<String> allowed =
+                          new ArrayList<>(
+                              List.of(
+                                  "dev.bourse..", "java..", "javax..", "org.jspecify.annotations"));
+                      allowed.addAll(row.getValue());
+                      classes()
+                          .that(resideInAPackage("dev.bourse." + row.getKey() + ".."))
+                          .should()
+                          .onlyDependOnClassesThat(
+                              resideInAnyPackage(allowed.toArray(String[]::new)))
+                          .check(CLASSES);
+                    }));
+  }
+
   @Test
   void theTableNamesEveryPackage() {
     TreeSet<String> found = new TreeSet<>();
@@ -72,6 +126,9 @@ final class ArchitectureTest {
     TreeSet<String> named = new TreeSet<>(List.of("dev.bourse.app"));
     MAY_IMPORT.keySet().forEach(name -> named.add("dev.bourse." + name));
     found.remove("dev.bourse");
+    TreeSet<String> withLibraries = new TreeSet<>();
+    MAY_USE.keySet().forEach(name -> withLibraries.add("dev.bourse." + name));
+    assertEquals(withLibraries, found);
     assertEquals(named, found);
   }
 
@@ -99,8 +156,7 @@ final class ArchitectureTest {
   @Test
   void onlyNodesKnowsSsh() {
     noClasses()
-        .that(
-            resideInAPackage("dev.bourse..").and(notIn("dev.bourse.nodes", "dev.bourse.capacity")))
+        .that(resideInAPackage("dev.bourse..").and(notIn("dev.bourse.nodes")))
         .should()
         .dependOnClassesThat(resideInAPackage("org.apache.sshd.."))
         .check(CLASSES);
@@ -111,7 +167,7 @@ final class ArchitectureTest {
     noClasses()
         .that(notIn("dev.bourse.store"))
         .should()
-        .dependOnClassesThat(resideInAnyPackage("java.sql..", "org.sqlite.."))
+        .dependOnClassesThat(resideInAnyPackage(ENGINES))
         .check(CLASSES);
   }
 

@@ -30,7 +30,7 @@ public final class AccessStore {
   public Future<List<Token>> listLiveTokens() {
     return database.read(
         "SELECT token_id, org_id, name, secret_sha256, scopes, cluster, created_by, created_at,"
-            + " expires_at, revoked_at FROM token WHERE revoked_at IS NULL",
+            + " expires_at FROM token WHERE revoked_at IS NULL",
         List.of(),
         AccessStore::token);
   }
@@ -78,8 +78,7 @@ public final class AccessStore {
         row.textOrNull(5),
         row.text(6),
         row.integer(7),
-        row.integerOrNull(8),
-        row.integerOrNull(9));
+        row.integerOrNull(8));
   }
 
   private static Set<Scope> scopes(String labels) {

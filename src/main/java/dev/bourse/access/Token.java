@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
  * @param createdBy who minted it
  * @param createdAtMillis when
  * @param expiresAtMillis when it stops working, null for never
- * @param revokedAtMillis since when it is revoked, null while live
  */
 public record Token(
     String tokenId,
@@ -26,5 +25,4 @@ public record Token(
     @Nullable String cluster,
     String createdBy,
     long createdAtMillis,
-    @Nullable Long expiresAtMillis,
-    @Nullable Long revokedAtMillis) {}
+    @Nullable Long expiresAtMillis) {}

@@ -1,9 +1,8 @@
 package dev.bourse.access;
 
+import dev.bourse.core.Digests;
 import dev.bourse.core.Ids;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 import java.util.zip.CRC32;
@@ -50,12 +49,7 @@ public record TokenSecret(String tokenId, String secret) {
 
   /** SHA-256 of the secret: all that is kept of it. */
   public byte[] sha256() {
-    try {
-      return MessageDigest.getInstance("SHA-256")
-          .digest(secret.getBytes(StandardCharsets.ISO_8859_1));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
+    return Digests.sha256(secret.getBytes(StandardCharsets.ISO_8859_1));
   }
 
   /** The whole token. */

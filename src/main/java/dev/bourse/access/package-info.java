@@ -1,8 +1,17 @@
 /**
  * Who is calling and what they may do: organizations, API tokens, scopes, principals.
  *
- * <p>Tokens are held in memory for look-up, so authentication never waits for the store; a mint or
- * a revoke commits first and changes memory after.
+ * <p>{@link dev.bourse.access.Tokens} reads every live token at the start and answers from memory,
+ * so authentication never waits for the store. Of a secret only its SHA-256 is kept: it has 190
+ * random bits, so a slow password hash would cost each request and protect nothing. {@link
+ * dev.bourse.access.TokenSecret} carries a checksum, so that a mistyped token is refused without a
+ * look-up. Times of last use are gathered and written once a minute.
+ *
+ * <p>Tokens come from a world file; minting and revoking them over the API come with the operator's
+ * interface.
+ *
+ * <p>Rejected: signed tokens that carry their own claims (they cannot be revoked before they
+ * expire), and scopes that imply others (what a token may do would no longer be what it lists).
  */
 @NullMarked
 package dev.bourse.access;

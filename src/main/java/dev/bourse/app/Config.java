@@ -57,10 +57,11 @@ record Config(
   /**
    * Maps settings onto records.
    *
-   * @throws Faulty listing all that is wrong with them
+   * @param found faults of the file they come from, reported with theirs
+   * @throws Faulty listing all that is wrong
    */
-  static Config from(Settings settings, Path data) throws Faulty {
-    List<String> faults = new ArrayList<>();
+  static Config from(Settings settings, Path data, List<String> found) throws Faulty {
+    List<String> faults = new ArrayList<>(found);
     CapacityConfig capacity = CapacityConfig.from(settings);
     MarketConfig market = MarketConfig.from(settings, capacity.swapFreshnessMillis());
     SimulatedConfig simulated = simulated(settings);
@@ -95,20 +96,31 @@ record Config(
     int perMinute = settings.integer("limits.edge-per-minute", 1_200, 0, MAX_BUDGET);
     Set<String> proxies = new TreeSet<>();
     for (String proxy : settings.text("proxies", "").split("[, ]+", -1)) {
-      if (!proxy.isEmpty()) {
+      if (Address.isIp(proxy)) {
         proxies.add(proxy);
+      } else if (!proxy.isEmpty()) {
+        settings.fault("proxies", proxy, "IP addresses with commas between them");
       }
     }
     return new EdgeConfig(
         settings.text("host", "127.0.0.1"),
         port,
-        settings.text("base-url", ""),
+        baseUrl(settings),
         settings.integer("limits.requests-per-minute", 300, 0, MAX_BUDGET),
         perMinute,
         settings.integer(
             "limits.edge-burst", Math.max(1, perMinute / BURSTS_PER_MINUTE), 1, MAX_BUDGET),
         proxies,
         EdgeLimits.standard());
+  }
+
+  private static String baseUrl(Settings settings) {
+    String url = settings.text("base-url", "");
+    if (url.isEmpty() || Address.isBaseUrl(url)) {
+      return url;
+    }
+    settings.fault("base-url", url, "http(s)://host[:port], with no slash or path after it");
+    return "";
   }
 
   private static SimulatedConfig simulated(Settings settings) {

@@ -122,20 +122,17 @@ public final class Main {
 
     private Config configure() throws IOException, Config.Faulty {
       Map<String, String> values = new LinkedHashMap<>();
+      List<String> faults = new ArrayList<>();
       if (config != null) {
-        List<String> faults = new ArrayList<>();
         try (Reader reader = Files.newBufferedReader(config)) {
           values.putAll(Yaml.read(config.toString(), reader, faults).flat());
-        }
-        if (!faults.isEmpty()) {
-          throw new Config.Faulty(faults);
         }
       }
       if (port != null) {
         values.put("port", String.valueOf(port));
       }
       values.putAll(overrides);
-      return Config.from(new Settings(values, System.getenv()), data);
+      return Config.from(new Settings(values, System.getenv()), data, faults);
     }
 
     private static void stop(Vertx vertx, Bourse bourse) {

@@ -186,7 +186,6 @@ final class Seeding {
         grant.cluster(),
         OPERATOR,
         now(),
-        null,
         null);
   }
 

@@ -4,7 +4,10 @@ import dev.bourse.access.Organization;
 import dev.bourse.access.Scope;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Pool;
+import dev.bourse.capacity.SshPublicKey;
+import dev.bourse.core.ApiError;
 import dev.bourse.core.Price;
+import dev.bourse.core.Text;
 import dev.bourse.nodes.Machine;
 import java.io.IOException;
 import java.io.Reader;
@@ -97,11 +100,31 @@ record World(List<Site> sites, List<Tenant> tenants) {
   }
 
   private static Machine machine(Yaml yaml, int sshPort) {
-    return new Machine(
-        yaml.parsed("id", "unnamed", World::name),
-        yaml.text("public_ip"),
-        yaml.integer("ssh_port", sshPort, 1, 65_535),
-        yaml.text("host_key"));
+    Machine machine =
+        new Machine(
+            yaml.parsed("id", "unnamed", World::name),
+            yaml.text("public_ip"),
+            yaml.integer("ssh_port", sshPort, 1, 65_535),
+            yaml.text("host_key"));
+    if (!machine.publicIp().isEmpty() && !Address.isIp(machine.publicIp())) {
+      yaml.fault("public_ip: '" + Text.shown(machine.publicIp()) + "': expected an IP address");
+    }
+    requireHostKey(yaml, machine);
+    return machine;
+  }
+
+  private static void requireHostKey(Yaml yaml, Machine machine) {
+    String key = machine.hostKey();
+    if (key == null || key.isEmpty()) {
+      return;
+    }
+    try {
+      SshPublicKey.parse(key);
+    } catch (ApiError refused) {
+      yaml.fault(
+          "host_key: expected 'type base64' as ssh-keyscan prints it, without the address; "
+              + refused.detail());
+    }
   }
 
   private static Tenant tenant(Yaml yaml) {

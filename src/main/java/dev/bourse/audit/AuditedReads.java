@@ -6,6 +6,8 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,6 +32,7 @@ public final class AuditedReads {
 
   private final AuditStore store;
   private final Object lock = new Object();
+  private final AtomicBoolean storeFails = new AtomicBoolean();
   private List<AuditRow> waiting = new ArrayList<>();
   private Future<Void> lastFlush = Future.succeededFuture();
 
@@ -79,22 +82,45 @@ public final class AuditedReads {
       rows = waiting;
       waiting = new ArrayList<>(Math.min(rows.size(), MAX_WAITING));
     }
+    List<List<AuditRow>> parts = new ArrayList<>();
     List<Future<Void>> commits = new ArrayList<>();
     for (int from = 0; from < rows.size(); from += ROWS_PER_COMMIT) {
       List<AuditRow> part = rows.subList(from, Math.min(rows.size(), from + ROWS_PER_COMMIT));
-      commits.add(
-          store
-              .insertReads(part)
-              .onFailure(
-                  e -> {
-                    LOG.warn("{} audited reads not stored yet: {}", part.size(), e.getMessage());
-                    putBack(part);
-                  }));
+      parts.add(part);
+      commits.add(store.insertReads(part));
     }
-    return Future.join(commits).mapEmpty();
+    return Future.join(commits)
+        .<Void>mapEmpty()
+        .andThen(joined -> settle(parts, commits, joined.cause()));
   }
 
-  /** After a failed commit, rows go back to the front and are tried again with the next flush. */
+  private void settle(
+      List<List<AuditRow>> parts, List<Future<Void>> commits, @Nullable Throwable failure) {
+    List<AuditRow> failed = new ArrayList<>();
+    for (int i = 0; i < parts.size(); i++) {
+      if (commits.get(i).failed()) {
+        failed.addAll(parts.get(i));
+      }
+    }
+    // A flush every 50 ms would drown the log; only a change is news.
+    boolean changed = storeFails.getAndSet(failure != null) != (failure != null);
+    if (failure != null) {
+      putBack(failed);
+      if (changed) {
+        LOG.warn(
+            "audited reads are not stored; {} rows wait and are tried again: {}",
+            failed.size(),
+            failure.getMessage());
+      }
+    } else if (changed) {
+      LOG.info("audited reads are stored again");
+    }
+  }
+
+  /**
+   * After a failed commit, rows go back to the front in their order and are tried again with the
+   * next flush.
+   */
   private void putBack(List<AuditRow> rows) {
     synchronized (lock) {
       List<AuditRow> merged = new ArrayList<>(rows.size() + waiting.size());

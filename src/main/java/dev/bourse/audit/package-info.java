@@ -1,7 +1,17 @@
 /**
- * The record of who did what. A write's row is a {@link dev.bourse.store.Statement} in the write's
- * own commit, so neither exists without the other; rows of audited reads are gathered in memory and
- * committed in batches, so that a read never waits for the disk.
+ * The record of who did what.
+ *
+ * <p>A write's row is a {@link dev.bourse.store.Statement} in the write's own commit, so neither
+ * exists without the other. Rows of audited reads are gathered in memory by {@link
+ * dev.bourse.audit.AuditedReads} and committed every 50 ms, so that a read never waits for the
+ * disk; a crash loses at most 100 ms of them.
+ *
+ * <p>Two indexes, by organization and by actor, serve the two trails. With both, an appended row
+ * costs the writing thread 12 to 20 µs when keys are scattered and 4 µs when there is one. So a
+ * commit has 1,024 rows at most, which holds the writer for some 20 ms, and an INSERT has 64.
+ *
+ * <p>Rejected: a commit for each read (the flush to disk would bound reading), and dropping rows
+ * when the store is away (past a bound reads are refused instead).
  */
 @NullMarked
 package dev.bourse.audit;

@@ -8,12 +8,16 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** Reads of the activity of clusters. */
 public final class ActivityStore {
   /** How deep each kind of entry is read before the two are merged; older history ages out. */
   static final int DEPTH = 400;
+
+  /** Clusters of one statement: SQLite joins at most 500 SELECTs. */
+  static final int CLUSTERS_PER_READ = 100;
+
+  private static final String NEWEST = " ORDER BY ts DESC, id DESC LIMIT " + DEPTH;
 
   private final Database database;
 
@@ -39,32 +43,57 @@ public final class ActivityStore {
             ? Future.succeededFuture(List.of())
             : listKind("action", clusters, Optional.empty());
     return Future.all(requests, actions)
-        .map(
-            both -> {
-              List<Entry> merged = new ArrayList<>(requests.result());
-              merged.addAll(actions.result());
-              merged.sort(
-                  Comparator.comparingLong(Entry::atMillis)
-                      .thenComparingLong(Entry::id)
-                      .reversed());
-              return merged;
-            });
+        .map(both -> newestFirst(List.of(requests.result(), actions.result())));
   }
 
   private Future<List<Entry>> listKind(String kind, List<String> clusters, Optional<String> who) {
-    List<@Nullable Object> parameters = new ArrayList<>(clusters);
-    parameters.add(kind);
-    who.ifPresent(parameters::add);
-    return database.read(
+    List<Future<List<Entry>>> chunks = new ArrayList<>();
+    for (int from = 0; from < clusters.size(); from += CLUSTERS_PER_READ) {
+      List<String> chunk =
+          clusters.subList(from, Math.min(clusters.size(), from + CLUSTERS_PER_READ));
+      List<Object> parameters = new ArrayList<>();
+      for (String cluster : chunk) {
+        parameters.add(cluster);
+        parameters.add(kind);
+        who.ifPresent(parameters::add);
+      }
+      chunks.add(
+          database.read(
+              newestOfKind(chunk.size(), who.isPresent()), parameters, ActivityStore::entry));
+    }
+    return Future.all(chunks)
+        .map(
+            all -> {
+              List<Entry> newest = newestFirst(all.list());
+              return newest.subList(0, Math.min(DEPTH, newest.size()));
+            });
+  }
+
+  /**
+   * The newest of one kind. Each cluster has a SELECT of its own, because only then the index gives
+   * its rows in order and the read ends after {@link #DEPTH} of them, however many are stored.
+   *
+   * @param byOrigin whether only requests of one origin are asked for
+   */
+  static String newestOfKind(int clusters, boolean byOrigin) {
+    String newestOfOne =
         "SELECT id, ts, cluster, kind, actor, who, max_gpus, ceiling_cents, note, reason"
-            + " FROM activity WHERE cluster IN ("
-            + String.join(", ", Collections.nCopies(clusters.size(), "?"))
-            + ") AND kind = ?"
-            + (who.isPresent() ? " AND who = ?" : "")
-            + " ORDER BY ts DESC, id DESC LIMIT "
-            + DEPTH,
-        parameters,
-        ActivityStore::entry);
+            + " FROM activity WHERE cluster = ? AND kind = ?"
+            + (byOrigin ? " AND who = ?" : "")
+            + NEWEST;
+    return clusters == 1
+        ? newestOfOne
+        : String.join(
+                " UNION ALL ",
+                Collections.nCopies(clusters, "SELECT * FROM (" + newestOfOne + ") AS newest"))
+            + NEWEST;
+  }
+
+  private static List<Entry> newestFirst(List<List<Entry>> lists) {
+    List<Entry> merged = new ArrayList<>();
+    lists.forEach(merged::addAll);
+    merged.sort(Comparator.comparingLong(Entry::atMillis).thenComparingLong(Entry::id).reversed());
+    return merged;
   }
 
   private static Entry entry(Row row) {

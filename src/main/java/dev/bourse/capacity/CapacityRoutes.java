@@ -95,7 +95,7 @@ public final class CapacityRoutes {
               .put("actor", activity.actor())
               .put("who", activity.kind().equals("request") ? activity.who() : null)
               .put("max_gpus", activity.maxGpus())
-              .put("max_price_per_gpu_hour", usdOrNull(activity.ceilingCents()))
+              .put("max_price_per_gpu_hour", Price.toUsdOrNull(activity.ceilingCents()))
               .put("note", activity.note())
               .put("reason", activity.reason()));
     }
@@ -190,9 +190,5 @@ public final class CapacityRoutes {
 
   private static List<String> texts(JsonArray array) {
     return array.stream().map(String.class::cast).toList();
-  }
-
-  private static @Nullable Double usdOrNull(@Nullable Long cents) {
-    return cents == null ? null : Price.toUsd(cents);
   }
 }

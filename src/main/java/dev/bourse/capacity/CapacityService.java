@@ -156,7 +156,6 @@ public final class CapacityService {
         clusters.findQuote(pool.name()).map(Quote::admissionCents).orElse(null),
         clusters.switches().writesArmed(),
         keys.hasKeys(cluster.orgId()),
-        config.cadenceMillis(),
-        config.swapFreshnessMillis());
+        config.cadenceMillis());
   }
 }

@@ -1,12 +1,11 @@
 package dev.bourse.capacity;
 
+import dev.bourse.core.Digests;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.Locale;
@@ -138,11 +137,6 @@ public final class ClusterView {
 
   /** The first half of a SHA-256: strong enough that two states never share a validator. */
   private static String etag(Buffer json) {
-    try {
-      byte[] digest = MessageDigest.getInstance("SHA-256").digest(json.getBytes());
-      return '"' + HexFormat.of().formatHex(digest, 0, 16) + '"';
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
+    return '"' + HexFormat.of().formatHex(Digests.sha256(json.getBytes()), 0, 16) + '"';
   }
 }

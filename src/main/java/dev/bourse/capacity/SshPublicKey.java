@@ -1,12 +1,11 @@
 package dev.bourse.capacity;
 
 import dev.bourse.core.ApiError;
+import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
@@ -137,12 +136,7 @@ public record SshPublicKey(String type, String blobBase64, String comment, Strin
   }
 
   private static String fingerprint(byte[] blob) {
-    try {
-      byte[] digest = MessageDigest.getInstance("SHA-256").digest(blob);
-      return "SHA256:" + Base64.getEncoder().withoutPadding().encodeToString(digest);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java platform has SHA-256", e);
-    }
+    return "SHA256:" + Base64.getEncoder().withoutPadding().encodeToString(Digests.sha256(blob));
   }
 
   private static ApiError refused(String what) {

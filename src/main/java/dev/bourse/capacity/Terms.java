@@ -10,12 +10,10 @@ import org.jspecify.annotations.Nullable;
  * @param writesArmed whether the platform accepts capacity writes
  * @param hasSshKeys whether the organization has any ssh key registered
  * @param cadenceMillis how far apart accepted client writes of one cluster must be
- * @param swapFreshnessMillis how long a swap may wait for its replacement
  */
 public record Terms(
     Pool pool,
     @Nullable Long admissionCents,
     boolean writesArmed,
     boolean hasSshKeys,
-    long cadenceMillis,
-    long swapFreshnessMillis) {}
+    long cadenceMillis) {}

@@ -2,6 +2,7 @@ package dev.bourse.core;
 
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import org.jspecify.annotations.Nullable;
 
 /** Prices as whole US cents per GPU-hour, and their decimal form on the wire. */
 public final class Price {
@@ -24,6 +25,11 @@ public final class Price {
   /** Cents as the decimal number of dollars clients see. */
   public static double toUsd(long cents) {
     return BigDecimal.valueOf(cents, 2).doubleValue();
+  }
+
+  /** As {@link #toUsd}; null stays null. */
+  public static @Nullable Double toUsdOrNull(@Nullable Long cents) {
+    return cents == null ? null : toUsd(cents);
   }
 
   /** Cents as text with two decimals, for sentences. */

@@ -41,9 +41,4 @@ public record EdgeConfig(
       throw new IllegalArgumentException("baseUrl ends with a slash: " + baseUrl);
     }
   }
-
-  /** The defaults, on a port: 300 a minute per token, 1,200 per address with bursts of 300. */
-  public static EdgeConfig standard(int port) {
-    return new EdgeConfig("0.0.0.0", port, "", 300, 1_200, 300, Set.of(), EdgeLimits.standard());
-  }
 }

@@ -1,9 +1,8 @@
 package dev.bourse.edge;
 
+import dev.bourse.core.Digests;
 import io.vertx.core.buffer.Buffer;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.Map;
 
@@ -19,13 +18,9 @@ record Page(int status, String contentType, Buffer body, String etag, Map<String
   }
 
   private static String etag(Buffer body) {
-    try {
-      byte[] digest = MessageDigest.getInstance("SHA-256").digest(body.getBytes());
-      return '"'
-          + Base64.getUrlEncoder().withoutPadding().encodeToString(digest).substring(0, 22)
-          + '"';
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
+    byte[] digest = Digests.sha256(body.getBytes());
+    return '"'
+        + Base64.getUrlEncoder().withoutPadding().encodeToString(digest).substring(0, 22)
+        + '"';
   }
 }

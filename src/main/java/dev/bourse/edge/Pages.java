@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * What anyone may read: the contracts as JSON, the documentation, and the texts that lead there.
  */
 final class Pages {
-  private static final String REQUESTS_PER_MINUTE = "${requests_per_minute}";
+  private static final String TOKEN_BUDGET = "${token_budget}";
 
   /** These change with the service's configuration; a minute spares most repeats. */
   private static final Map<String, String> BRIEFLY = Map.of("cache-control", "public, max-age=60");
@@ -28,8 +28,7 @@ final class Pages {
       JsonObject document = contract.document();
       document.getJsonObject("info").put("x-requests-per-minute", requestsPerMinute);
       document.put("servers", new JsonArray().add(new JsonObject().put("url", baseUrl)));
-      String text =
-          document.encode().replace(REQUESTS_PER_MINUTE, Integer.toString(requestsPerMinute));
+      String text = document.encode().replace(TOKEN_BUDGET, budget(requestsPerMinute));
       byPath.put(address(contract), Page.of(Endpoint.JSON, text, BRIEFLY));
     }
     String orientation = orientation(contracts, baseUrl, requestsPerMinute);
@@ -52,6 +51,12 @@ final class Pages {
   /** The documentation's own files, which are read from the jar and so not on an event loop. */
   DocsAssets assets() {
     return assets;
+  }
+
+  private static String budget(int requestsPerMinute) {
+    return requestsPerMinute == 0
+        ? "any number of requests"
+        : requestsPerMinute + " requests a minute";
   }
 
   private static String address(Contract contract) {
@@ -120,12 +125,7 @@ final class Pages {
 
         The OpenAPI 3.1 documents are the authority; [the same to read](%s/docs).
         """
-            .formatted(
-                baseUrl,
-                requestsPerMinute == 0
-                    ? "none per token"
-                    : requestsPerMinute + " requests a minute for each token",
-                baseUrl));
+            .formatted(baseUrl, budget(requestsPerMinute) + " for each token", baseUrl));
     for (Contract contract : contracts) {
       text.append("\n### [%s](%s%s)\n\n".formatted(contract.title(), baseUrl, address(contract)))
           .append(contract.summary())

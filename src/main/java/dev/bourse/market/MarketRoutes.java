@@ -42,18 +42,14 @@ public final class MarketRoutes {
         .put("gpu_vendor", pool.gpuVendor())
         .put("gpu_model", pool.gpuModel())
         .put("gpus_per_node", pool.gpusPerNode())
-        .put("clearing_price_per_gpu_hour", usdOrNull(quote.clearingCents()))
-        .put("admission_price_per_gpu_hour", usdOrNull(quote.admissionCents()))
+        .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(quote.clearingCents()))
+        .put("admission_price_per_gpu_hour", Price.toUsdOrNull(quote.admissionCents()))
         .put("reserve_price_per_gpu_hour", Price.toUsd(pool.reserveCents()))
         .put("max_price_cap_per_gpu_hour", Price.toUsd(pool.capCents()))
         .put("usable_nodes", quote.usableNodes())
         .put("free_nodes", quote.freeNodes())
         .put("tick_at", timeOrNull(quote.tickAtMillis()))
         .put("next_tick_at", timeOrNull(quote.nextTickAtMillis()));
-  }
-
-  private static @Nullable Double usdOrNull(@Nullable Long cents) {
-    return cents == null ? null : Price.toUsd(cents);
   }
 
   private static @Nullable String timeOrNull(long millis) {

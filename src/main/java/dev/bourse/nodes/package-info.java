@@ -3,7 +3,15 @@
  *
  * <p>A provider knows machines, keys and commands; it knows nothing of clusters, prices or slots.
  * All its operations can be repeated: whoever drives it calls again after a crash and the machine
- * ends in the same state.
+ * ends in the same state. A failure says whether trying again may help, {@link
+ * dev.bourse.nodes.NodeFailure}.
+ *
+ * <p>{@link dev.bourse.nodes.SshNodes} drives real machines over ssh, each known by its pinned host
+ * key; {@link dev.bourse.nodes.SimulatedNodes} needs none and serves demonstrations and load.
+ *
+ * <p>Rejected: trust in a host key at first sight (the machine that answers first would get the
+ * tenants' keys), and an agent on each machine (one more thing to install, update and secure where
+ * sshd is already).
  */
 @NullMarked
 package dev.bourse.nodes;

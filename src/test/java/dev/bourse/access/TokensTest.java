@@ -125,7 +125,6 @@ class TokensTest extends StoreFixture {
         cluster,
         "alice",
         Sample.T0,
-        expires,
-        null);
+        expires);
   }
 }

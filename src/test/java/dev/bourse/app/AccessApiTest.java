@@ -97,8 +97,7 @@ class AccessApiTest {
         null,
         "alice",
         expiresAtMillis - 1000,
-        expiresAtMillis,
-        null);
+        expiresAtMillis);
   }
 
   @Test

@@ -142,6 +142,51 @@ class ConfigTest {
   }
 
   @Test
+  void aProxyThatIsNoIpAddressIsAFault() throws Config.Faulty {
+    assertEquals(
+        Set.of("::1", "10.0.0.1"),
+        config(Map.of("proxies", "::1,10.0.0.1")).edge().trustedProxies());
+    for (String proxy : List.of("lb.example", "10.0.0.0/8", "10.0.0.256", "1::2::3", "10.1")) {
+      List<String> faults = faults(Map.of("proxies", proxy), Map.of());
+      assertEquals(1, faults.size(), faults.toString());
+      assertTrue(faults.get(0).startsWith("proxies: '" + proxy + "'"), faults.get(0));
+    }
+  }
+
+  @Test
+  void aBaseUrlIsSchemeHostAndPortAlone() throws Config.Faulty {
+    for (String url : List.of("http://x", "https://x.example:8443", "http://[::1]:8080")) {
+      assertEquals(url, config(Map.of("base-url", url)).edge().baseUrl());
+    }
+    for (String url :
+        List.of(
+            "x.example",
+            "ftp://x.example",
+            "https://",
+            "https://x.example/api",
+            "https://x.example?a",
+            "https://x.example#a",
+            "https://u@x.example",
+            "https://x.example\r\nx: y",
+            "https://x.example; script-src *")) {
+      List<String> faults = faults(Map.of("base-url", url), Map.of());
+      assertTrue(faults.get(0).startsWith("base-url: "), faults.toString());
+    }
+  }
+
+  @Test
+  void faultsOfTheFileAndOfItsSettingsAreReportedTogether() {
+    Config.Faulty faulty =
+        assertThrows(
+            Config.Faulty.class,
+            () ->
+                Config.from(
+                    new Settings(Map.of("port", "x"), Map.of()), DATA, List.of("c: x: a list")));
+    String message = String.valueOf(faulty.getMessage());
+    assertTrue(message.contains("c: x: a list") && message.contains("port: 'x'"), message);
+  }
+
+  @Test
   void theEnvironmentOverridesTheFile() throws Config.Faulty {
     Config config =
         Config.from(
@@ -149,7 +194,8 @@ class ConfigTest {
                 Map.of("market.tick", "2s"),
                 Map.of(
                     "BOURSE_MARKET_TICK", "3s", "BOURSE_LIMITS_EDGE_PER_MINUTE", "9", "HOME", "/")),
-            DATA);
+            DATA,
+            List.of());
 
     assertEquals(3_000, config.market().tickMillis());
     assertEquals(9, config.edge().edgePerMinute());
@@ -170,13 +216,14 @@ class ConfigTest {
   }
 
   private static Config config(Map<String, String> values) throws Config.Faulty {
-    return Config.from(new Settings(values, Map.of()), DATA);
+    return Config.from(new Settings(values, Map.of()), DATA, List.of());
   }
 
   private static List<String> faults(Map<String, String> values, Map<String, String> environment) {
     Config.Faulty faulty =
         assertThrows(
-            Config.Faulty.class, () -> Config.from(new Settings(values, environment), DATA));
+            Config.Faulty.class,
+            () -> Config.from(new Settings(values, environment), DATA, List.of()));
     return List.of(String.valueOf(faulty.getMessage()).split("\n", -1));
   }
 }

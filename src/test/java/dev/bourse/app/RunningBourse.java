@@ -70,7 +70,7 @@ final class RunningBourse implements AutoCloseable {
       if (world != null) {
         values.put("world", Files.writeString(data.resolve("world.yaml"), world).toString());
       }
-      Config config = Config.from(new Settings(values, Map.of()), data);
+      Config config = Config.from(new Settings(values, Map.of()), data, List.of());
       vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(config.eventLoops()));
       bourse = new Bourse(vertx, config, world == null, store);
       await(bourse.start());

@@ -1,6 +1,7 @@
 package dev.bourse.app;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -103,6 +104,27 @@ class WorldTest {
             "token t: no such cluster: c9")) {
       assertTrue(message.contains(fault), fault + " in:\n" + message);
     }
+  }
+
+  @Test
+  void aMachineHasAnIpAddressAndAReadableHostKey() {
+    String message =
+        faults(
+            """
+            pools:
+              - name: p
+                site: s
+                provider: ssh
+                gpu_vendor: v
+                ssh_user: u
+                nodes:
+                  - {id: n1, public_ip: node.example, host_key: nonsense}
+                  - {id: n2, public_ip: 203.0.113.12, host_key: ssh-ed25519
+                      AAAAC3NzaC1lZDI1NTE5AAAAIGr5ynmS8PxYzaoVYPqJTYJ1oKq7JYPYc4sm0Y1s2ek3}
+            """);
+    assertTrue(message.contains("nodes[0]: public_ip: 'node.example'"), message);
+    assertTrue(message.contains("nodes[0]: host_key: expected"), message);
+    assertFalse(message.contains("nodes[1]"), message);
   }
 
   @Test

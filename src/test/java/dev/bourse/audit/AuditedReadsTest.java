@@ -5,7 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.core.ErrorCode;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Audited reads on their way to the store. */
@@ -50,6 +54,47 @@ class AuditedReadsTest extends StoreFixture {
 
     assertEquals(3_000, rows());
     assertEquals(List.of(3_000L), integers("SELECT COUNT(DISTINCT detail) FROM audit"));
+  }
+
+  @Test
+  void rowsThatHadToWaitAreStoredInTheirOrder() throws Exception {
+    AuditedReads reads = new AuditedReads(new AuditStore(database));
+    for (int i = 0; i < 3_000; i++) {
+      reads.record(row(i));
+    }
+    failNextCommits(3);
+    await(reads.flush().otherwiseEmpty());
+    reads.record(row(3_000));
+    await(reads.flush());
+
+    assertEquals(
+        IntStream.rangeClosed(0, 3_000).mapToObj(i -> "read " + i).toList(),
+        texts("SELECT detail FROM audit ORDER BY id"));
+  }
+
+  @Test
+  void eachOutageIsReportedOnce() throws Exception {
+    AuditedReads reads = new AuditedReads(new AuditStore(database));
+    PrintStream console = System.err;
+    ByteArrayOutputStream log = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
+    try {
+      for (int outage = 0; outage < 2; outage++) {
+        for (int i = 0; i < 3_000; i++) {
+          reads.record(row(i));
+        }
+        failNextCommits(4 * 3);
+        for (int flush = 0; flush < 5; flush++) {
+          await(reads.flush().otherwiseEmpty());
+        }
+      }
+    } finally {
+      System.setErr(console);
+    }
+
+    String logged = log.toString(StandardCharsets.UTF_8);
+    assertEquals(2, logged.split("audited reads are not stored", -1).length - 1, logged);
+    assertEquals(6_000, rows());
   }
 
   @Test

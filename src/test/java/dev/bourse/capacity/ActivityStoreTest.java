@@ -1,9 +1,12 @@
 package dev.bourse.capacity;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.store.Statement;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -57,6 +60,60 @@ class ActivityStoreTest extends StoreFixture {
 
     assertEquals(800, all.size());
     assertEquals(100, all.get(799).atMillis());
+  }
+
+  @Test
+  void manyClustersTogetherAreReadFourHundredDeepNewestFirst() throws Exception {
+    List<Statement> rows = new ArrayList<>();
+    List<String> clusters = new ArrayList<>();
+    for (int c = 0; c < 2 * ActivityStore.CLUSTERS_PER_READ + 1; c++) {
+      clusters.add("c" + c);
+      for (int i = 0; i < 3; i++) {
+        rows.add(CapacityStore.insert(Activity.request("x", 8, 100), "c" + c, 1_000 * i + c));
+      }
+    }
+    await(database.commit(rows));
+
+    for (Optional<String> who : List.of(Optional.<String>empty(), Optional.of("user"))) {
+      List<ActivityStore.Entry> all = await(new ActivityStore(database).listNewest(clusters, who));
+
+      assertEquals(400, all.size());
+      List<Long> times = all.stream().map(ActivityStore.Entry::atMillis).toList();
+      assertEquals(times.stream().sorted(Comparator.reverseOrder()).toList(), times);
+      assertEquals(2_000L + clusters.size() - 1, times.get(0));
+      assertEquals(1_002, times.get(399));
+    }
+  }
+
+  @Test
+  void oneClustersNewestComeStraightFromAnIndexWithoutScanOrSort() throws Exception {
+    for (boolean byOrigin : new boolean[] {false, true}) {
+      List<String> plan = plan(1, byOrigin);
+
+      assertEquals(1, plan.size(), plan.toString());
+      assertTrue(plan.get(0).startsWith("SEARCH activity USING INDEX activity_of_"), plan.get(0));
+    }
+  }
+
+  @Test
+  void ofSeveralClustersEachIsSearchedByItsOwnIndexRange() throws Exception {
+    for (boolean byOrigin : new boolean[] {false, true}) {
+      List<String> plan = plan(ActivityStore.CLUSTERS_PER_READ, byOrigin);
+
+      assertEquals(
+          ActivityStore.CLUSTERS_PER_READ,
+          plan.stream().filter(step -> step.startsWith("SEARCH activity USING INDEX")).count());
+      assertTrue(plan.stream().noneMatch(step -> step.startsWith("SCAN activity")));
+    }
+  }
+
+  private List<String> plan(int clusters, boolean byOrigin) throws Exception {
+    List<String> parameters = Collections.nCopies(clusters * (byOrigin ? 3 : 2), "x");
+    return await(
+        database.read(
+            "EXPLAIN QUERY PLAN " + ActivityStore.newestOfKind(clusters, byOrigin),
+            parameters,
+            row -> row.text(3)));
   }
 
   @Test

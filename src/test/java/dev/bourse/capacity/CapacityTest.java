@@ -53,7 +53,7 @@ class CapacityTest {
   @Test
   void disarmedWritesAreRefusedBeforeAnythingElse() {
     Cluster disarmed = Steering.armWrites(false).apply(empty(), T0).next();
-    Terms platform = new Terms(POOL, null, false, true, CADENCE, FRESHNESS);
+    Terms platform = new Terms(POOL, null, false, true, CADENCE);
 
     assertNotNull(
         refused(
@@ -174,7 +174,7 @@ class CapacityTest {
 
   @Test
   void theStandingPriceMayStayUnderTheReserveUnlessMaxGpusIsRaised() {
-    Terms dearer = new Terms(withReserve(300), null, true, true, CADENCE, FRESHNESS);
+    Terms dearer = new Terms(withReserve(300), null, true, true, CADENCE);
     Cluster cluster = active(2);
 
     assertEquals(
@@ -366,7 +366,7 @@ class CapacityTest {
   void swapsAreDisabledOnOperatorManagedClustersAndWhereThePoolSaysSo() {
     Cluster fixed = Steering.posture(Cluster.Posture.STATIC).apply(active(1), T0).next();
     Cluster gatedToo = Steering.maintain(true).apply(active(1), T0).next();
-    Terms noSwaps = new Terms(withoutSwaps(), null, true, true, CADENCE, FRESHNESS);
+    Terms noSwaps = new Terms(withoutSwaps(), null, true, true, CADENCE);
 
     refused(ErrorCode.SWAP_DISABLED, () -> Capacity.swap(fixed, Sample.ACTOR, ip(0), TERMS, LATER));
     refused(
@@ -415,7 +415,7 @@ class CapacityTest {
 
   @Test
   void anOpenSlotUnderTheAdmissionPriceIsToldAtOnceThatItBidsTooLow() {
-    Terms admission = new Terms(POOL, 400L, true, true, CADENCE, FRESHNESS);
+    Terms admission = new Terms(POOL, 400L, true, true, CADENCE);
 
     assertTrue(
         Capacity.declare(empty(), order(8, "3.99", 0), admission, T0).next().verdict().bidTooLow());
@@ -430,7 +430,7 @@ class CapacityTest {
 
   @Test
   void whereCapacityIsTheCauseTheBidIsNotTooLow() {
-    Terms admission = new Terms(POOL, 400L, true, true, CADENCE, FRESHNESS);
+    Terms admission = new Terms(POOL, 400L, true, true, CADENCE);
     Cluster waiting =
         Allotment.settle(
                 declared(8),
@@ -454,7 +454,7 @@ class CapacityTest {
   }
 
   private static Terms withoutKeys() {
-    return new Terms(POOL, null, true, false, CADENCE, FRESHNESS);
+    return new Terms(POOL, null, true, false, CADENCE);
   }
 
   private static Pool withReserve(long cents) {

@@ -120,9 +120,7 @@ class CapacityWalkTest {
           new Capacity.Declare(
               order.actor(), 8_000, order.pricePerGpuHour(), order.release(), before.version());
       Cluster willing = Steering.posture(Cluster.Posture.MARKET).apply(before, now).next();
-      return Capacity.declare(
-              willing, keepAll, new Terms(POOL, null, true, true, 0, Sample.FRESHNESS), now)
-          .next();
+      return Capacity.declare(willing, keepAll, new Terms(POOL, null, true, true, 0), now).next();
     }
 
     private void checkNominations(Cluster before, Capacity.Declare order) {
@@ -296,8 +294,7 @@ class CapacityWalkTest {
           random.nextBoolean() ? null : Long.valueOf(random.nextInt(900)),
           random.nextInt(10) > 0,
           random.nextInt(10) > 0,
-          random.nextInt(3) * 2_000L,
-          Sample.FRESHNESS);
+          random.nextInt(3) * 2_000L);
     }
 
     private String anyAllocation() {

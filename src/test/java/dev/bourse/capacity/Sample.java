@@ -34,7 +34,7 @@ public final class Sample {
           new Pool.Environment("tenant", 22, Map.of("A", "b"), Map.of("scratch", "/scratch")));
 
   /** Armed, with keys, nothing published. */
-  public static final Terms TERMS = new Terms(POOL, null, true, true, CADENCE, FRESHNESS);
+  public static final Terms TERMS = new Terms(POOL, null, true, true, CADENCE);
 
   private Sample() {}
 

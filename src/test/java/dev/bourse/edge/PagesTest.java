@@ -9,6 +9,8 @@ import io.vertx.core.json.JsonObject;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -65,6 +67,21 @@ class PagesTest {
           fixture
               .send("GET", "/api/" + name + "/openapi.json", null, "If-None-Match", etag)
               .statusCode());
+    }
+  }
+
+  @Test
+  void withoutABudgetNoTextSpeaksOfZeroRequests() {
+    Pages pages = new Pages(EdgeFixture.contracts(), "https://bourse.example", 0);
+    for (String path :
+        List.of(
+            "/api/vm/openapi.json",
+            "/api/org/openapi.json",
+            "/api/market/openapi.json",
+            "/llms.txt")) {
+      String text = Objects.requireNonNull(pages.find(path)).body().toString();
+      assertFalse(Pattern.compile("\\b0 requests").matcher(text).find(), text);
+      assertTrue(text.contains("any number of requests"), text);
     }
   }
 

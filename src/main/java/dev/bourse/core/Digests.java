@@ -1,0 +1,18 @@
+package dev.bourse.core;
+
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+
+/** Digests every Java platform has. */
+public final class Digests {
+  private Digests() {}
+
+  /** SHA-256 (FIPS 180-4): 32 bytes. */
+  public static byte[] sha256(byte[] bytes) {
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(bytes);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-256", e);
+    }
+  }
+}
