@@ -95,12 +95,10 @@ class CapacityStoreTest extends StoreFixture {
   @Test
   void aNodeIsNeverHeldTwice() throws Exception {
     CapacityStore store = new CapacityStore(database);
-    Cluster other =
-        Cluster.created("c2", "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
+    Cluster other = Cluster.created("c2", "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
     await(database.commit(CapacityStore.insert(active(1), T0)));
     await(database.commit(CapacityStore.insert(other, T0)));
-    Allotment.Orders.Grant same =
-        new Allotment.Orders.Grant("b0", "n0", ip(0), null, List.of());
+    Allotment.Orders.Grant same = new Allotment.Orders.Grant("b0", "n0", ip(0), null, List.of());
 
     fails(
         Exception.class,
@@ -134,8 +132,7 @@ class CapacityStoreTest extends StoreFixture {
   private static Cluster bySlotAndGrant(Cluster cluster) {
     List<Allocation> sorted = new ArrayList<>(cluster.allocations());
     sorted.sort(
-        Comparator.comparingInt(Allocation::slot)
-            .thenComparingLong(Allocation::grantedAtMillis));
+        Comparator.comparingInt(Allocation::slot).thenComparingLong(Allocation::grantedAtMillis));
     return new Cluster(
         cluster.name(),
         cluster.orgId(),

@@ -84,11 +84,14 @@ class CapacityWalkTest {
           new Capacity.Declare(
               Sample.ACTOR,
               random.nextInt(20) == 0 ? 5 : 8 * random.nextInt(6),
-              new BigDecimal(random.nextInt(8)).movePointLeft(random.nextInt(2)).add(BigDecimal.ONE),
+              new BigDecimal(random.nextInt(8))
+                  .movePointLeft(random.nextInt(2))
+                  .add(BigDecimal.ONE),
               random.nextBoolean() ? Optional.of(release) : Optional.empty(),
               random.nextInt(20) == 0 ? 0 : cluster.version());
       Cluster before = cluster;
-      if (run("declare " + order, Kind.CLIENT, (c, at) -> Capacity.declare(c, order, terms(), at))) {
+      if (run(
+          "declare " + order, Kind.CLIENT, (c, at) -> Capacity.declare(c, order, terms(), at))) {
         checkShrink(before, order);
         checkNominations(before, order);
       }
@@ -116,8 +119,7 @@ class CapacityWalkTest {
       Capacity.Declare keepAll =
           new Capacity.Declare(
               order.actor(), 8_000, order.pricePerGpuHour(), order.release(), before.version());
-      Cluster willing =
-          Steering.posture(Cluster.Posture.MARKET).apply(before, now).next();
+      Cluster willing = Steering.posture(Cluster.Posture.MARKET).apply(before, now).next();
       return Capacity.declare(
               willing, keepAll, new Terms(POOL, null, true, true, 0, Sample.FRESHNESS), now)
           .next();
@@ -136,7 +138,10 @@ class CapacityWalkTest {
     private void swap() {
       String node = anyAddress();
       boolean again =
-          cluster.findHeld(node).filter(Allocation::fillsSlot).filter(Allocation::isSwapping)
+          cluster
+              .findHeld(node)
+              .filter(Allocation::fillsSlot)
+              .filter(Allocation::isSwapping)
               .isPresent();
       boolean done =
           run(
@@ -154,11 +159,9 @@ class CapacityWalkTest {
         grants.add(Sample.grant(nextNode++, null));
       }
       for (Allocation a : cluster.releaseOrder()) {
-        boolean waits =
-            a.isSwapping() && cluster.findReplacement(a.allocationId()).isEmpty();
+        boolean waits = a.isSwapping() && cluster.findReplacement(a.allocationId()).isEmpty();
         if (random.nextInt(8) == 0) {
-          taken.add(
-              new Allotment.Orders.Taken(a.allocationId(), Allocation.Reason.OUTBID));
+          taken.add(new Allotment.Orders.Taken(a.allocationId(), Allocation.Reason.OUTBID));
         } else if (waits && random.nextBoolean()) {
           grants.add(Sample.grant(nextNode++, a.allocationId()));
         }
@@ -248,7 +251,8 @@ class CapacityWalkTest {
         }
         assertTrue(!a.isSwapping() || (a.isOpen() && a.nomination() > 0), a.toString());
         assertEquals(a.isOpen(), a.reclaim() == null);
-        assertEquals(a.state() == Allocation.State.PROVISIONING, a.isOpen() && a.activeAtMillis() == null);
+        assertEquals(
+            a.state() == Allocation.State.PROVISIONING, a.isOpen() && a.activeAtMillis() == null);
         if (!a.isOpen()) {
           everReclaiming.add(a.allocationId());
         }
@@ -298,10 +302,7 @@ class CapacityWalkTest {
     private String anyAllocation() {
       return cluster.allocations().isEmpty() || random.nextInt(20) == 0
           ? "a" + random.nextInt(nextNode + 1)
-          : cluster
-              .allocations()
-              .get(random.nextInt(cluster.allocations().size()))
-              .allocationId();
+          : cluster.allocations().get(random.nextInt(cluster.allocations().size())).allocationId();
     }
 
     private String anyAddress() {

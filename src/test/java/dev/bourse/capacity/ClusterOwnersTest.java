@@ -30,9 +30,7 @@ class ClusterOwnersTest extends StoreFixture {
   void deploy() throws Exception {
     await(database.commit(CapacityStore.insert(empty(), T0)));
     clusters.put(Sample.POOL);
-    owners =
-        await(
-            ClusterOwners.deploy(vertx, clusters, new CapacityStore(database), clock, 2));
+    owners = await(ClusterOwners.deploy(vertx, clusters, new CapacityStore(database), clock, 2));
   }
 
   @Test
@@ -50,8 +48,7 @@ class ClusterOwnersTest extends StoreFixture {
   }
 
   @Test
-  void commandsOfOneClusterRunInTheOrderTheyCameEachOnTheStateTheOneBeforeLeft()
-      throws Exception {
+  void commandsOfOneClusterRunInTheOrderTheyCameEachOnTheStateTheOneBeforeLeft() throws Exception {
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     List<Future<Cluster>> all = new ArrayList<>();
     for (int i = 0; i < 100; i++) {

@@ -65,8 +65,7 @@ class MarketVerticleTest extends ExchangeFixture {
 
     assertEquals(Map.of("n0", "a0"), nodes.marks());
     eventually(
-        "freed",
-        () -> clusters.findQuote("h100").filter(q -> q.freeNodes() == 15).isPresent());
+        "freed", () -> clusters.findQuote("h100").filter(q -> q.freeNodes() == 15).isPresent());
   }
 
   @Test
@@ -124,9 +123,7 @@ class MarketVerticleTest extends ExchangeFixture {
     clock.advance(60 * MINUTE);
     ticks(5);
     assertEquals(4, nodes.count("provision n0"));
-    eventually(
-        "told so",
-        () -> Boolean.TRUE.equals(cluster().verdict().capacityUnavailable()));
+    eventually("told so", () -> Boolean.TRUE.equals(cluster().verdict().capacityUnavailable()));
     assertFalse(cluster().verdict().bidTooLow());
   }
 
@@ -142,8 +139,7 @@ class MarketVerticleTest extends ExchangeFixture {
     eventually("gone", () -> cluster().allocations().isEmpty());
 
     assertEquals(4, nodes.count("reclaim n0"));
-    assertEquals(
-        List.of("n0"), texts("SELECT node_id FROM node WHERE quarantined_at IS NOT NULL"));
+    assertEquals(List.of("n0"), texts("SELECT node_id FROM node WHERE quarantined_at IS NOT NULL"));
     declare(8);
     ticks(5);
     assertEquals(0, nodes.count("provision n0"));
@@ -214,15 +210,12 @@ class MarketVerticleTest extends ExchangeFixture {
   void aStartTakesUpWhatWasLeftUndone() throws Exception {
     nodes.marks.put("n1", "a1");
     Cluster left = Sample.provisioning(2);
-    left =
-        Allotment.provisioned(left, "a1", 0, Sample.T0).next();
+    left = Allotment.provisioned(left, "a1", 0, Sample.T0).next();
     left =
         Sample.settled(
                 left,
                 List.of(),
-                List.of(
-                    new Allotment.Orders.Taken(
-                        "a1", Allocation.Reason.OUTBID)),
+                List.of(new Allotment.Orders.Taken("a1", Allocation.Reason.OUTBID)),
                 Sample.T0)
             .next();
     adopt(left);
