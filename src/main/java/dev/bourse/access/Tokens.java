@@ -32,6 +32,9 @@ public final class Tokens implements Authenticator {
   /** What other processes are told when tokens or organizations come or go. */
   public static final String CHANGED = "tokens";
 
+  /** Small enough that a client's write queued behind it waits a few milliseconds. */
+  private static final int TOUCHES_PER_COMMIT = 256;
+
   private final AccessStore store;
   private final Clock clock;
   private final Map<String, Entry> byId = new ConcurrentHashMap<>();
@@ -98,18 +101,34 @@ public final class Tokens implements Authenticator {
     return entry.principal;
   }
 
-  /** Stores the times of last use that moved since they were last stored. */
+  /**
+   * Stores the times of last use that moved since they were last stored. What could not be stored
+   * is tried again the next time.
+   */
   public Future<Void> flush() {
+    List<Entry> moved = new ArrayList<>();
+    byId.values().stream().filter(e -> e.lastUsedAtMillis > e.storedAtMillis).forEach(moved::add);
+    List<Future<Void>> commits = new ArrayList<>();
+    for (int from = 0; from < moved.size(); from += TOUCHES_PER_COMMIT) {
+      commits.add(store(moved.subList(from, Math.min(moved.size(), from + TOUCHES_PER_COMMIT))));
+    }
+    return Future.join(commits).mapEmpty();
+  }
+
+  private Future<Void> store(List<Entry> moved) {
+    long[] lastUsed = moved.stream().mapToLong(entry -> entry.lastUsedAtMillis).toArray();
     List<Statement> touches = new ArrayList<>();
-    byId.forEach(
-        (tokenId, entry) -> {
-          long lastUsed = entry.lastUsedAtMillis;
-          if (lastUsed > entry.storedAtMillis) {
-            entry.storedAtMillis = lastUsed;
-            touches.add(AccessStore.touch(tokenId, lastUsed));
-          }
-        });
-    return touches.isEmpty() ? Future.succeededFuture() : store.commit(touches);
+    for (int i = 0; i < lastUsed.length; i++) {
+      touches.add(AccessStore.touch(moved.get(i).token.tokenId(), lastUsed[i]));
+    }
+    return store
+        .commit(touches)
+        .onSuccess(
+            stored -> {
+              for (int i = 0; i < lastUsed.length; i++) {
+                moved.get(i).storedAtMillis = lastUsed[i];
+              }
+            });
   }
 
   private void admit(Token token) {

@@ -59,11 +59,12 @@ public final class AuditedReads {
   }
 
   /** Commits all that waits; for a clean stop. */
-  public Future<Void> flush() {
-    return lastFlush.otherwiseEmpty().compose(done -> flushWaiting());
+  public synchronized Future<Void> flush() {
+    lastFlush = lastFlush.otherwiseEmpty().compose(done -> flushWaiting());
+    return lastFlush;
   }
 
-  private void flushUnlessBusy() {
+  private synchronized void flushUnlessBusy() {
     if (lastFlush.isComplete()) {
       lastFlush = flushWaiting();
     }

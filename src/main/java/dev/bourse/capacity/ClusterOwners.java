@@ -32,20 +32,23 @@ public final class ClusterOwners {
   /** Deploys the owners and gives each its clusters, as stored. */
   public static Future<ClusterOwners> deploy(
       Vertx vertx, Clusters clusters, CapacityStore store, Clock clock, int eventLoops) {
-    List<Owner> owners = new ArrayList<>();
+    List<ClusterVerticle> verticles = new ArrayList<>();
     List<Future<String>> deployments = new ArrayList<>();
     for (int i = 0; i < eventLoops; i++) {
       ClusterVerticle verticle = new ClusterVerticle(clusters, store, clock);
-      deployments.add(
-          vertx
-              .deployVerticle(verticle, new DeploymentOptions())
-              .onSuccess(id -> owners.add(new Owner(verticle, verticle.context()))));
+      verticles.add(verticle);
+      deployments.add(vertx.deployVerticle(verticle, new DeploymentOptions()));
     }
     return Future.all(deployments)
         .compose(deployed -> store.listClusters())
         .compose(
             stored -> {
-              ClusterOwners all = new ClusterOwners(vertx, clusters, store, List.copyOf(owners));
+              ClusterOwners all =
+                  new ClusterOwners(
+                      vertx,
+                      clusters,
+                      store,
+                      verticles.stream().map(v -> new Owner(v, v.context())).toList());
               List<Future<Void>> adoptions = new ArrayList<>();
               stored.forEach(cluster -> adoptions.add(all.adopt(cluster)));
               return Future.all(adoptions).map(all);

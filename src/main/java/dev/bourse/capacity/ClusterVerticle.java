@@ -112,12 +112,8 @@ final class ClusterVerticle extends VerticleBase {
           .get()
           .onComplete(
               done -> {
+                work.answer.handle(done);
                 next(mailbox);
-                if (done.succeeded()) {
-                  work.answer.complete(done.result());
-                } else {
-                  work.answer.fail(done.cause());
-                }
               });
     }
   }

@@ -29,8 +29,13 @@ public final class ClusterView {
     this.switches = switches;
   }
 
-  /** A capacity state as bytes, and a strong validator of them. */
-  public record Encoded(Buffer json, String etag) {}
+  /** JSON as bytes, and a strong validator of them. */
+  public record Encoded(Buffer json, String etag) {
+    public static Encoded of(JsonObject json) {
+      Buffer bytes = json.toBuffer();
+      return new Encoded(bytes, ClusterView.etag(bytes));
+    }
+  }
 
   public Cluster cluster() {
     return cluster;
@@ -44,8 +49,7 @@ public final class ClusterView {
   public Encoded encoded() {
     Encoded known = encoded;
     if (known == null) {
-      Buffer json = toJson().toBuffer();
-      known = new Encoded(json, etag(json));
+      known = Encoded.of(toJson());
       encoded = known;
     }
     return known;

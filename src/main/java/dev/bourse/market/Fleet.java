@@ -62,7 +62,10 @@ final class Fleet {
   private final Map<String, MarketStore.SwappedAway> swappedAway = new HashMap<>();
   private final Set<String> inWork = new HashSet<>();
   private final ArrayDeque<Supplier<Future<Void>>> waiting = new ArrayDeque<>();
+
+  /** By allocation, or by node for those that nobody holds. */
   private final Map<String, Integer> failedTries = new HashMap<>();
+
   private final Set<String> cleaning = new HashSet<>();
 
   /**
@@ -310,7 +313,10 @@ final class Fleet {
   private Future<Void> reclaim(Cluster cluster, Allocation allocation) {
     return provider
         .reclaim(machine(allocation.nodeId()))
-        .recover(e -> afterFailedReclaim(allocation).compose(noted -> Future.failedFuture(e)))
+        .recover(
+            e ->
+                afterFailedReclaim(allocation.allocationId(), allocation.nodeId())
+                    .compose(noted -> Future.failedFuture(e)))
         .compose(
             clean ->
                 owners.submit(
@@ -321,9 +327,9 @@ final class Fleet {
   }
 
   /** A tenant may still be on a machine that cannot be cleaned: it never goes back by itself. */
-  private Future<Void> afterFailedReclaim(Allocation allocation) {
-    int failures = failedTries.getOrDefault(allocation.allocationId(), 0) + 1;
-    Node node = nodes.get(allocation.nodeId());
+  private Future<Void> afterFailedReclaim(String work, String nodeId) {
+    int failures = failedTries.getOrDefault(work, 0) + 1;
+    Node node = nodes.get(nodeId);
     return stopped
             || node == null
             || node.quarantinedAtMillis() != null
@@ -367,10 +373,16 @@ final class Fleet {
     cleaning.add(nodeId);
     provider
         .reclaim(machine(nodeId))
-        .onSuccess(clean -> cleaning.remove(nodeId))
+        .onSuccess(
+            clean -> {
+              failedTries.remove(nodeId);
+              cleaning.remove(nodeId);
+            })
+        .recover(e -> afterFailedReclaim(nodeId, nodeId).compose(noted -> Future.failedFuture(e)))
         .onFailure(
             e -> {
               LOG.warn("orphaned node {} could not be cleaned: {}", nodeId, e.toString());
+              failedTries.merge(nodeId, 1, Integer::sum);
               vertx.setTimer(FIRST_RETRY_MILLIS << MAX_RETRY_DOUBLINGS, timer -> clean(nodeId));
             });
   }

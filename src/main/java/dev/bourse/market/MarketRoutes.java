@@ -1,5 +1,6 @@
 package dev.bourse.market;
 
+import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Pool;
 import dev.bourse.capacity.Quote;
 import dev.bourse.core.Price;
@@ -30,7 +31,8 @@ public final class MarketRoutes {
     market
         .readMarketFeed()
         .forEach(p -> pools.add(pool(p.pool(), p.quote().orElse(BEFORE_FIRST_TICK))));
-    return Answer.ok(new JsonObject().put("pools", pools));
+    ClusterView.Encoded feed = ClusterView.Encoded.of(new JsonObject().put("pools", pools));
+    return Answer.encoded(feed.json(), feed.etag());
   }
 
   private static JsonObject pool(Pool pool, Quote quote) {

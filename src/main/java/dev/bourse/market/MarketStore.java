@@ -3,6 +3,7 @@ package dev.bourse.market;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.nodes.Machine;
 import dev.bourse.store.Database;
+import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -12,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Rows of nodes, leases and prices. */
 public final class MarketStore {
+  private static final String LEASE_GUARD = "lease";
+
   private final Database database;
 
   public MarketStore(Database database) {
@@ -29,12 +32,17 @@ public final class MarketStore {
     /** Fails a commit unless this lease is still the pool's latest. */
     Statement fence() {
       return Statement.guarded(
-          "lease",
+          LEASE_GUARD,
           "UPDATE lease SET epoch = epoch WHERE pool = ? AND owner = ? AND epoch = ?",
           pool,
           owner,
           epoch);
     }
+  }
+
+  /** Whether a commit failed because another process has the lease by now. */
+  static boolean isLost(Throwable failure) {
+    return failure instanceof GuardFailed failed && failed.guard().equals(LEASE_GUARD);
   }
 
   /** A pool's latest published prices and the running sums up to then. */
@@ -137,7 +145,7 @@ public final class MarketStore {
                 expiresAtMillis,
                 lease.pool())
             : Statement.guarded(
-                "lease",
+                LEASE_GUARD,
                 "UPDATE lease SET owner = ?, epoch = ?, expires_at = ?"
                     + " WHERE pool = ? AND epoch = ?",
                 lease.owner(),
@@ -157,7 +165,7 @@ public final class MarketStore {
     return database.commit(
         List.of(
             Statement.guarded(
-                "lease",
+                LEASE_GUARD,
                 "UPDATE lease SET expires_at = ? WHERE pool = ? AND owner = ? AND epoch = ?",
                 expiresAtMillis,
                 lease.pool(),

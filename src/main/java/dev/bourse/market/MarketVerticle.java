@@ -11,7 +11,6 @@ import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SshKeyStore;
 import dev.bourse.core.Ids;
 import dev.bourse.nodes.NodeProvider;
-import dev.bourse.store.GuardFailed;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import java.time.Clock;
@@ -94,7 +93,7 @@ final class MarketVerticle extends VerticleBase {
         .onComplete(
             got -> {
               Optional<MarketStore.Lease> won = got.succeeded() ? got.result() : Optional.empty();
-              if (got.failed() && !(got.cause() instanceof GuardFailed)) {
+              if (got.failed() && !MarketStore.isLost(got.cause())) {
                 LOG.warn("pool {}: no lease: {}", pool.name(), got.cause().toString());
               }
               won.ifPresentOrElse(
@@ -204,7 +203,7 @@ final class MarketVerticle extends VerticleBase {
         .compose(outcome -> carryOut(outcome, held, machines, now))
         .onComplete(
             done -> {
-              if (done.failed() && done.cause() instanceof GuardFailed) {
+              if (done.failed() && MarketStore.isLost(done.cause())) {
                 lose(held, "tick", done.cause());
               } else {
                 if (done.failed()) {
@@ -226,13 +225,10 @@ final class MarketVerticle extends VerticleBase {
     for (int lane = 0; lane < ORDERS_IN_FLIGHT && orders.hasNext(); lane++) {
       lanes.add(orderNext(orders, held, machines));
     }
-    return storePrice(outcome.clearing(), held, tickMillis)
-        .compose(
-            stored -> {
-              publish(outcome, tickMillis);
-              return Future.join(lanes);
-            })
-        .mapEmpty();
+    lanes.add(
+        storePrice(outcome.clearing(), held, tickMillis)
+            .onSuccess(stored -> publish(outcome, tickMillis)));
+    return Future.join(lanes).mapEmpty();
   }
 
   /** One lane of orders: the next cluster is told when this one has answered. */
@@ -257,7 +253,7 @@ final class MarketVerticle extends VerticleBase {
         .<Void>mapEmpty()
         .recover(
             e -> {
-              if (e instanceof GuardFailed) {
+              if (MarketStore.isLost(e)) {
                 return Future.failedFuture(e);
               }
               LOG.warn("pool {}: cluster {} keeps its state: {}", pool.name(), name, e.toString());

@@ -2,6 +2,7 @@ package dev.bourse.app;
 
 import static dev.bourse.app.Desk.NODE;
 import static dev.bourse.app.Desk.texts;
+import static dev.bourse.app.RunningBourse.await;
 import static dev.bourse.app.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -11,6 +12,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Steering;
+import dev.bourse.capacity.SwitchStore;
+import dev.bourse.capacity.Switches;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -492,5 +495,23 @@ class CapacityApiTest {
     desk.allocations().forEach(a -> slots.add(a.getInteger("slot")));
     Collections.sort(slots);
     assertEquals(List.of(0, 1, 2), slots);
+  }
+
+  @Test
+  void thePlatformsSwitchesShowOnEveryClusterAndOutliveARestart() {
+    RunningBourse first =
+        RunningBourse.staged(1, "billing.spend-limit-enforced=true", "billing.hold-enforced=true");
+    await(new SwitchStore(first.service().database()).writeWritesArmed(false));
+    try (RunningBourse second = first.restarted()) {
+      Desk desk = second.stage().redA();
+      JsonObject state = desk.state();
+      assertFalse(state.getBoolean("writes_armed"));
+      assertTrue(state.getBoolean("spend_limit_enforced"));
+      assertTrue(state.getBoolean("billing_hold_enforced"));
+      desk.put(desk.order(0, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
+      second.service().clusters().put(new Switches(true, false, false));
+      assertTrue(desk.declare(0, 2).getBoolean("writes_armed"));
+      assertFalse(desk.state().getBoolean("spend_limit_enforced"));
+    }
   }
 }

@@ -51,6 +51,7 @@ final class RunningBourse implements AutoCloseable {
           "limits.edge-per-minute", "0");
 
   private final Path data;
+  private final String[] settings;
   private final Vertx vertx;
   private final Bourse bourse;
   private final JsonObject orgs;
@@ -59,6 +60,7 @@ final class RunningBourse implements AutoCloseable {
 
   private RunningBourse(Path data, @Nullable String world, StoreConfig store, String... settings) {
     this.data = data;
+    this.settings = settings.clone();
     try {
       Map<String, String> values = new LinkedHashMap<>(SETTINGS);
       for (String setting : settings) {
@@ -93,7 +95,32 @@ final class RunningBourse implements AutoCloseable {
     return new RunningBourse(newFolder(), Stage.world(stages), store, settings);
   }
 
-  private static Path newFolder() {
+  /** A world of the test's own. */
+  static RunningBourse world(String world, String... settings) {
+    return new RunningBourse(newFolder(), world, StoreConfig.defaults(), settings);
+  }
+
+  /** The demo world of a data folder that another process left behind. */
+  static RunningBourse over(Path data, String... settings) {
+    return new RunningBourse(data, null, StoreConfig.defaults(), settings);
+  }
+
+  /** Stops the service and starts it anew on the same data, with the same world. */
+  RunningBourse restarted() {
+    stop();
+    try {
+      Path world = data.resolve("world.yaml");
+      return new RunningBourse(
+          data,
+          Files.exists(world) ? Files.readString(world) : null,
+          StoreConfig.defaults(),
+          settings);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  static Path newFolder() {
     try {
       return Files.createTempDirectory("bourse-test");
     } catch (IOException e) {

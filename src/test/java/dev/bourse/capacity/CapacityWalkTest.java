@@ -192,7 +192,8 @@ class CapacityWalkTest {
           int stage = random.nextInt(6);
           act(
               "hold",
-              Steering.hold(stage > 2 ? null : new Hold(Hold.Stage.values()[stage], "x", now)));
+              Steering.hold(
+                  stage > 2 ? null : new Hold(List.of(Hold.Stage.values()).get(stage), "x", now)));
         }
         default -> act("pin", Steering.pin(anyAddress(), random.nextBoolean()));
       }

@@ -95,6 +95,15 @@ public final class Sample {
         nowMillis);
   }
 
+  /** Snapshots as a market reads them. */
+  public static List<ClusterView> views(Cluster... clusters) {
+    List<ClusterView> views = new ArrayList<>();
+    for (Cluster cluster : clusters) {
+      views.add(new ClusterView(cluster, POOL, new Switches(true, false, false)));
+    }
+    return views;
+  }
+
   public static String ip(int i) {
     return "10.0.0." + i;
   }

@@ -1,0 +1,131 @@
+package dev.bourse.access;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import dev.bourse.capacity.Sample;
+import dev.bourse.capacity.StoreFixture;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.store.Statement;
+import dev.bourse.store.StoreUnavailable;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Who a header stands for. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+class TokensTest extends StoreFixture {
+  private final Random random = new Random(3);
+  private final TokenSecret secret = TokenSecret.mint(random);
+  private final TokenSecret expiring = TokenSecret.mint(random);
+  private final TokenSecret revoked = TokenSecret.mint(random);
+  private Tokens tokens;
+
+  @BeforeEach
+  void mint() throws Exception {
+    await(
+        database.commit(
+            List.of(
+                AccessStore.insert(token(secret, Set.of(Scope.BID_READ), "c1", null)),
+                AccessStore.insert(token(expiring, Set.of(), null, Sample.T0 + 1_000)),
+                AccessStore.insert(token(revoked, Set.of(), null, null)),
+                Statement.of(
+                    "UPDATE token SET revoked_at = 1 WHERE token_id = ?", revoked.tokenId()))));
+    tokens = new Tokens(new AccessStore(database), clock);
+    await(tokens.load());
+  }
+
+  @Test
+  void aLiveTokenIsItsOrganizationsPrincipal() {
+    Principal caller = tokens.authenticate("Bearer " + secret.text());
+
+    assertEquals(new Organization("acme", "Acme", "standard"), caller.org());
+    assertEquals("token:" + secret.tokenId(), caller.actor());
+    assertEquals(Set.of(Scope.BID_READ), caller.scopes());
+    assertEquals("c1", caller.cluster());
+    assertEquals(caller, tokens.authenticate("bearer  " + secret.text() + " "));
+  }
+
+  @Test
+  void aTokenExpiresAtItsTime() {
+    tokens.authenticate("Bearer " + expiring.text());
+    clock.advance(1_000);
+
+    refused("Bearer " + expiring.text());
+  }
+
+  @Test
+  void aMissingHeaderAnotherSchemeAndAMalformedTokenAreRefused() {
+    refused(null);
+    refused("");
+    refused("Bearer");
+    refused("Basic " + secret.text());
+    refused("Bearer brs_nonsense");
+    refused("Bearer " + secret.text() + "0");
+  }
+
+  @Test
+  void anUnknownARevokedAndAWrongSecretAreAnsweredAlike() {
+    String unknown = refused("Bearer " + TokenSecret.mint(random).text());
+    String wrong =
+        refused(
+            "Bearer "
+                + new TokenSecret(secret.tokenId(), TokenSecret.mint(random).secret()).text());
+
+    assertEquals(unknown, wrong);
+    assertEquals(unknown, refused("Bearer " + revoked.text()));
+    String expired = new TokenSecret(expiring.tokenId(), TokenSecret.mint(random).secret()).text();
+    clock.advance(5_000);
+    assertEquals(unknown, refused("Bearer " + expired), "expiry is told to its holder alone");
+  }
+
+  @Test
+  void onlyTheHashOfASecretIsStored() throws Exception {
+    String stored = String.join(" ", texts("SELECT secret_sha256 FROM token"));
+
+    assertEquals(-1, stored.indexOf(secret.secret()));
+    assertNotEquals(-1, stored.indexOf(HexFormat.of().formatHex(secret.sha256())));
+  }
+
+  @Test
+  void theTimeOfLastUseIsStoredOnceAndAgainAfterAFailure() throws Exception {
+    tokens.authenticate("Bearer " + secret.text());
+    failNextCommits(1);
+    fails(StoreUnavailable.class, tokens.flush());
+    assertEquals(List.of(0L), lastUses());
+
+    await(tokens.flush());
+    assertEquals(List.of(1L), lastUses());
+    failNextCommits(1);
+    await(tokens.flush());
+  }
+
+  private List<Long> lastUses() throws Exception {
+    return integers("SELECT COUNT(*) FROM token WHERE last_used_at = " + Sample.T0);
+  }
+
+  private String refused(@Nullable String header) {
+    ApiError error = Sample.refused(ErrorCode.UNAUTHORIZED, () -> tokens.authenticate(header));
+    return error.detail();
+  }
+
+  private static Token token(
+      TokenSecret secret, Set<Scope> scopes, @Nullable String cluster, @Nullable Long expires) {
+    return new Token(
+        secret.tokenId(),
+        "acme",
+        secret.tokenId(),
+        HexFormat.of().formatHex(secret.sha256()),
+        scopes,
+        cluster,
+        "alice",
+        Sample.T0,
+        expires,
+        null);
+  }
+}

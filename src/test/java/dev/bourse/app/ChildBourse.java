@@ -1,0 +1,82 @@
+package dev.bourse.app;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** {@code bourse serve --demo} in a process of its own. */
+final class ChildBourse implements AutoCloseable {
+  private final Process process;
+  private final String baseUrl;
+
+  /** Starts one on a data folder and waits until it says it is ready. */
+  ChildBourse(Path data, List<String> settings) {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx256m",
+                "-XX:+UseSerialGC",
+                // It lives for a moment: a quick start matters more than fast code.
+                "-XX:TieredStopAtLevel=1",
+                "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
+                "-cp",
+                System.getProperty(
+                    "surefire.test.class.path", System.getProperty("java.class.path")),
+                Main.class.getName(),
+                "serve",
+                "--demo",
+                "--data",
+                data.toString()));
+    for (String setting : settings) {
+      command.add("--set");
+      command.add(setting);
+    }
+    try {
+      process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+      BufferedReader printed = process.inputReader(StandardCharsets.UTF_8);
+      String line = printed.readLine();
+      assertTrue(line != null && line.startsWith("ready http://"), "printed: " + line);
+      baseUrl = line.substring("ready ".length());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  String baseUrl() {
+    return baseUrl;
+  }
+
+  /** Ends it as a power cut would. */
+  void kill() {
+    process.destroyForcibly();
+    exitCode();
+  }
+
+  /** Asks it to end; its exit code. */
+  int terminate() {
+    process.destroy();
+    return exitCode();
+  }
+
+  private int exitCode() {
+    try {
+      assertTrue(process.waitFor(30, TimeUnit.SECONDS), "the process does not end");
+      return process.exitValue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    kill();
+  }
+}

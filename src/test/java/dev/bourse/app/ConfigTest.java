@@ -1,0 +1,182 @@
+package dev.bourse.app;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.core.Settings;
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Settings mapped onto what a process is started with. */
+class ConfigTest {
+  private static final Path DATA = Path.of("data");
+
+  @Test
+  void defaultsAreTheDocumentedOnes() throws Config.Faulty {
+    Config config = config(Map.of());
+
+    assertEquals(Runtime.getRuntime().availableProcessors(), config.eventLoops());
+    assertEquals(8080, config.edge().port());
+    assertEquals(8081, config.managementPort());
+    assertEquals("127.0.0.1", config.edge().host());
+    assertEquals(300, config.edge().requestsPerMinute());
+    assertEquals(1_200, config.edge().edgePerMinute());
+    assertEquals(300, config.edge().edgeBurst());
+    assertEquals(Set.of(), config.edge().trustedProxies());
+    assertEquals(5_000, config.capacity().cadenceMillis());
+    assertEquals(3_600_000, config.capacity().swapFreshnessMillis());
+    assertEquals(10_000, config.market().tickMillis());
+    assertEquals(3_600_000, config.market().protectionMillis());
+    assertEquals(10_000, config.market().leaseMillis());
+    assertEquals(0, config.simulated().failureRate());
+    assertEquals(Optional.empty(), config.ssh());
+    assertEquals(Optional.empty(), config.world());
+  }
+
+  @Test
+  void everyKeyReachesItsField() throws Config.Faulty {
+    Map<String, String> values = new LinkedHashMap<>();
+    values.put("event-loops", "3");
+    values.put("host", "0.0.0.0");
+    values.put("port", "90");
+    values.put("management.port", "91");
+    values.put("base-url", "https://x.example");
+    values.put("proxies", "10.0.0.1, 10.0.0.2");
+    values.put("limits.requests-per-minute", "7");
+    values.put("limits.edge-per-minute", "80");
+    values.put("limits.edge-burst", "9");
+    values.put("capacity.write-cadence", "250ms");
+    values.put("market.tick", "2");
+    values.put("market.protection", "5m");
+    values.put("market.lease", "3s");
+    values.put("market.swap-freshness", "PT2H");
+    values.put("billing.spend-limit-enforced", "true");
+    values.put("billing.hold-enforced", "true");
+    values.put("nodes.simulated.provision-delay", "1s");
+    values.put("nodes.simulated.reclaim-delay", "0");
+    values.put("nodes.simulated.failure-rate", "0.25");
+    values.put("nodes.ssh.identity-file", "/etc/id");
+    values.put("nodes.ssh.wipe-command", "wipe");
+    values.put("nodes.ssh.max-concurrent", "5");
+    values.put("store.url", "sqlite");
+    values.put("world", "w.yaml");
+
+    Config config = config(values);
+
+    assertEquals(3, config.eventLoops());
+    assertEquals("0.0.0.0", config.edge().host());
+    assertEquals(90, config.edge().port());
+    assertEquals(91, config.managementPort());
+    assertEquals("https://x.example", config.edge().baseUrl());
+    assertEquals(Set.of("10.0.0.1", "10.0.0.2"), config.edge().trustedProxies());
+    assertEquals(7, config.edge().requestsPerMinute());
+    assertEquals(80, config.edge().edgePerMinute());
+    assertEquals(9, config.edge().edgeBurst());
+    assertEquals(250, config.capacity().cadenceMillis());
+    assertEquals(7_200_000, config.capacity().swapFreshnessMillis());
+    assertEquals(7_200_000, config.market().swapFreshnessMillis());
+    assertTrue(config.capacity().spendLimitEnforced());
+    assertTrue(config.capacity().billingHoldEnforced());
+    assertEquals(2_000, config.market().tickMillis());
+    assertEquals(300_000, config.market().protectionMillis());
+    assertEquals(3_000, config.market().leaseMillis());
+    assertEquals(1_000, config.simulated().provisionDelayMillis());
+    assertEquals(0, config.simulated().reclaimDelayMillis());
+    assertEquals(0.25, config.simulated().failureRate());
+    assertEquals(Path.of("/etc/id"), config.ssh().orElseThrow().identityFile());
+    assertEquals("wipe", config.ssh().orElseThrow().wipeCommand());
+    assertEquals(5, config.ssh().orElseThrow().maxConcurrent());
+    assertEquals(Optional.of(Path.of("w.yaml")), config.world());
+    assertEquals(DATA, config.data());
+  }
+
+  @Test
+  void aFreePortFreesTheManagementPortTooUnlessItIsSet() throws Config.Faulty {
+    assertEquals(0, config(Map.of("port", "0")).managementPort());
+    assertEquals(99, config(Map.of("port", "0", "management.port", "99")).managementPort());
+  }
+
+  @Test
+  void everyFaultAndUnknownKeyIsNamedInOneGo() {
+    Map<String, String> values = new LinkedHashMap<>();
+    values.put("port", "70000");
+    values.put("market.tick", "soon");
+    values.put("market.lease", "1ms");
+    values.put("billing.hold-enforced", "yes");
+    values.put("nodes.simulated.failure-rate", "1.5");
+    values.put("base-url", "https://x.example/");
+    values.put("store.url", "oracle");
+    values.put("event-loop", "3");
+    values.put("nodes.ssh.identity-file", "/etc/id");
+
+    List<String> faults = faults(values, Map.of("BOURSE_MARKET_TOCK", "1"));
+
+    for (String part :
+        List.of(
+            "port: '70000'",
+            "market.tick: 'soon'",
+            "market.lease: '1ms'",
+            "billing.hold-enforced: 'yes'",
+            "nodes.simulated.failure-rate: '1.5'",
+            "slash",
+            "store.url: 'oracle'",
+            "event-loop: no such setting",
+            "wipe",
+            "BOURSE_MARKET_TOCK: no such setting")) {
+      assertTrue(
+          faults.stream()
+              .anyMatch(f -> f.toLowerCase(Locale.ROOT).contains(part.toLowerCase(Locale.ROOT))),
+          part + " in " + faults);
+    }
+    assertEquals(10, faults.size(), faults.toString());
+  }
+
+  @Test
+  void theEnvironmentOverridesTheFile() throws Config.Faulty {
+    Config config =
+        Config.from(
+            new Settings(
+                Map.of("market.tick", "2s"),
+                Map.of(
+                    "BOURSE_MARKET_TICK", "3s", "BOURSE_LIMITS_EDGE_PER_MINUTE", "9", "HOME", "/")),
+            DATA);
+
+    assertEquals(3_000, config.market().tickMillis());
+    assertEquals(9, config.edge().edgePerMinute());
+  }
+
+  @Test
+  void nestedYamlIsDottedKeysAndListsAreFaults() throws IOException {
+    List<String> faults = new ArrayList<>();
+    Map<String, String> flat =
+        Yaml.read(
+                "c",
+                new StringReader("market: {tick: 5s, deep: {er: 1}}\nport: 0\nx: [1]\nnone:\n"),
+                faults)
+            .flat();
+
+    assertEquals(Map.of("market.tick", "5s", "market.deep.er", "1", "port", "0"), flat);
+    assertEquals(List.of("c: x: a list is not a setting"), faults);
+  }
+
+  private static Config config(Map<String, String> values) throws Config.Faulty {
+    return Config.from(new Settings(values, Map.of()), DATA);
+  }
+
+  private static List<String> faults(Map<String, String> values, Map<String, String> environment) {
+    Config.Faulty faulty =
+        assertThrows(
+            Config.Faulty.class, () -> Config.from(new Settings(values, environment), DATA));
+    return List.of(String.valueOf(faulty.getMessage()).split("\n", -1));
+  }
+}

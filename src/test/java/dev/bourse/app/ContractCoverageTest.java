@@ -1,0 +1,224 @@
+package dev.bourse.app;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.bourse.core.ErrorCode;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** Every operation of every contract turns away whom it must. */
+class ContractCoverageTest {
+  private static final String KEYS = "/api/vm/orgs/acme/ssh-keys";
+  private static final String SWAP = "{\"node\":\"192.0.2.1\",\"cluster\":\"acme-train\"}";
+  private static final String KEY = "{\"name\":\"k\",\"public_key\":\"ssh-ed25519 AAAA\"}";
+  private static final String DECLARATION =
+      "{\"max_gpus\":0,\"max_price_per_gpu_hour\":2,\"expected_version\":0,"
+          + "\"cluster\":\"acme-train\"}";
+
+  /**
+   * A call of acme's on what is its own.
+   *
+   * @param body null when the operation takes none
+   * @param foreign the same call on what is globex's, as path and body; empty when the operation
+   *     names nothing
+   */
+  private record Case(
+      String operationId, String path, @Nullable String body, List<String> foreign) {}
+
+  private static final List<Case> CASES =
+      List.of(
+          new Case(
+              "readCapacity",
+              "/api/vm/capacity?cluster=acme-train",
+              null,
+              List.of("/api/vm/capacity?cluster=globex-main")),
+          new Case(
+              "declareCapacity",
+              "/api/vm/capacity",
+              DECLARATION,
+              List.of("/api/vm/capacity", DECLARATION.replace("acme-train", "globex-main"))),
+          new Case(
+              "swapNode",
+              "/api/vm/capacity/swap",
+              SWAP,
+              List.of("/api/vm/capacity/swap", SWAP.replace("acme-train", "globex-main"))),
+          new Case(
+              "listActivity",
+              "/api/vm/activity",
+              null,
+              List.of("/api/vm/activity?cluster=globex-main")),
+          new Case(
+              "readHistory",
+              "/api/vm/history?cluster=acme-train",
+              null,
+              List.of("/api/vm/history?cluster=globex-main")),
+          new Case("listSshKeys", KEYS, null, List.of(KEYS.replace("acme", "globex"))),
+          new Case("addSshKey", KEYS, KEY, List.of(KEYS.replace("acme", "globex"), KEY)),
+          new Case(
+              "revokeSshKey",
+              KEYS + "/key_1",
+              null,
+              List.of(KEYS.replace("acme", "globex") + "/k")),
+          new Case("whoami", "/api/whoami", null, List.of()),
+          new Case("readMarketFeed", "/api/market/feed", null, List.of()));
+
+  private static RunningBourse bourse;
+
+  @BeforeAll
+  static void start() {
+    bourse = RunningBourse.demo();
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+  }
+
+  private static ContractCheck.Described described(Case call) {
+    return ContractCheck.operations().stream()
+        .filter(o -> o.operationId().equals(call.operationId()))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static HttpAnswer send(Caller caller, Case call, String path, @Nullable String body) {
+    String method = described(call).method();
+    return body == null
+        ? caller.send(method, path, null)
+        : caller.send(method, path, body, "Content-Type", "application/json");
+  }
+
+  @Test
+  void theTableNamesEveryOperation() {
+    TreeSet<String> tested = new TreeSet<>();
+    CASES.forEach(c -> tested.add(c.operationId()));
+    TreeSet<String> described = new TreeSet<>();
+    ContractCheck.operations().forEach(o -> described.add(o.operationId()));
+    assertEquals(described, tested);
+  }
+
+  @Test
+  void anAnswerOffTheContractIsNoticed() {
+    JsonObject feed = bourse.as("acme", "bare").get("/api/market/feed").ok();
+    JsonObject extra = feed.copy();
+    extra.getJsonArray("pools").getJsonObject(0).put("surprise", 1);
+    JsonObject lacking = feed.copy();
+    lacking.getJsonArray("pools").getJsonObject(0).remove("tick_at");
+    JsonObject mistyped = feed.copy();
+    mistyped.getJsonArray("pools").getJsonObject(0).put("tick_at", "yesterday");
+    for (JsonObject answer : List.of(extra, lacking, mistyped, new JsonObject())) {
+      assertThrows(
+          AssertionError.class,
+          () -> ContractCheck.check("GET", "/api/market/feed", 200, answer),
+          answer::encode);
+    }
+    JsonObject error = new JsonObject().put("error", "not-found");
+    assertThrows(
+        AssertionError.class, () -> ContractCheck.check("GET", "/api/market/feed", 404, error));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> noOperationAnswersANobody() {
+    return CASES.stream()
+        .map(
+            call ->
+                DynamicTest.dynamicTest(
+                    call.operationId(),
+                    () ->
+                        send(bourse.with(null), call, call.path(), call.body())
+                            .refused(ErrorCode.UNAUTHORIZED)));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> anOperationDemandsItsScopeAndNoOther() {
+    return CASES.stream()
+        .map(
+            call ->
+                DynamicTest.dynamicTest(
+                    call.operationId(),
+                    () -> {
+                      HttpAnswer bare =
+                          send(bourse.as("acme", "bare"), call, call.path(), call.body());
+                      HttpAnswer reader =
+                          send(bourse.as("acme", "readonly"), call, call.path(), call.body());
+                      String scope = described(call).scope().orElse("");
+                      if (scope.isEmpty()) {
+                        assertNotEquals(403, bare.status());
+                      } else {
+                        bare.refused(ErrorCode.FORBIDDEN);
+                      }
+                      if (scope.equals("capacity:write")) {
+                        reader.refused(ErrorCode.FORBIDDEN);
+                      } else {
+                        assertNotEquals(403, reader.status());
+                      }
+                    }));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> whatIsAnothersIsNotFound() {
+    return CASES.stream()
+        .filter(call -> !call.foreign().isEmpty())
+        .map(
+            call ->
+                DynamicTest.dynamicTest(
+                    call.operationId(),
+                    () -> {
+                      List<String> foreign = call.foreign();
+                      String body = foreign.size() > 1 ? foreign.get(1) : null;
+                      JsonObject refusal =
+                          send(bourse.as("acme", "orgwide"), call, foreign.get(0), body)
+                              .refused(ErrorCode.NOT_FOUND);
+                      HttpAnswer unknown =
+                          send(
+                              bourse.as("acme", "orgwide"),
+                              call,
+                              foreign.get(0).replace("globex", "nobody"),
+                              body == null ? null : body.replace("globex", "nobody"));
+                      assertEquals(
+                          refusal.encode().replace("globex", "nobody"),
+                          unknown.refused(ErrorCode.NOT_FOUND).encode());
+                    }));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> everyOperationRefusesUnknownQueryParameters() {
+    return CASES.stream()
+        .map(
+            call ->
+                DynamicTest.dynamicTest(
+                    call.operationId(),
+                    () ->
+                        send(
+                                bourse.as("acme", "orgwide"),
+                                call,
+                                call.path() + (call.path().contains("?") ? "&" : "?") + "x=1",
+                                call.body())
+                            .refused(ErrorCode.BAD_REQUEST)));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> everyPathNamesItsMethodsToTheWrongOne() {
+    return CASES.stream()
+        .map(
+            call ->
+                DynamicTest.dynamicTest(
+                    call.operationId(),
+                    () -> {
+                      HttpAnswer answer =
+                          bourse.as("acme", "orgwide").send("PATCH", call.path(), null);
+                      answer.refused(ErrorCode.METHOD_NOT_ALLOWED);
+                      assertEquals(true, answer.header("allow").contains(described(call).method()));
+                    }));
+  }
+}

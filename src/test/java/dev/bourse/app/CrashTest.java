@@ -1,0 +1,242 @@
+package dev.bourse.app;
+
+import static dev.bourse.app.RunningBourse.await;
+import static dev.bourse.app.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.core.ErrorCode;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A process killed under load, over and over on one data folder, loses nothing it acknowledged and
+ * leaves nothing half-done.
+ */
+class CrashTest {
+  private static final int CRASHES = 20;
+
+  private static final List<String> SETTINGS =
+      List.of(
+          "port=0",
+          "market.tick=20ms",
+          "market.protection=50ms",
+          "capacity.write-cadence=0",
+          "nodes.simulated.provision-delay=10ms",
+          "nodes.simulated.reclaim-delay=10ms",
+          "limits.requests-per-minute=0",
+          "limits.edge-per-minute=0");
+
+  private static final Map<String, String> CLUSTERS =
+      Map.of(
+          "acme-train", "acme",
+          "acme-batch", "acme",
+          "globex-main", "globex",
+          "openlab-main", "openlab");
+
+  private final long seed = System.nanoTime();
+  private final Random random = new Random(seed);
+
+  /** Audit details of every acknowledged write, by cluster. */
+  private final Map<String, List<String>> acknowledged = new ConcurrentHashMap<>();
+
+  private final Set<String> acknowledgedKeys = ConcurrentHashMap.newKeySet();
+
+  @Test
+  void nothingAcknowledgedIsLostAndNothingIsLeftHalfDone() throws Exception {
+    Path data = RunningBourse.newFolder();
+    for (int crash = 0; crash < CRASHES; crash++) {
+      crashUnderLoad(data);
+    }
+    int writes = acknowledged.values().stream().mapToInt(List::size).sum();
+    assertTrue(writes > CRASHES, "only " + writes + " writes, seed " + seed);
+    try (RunningBourse bourse = RunningBourse.over(data, SETTINGS.toArray(String[]::new))) {
+      assertEverythingAcknowledgedIsThere(bourse);
+      assertNothingIsStuck(bourse);
+      assertNoNodeWasHeldTwice(bourse);
+    }
+  }
+
+  private void crashUnderLoad(Path data) throws Exception {
+    ExecutorService writers = Executors.newFixedThreadPool(CLUSTERS.size());
+    try (ChildBourse child = new ChildBourse(data, SETTINGS)) {
+      JsonObject orgs =
+          new JsonObject(Files.readString(data.resolve("demo.json"))).getJsonObject("orgs");
+      List<Future<?>> loads = new ArrayList<>();
+      CLUSTERS.forEach(
+          (cluster, org) -> {
+            String token = orgs.getJsonObject(org).getJsonObject("tokens").getString("orgwide");
+            Desk desk = new Desk(new Caller(child.baseUrl(), token), org, cluster);
+            Random choices = new Random(random.nextLong());
+            loads.add(writers.submit(() -> load(desk, choices)));
+          });
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100 + random.nextInt(500)));
+      child.kill();
+      for (Future<?> load : loads) {
+        load.get(30, TimeUnit.SECONDS);
+      }
+    } finally {
+      writers.shutdownNow();
+    }
+  }
+
+  /** Writes to one cluster until the process is gone. */
+  private void load(Desk desk, Random choices) {
+    try {
+      JsonObject key =
+          new JsonObject().put("name", "load").put("public_key", RunningBourse.keyLine());
+      JsonObject added =
+          exchange(desk, "POST", "/api/vm/orgs/" + desk.orgId() + "/ssh-keys", key).json();
+      acknowledgedKeys.add(added.getString("key_id"));
+      while (true) {
+        JsonObject state =
+            exchange(desk, "GET", "/api/vm/capacity?cluster=" + desk.cluster(), null).ok();
+        assertTrue(state.getLong("version") >= noted(desk).size(), "a version went back");
+        List<String> planned = Desk.texts(state.getJsonArray("planned_release"));
+        if (!planned.isEmpty() && choices.nextInt(4) == 0) {
+          swap(desk, state.getLong("version"), planned.get(choices.nextInt(planned.size())));
+        } else {
+          declare(desk, state.getLong("version"), choices);
+        }
+      }
+    } catch (IOException killed) {
+      // As it should be.
+    }
+  }
+
+  private void declare(Desk desk, long version, Random choices) throws IOException {
+    int gpus = choices.nextInt(7) * Desk.NODE;
+    int price = 2 + choices.nextInt(8);
+    JsonObject order =
+        new JsonObject()
+            .put("cluster", desk.cluster())
+            .put("max_gpus", gpus)
+            .put("max_price_per_gpu_hour", price)
+            .put("expected_version", version);
+    HttpAnswer answer = exchange(desk, "PUT", "/api/vm/capacity", order);
+    noted(desk)
+        .add(
+            "max_gpus="
+                + gpus
+                + " max_price_per_gpu_hour="
+                + price
+                + ".00 version="
+                + answer.ok().getLong("version"));
+  }
+
+  private void swap(Desk desk, long version, String node) throws IOException {
+    JsonObject order = new JsonObject().put("cluster", desk.cluster()).put("node", node);
+    HttpAnswer answer = exchange(desk, "POST", "/api/vm/capacity/swap", order);
+    // The market may have taken the node since; a repeated swap writes nothing.
+    if (answer.status() != 200) {
+      answer.refused(ErrorCode.UNKNOWN_NODE);
+    } else if (answer.json().getLong("version") > version) {
+      noted(desk).add("node=" + node + " version=" + (version + 1));
+    }
+  }
+
+  private List<String> noted(Desk desk) {
+    return acknowledged.computeIfAbsent(desk.cluster(), cluster -> new ArrayList<>());
+  }
+
+  private static HttpAnswer exchange(
+      Desk desk, String method, String path, @Nullable JsonObject body) throws IOException {
+    return body == null
+        ? desk.caller().exchange(method, path, null)
+        : desk.caller().exchange(method, path, body.encode(), "Content-Type", "application/json");
+  }
+
+  private void assertEverythingAcknowledgedIsThere(RunningBourse bourse) {
+    acknowledged.forEach(
+        (cluster, details) -> {
+          String org = CLUSTERS.get(cluster);
+          List<AuditRow> rows =
+              bourse.audit(String.valueOf(org), false).stream()
+                  .filter(row -> row.subject().equals(cluster))
+                  .toList();
+          List<String> recorded = rows.stream().map(AuditRow::detail).toList();
+          Set<String> lost = new HashSet<>(details);
+          lost.removeAll(recorded);
+          assertEquals(Set.of(), lost, "seed " + seed);
+          Desk desk = new Desk(bourse.as(String.valueOf(org), "orgwide"), "", cluster);
+          assertEquals(recorded.size(), desk.version(), "one row for each version");
+          // A write that was not acknowledged may be there, one for each crash at most.
+          assertTrue(recorded.size() <= details.size() + CRASHES, "seed " + seed);
+        });
+    Set<String> lostKeys = new HashSet<>(acknowledgedKeys);
+    for (String org : Set.copyOf(CLUSTERS.values())) {
+      Desk.objects(
+              bourse
+                  .as(org, "orgwide")
+                  .get("/api/vm/orgs/" + org + "/ssh-keys")
+                  .ok()
+                  .getJsonArray("keys"))
+          .forEach(key -> lostKeys.remove(key.getString("key_id")));
+    }
+    assertEquals(Set.of(), lostKeys, "seed " + seed);
+  }
+
+  /** Every cluster can still be emptied: what provisions becomes active, what reclaims goes. */
+  private static void assertNothingIsStuck(RunningBourse bourse) {
+    List<Desk> desks = new ArrayList<>();
+    CLUSTERS.forEach(
+        (cluster, org) -> desks.add(new Desk(bourse.as(org, "orgwide"), org, cluster)));
+    for (Desk desk : desks) {
+      desk.declare(1, 5);
+    }
+    desks.forEach(desk -> desk.untilHeld(1));
+    Set<String> held = new HashSet<>();
+    for (Desk desk : desks) {
+      assertTrue(held.addAll(desk.active()), "two clusters hold one address");
+      assertEquals(0, desk.state().getJsonArray("swaps").size());
+    }
+    until(
+        "the static cluster has its two nodes",
+        () -> new Desk(bourse.as("acme", "orgwide"), "acme", "acme-legacy").active().size() == 2);
+    for (Desk desk : desks) {
+      desk.declare(0, 5);
+    }
+    desks.forEach(desk -> desk.untilHeld(0));
+  }
+
+  /** Each allocation of a node begins only after the one before is over. */
+  private static void assertNoNodeWasHeldTwice(RunningBourse bourse) {
+    record Held(String node, long from, long to) {}
+    List<Held> all =
+        await(
+            bourse
+                .service()
+                .database()
+                .read(
+                    "SELECT node_id, granted_at, gone_at FROM allocation ORDER BY granted_at, rowid",
+                    List.of(),
+                    row -> {
+                      Long gone = row.integerOrNull(2);
+                      return new Held(
+                          row.text(0), row.integer(1), gone == null ? Long.MAX_VALUE : gone);
+                    }));
+    Map<String, Long> freeFrom = new HashMap<>();
+    for (Held held : all) {
+      assertTrue(held.from() >= freeFrom.getOrDefault(held.node(), 0L), held + " overlaps another");
+      freeFrom.put(held.node(), held.to());
+    }
+  }
+}

@@ -1,0 +1,330 @@
+package dev.bourse.app;
+
+import static dev.bourse.app.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.Steering;
+import dev.bourse.core.ErrorCode;
+import io.vertx.core.json.JsonObject;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What the market grants, takes and publishes. */
+class MarketApiTest {
+  private static RunningBourse bourse;
+
+  /** One whose grants are protected for a moment only. */
+  private static RunningBourse brief;
+
+  @BeforeAll
+  static void start() {
+    bourse = RunningBourse.staged(12);
+    brief = RunningBourse.staged(8, "market.protection=500ms");
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+    brief.close();
+  }
+
+  /** The stage's pool as the feed shows it. */
+  private static JsonObject quote(Stage stage) {
+    return Desk.objects(stage.red("bare").get("/api/market/feed").ok().getJsonArray("pools"))
+        .stream()
+        .filter(p -> p.getString("pool").equals(stage.name()))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** Waits for a clearing that began after this call, and for its orders: the third from now. */
+  private static void untilCleared(Stage stage) {
+    for (int tick = 0; tick < 3; tick++) {
+      String before = quote(stage).getString("tick_at");
+      until("a tick", () -> !Objects.equals(before, quote(stage).getString("tick_at")));
+    }
+  }
+
+  private static List<JsonObject> released(Desk desk, String reason) {
+    return desk.activity().stream().filter(e -> reason.equals(e.getString("reason"))).toList();
+  }
+
+  @Test
+  void anIdlePoolIsPricedAtItsReserve() {
+    Stage stage = bourse.stage();
+    untilCleared(stage);
+    JsonObject quote = quote(stage);
+    assertEquals("lab", quote.getString("site"));
+    assertEquals(8, quote.getInteger("gpus_per_node"));
+    assertNull(quote.getValue("clearing_price_per_gpu_hour"));
+    assertEquals(1.0, quote.getDouble("admission_price_per_gpu_hour"));
+    assertEquals(1.0, quote.getDouble("reserve_price_per_gpu_hour"));
+    assertEquals(10.0, quote.getDouble("max_price_cap_per_gpu_hour"));
+    assertEquals(Stage.NODES, quote.getInteger("usable_nodes"));
+    assertEquals(Stage.NODES, quote.getInteger("free_nodes"));
+    assertTrue(
+        Instant.parse(quote.getString("next_tick_at"))
+            .isAfter(Instant.parse(quote.getString("tick_at"))));
+  }
+
+  @Test
+  void anUnchangedFeedIsNotSentAgain() {
+    Caller caller = bourse.as("s1-red", "bare");
+    until(
+        "304 within a tick",
+        () -> {
+          String etag = caller.get("/api/market/feed").header("etag");
+          assertFalse(etag.isEmpty());
+          return caller.get("/api/market/feed", "If-None-Match", etag).status() == 304;
+        });
+  }
+
+  @Test
+  void aSoleBuyerPaysTheReserve() {
+    Stage stage = bourse.stage();
+    stage.redA().hold(2, 9);
+    untilCleared(stage);
+    JsonObject quote = quote(stage);
+    assertEquals(1.0, quote.getDouble("clearing_price_per_gpu_hour"));
+    assertEquals(1.0, quote.getDouble("admission_price_per_gpu_hour"));
+    assertEquals(2, quote.getInteger("free_nodes"));
+    assertEquals(Stage.NODES, quote.getInteger("usable_nodes"));
+  }
+
+  @Test
+  void theHighestLosingBidSetsThePrice() {
+    Stage stage = brief.stage();
+    stage.redA().hold(Stage.NODES, 5);
+    stage.blueA().addKey();
+    stage.blueA().declare(1, 3);
+    until(
+        "blue's losing bid is the price",
+        () -> Objects.equals(quote(stage).getValue("clearing_price_per_gpu_hour"), 3.0));
+    JsonObject quote = quote(stage);
+    assertTrue(quote.getDouble("admission_price_per_gpu_hour") > 5, quote.encode());
+    assertEquals(0, quote.getInteger("free_nodes"));
+    JsonObject declared = stage.blueA().state().getJsonObject("declared");
+    assertTrue(declared.getBoolean("bid_too_low"));
+    assertFalse(declared.getBoolean("capacity_unavailable"));
+  }
+
+  @Test
+  void aHigherBidTakesANodeOnlyWhenItsProtectionHasEnded() {
+    Stage stage = brief.stage();
+    Desk red = stage.redA();
+    Desk blue = stage.blueA();
+    List<String> held = red.hold(Stage.NODES, 2);
+    Instant protectedUntil = Instant.MAX;
+    for (String node : held) {
+      Instant until = Instant.parse(red.allocation(node).getString("protected_until"));
+      protectedUntil = until.isBefore(protectedUntil) ? until : protectedUntil;
+    }
+    blue.hold(1, 5);
+    assertEquals(Stage.NODES - 1, red.active().size());
+    List<JsonObject> outbid = released(red, "outbid");
+    assertEquals(1, outbid.size());
+    assertEquals("system:market", outbid.get(0).getString("actor"));
+    assertFalse(Instant.parse(outbid.get(0).getString("ts")).isBefore(protectedUntil));
+    assertTrue(held.containsAll(blue.active()), "it is red's node that blue got");
+    assertEquals(1, red.state().getInteger("pending"));
+    until(
+        "red is told that its bid is too low",
+        () -> red.state().getJsonObject("declared").getBoolean("bid_too_low"));
+    assertEquals(1L, red.version(), "the market leaves the version alone");
+  }
+
+  @Test
+  void aProtectedNodeIsNotLostToAnyBid() {
+    Stage stage = bourse.stage();
+    List<String> held = stage.redA().hold(Stage.NODES, 2);
+    stage.blueA().addKey();
+    stage.blueA().declare(1, 10);
+    untilCleared(stage);
+    assertEquals(held, stage.redA().active());
+    assertEquals(1, stage.blueA().state().getInteger("pending"));
+    assertTrue(stage.blueA().state().getJsonObject("declared").getBoolean("capacity_unavailable"));
+    assertFalse(stage.blueA().state().getJsonObject("declared").getBoolean("bid_too_low"));
+    assertNull(quote(stage).getValue("admission_price_per_gpu_hour"));
+  }
+
+  @Test
+  void loweringTheCeilingEndsTheProtection() {
+    Stage stage = bourse.stage();
+    Desk red = stage.redA();
+    red.hold(Stage.NODES, 4);
+    stage.blueA().addKey();
+    stage.blueA().declare(1, 3);
+    untilCleared(stage);
+    assertEquals(Stage.NODES, red.active().size());
+    red.declare(Stage.NODES, 2);
+    stage.blueA().untilHeld(1);
+    assertEquals(1, released(red, "outbid").size());
+  }
+
+  @Test
+  void raisingTheCeilingWinsTheNextFreeNode() {
+    Stage stage = brief.stage();
+    stage.redA().hold(Stage.NODES, 3);
+    Desk blue = stage.blueA();
+    blue.addKey();
+    blue.declare(2, 2);
+    until(
+        "blue is too low", () -> blue.state().getJsonObject("declared").getBoolean("bid_too_low"));
+    blue.declare(2, 4);
+    blue.untilHeld(2);
+    assertFalse(blue.state().getJsonObject("declared").getBoolean("bid_too_low"));
+    assertEquals(2, stage.redA().untilHeld(2).size());
+  }
+
+  @Test
+  void clustersOfOneOrganizationDoNotRaiseItsPrice() {
+    Stage stage = brief.stage();
+    stage.redA().hold(Stage.NODES, 5);
+    stage.redB().declare(2, 3);
+    untilCleared(stage);
+    assertEquals(1.0, quote(stage).getDouble("clearing_price_per_gpu_hour"));
+  }
+
+  @Test
+  void equalBidsShareWhatComesFree() {
+    Stage stage = bourse.stage();
+    stage.redB().hold(Stage.NODES, 2);
+    stage.blueA().addKey();
+    stage.redA().declare(Stage.NODES, 2);
+    stage.blueA().declare(Stage.NODES, 2);
+    stage.redB().declare(0, 2);
+    stage.redA().untilHeld(2);
+    stage.blueA().untilHeld(2);
+  }
+
+  @Test
+  void aHoldsNoticeStopsNewCapacityAndKeepsTheOld() {
+    Stage stage = bourse.stage();
+    Desk red = stage.redA();
+    List<String> held = red.hold(1, 2);
+    bourse.steer(
+        red.cluster(), Steering.hold(new Hold(Hold.Stage.NOTICE, "balance", 1_900_000_000_000L)));
+    JsonObject hold = red.state().getJsonObject("billing_hold");
+    assertEquals("hold", hold.getString("state"));
+    assertEquals("notice", hold.getString("stage"));
+    assertEquals("balance", hold.getString("reason"));
+    assertEquals(1_900_000_000_000L, hold.getLong("enforce_after_ms"));
+    red.declare(3, 2);
+    untilCleared(stage);
+    assertEquals(held, red.active());
+    assertEquals(2, red.state().getInteger("pending"));
+    bourse.steer(red.cluster(), Steering.hold(null));
+    red.untilHeld(3);
+    assertNull(red.state().getValue("billing_hold"));
+  }
+
+  @Test
+  void anEnforcedHoldReclaimsAllAndLeavesTheDeclaration() {
+    Stage stage = bourse.stage();
+    Desk red = stage.redA();
+    red.hold(2, 2);
+    bourse.steer(red.cluster(), Steering.hold(new Hold(Hold.Stage.ENFORCE, "balance", null)));
+    red.untilHeld(0);
+    assertEquals(2, released(red, "hold").size());
+    JsonObject state = red.state();
+    assertEquals("enforce", state.getJsonObject("billing_hold").getString("stage"));
+    assertEquals(16, state.getJsonObject("declared").getInteger("max_gpus"));
+    assertEquals(1L, state.getLong("version"));
+  }
+
+  @Test
+  void aGracePeriodChangesNothing() {
+    Stage stage = bourse.stage();
+    Desk red = stage.redA();
+    red.hold(1, 2);
+    bourse.steer(red.cluster(), Steering.hold(new Hold(Hold.Stage.GRACE, "balance", null)));
+    JsonObject hold = red.state().getJsonObject("billing_hold");
+    assertEquals("grace", hold.getString("state"));
+    assertNull(hold.getValue("stage"));
+    red.declare(2, 2);
+    red.untilHeld(2);
+  }
+
+  @Test
+  void aPinnedNodeIsNotLostToAnyBid() {
+    Stage stage = brief.stage();
+    Desk red = stage.redA();
+    List<String> held = red.hold(Stage.NODES, 2);
+    for (String node : held.subList(0, 3)) {
+      brief.steer(red.cluster(), Steering.pin(node, true));
+    }
+    stage.blueA().addKey();
+    stage.blueA().declare(Stage.NODES, 5);
+    stage.blueA().untilHeld(1);
+    untilCleared(stage);
+    assertEquals(held.subList(0, 3), red.active());
+  }
+
+  @Test
+  void aGrantThatCannotBePreparedIsUnwoundAndItsMachineSetAside() {
+    try (RunningBourse failing = RunningBourse.staged(1, "nodes.simulated.failure-rate=1")) {
+      Stage stage = failing.stage();
+      Desk red = stage.redA();
+      red.addKey();
+      red.declare(1, 2);
+      until("every machine was tried", () -> quote(stage).getInteger("usable_nodes") == 0);
+      List<JsonObject> unwound =
+          red.activity().stream()
+              .filter(e -> e.getString("kind").equals("action"))
+              .filter(e -> e.getString("note").contains("unwound"))
+              .toList();
+      assertEquals(Stage.NODES, unwound.size());
+      assertEquals(
+          Stage.NODES,
+          unwound.stream().map(e -> e.getString("note")).distinct().count(),
+          "each machine was tried once: it backs off");
+      assertEquals(1, red.state().getInteger("pending"));
+      until(
+          "capacity is what red lacks",
+          () ->
+              Boolean.TRUE.equals(
+                  red.state().getJsonObject("declared").getValue("capacity_unavailable")));
+      assertFalse(red.state().getJsonObject("declared").getBoolean("bid_too_low"));
+      assertEquals(List.of(), red.active());
+    }
+  }
+
+  @Test
+  void aPoolMayLackADetectorSwapsAndAModel() {
+    String world =
+        """
+        pools:
+          - {name: bare, site: lab, provider: simulated, gpu_vendor: AMD, gpus_per_node: 4, ssh_user: root,
+             reserve_price_per_gpu_hour: 0, max_price_cap_per_gpu_hour: 3, detector_armed: false,
+             swaps_enabled: false, simulated_nodes: 1}
+        orgs:
+          - id: solo
+            display: Solo
+            kind: standard
+            clusters: [{name: solo-main, pool: bare}]
+            tokens: [{name: orgwide, scopes: ["capacity:read", "capacity:write"]}]
+        """;
+    try (RunningBourse small = RunningBourse.world(world)) {
+      Desk desk = new Desk(small.as("solo", "orgwide"), "solo", "solo-main");
+      desk.addKey();
+      desk.put(desk.order(1, 2).put("max_gpus", 6)).refused(ErrorCode.BAD_REQUEST);
+      desk.put(desk.order(1, 2)).ok();
+      until("one of two", () -> desk.active().size() == 1);
+      JsonObject state = desk.state();
+      assertEquals(4, state.getInteger("gpus_per_node"));
+      assertNull(state.getValue("gpu_model"));
+      assertEquals(3.0, state.getDouble("max_price_cap_per_gpu_hour"));
+      assertEquals(1, state.getInteger("pending"));
+      assertNull(state.getJsonObject("declared").getValue("capacity_unavailable"));
+      desk.swap(desk.active().get(0)).refused(ErrorCode.SWAP_DISABLED);
+    }
+  }
+}

@@ -1,0 +1,123 @@
+package dev.bourse.app;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.audit.AuditRow;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+/** Of writers that saw the same version, one wins. */
+class RacingWritersTest {
+  private static final int WRITES = 200;
+  private static final int WRITERS = 2;
+
+  @Test
+  void oneWriterWinsEachVersionAndEachWinLeavesOneRow() throws Exception {
+    ExecutorService writers = Executors.newFixedThreadPool(WRITERS);
+    try (RunningBourse bourse = RunningBourse.staged(1)) {
+      Desk desk = bourse.stage().redA();
+      desk.addKey();
+      CyclicBarrier start = new CyclicBarrier(WRITERS);
+      List<Future<List<Long>>> races = new ArrayList<>();
+      for (int i = 0; i < WRITERS; i++) {
+        int writer = i;
+        races.add(writers.submit(() -> race(desk, writer, start)));
+      }
+      List<Long> won = new ArrayList<>();
+      for (Future<List<Long>> race : races) {
+        won.addAll(race.get(60, TimeUnit.SECONDS));
+      }
+      List<Long> versions = LongStream.rangeClosed(1, WRITES).boxed().toList();
+      assertEquals(versions, won.stream().sorted().toList());
+      assertEquals(WRITES, desk.version());
+      assertEquals(
+          versions,
+          bourse.audit(desk.orgId(), false).stream()
+              .filter(row -> row.action().equals("vm_capacity_put"))
+              .map(AuditRow::detail)
+              .map(detail -> Long.valueOf(detail.replaceAll(".*version=", "")))
+              .toList());
+      assertEquals(WRITES, requests(desk));
+    } finally {
+      writers.shutdownNow();
+    }
+  }
+
+  /** Sends one write for each version; the versions it made. */
+  private static List<Long> race(Desk desk, int writer, CyclicBarrier start) throws Exception {
+    List<Long> won = new ArrayList<>();
+    for (int version = 0; version < WRITES; version++) {
+      JsonObject order =
+          new JsonObject()
+              .put("cluster", desk.cluster())
+              .put("max_gpus", version % 3 * Desk.NODE)
+              .put("max_price_per_gpu_hour", 2 + writer)
+              .put("expected_version", version);
+      start.await(20, TimeUnit.SECONDS);
+      HttpAnswer answer = desk.put(order);
+      if (answer.status() == 200) {
+        assertEquals(2.0 + writer, price(answer.json()));
+        won.add(answer.json().getLong("version"));
+      } else {
+        assertEquals("version-mismatch", answer.json().getString("error"));
+      }
+    }
+    return won;
+  }
+
+  private static double price(JsonObject state) {
+    return state.getJsonObject("declared").getDouble("max_price_per_gpu_hour");
+  }
+
+  private static int requests(Desk desk) {
+    int requests = 0;
+    for (int page = 0; page < 10; page++) {
+      requests +=
+          desk.caller()
+              .get("/api/vm/activity?who=user&cluster=" + desk.cluster() + "&page=" + page)
+              .ok()
+              .getJsonArray("entries")
+              .size();
+    }
+    return requests;
+  }
+
+  @Test
+  void theSameKeyRegisteredByTwoAtOnceIsOneKey() throws Exception {
+    ExecutorService writers = Executors.newFixedThreadPool(WRITERS);
+    try (RunningBourse bourse = RunningBourse.staged(1)) {
+      Desk desk = bourse.stage().redA();
+      String path = "/api/vm/orgs/" + desk.orgId() + "/ssh-keys";
+      for (int round = 1; round <= 30; round++) {
+        CyclicBarrier start = new CyclicBarrier(WRITERS);
+        JsonObject registration =
+            new JsonObject().put("name", "k").put("public_key", RunningBourse.keyLine());
+        List<Future<HttpAnswer>> races = new ArrayList<>();
+        for (int i = 0; i < WRITERS; i++) {
+          races.add(
+              writers.submit(
+                  () -> {
+                    start.await(20, TimeUnit.SECONDS);
+                    return desk.caller().post(path, registration);
+                  }));
+        }
+        HttpAnswer one = races.get(0).get(20, TimeUnit.SECONDS);
+        HttpAnswer other = races.get(1).get(20, TimeUnit.SECONDS);
+        assertEquals(401, one.status() + other.status(), "one 201 and one 200");
+        assertEquals(one.json(), other.json());
+        assertEquals(round, desk.caller().get(path).ok().getJsonArray("keys").size());
+        assertEquals(round, bourse.audit(desk.orgId(), false).size());
+      }
+    } finally {
+      writers.shutdownNow();
+    }
+  }
+}

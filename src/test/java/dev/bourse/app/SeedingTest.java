@@ -1,0 +1,141 @@
+package dev.bourse.app;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.access.AccessStore;
+import dev.bourse.access.Tokens;
+import dev.bourse.capacity.StoreFixture;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Worlds put into a store that may have some of them already. */
+class SeedingTest extends StoreFixture {
+  private final Random random = new Random(5);
+
+  private static final List<String> TABLES =
+      List.of("org", "member", "token", "pool", "node", "cluster", "allocation", "activity");
+
+  @Test
+  void aSecondStartOfTheSameWorldChangesNothing() throws Exception {
+    seed(WorldTest.demo());
+    List<Long> before = counts();
+
+    JsonObject second = seed(WorldTest.demo());
+
+    assertEquals(before, counts());
+    assertEquals(new JsonObject(), second.getJsonObject("globex").getJsonObject("tokens"));
+  }
+
+  @Test
+  void theTokensToldAreTheTokensStored() throws Exception {
+    JsonObject told = seed(WorldTest.demo());
+    Tokens tokens = new Tokens(new AccessStore(database), clock);
+    await(tokens.load());
+    String bound = told.getJsonObject("globex").getJsonObject("tokens").getString("bound");
+
+    assertEquals("globex-main", tokens.authenticate("Bearer " + bound).cluster());
+  }
+
+  @Test
+  void aStaticClusterHoldsItsNodesFromTheStart() throws Exception {
+    seed(WorldTest.demo());
+
+    assertEquals(
+        List.of(2L), integers("SELECT COUNT(*) FROM allocation WHERE cluster = 'acme-legacy'"));
+    assertEquals(List.of(16L), integers("SELECT max_gpus FROM cluster WHERE name = 'acme-legacy'"));
+  }
+
+  @Test
+  void whatIsAddedToAWorldLaterIsMadeAndEachMachineHasAnAddressOfItsOwn() throws Exception {
+    seed(world(pool("p", 4), "{name: s1, pool: p, posture: static, held_nodes: 2}"));
+    seed(world(pool("p", 8), "{name: s1, pool: p, posture: static, held_nodes: 2}"));
+    seed(
+        world(
+            pool("p", 8) + pool("q", 8),
+            "{name: s1, pool: p, posture: static, held_nodes: 2},"
+                + " {name: s2, pool: p, posture: static, held_nodes: 3}"));
+
+    assertEquals(List.of(8L), integers("SELECT COUNT(*) FROM node WHERE pool = 'q'"));
+    assertEquals(List.of(5L), integers("SELECT COUNT(DISTINCT node_id) FROM allocation"));
+    assertEquals(
+        integers("SELECT COUNT(*) FROM node"),
+        integers("SELECT COUNT(DISTINCT public_ip) FROM node"));
+  }
+
+  @Test
+  void staticClustersOfTwoOrganizationsShareAPool() throws Exception {
+    seed(
+        WorldTest.read(
+            "pools:\n"
+                + pool("p", 4)
+                + "orgs:\n"
+                + "  - {id: a, display: A, clusters: [{name: s1, pool: p, posture: static,"
+                + " held_nodes: 2}]}\n"
+                + "  - {id: b, display: B, clusters: [{name: s2, pool: p, posture: static,"
+                + " held_nodes: 2}]}\n"));
+
+    assertEquals(List.of(4L), integers("SELECT COUNT(DISTINCT node_id) FROM allocation"));
+  }
+
+  @Test
+  void aStaticClusterThatFindsNoSpareNodesIsRefusedAndNothingIsStored() throws Exception {
+    seed(world(pool("p", 2), "{name: s1, pool: p, posture: static, held_nodes: 2}"));
+    List<Long> before = counts();
+
+    IllegalStateException refused =
+        fails(
+            IllegalStateException.class,
+            prepared(world(pool("p", 2), "{name: s2, pool: p, posture: static, held_nodes: 1}")));
+
+    assertTrue(String.valueOf(refused.getMessage()).contains("s2"), refused.getMessage());
+    assertEquals(before, counts());
+  }
+
+  @Test
+  void aNewTokenOfAKnownOrganizationIsMintedAlone() throws Exception {
+    seed(WorldTest.read("orgs: [{id: a, display: A, tokens: [{name: t1}]}]"));
+    JsonObject told =
+        seed(WorldTest.read("orgs: [{id: a, display: A, tokens: [{name: t1}, {name: t2}]}]"));
+
+    assertEquals(Set.of("t2"), told.getJsonObject("a").getJsonObject("tokens").fieldNames());
+    assertNotEquals(null, told.getJsonObject("a").getJsonObject("tokens").getString("t2"));
+  }
+
+  private static String pool(String name, int nodes) {
+    return "  - {name: "
+        + name
+        + ", site: s, provider: simulated, gpu_vendor: v, ssh_user: u, simulated_nodes: "
+        + nodes
+        + "}\n";
+  }
+
+  private static World world(String pools, String clusters) throws Exception {
+    return WorldTest.read(
+        "pools:\n" + pools + "orgs:\n  - {id: a, display: A, clusters: [" + clusters + "]}\n");
+  }
+
+  private Future<Seeding> prepared(World world) {
+    return new Seeding(database, clock, random).prepare(world);
+  }
+
+  private JsonObject seed(World world) throws Exception {
+    Seeding seeding = await(prepared(world));
+    await(seeding.commit());
+    return seeding.keys();
+  }
+
+  private List<Long> counts() throws Exception {
+    List<Long> counts = new ArrayList<>();
+    for (String table : TABLES) {
+      counts.addAll(integers("SELECT COUNT(*) FROM " + table));
+    }
+    return counts;
+  }
+}

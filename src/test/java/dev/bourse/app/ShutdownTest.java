@@ -1,0 +1,125 @@
+package dev.bourse.app;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.audit.AuditRow;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** A service told to stop finishes what it took on. */
+class ShutdownTest {
+  private static final List<String> SETTINGS =
+      List.of(
+          "port=0",
+          "capacity.write-cadence=0",
+          "limits.requests-per-minute=0",
+          "limits.edge-per-minute=0");
+
+  /** What a process ended by SIGTERM exits with. */
+  private static final int TERMINATED = 128 + 15;
+
+  @Test
+  void terminationKeepsEveryAnsweredWriteAndRead() throws Exception {
+    Path data = RunningBourse.newFolder();
+    AtomicInteger writes = new AtomicInteger();
+    AtomicInteger reads = new AtomicInteger();
+    try (ChildBourse child = new ChildBourse(data, SETTINGS)) {
+      String token =
+          new JsonObject(Files.readString(data.resolve("demo.json")))
+              .getJsonObject("orgs")
+              .getJsonObject("globex")
+              .getJsonObject("tokens")
+              .getString("orgwide");
+      Caller caller = new Caller(child.baseUrl(), token);
+      CompletableFuture<Void> load = CompletableFuture.runAsync(() -> load(caller, writes, reads));
+      RunningBourse.until("some writes", () -> writes.get() > 20);
+      assertEquals(TERMINATED, child.terminate());
+      load.get();
+    }
+    try (RunningBourse after = RunningBourse.over(data)) {
+      List<AuditRow> written = after.audit("globex", false);
+      assertTrue(written.size() >= writes.get(), written.size() + " of " + writes);
+      assertEquals(
+          written.size(),
+          new Desk(after.as("globex", "orgwide"), "globex", "globex-main").version());
+      int recorded = after.audit("globex", true).size();
+      assertTrue(recorded >= reads.get(), recorded + " of " + reads);
+    }
+  }
+
+  private static void load(Caller caller, AtomicInteger writes, AtomicInteger reads) {
+    try {
+      while (true) {
+        HttpAnswer read = caller.exchange("GET", "/api/vm/capacity", null);
+        if (read.status() == 200) {
+          reads.incrementAndGet();
+          JsonObject order =
+              new JsonObject()
+                  .put("max_gpus", 0)
+                  .put("max_price_per_gpu_hour", 2)
+                  .put("expected_version", read.json().getLong("version"));
+          HttpAnswer write =
+              caller.exchange(
+                  "PUT", "/api/vm/capacity", order.encode(), "Content-Type", "application/json");
+          assertEquals(200, write.status());
+          writes.incrementAndGet();
+        }
+      }
+    } catch (IOException gone) {
+      // As it should be.
+    }
+  }
+
+  @Test
+  void aRequestUnderWayIsFinishedAndANewOneIsNotTaken() throws Exception {
+    try (RunningBourse bourse = RunningBourse.demo()) {
+      URI address = URI.create(bourse.service().baseUrl());
+      byte[] body =
+          "{\"max_gpus\":0,\"max_price_per_gpu_hour\":2,\"expected_version\":0}"
+              .getBytes(StandardCharsets.US_ASCII);
+      try (Socket socket = new Socket(address.getHost(), address.getPort())) {
+        OutputStream out = socket.getOutputStream();
+        String head =
+            "PUT /api/vm/capacity HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                + "Expect: 100-continue\r\nAuthorization: Bearer "
+                + bourse.secret("globex", "orgwide")
+                + "\r\nContent-Length: "
+                + body.length
+                + "\r\n\r\n";
+        out.write(head.getBytes(StandardCharsets.US_ASCII));
+        out.flush();
+        byte[] continued = socket.getInputStream().readNBytes(25);
+        assertEquals(
+            "HTTP/1.1 100 Continue\r\n\r\n", new String(continued, StandardCharsets.US_ASCII));
+        CompletableFuture<Void> stopped = CompletableFuture.runAsync(bourse::stop);
+        RunningBourse.until("new connections are refused", () -> isRefused(address));
+        out.write(body);
+        out.flush();
+        String answer =
+            new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+        assertTrue(answer.startsWith("HTTP/1.1 200 OK\r\n"), answer);
+        assertTrue(answer.contains("\"version\":1"), answer);
+        stopped.get();
+      }
+    }
+  }
+
+  private static boolean isRefused(URI address) {
+    try (Socket probe = new Socket(address.getHost(), address.getPort())) {
+      return !probe.isConnected();
+    } catch (IOException refused) {
+      return true;
+    }
+  }
+}

@@ -1,0 +1,89 @@
+package dev.bourse.app;
+
+import static dev.bourse.app.RunningBourse.await;
+import static dev.bourse.app.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.core.ErrorCode;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import dev.bourse.store.StoreConfig;
+import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A store that cannot be written makes writes wait and loses none. */
+class StoreFaultTest {
+  private static final String FILLER = "filler";
+
+  @Test
+  void onAFullDiskWritesAreRefusedReadsGoOnAndRoomMendsIt() {
+    StoreConfig small = new StoreConfig(65_536, 4_096, 2, 2 << 20);
+    try (RunningBourse bourse = RunningBourse.staged(1, small, "market.tick=1h")) {
+      Desk desk = bourse.stage().redA();
+      fill(bourse.service().database());
+      JsonObject order = desk.order(0, 2);
+      // What room is left in half-empty pages takes a few more.
+      for (int i = 0; i < 500 && desk.put(order).status() == 200; i++) {
+        order = desk.order(0, 2);
+      }
+      JsonObject refusal = desk.put(order).refused(ErrorCode.OVERLOADED);
+      assertTrue(refusal.getLong("retry_after_s") >= 1);
+      desk.addKey().refused(ErrorCode.OVERLOADED);
+      JsonObject state = desk.state();
+      assertEquals(order.getLong("expected_version"), state.getLong("version"));
+      int rows = bourse.audit(desk.orgId(), false).size();
+      assertEquals(state.getLong("version"), rows, "one row for each accepted write");
+      await(
+          bourse
+              .service()
+              .database()
+              .commit(List.of(Statement.of("DELETE FROM audit WHERE org_id = ?", FILLER))));
+      JsonObject sameAgain = order;
+      until("the same request does", () -> desk.put(sameAgain).status() == 200);
+      assertEquals(rows + 1, bourse.audit(desk.orgId(), false).size());
+      until("the reads made meanwhile are recorded", () -> reads(bourse, desk) > 0);
+    }
+  }
+
+  private static int reads(RunningBourse bourse, Desk desk) {
+    return bourse.audit(desk.orgId(), true).size();
+  }
+
+  private static void fill(Database database) {
+    for (int bytes = 1 << 16; bytes >= 1 << 6; bytes /= 4) {
+      Statement row =
+          Statement.of(
+              "INSERT INTO audit (ts, org_id, actor, action, subject, detail, is_read)"
+                  + " VALUES (0, ?, '', '', '', ?, 0)",
+              FILLER,
+              "x".repeat(bytes));
+      boolean hasRoom = true;
+      while (hasRoom) {
+        hasRoom = await(database.commit(List.of(row)).map(stored -> true).otherwise(full -> false));
+      }
+    }
+  }
+
+  @Test
+  void whileTheStoreIsTakenWritesAreRefusedAndLaterTheyDo() throws Exception {
+    try (RunningBourse bourse = RunningBourse.staged(1)) {
+      Desk desk = bourse.stage().redA();
+      desk.addKey();
+      JsonObject order = desk.order(1, 2);
+      try (Connection other =
+              DriverManager.getConnection("jdbc:sqlite:" + bourse.data().resolve("bourse.db"));
+          java.sql.Statement taking = other.createStatement()) {
+        taking.execute("BEGIN IMMEDIATE");
+        desk.put(order).refused(ErrorCode.OVERLOADED);
+        assertEquals(0L, desk.version());
+        taking.execute("ROLLBACK");
+      }
+      desk.put(order).ok();
+      desk.untilHeld(1);
+    }
+  }
+}

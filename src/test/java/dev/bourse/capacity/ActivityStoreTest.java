@@ -1,0 +1,70 @@
+package dev.bourse.capacity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.store.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Activity on disk. */
+class ActivityStoreTest extends StoreFixture {
+  private static final Activity ACTION =
+      new Activity("action", "system:market", "system", null, null, "released 10.0.0.1", "outbid");
+
+  @Test
+  void everyFieldSurvivesAndBothKindsAreMergedNewestFirst() throws Exception {
+    Activity request = Activity.request("token:abc", 8, 250);
+    write(request, "c1", 10);
+    write(ACTION, "c1", 20);
+    write(request, "c2", 15);
+    write(ACTION, "c1", 10);
+
+    List<ActivityStore.Entry> all =
+        await(new ActivityStore(database).listNewest(List.of("c1", "c2"), Optional.empty()));
+
+    assertEquals(List.of(20L, 15L, 10L, 10L), all.stream().map(e -> e.atMillis()).toList());
+    assertEquals(List.of(2L, 3L, 4L, 1L), all.stream().map(e -> e.id()).toList());
+    assertEquals(ACTION, all.get(0).activity());
+    assertEquals(request, all.get(1).activity());
+    assertEquals("c2", all.get(1).cluster());
+  }
+
+  @Test
+  void anotherClustersEntriesAndTheOtherWhoAreLeftOut() throws Exception {
+    write(Activity.request("token:abc", 8, 250), "c1", 10);
+    write(ACTION, "c1", 20);
+    ActivityStore store = new ActivityStore(database);
+
+    assertEquals(1, await(store.listNewest(List.of("c1"), Optional.of("user"))).size());
+    assertEquals(1, await(store.listNewest(List.of("c1"), Optional.of("system"))).size());
+    assertEquals(0, await(store.listNewest(List.of("c2"), Optional.empty())).size());
+    assertEquals(0, await(store.listNewest(List.of(), Optional.empty())).size());
+  }
+
+  @Test
+  void eachKindIsReadFourHundredDeep() throws Exception {
+    List<Statement> rows = new ArrayList<>();
+    for (int i = 0; i < 500; i++) {
+      rows.add(CapacityStore.insert(Activity.request("x", 8, 100), "c1", i));
+      rows.add(CapacityStore.insert(ACTION, "c1", 1_000 + i));
+    }
+    await(database.commit(rows));
+
+    List<ActivityStore.Entry> all =
+        await(new ActivityStore(database).listNewest(List.of("c1"), Optional.empty()));
+
+    assertEquals(800, all.size());
+    assertEquals(100, all.get(799).atMillis());
+  }
+
+  @Test
+  void everyFieldOfAPoolSurvives() throws Exception {
+    assertEquals(List.of(Sample.POOL), await(new PoolStore(database).listPools()));
+  }
+
+  private void write(Activity entry, String cluster, long atMillis) throws Exception {
+    await(database.commit(List.of(CapacityStore.insert(entry, cluster, atMillis))));
+  }
+}

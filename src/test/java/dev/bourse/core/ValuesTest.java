@@ -1,0 +1,65 @@
+package dev.bourse.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.math.BigDecimal;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The values every package speaks in. */
+class ValuesTest {
+  @Test
+  void aPriceIsWholeCentsHoweverItIsWritten() {
+    assertTrue(Price.isWholeCents(new BigDecimal("2.50000")));
+    assertTrue(Price.isWholeCents(new BigDecimal("1E+3")));
+    assertFalse(Price.isWholeCents(new BigDecimal("0.001")));
+    assertEquals(250, Price.toCents(new BigDecimal("2.5000")));
+    assertEquals(100_000, Price.toCents(new BigDecimal("1E+3")));
+    assertThrows(ArithmeticException.class, () -> Price.toCents(new BigDecimal("0.001")));
+    assertThrows(ArithmeticException.class, () -> Price.toCents(new BigDecimal("1E+30")));
+  }
+
+  @Test
+  void everyPriceInCentsSurvivesItsDecimalForm() {
+    for (long cents = 0; cents < 100_000; cents++) {
+      assertEquals(cents, Price.toCents(new BigDecimal(Double.toString(Price.toUsd(cents)))));
+    }
+    assertEquals("0.07", Price.shown(7));
+  }
+
+  @Test
+  void aThrottlingRefusalRoundsItsWaitUpToWholeSeconds() {
+    assertEquals(1L, waits(1));
+    assertEquals(1L, waits(1_000));
+    assertEquals(2L, waits(1_001));
+    assertEquals(1L, waits(-5));
+  }
+
+  @Test
+  void shownTextIsOneShortLine() {
+    assertEquals("a?b", Text.shown("a\nb"));
+    assertEquals(65, Text.shown("x".repeat(1_000)).length());
+    assertEquals("??", Text.shown("\uD83D\uDE00"));
+  }
+
+  @Test
+  void aPageKnowsWhetherMoreFollows() {
+    assertEquals(new Page<>(List.of(1, 2), true), Page.of(List.of(1, 2, 3), 2));
+    assertEquals(new Page<>(List.of(1, 2), false), Page.of(List.of(1, 2), 2));
+  }
+
+  @Test
+  void timesAlwaysCarryMilliseconds() {
+    assertEquals("1970-01-01T00:00:00.000Z", Times.rfc3339(0));
+    assertEquals("2023-11-14T22:13:20.007Z", Times.rfc3339(1_700_000_000_007L));
+  }
+
+  private static Object waits(long millis) {
+    return String.valueOf(
+            ApiError.retryLater(ErrorCode.RATE_LIMITED, "x", millis).extras().get("retry_after_s"))
+        .transform(Long::valueOf);
+  }
+}

@@ -1,0 +1,275 @@
+package dev.bourse.market;
+
+import static dev.bourse.capacity.Sample.FRESHNESS;
+import static dev.bourse.capacity.Sample.POOL;
+import static dev.bourse.capacity.Sample.T0;
+import static dev.bourse.capacity.Sample.TERMS;
+import static dev.bourse.capacity.Sample.active;
+import static dev.bourse.capacity.Sample.declared;
+import static dev.bourse.capacity.Sample.granted;
+import static dev.bourse.capacity.Sample.ip;
+import static dev.bourse.capacity.Sample.order;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Allotment;
+import dev.bourse.capacity.Capacity;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.Pool;
+import dev.bourse.capacity.Sample;
+import dev.bourse.capacity.Steering;
+import dev.bourse.capacity.Verdict;
+import dev.bourse.nodes.Machine;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** How a tick sees clusters and nodes, and what it tells clusters. */
+class TickTest {
+  /** Past every protection that {@link Sample} gives. */
+  private static final long NOW = T0 + 2 * Sample.PROTECTION;
+
+  @Test
+  void everyUsableNodeIsASeatAndAFreeNode() {
+    Tick.Outcome outcome = tick(POOL, NOW, nodes(3), declared(8));
+
+    assertEquals(3, outcome.supply().seats());
+    assertEquals(List.of("n0", "n1", "n2"), free(outcome));
+    assertEquals(1, decided(outcome).grants().size());
+  }
+
+  @Test
+  void cordonedQuarantinedAndBackingOffNodesAreNeither() {
+    List<Node> some = new ArrayList<>();
+    some.add(new Node(machine(0), true, 0, 0, null));
+    some.add(new Node(machine(1), false, 0, 0, 5L));
+    some.add(new Node(machine(2), false, 1, NOW + 1, null));
+    some.add(new Node(machine(3), false, 1, NOW, null));
+
+    Tick.Outcome outcome = tick(POOL, NOW, some, declared(8));
+
+    assertEquals(1, outcome.supply().seats());
+    assertEquals(List.of("n3"), free(outcome));
+  }
+
+  @Test
+  void aHeldNodeKeepsItsSeatWhateverBecameOfTheMachine() {
+    Tick.Outcome outcome =
+        tick(POOL, NOW, List.of(new Node(machine(0), true, 0, 0, 5L)), active(1));
+
+    assertEquals(1, outcome.supply().seats());
+    assertEquals(Map.of(), reclaims(outcome));
+  }
+
+  @Test
+  void aNodeBeingReclaimedIsASeatButNotFree() {
+    Cluster shrunk =
+        Capacity.declare(active(2), order(8, "2", 1, List.of(ip(0))), TERMS, NOW).next();
+
+    Tick.Outcome outcome = tick(POOL, NOW, nodes(2), shrunk);
+
+    assertEquals(2, outcome.supply().seats());
+    assertEquals(List.of(), free(outcome));
+  }
+
+  @Test
+  void aNodeBeingCleanedForNobodyIsASeatButNotFree() {
+    Tick.Outcome outcome =
+        tick(POOL, NOW, new Tick.Nodes(nodes(2), Set.of("n0"), Map.of()), declared(8));
+
+    assertEquals(2, outcome.supply().seats());
+    assertEquals(List.of("n1"), free(outcome));
+  }
+
+  @Test
+  void aReplacementOnItsWayTakesItsNodeOutOfTheAuction() {
+    Cluster inTransit = granted(swapping(), 1, "a0", NOW);
+
+    Tick.Outcome outcome = tick(POOL, NOW, nodes(3), inTransit);
+
+    assertEquals(2, outcome.supply().seats());
+    assertEquals(List.of("n2"), free(outcome));
+    assertEquals(List.of(), outcome.clearing().grants());
+  }
+
+  @Test
+  void aSwapWithoutReplacementIsGrantedOneAndALapsedOneIsNot() {
+    Cluster swapping = swapping();
+
+    assertEquals(
+        List.of(new Clearing.Grant("c1", "n1", "a0")),
+        tick(POOL, NOW, nodes(2), swapping).clearing().grants());
+    Tick.Outcome late = tick(POOL, NOW + FRESHNESS, nodes(2), swapping);
+    assertEquals(List.of(), late.clearing().grants());
+    assertTrue(late.decided().containsKey("c1"), "the lapse is carried out");
+  }
+
+  @Test
+  void aNodeIsNotGrantedToTheOrganizationThatSwappedItAway() {
+    Tick.Nodes excluded = new Tick.Nodes(nodes(1), Set.of(), Map.of("n0", "acme"));
+
+    assertEquals(List.of(), tick(POOL, NOW, excluded, declared(8)).clearing().grants());
+    assertEquals(
+        1,
+        tick(POOL, NOW, new Tick.Nodes(nodes(1), Set.of(), Map.of("n0", "other")), declared(8))
+            .clearing()
+            .grants()
+            .size());
+  }
+
+  @Test
+  void anEnforcedHoldTakesEverythingANoticeKeepsWhatIsHeldAndGraceIsNothing() {
+    Cluster more = Capacity.declare(active(1), order(16, "2", 1), TERMS, NOW).next();
+
+    Tick.Outcome enforced = tick(POOL, NOW, nodes(2), held(more, Hold.Stage.ENFORCE));
+    Tick.Outcome notice = tick(POOL, NOW, nodes(2), held(more, Hold.Stage.NOTICE));
+    Tick.Outcome grace = tick(POOL, NOW, nodes(2), held(more, Hold.Stage.GRACE));
+
+    assertEquals(Map.of("a0", Allocation.Reason.HOLD), reclaims(enforced));
+    assertEquals(Map.of(), reclaims(notice));
+    assertEquals(List.of(), notice.clearing().grants());
+    assertEquals(1, grace.clearing().grants().size());
+  }
+
+  @Test
+  void anOperatorManagedClusterKeepsWhatItHoldsAndIsGrantedNothing() {
+    Cluster more = Capacity.declare(active(1), order(16, "2", 1), TERMS, NOW).next();
+    Cluster fixed = Steering.posture(Cluster.Posture.STATIC).apply(more, NOW).next();
+
+    Tick.Outcome outcome = tick(POOL, NOW, nodes(2), fixed);
+
+    assertEquals(List.of(), outcome.clearing().grants());
+    assertEquals(Map.of(), reclaims(outcome));
+    assertFalse(decided(outcome).verdict().bidTooLow());
+  }
+
+  @Test
+  void aClusterWithNothingToChangeIsNotTold() {
+    Cluster settled = judged(active(1), new Verdict(false, false));
+
+    assertEquals(Map.of(), tick(POOL, NOW, nodes(2), settled).decided());
+  }
+
+  @Test
+  void anUnprotectedNodeGoesToAHigherBidAndItsClusterIsToldThatItBidsTooLow() {
+    Cluster poor = judged(active(1), new Verdict(false, false));
+    Cluster rich =
+        Capacity.declare(
+                Cluster.created("c2", "other", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET),
+                order(8, "3", 0),
+                TERMS,
+                NOW)
+            .next();
+
+    Tick.Outcome outcome = tick(POOL, NOW, nodes(1), poor, rich);
+
+    assertEquals(Map.of("a0", Allocation.Reason.OUTBID), reclaims(outcome));
+    assertEquals(new Verdict(true, false), decided(outcome).verdict());
+    Tick.Outcome early = tick(POOL, T0 + 90_000, nodes(1), poor, rich);
+    assertEquals(Map.of(), reclaims(early));
+  }
+
+  @Test
+  void aSlotThatNoPriceWouldFillIsToldThatCapacityIsUnavailable() {
+    Tick.Outcome outcome = tick(POOL, NOW, nodes(0), declared(8));
+
+    assertEquals(new Verdict(false, true), decided(outcome).verdict());
+    assertNull(outcome.clearing().admissionCents());
+  }
+
+  @Test
+  void threeUnwoundGrantsInARowMeanUnavailableWhileSlotsAreOpen() {
+    Cluster failing = declared(8);
+    for (int i = 0; i < 3; i++) {
+      failing = granted(failing, i, null, NOW);
+      failing = Allotment.unwound(failing, "a" + i, "broken", NOW).next();
+    }
+
+    assertEquals(new Verdict(false, true), decided(tick(POOL, NOW, nodes(9), failing)).verdict());
+  }
+
+  @Test
+  void whereNoDetectorIsArmedThereIsNoVerdict() {
+    Pool blind =
+        new Pool(
+            "h100",
+            "site-1",
+            "simulated",
+            "NVIDIA",
+            null,
+            8,
+            100,
+            1_000,
+            false,
+            true,
+            POOL.environment());
+
+    Tick.Outcome outcome = tick(blind, NOW, nodes(0), declared(8));
+
+    assertEquals(Map.of(), outcome.decided());
+  }
+
+  private static Cluster swapping() {
+    return Capacity.swap(active(1), Sample.ACTOR, ip(0), TERMS, NOW).next();
+  }
+
+  private static Cluster held(Cluster cluster, Hold.Stage stage) {
+    return Steering.hold(new Hold(stage, "unpaid", null)).apply(cluster, NOW).next();
+  }
+
+  private static Cluster judged(Cluster cluster, Verdict verdict) {
+    return Allotment.settle(
+            cluster,
+            new Allotment.Orders(cluster.revision(), List.of(), List.of(), verdict, FRESHNESS),
+            NOW)
+        .next();
+  }
+
+  private static Tick.Outcome tick(Pool pool, long now, List<Node> nodes, Cluster... clusters) {
+    return tick(pool, now, new Tick.Nodes(nodes, Set.of(), Map.of()), clusters);
+  }
+
+  private static Tick.Outcome tick(Pool pool, long now, Tick.Nodes nodes, Cluster... clusters) {
+    return new Tick(pool, Sample.views(clusters), FRESHNESS, now).decide(nodes);
+  }
+
+  private static Tick.Decided decided(Tick.Outcome outcome) {
+    Tick.Decided decided = outcome.decided().get("c1");
+    if (decided == null) {
+      throw new AssertionError("c1 is not told anything");
+    }
+    return decided;
+  }
+
+  private static List<String> free(Tick.Outcome outcome) {
+    return outcome.supply().free().stream().map(Supply.FreeNode::nodeId).toList();
+  }
+
+  private static Map<String, Allocation.Reason> reclaims(Tick.Outcome outcome) {
+    Map<String, Allocation.Reason> reclaims = new HashMap<>();
+    outcome
+        .decided()
+        .values()
+        .forEach(d -> d.reclaims().forEach(t -> reclaims.put(t.allocationId(), t.reason())));
+    return reclaims;
+  }
+
+  private static List<Node> nodes(int count) {
+    List<Node> nodes = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      nodes.add(new Node(machine(i), false, 0, 0, null));
+    }
+    return nodes;
+  }
+
+  private static Machine machine(int i) {
+    return new Machine("n" + i, ip(i), 22, null);
+  }
+}
