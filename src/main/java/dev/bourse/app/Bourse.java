@@ -33,6 +33,7 @@ import dev.bourse.nodes.SshNodes;
 import dev.bourse.org.OrgRoutes;
 import dev.bourse.org.OrgStore;
 import dev.bourse.store.Database;
+import dev.bourse.store.PostgresDatabase;
 import dev.bourse.store.SqliteDatabase;
 import dev.bourse.store.StoreConfig;
 import dev.bourse.store.StoreUnavailable;
@@ -101,13 +102,20 @@ final class Bourse {
   }
 
   private Future<Database> openStore() {
-    return SqliteDatabase.open(
-            vertx, config.data().resolve("bourse.db"), StoreConfig.defaults(), "db/sqlite", clock)
-        .map(
-            database -> {
-              stops.push(database::close);
-              return database;
-            });
+    Future<? extends Database> opened =
+        config.postgres().isPresent()
+            ? PostgresDatabase.open(vertx, config.postgres().get(), "db/postgres", clock, random)
+            : SqliteDatabase.open(
+                vertx,
+                config.data().resolve("bourse.db"),
+                StoreConfig.defaults(),
+                "db/sqlite",
+                clock);
+    return opened.map(
+        database -> {
+          stops.push(database::close);
+          return database;
+        });
   }
 
   private Future<Void> seed(Database database) {
@@ -142,6 +150,7 @@ final class Bourse {
                 vertx
                     .executeBlocking(
                         () -> {
+                          Files.createDirectories(config.data());
                           keysFile(name).merge(seeding.keys());
                           return seeding;
                         })
