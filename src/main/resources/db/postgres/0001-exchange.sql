@@ -1,29 +1,30 @@
 -- Prices are US cents per GPU-hour, times epoch milliseconds, truth values 0 or 1, JSON is text.
+-- Text sorts by its bytes, as in every other engine, whatever the database's locale.
 
 CREATE TABLE org (
-  org_id TEXT PRIMARY KEY,
-  display TEXT NOT NULL,
-  kind TEXT NOT NULL,
+  org_id TEXT COLLATE "C" PRIMARY KEY,
+  display TEXT COLLATE "C" NOT NULL,
+  kind TEXT COLLATE "C" NOT NULL,
   created_at BIGINT NOT NULL
 );
 
 CREATE TABLE member (
-  org_id TEXT NOT NULL REFERENCES org (org_id),
-  username TEXT NOT NULL,
-  email TEXT NOT NULL,
-  name TEXT NOT NULL,
+  org_id TEXT COLLATE "C" NOT NULL REFERENCES org (org_id),
+  username TEXT COLLATE "C" NOT NULL,
+  email TEXT COLLATE "C" NOT NULL,
+  name TEXT COLLATE "C" NOT NULL,
   created_at BIGINT NOT NULL,
   PRIMARY KEY (org_id, username)
 );
 
 CREATE TABLE token (
-  token_id TEXT PRIMARY KEY,
-  org_id TEXT NOT NULL REFERENCES org (org_id),
-  name TEXT NOT NULL,
-  secret_sha256 TEXT NOT NULL,
-  scopes TEXT NOT NULL,
-  cluster TEXT,
-  created_by TEXT NOT NULL,
+  token_id TEXT COLLATE "C" PRIMARY KEY,
+  org_id TEXT COLLATE "C" NOT NULL REFERENCES org (org_id),
+  name TEXT COLLATE "C" NOT NULL,
+  secret_sha256 TEXT COLLATE "C" NOT NULL,
+  scopes TEXT COLLATE "C" NOT NULL,
+  cluster TEXT COLLATE "C",
+  created_by TEXT COLLATE "C" NOT NULL,
   created_at BIGINT NOT NULL,
   expires_at BIGINT,
   last_used_at BIGINT,
@@ -32,37 +33,37 @@ CREATE TABLE token (
 CREATE INDEX token_of_org ON token (org_id, created_at);
 
 CREATE TABLE pool (
-  name TEXT PRIMARY KEY,
-  site TEXT NOT NULL,
-  provider TEXT NOT NULL,
-  gpu_vendor TEXT NOT NULL,
-  gpu_model TEXT,
+  name TEXT COLLATE "C" PRIMARY KEY,
+  site TEXT COLLATE "C" NOT NULL,
+  provider TEXT COLLATE "C" NOT NULL,
+  gpu_vendor TEXT COLLATE "C" NOT NULL,
+  gpu_model TEXT COLLATE "C",
   gpus_per_node BIGINT NOT NULL,
   reserve_cents BIGINT NOT NULL,
   cap_cents BIGINT NOT NULL,
   detector_armed BIGINT NOT NULL,
   swaps_enabled BIGINT NOT NULL,
-  ssh_user TEXT NOT NULL,
+  ssh_user TEXT COLLATE "C" NOT NULL,
   ssh_port BIGINT NOT NULL,
-  env TEXT NOT NULL,
-  storage TEXT NOT NULL,
+  env TEXT COLLATE "C" NOT NULL,
+  storage TEXT COLLATE "C" NOT NULL,
   created_at BIGINT NOT NULL
 );
 
 -- Who may run a pool's market: the owner, until the lease expires. The epoch fences its commits.
 CREATE TABLE lease (
-  pool TEXT PRIMARY KEY REFERENCES pool (name),
-  owner TEXT NOT NULL,
+  pool TEXT COLLATE "C" PRIMARY KEY REFERENCES pool (name),
+  owner TEXT COLLATE "C" NOT NULL,
   epoch BIGINT NOT NULL,
   expires_at BIGINT NOT NULL
 );
 
 CREATE TABLE node (
-  node_id TEXT PRIMARY KEY,
-  pool TEXT NOT NULL REFERENCES pool (name),
-  public_ip TEXT NOT NULL UNIQUE,
+  node_id TEXT COLLATE "C" PRIMARY KEY,
+  pool TEXT COLLATE "C" NOT NULL REFERENCES pool (name),
+  public_ip TEXT COLLATE "C" NOT NULL UNIQUE,
   ssh_port BIGINT NOT NULL,
-  host_key TEXT,
+  host_key TEXT COLLATE "C",
   cordoned BIGINT NOT NULL DEFAULT 0,
   failures BIGINT NOT NULL DEFAULT 0,
   usable_after BIGINT NOT NULL DEFAULT 0,
@@ -74,7 +75,7 @@ CREATE INDEX node_of_pool ON node (pool, node_id);
 -- Change points of a pool's prices. The two running sums make the mean over any span two look-ups:
 -- cents x milliseconds priced, and milliseconds priced, both up to the change point.
 CREATE TABLE price_point (
-  pool TEXT NOT NULL REFERENCES pool (name),
+  pool TEXT COLLATE "C" NOT NULL REFERENCES pool (name),
   ts BIGINT NOT NULL,
   clearing_cents BIGINT,
   admission_cents BIGINT,
@@ -84,11 +85,11 @@ CREATE TABLE price_point (
 );
 
 CREATE TABLE cluster (
-  name TEXT PRIMARY KEY,
-  org_id TEXT NOT NULL REFERENCES org (org_id),
-  pool TEXT NOT NULL REFERENCES pool (name),
-  kind TEXT NOT NULL,
-  posture TEXT NOT NULL,
+  name TEXT COLLATE "C" PRIMARY KEY,
+  org_id TEXT COLLATE "C" NOT NULL REFERENCES org (org_id),
+  pool TEXT COLLATE "C" NOT NULL REFERENCES pool (name),
+  kind TEXT COLLATE "C" NOT NULL,
+  posture TEXT COLLATE "C" NOT NULL,
   writes_armed BIGINT NOT NULL,
   maintenance BIGINT NOT NULL,
   version BIGINT NOT NULL,
@@ -97,13 +98,13 @@ CREATE TABLE cluster (
   ceiling_cents BIGINT,
   priced_at BIGINT,
   declared_at BIGINT,
-  declared_by TEXT,
+  declared_by TEXT COLLATE "C",
   bid_too_low BIGINT NOT NULL,
   capacity_unavailable BIGINT,
   last_write_at BIGINT NOT NULL,
   provision_failures BIGINT NOT NULL,
-  hold_stage TEXT,
-  hold_reason TEXT,
+  hold_stage TEXT COLLATE "C",
+  hold_reason TEXT COLLATE "C",
   hold_enforce_after BIGINT,
   created_at BIGINT NOT NULL
 );
@@ -111,12 +112,12 @@ CREATE INDEX cluster_of_org ON cluster (org_id, name);
 
 -- Every grant ever made. A row without gone_at still occupies its machine.
 CREATE TABLE allocation (
-  allocation_id TEXT PRIMARY KEY,
-  cluster TEXT NOT NULL REFERENCES cluster (name),
-  node_id TEXT NOT NULL REFERENCES node (node_id),
-  public_ip TEXT,
+  allocation_id TEXT COLLATE "C" PRIMARY KEY,
+  cluster TEXT COLLATE "C" NOT NULL REFERENCES cluster (name),
+  node_id TEXT COLLATE "C" NOT NULL REFERENCES node (node_id),
+  public_ip TEXT COLLATE "C",
   slot BIGINT NOT NULL,
-  state TEXT NOT NULL,
+  state TEXT COLLATE "C" NOT NULL,
   granted_at BIGINT NOT NULL,
   active_at BIGINT,
   protected_until BIGINT,
@@ -124,9 +125,9 @@ CREATE TABLE allocation (
   pinned BIGINT NOT NULL,
   nomination BIGINT NOT NULL,
   swap_requested_at BIGINT,
-  replaces TEXT,
-  key_ids TEXT NOT NULL,
-  reclaim_reason TEXT,
+  replaces TEXT COLLATE "C",
+  key_ids TEXT COLLATE "C" NOT NULL,
+  reclaim_reason TEXT COLLATE "C",
   reclaim_at BIGINT,
   gone_at BIGINT
 );
@@ -138,26 +139,26 @@ CREATE INDEX allocation_reclaimed ON allocation (cluster, reclaim_at);
 CREATE TABLE activity (
   id BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
   ts BIGINT NOT NULL,
-  cluster TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  actor TEXT NOT NULL,
-  who TEXT NOT NULL,
+  cluster TEXT COLLATE "C" NOT NULL,
+  kind TEXT COLLATE "C" NOT NULL,
+  actor TEXT COLLATE "C" NOT NULL,
+  who TEXT COLLATE "C" NOT NULL,
   max_gpus BIGINT,
   ceiling_cents BIGINT,
-  note TEXT,
-  reason TEXT
+  note TEXT COLLATE "C",
+  reason TEXT COLLATE "C"
 );
 CREATE INDEX activity_of_cluster ON activity (cluster, kind, ts, id);
 
 CREATE TABLE ssh_key (
-  key_id TEXT PRIMARY KEY,
-  org_id TEXT NOT NULL REFERENCES org (org_id),
-  name TEXT NOT NULL,
-  public_key TEXT NOT NULL,
-  fingerprint TEXT NOT NULL,
-  cluster TEXT,
+  key_id TEXT COLLATE "C" PRIMARY KEY,
+  org_id TEXT COLLATE "C" NOT NULL REFERENCES org (org_id),
+  name TEXT COLLATE "C" NOT NULL,
+  public_key TEXT COLLATE "C" NOT NULL,
+  fingerprint TEXT COLLATE "C" NOT NULL,
+  cluster TEXT COLLATE "C",
   created_at BIGINT NOT NULL,
-  created_by TEXT NOT NULL,
+  created_by TEXT COLLATE "C" NOT NULL,
   revoked_at BIGINT
 );
 CREATE UNIQUE INDEX ssh_key_material ON ssh_key (org_id, fingerprint, COALESCE(cluster, ''))
@@ -166,11 +167,11 @@ CREATE UNIQUE INDEX ssh_key_material ON ssh_key (org_id, fingerprint, COALESCE(c
 CREATE TABLE audit (
   id BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
   ts BIGINT NOT NULL,
-  org_id TEXT NOT NULL,
-  actor TEXT NOT NULL,
-  action TEXT NOT NULL,
-  subject TEXT NOT NULL,
-  detail TEXT NOT NULL,
+  org_id TEXT COLLATE "C" NOT NULL,
+  actor TEXT COLLATE "C" NOT NULL,
+  action TEXT COLLATE "C" NOT NULL,
+  subject TEXT COLLATE "C" NOT NULL,
+  detail TEXT COLLATE "C" NOT NULL,
   is_read BIGINT NOT NULL
 );
 CREATE INDEX audit_of_org ON audit (org_id, is_read, id);
@@ -178,6 +179,6 @@ CREATE INDEX audit_of_actor ON audit (actor, is_read, id);
 
 -- Platform-wide switches.
 CREATE TABLE switch (
-  name TEXT PRIMARY KEY,
+  name TEXT COLLATE "C" PRIMARY KEY,
   is_on BIGINT NOT NULL
 );

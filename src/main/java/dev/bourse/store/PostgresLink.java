@@ -2,10 +2,16 @@ package dev.bourse.store;
 
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.flush.FlushConsolidationHandler;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
+import io.vertx.core.net.NetClientOptions;
+import io.vertx.pgclient.PgConnectOptions;
 import io.vertx.pgclient.PgConnection;
+import io.vertx.pgclient.PgException;
+import io.vertx.pgclient.SslMode;
+import io.vertx.pgclient.impl.PgConnectionFactory;
 import io.vertx.sqlclient.impl.SocketConnectionBase;
 import io.vertx.sqlclient.internal.SqlConnectionInternal;
 import java.util.concurrent.TimeUnit;
@@ -51,6 +57,7 @@ final class PostgresLink {
   private @Nullable PgConnection connection;
   private boolean closed;
   private int failures;
+  private String loggedReason = "";
 
   /**
    * @param name what the connection is for, for the log
@@ -94,13 +101,44 @@ final class PostgresLink {
 
   /** A connection of its own, set up. On the context given. */
   static Future<PgConnection> open(ContextInternal context, PostgresConfig config, String sql) {
-    return PgConnection.connect(context.owner(), config.connectOptions())
-        .compose(
-            fresh -> {
-              fresh.noticeHandler(notice -> log.debug("{}", notice.getMessage()));
-              pipeline(fresh).addFirst(new FlushConsolidationHandler(GATHERED_FLUSHES, true));
-              return fresh.query(sql).execute().map(fresh).onFailure(refused -> abandon(fresh));
-            });
+    PgConnectOptions options = config.connectOptions();
+    Future<PgConnection> opened =
+        options.getSslMode() == SslMode.PREFER
+            ? openSocket(context, options.setSslMode(SslMode.REQUIRE))
+                .recover(
+                    failure ->
+                        failure instanceof PgException
+                            ? Future.failedFuture(failure)
+                            : openSocket(
+                                context, config.connectOptions().setSslMode(SslMode.DISABLE)))
+            : openSocket(context, options);
+    return opened.compose(
+        fresh -> {
+          fresh.noticeHandler(notice -> log.debug("{}", notice.getMessage()));
+          pipeline(fresh).addFirst(new FlushConsolidationHandler(GATHERED_FLUSHES, true));
+          return fresh.query(sql).execute().map(fresh).onFailure(refused -> abandon(fresh));
+        });
+  }
+
+  /**
+   * One attempt with a client of its own, closed with the connection. The client's own fallback
+   * from an encrypted attempt to a plain one leaves the first socket open, and the server waiting
+   * on it.
+   */
+  private static Future<PgConnection> openSocket(
+      ContextInternal context, PgConnectOptions options) {
+    PgConnectionFactory client =
+        new PgConnectionFactory(context.owner(), new NetClientOptions().setTcpKeepAlive(true));
+    return client
+        .connect((Context) context, options)
+        .map(PgConnection::cast)
+        .onSuccess(
+            fresh ->
+                pipeline(fresh)
+                    .channel()
+                    .closeFuture()
+                    .addListener(closed -> client.close((v, failure) -> {})))
+        .onFailure(failure -> client.close((v, ignored) -> {}));
   }
 
   private void ready(PgConnection fresh) {
@@ -112,6 +150,7 @@ final class PostgresLink {
       log.info("PostgreSQL is reached again ({})", name);
     }
     failures = 0;
+    loggedReason = "";
     connection = fresh;
     fresh.closeHandler(v -> lost(fresh, new IllegalStateException("the connection was closed")));
     user.up(fresh);
@@ -122,8 +161,10 @@ final class PostgresLink {
     if (closed) {
       return;
     }
-    if (failures == 0) {
-      log.error("PostgreSQL cannot be reached ({}): {}", name, cause.getMessage());
+    String reason = String.valueOf(cause.getMessage());
+    if (!reason.equals(loggedReason)) {
+      log.error("PostgreSQL cannot be reached ({}): {}", name, reason);
+      loggedReason = reason;
     }
     failures++;
     user.down(cause, true);

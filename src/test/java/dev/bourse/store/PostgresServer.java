@@ -2,7 +2,6 @@ package dev.bourse.store;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -33,7 +32,7 @@ public final class PostgresServer implements AutoCloseable {
     EmbeddedPostgres.Builder builder =
         EmbeddedPostgres.builder()
             .setDataDirectory(folder)
-            .setCleanDataDirectory(!Files.exists(folder.resolve("PG_VERSION")))
+            .setCleanDataDirectory(false)
             .setPGStartupWait(Duration.ofSeconds(60));
     if (port != 0) {
       builder.setPort(port);
