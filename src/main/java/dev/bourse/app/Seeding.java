@@ -280,7 +280,7 @@ final class Seeding {
         Allocation.State.ACTIVE,
         now(),
         now(),
-        now(),
+        null,
         holder.ceilingCents(),
         false,
         0,
