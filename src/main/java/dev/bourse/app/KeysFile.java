@@ -75,6 +75,7 @@ final class KeysFile {
   }
 
   private void write(JsonObject content) throws IOException {
+    Files.createDirectories(path.toAbsolutePath().resolveSibling("."));
     Path next = path.resolveSibling(path.getFileName() + ".new");
     Files.deleteIfExists(next);
     try (FileChannel channel =
