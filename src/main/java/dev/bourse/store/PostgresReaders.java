@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The connections that answer queries, one query at a time each, and the queries that wait for
- * them. A query whose connection is lost is asked once more on another.
+ * them. A query whose connection is lost is asked again on another; all may be lost at once.
  */
 final class PostgresReaders {
   /** A query of a caller. */
