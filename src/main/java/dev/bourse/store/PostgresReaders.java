@@ -16,11 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The connections that answer queries, one query at a time each, and the queries that wait for
- * them. A query whose connection is lost is asked once more on another.
+ * them. A query whose connection is lost is asked again on another; all may be lost at once.
  */
 final class PostgresReaders {
-  private static final int ATTEMPTS = 2;
-
   /** A query of a caller. */
   static final class Query<T> {
     private final PostgresSql sql;
@@ -227,7 +225,12 @@ final class PostgresReaders {
       query.attempts++;
       long watchdog =
           context.setTimer(
-              config.watchdogMillis(), id -> link.drop(open, "a query was not answered"));
+              config.watchdogMillis(),
+              id -> {
+                // Not once more: it has had its time.
+                query.attempts = Integer.MAX_VALUE;
+                link.drop(open, "a query was not answered");
+              });
       open.preparedQuery(query.sql.text())
           .execute(query.values)
           .onComplete(
@@ -269,7 +272,7 @@ final class PostgresReaders {
 
     private void again(Query<?> query, Throwable cause) {
       StoreUnavailable refusal = null;
-      if (query.attempts >= ATTEMPTS) {
+      if (query.attempts > config.readers()) {
         refusal = new StoreUnavailable("the store cannot be read", cause);
       } else {
         synchronized (PostgresReaders.this) {
