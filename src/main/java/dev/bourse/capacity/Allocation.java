@@ -121,7 +121,7 @@ public record Allocation(
     return pinned || (isProtected && ceilingCents >= grantCeilingCents);
   }
 
-  Allocation active(long nowMillis, long protectedUntil) {
+  Allocation active(long nowMillis, @Nullable Long protectedUntil) {
     return copy(
         State.ACTIVE,
         nowMillis,
@@ -156,6 +156,19 @@ public record Allocation(
         nomination,
         swapRequestedAtMillis,
         null,
+        reclaim);
+  }
+
+  /** Open to rivals from now on. */
+  Allocation unprotected() {
+    return copy(
+        state,
+        activeAtMillis,
+        null,
+        grantCeilingCents,
+        nomination,
+        swapRequestedAtMillis,
+        replaces,
         reclaim);
   }
 

@@ -49,7 +49,7 @@ public final class Allotment {
     Cluster.Draft draft = cluster.draft();
     List<Activity> activity = new ArrayList<>();
     for (Orders.Taken taken : orders.reclaims()) {
-      cluster
+      draft
           .find(taken.allocationId())
           .filter(Allocation::isOpen)
           .ifPresent(a -> take(draft, a, taken.reason(), Activity.MARKET, nowMillis, activity));
@@ -65,7 +65,7 @@ public final class Allotment {
               cluster.ceilingCents(),
               grant.replaces(),
               grant.keyIds());
-      draft.allocations.add(granted);
+      draft.add(granted);
       activity.add(Activity.granted(granted));
     }
     // Last, for a node that was just taken or whose replacement was just granted waits no longer.
@@ -85,7 +85,7 @@ public final class Allotment {
     return Optional.ofNullable(replaces)
         .flatMap(cluster::find)
         .map(Allocation::slot)
-        .orElseGet(draft::lowestFreeSlot);
+        .orElseGet(draft::takeLowestFreeSlot);
   }
 
   /** Swaps that waited too long; one whose replacement is on its way no longer waits. */
@@ -114,14 +114,17 @@ public final class Allotment {
     Allocation ready = found.get();
     Cluster.Draft draft = cluster.draft();
     draft.provisionFailures = 0;
+    // A ceiling lowered while the machine was made ready has given the protection up.
+    boolean isLowered = cluster.ceilingCents() < ready.grantCeilingCents();
     List<Activity> activity = new ArrayList<>();
     Optional<Allocation> replaced =
         Optional.ofNullable(ready.replaces()).flatMap(cluster::find).filter(Allocation::isOpen);
     draft.put(
         replaced
-            .filter(old -> old.protectedUntilMillis() != null)
+            .filter(old -> old.activeAtMillis() != null)
             .map(old -> ready.activeFor(old, nowMillis))
-            .orElseGet(() -> ready.active(nowMillis, nowMillis + protectionMillis)));
+            .orElseGet(
+                () -> ready.active(nowMillis, isLowered ? null : nowMillis + protectionMillis)));
     replaced.ifPresent(
         old -> take(draft, old, Allocation.Reason.SWAP, Activity.MARKET, nowMillis, activity));
     return new Transition(cluster, draft.build(), activity, null);
@@ -150,7 +153,7 @@ public final class Allotment {
   public static Transition reclaimed(Cluster cluster, String allocationId) {
     Cluster.Draft draft = cluster.draft();
     boolean removed =
-        draft.allocations.removeIf(a -> !a.isOpen() && a.allocationId().equals(allocationId));
+        draft.find(allocationId).filter(a -> !a.isOpen()).map(draft::remove).orElse(false);
     return removed
         ? new Transition(cluster, draft.build(), List.of(), null)
         : Transition.none(cluster);
@@ -166,6 +169,9 @@ public final class Allotment {
       List<Activity> activity) {
     draft.put(victim.reclaiming(reason, nowMillis));
     activity.add(Activity.released(actor, victim, reason));
+    if (!victim.isSwapping()) {
+      return;
+    }
     for (Allocation other : List.copyOf(draft.allocations)) {
       if (other.isOpen() && victim.allocationId().equals(other.replaces())) {
         draft.put(other.reclaiming(reason, nowMillis));

@@ -7,8 +7,11 @@ import dev.bourse.core.Price;
 import dev.bourse.core.Text;
 import java.math.BigDecimal;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -87,6 +90,7 @@ public final class Capacity {
     if (order.release().isPresent()) {
       replaceNominations(draft, nominated);
     }
+    endProtection(draft, ceilingCents);
     List<Activity> activity = new ArrayList<>();
     activity.add(Activity.request(order.actor(), order.maxGpus(), ceilingCents));
     shrink(draft, order, pool, nowMillis, activity);
@@ -207,7 +211,10 @@ public final class Capacity {
   }
 
   private static void requireCadence(Cluster cluster, Terms terms, long nowMillis) {
-    long waitMillis = cluster.lastWriteAtMillis() + terms.cadenceMillis() - nowMillis;
+    // A clock set back must not make anybody wait longer than the cadence.
+    long waitMillis =
+        Math.min(
+            terms.cadenceMillis(), cluster.lastWriteAtMillis() + terms.cadenceMillis() - nowMillis);
     if (cluster.lastWriteAtMillis() > 0 && waitMillis > 0) {
       throw ApiError.retryLater(
           ErrorCode.RATE_LIMITED,
@@ -225,14 +232,20 @@ public final class Capacity {
   private static Set<Allocation> nominated(Cluster cluster, Optional<List<String>> release) {
     Set<Allocation> nominated = new LinkedHashSet<>();
     List<String> addresses = release.orElse(List.of());
+    Map<String, Allocation> held = new HashMap<>();
+    for (Allocation allocation :
+        addresses.isEmpty() ? List.<Allocation>of() : cluster.allocations()) {
+      if (allocation.fillsSlot() && allocation.publicIp() != null) {
+        held.put(allocation.publicIp(), allocation);
+      }
+    }
     for (int i = 0; i < addresses.size(); i++) {
       String address = addresses.get(i);
-      String field = "release[" + i + "]";
-      nominated.add(
-          cluster
-              .findHeld(address)
-              .filter(Allocation::fillsSlot)
-              .orElseThrow(() -> unknownNode(cluster, field, address)));
+      Allocation named = held.get(address);
+      if (named == null) {
+        throw unknownNode(cluster, "release[" + i + "]", address);
+      }
+      nominated.add(named);
     }
     return nominated;
   }
@@ -259,14 +272,24 @@ public final class Capacity {
   /** Ranks the named ones from 1; a nomination tied to a swap in flight stays, after them. */
   private static void replaceNominations(Cluster.Draft draft, Set<Allocation> nominated) {
     int rank = 0;
+    Set<String> named = new HashSet<>();
     for (Allocation allocation : nominated) {
       draft.put(allocation.nominated(++rank));
+      named.add(allocation.allocationId());
     }
     for (Allocation allocation : List.copyOf(draft.allocations)) {
-      boolean isNamed =
-          nominated.stream().anyMatch(n -> n.allocationId().equals(allocation.allocationId()));
-      if (!isNamed && allocation.nomination() > 0) {
+      if (!named.contains(allocation.allocationId()) && allocation.nomination() > 0) {
         draft.put(allocation.nominated(allocation.isSwapping() ? ++rank : 0));
+      }
+    }
+  }
+
+  /** A ceiling under the one at the grant gives protection up, for good. */
+  private static void endProtection(Cluster.Draft draft, long ceilingCents) {
+    for (Allocation allocation : List.copyOf(draft.allocations)) {
+      if (allocation.protectedUntilMillis() != null
+          && ceilingCents < allocation.grantCeilingCents()) {
+        draft.put(allocation.unprotected());
       }
     }
   }

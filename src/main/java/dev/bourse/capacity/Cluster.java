@@ -1,8 +1,11 @@
 package dev.bourse.capacity;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -173,6 +176,10 @@ public record Cluster(
   /** A cluster being changed; what is not set stays. */
   static final class Draft {
     private final Cluster base;
+
+    // Made when first needed, so that thousands of grants or reclaims cost one pass each.
+    private @Nullable Map<String, Integer> places;
+    private @Nullable BitSet takenSlots;
     Posture posture;
     boolean writesArmed;
     boolean maintenance;
@@ -200,24 +207,58 @@ public record Cluster(
 
     /** Replaces the allocation of the same id. */
     void put(Allocation changed) {
-      allocations.replaceAll(a -> a.allocationId().equals(changed.allocationId()) ? changed : a);
+      Integer at = places().get(changed.allocationId());
+      if (at != null) {
+        allocations.set(at, changed);
+        takenSlots = null;
+      }
     }
 
-    int lowestFreeSlot() {
-      int slot = 0;
-      while (isTaken(slot)) {
-        slot++;
+    /** The allocation of this id. */
+    Optional<Allocation> find(String allocationId) {
+      return Optional.ofNullable(places().get(allocationId)).map(allocations::get);
+    }
+
+    /** Adds an allocation; its slot must have come from {@link #takeLowestFreeSlot}. */
+    void add(Allocation added) {
+      places().put(added.allocationId(), allocations.size());
+      allocations.add(added);
+    }
+
+    /** Removes an allocation; whether it was there. */
+    boolean remove(Allocation gone) {
+      places = null;
+      takenSlots = null;
+      return allocations.remove(gone);
+    }
+
+    /** A slot that no open allocation fills; the next call gives the next. */
+    int takeLowestFreeSlot() {
+      BitSet taken = takenSlots;
+      if (taken == null) {
+        taken = new BitSet();
+        for (Allocation allocation : allocations) {
+          if (allocation.isOpen()) {
+            taken.set(allocation.slot());
+          }
+        }
+        takenSlots = taken;
       }
+      int slot = taken.nextClearBit(0);
+      taken.set(slot);
       return slot;
     }
 
-    private boolean isTaken(int slot) {
-      for (Allocation allocation : allocations) {
-        if (allocation.isOpen() && allocation.slot() == slot) {
-          return true;
+    private Map<String, Integer> places() {
+      Map<String, Integer> known = places;
+      if (known == null) {
+        known = new HashMap<>();
+        for (int i = 0; i < allocations.size(); i++) {
+          known.put(allocations.get(i).allocationId(), i);
         }
+        places = known;
       }
-      return false;
+      return known;
     }
 
     /** The changed cluster, one revision on. */

@@ -146,7 +146,7 @@ final class EdgeLoop {
                   edge.clientAddress()
                       .key(
                           request.remoteAddress().hostAddress(),
-                          request.getHeader(Headers.FORWARDED_FOR)));
+                          Headers.forwardedFor(request.headers())));
       if (probe != null && !probe.isConsumed()) {
         throw edge.addressBudgets().refusal(probe);
       }

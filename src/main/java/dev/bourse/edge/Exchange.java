@@ -253,7 +253,8 @@ final class Exchange implements Call {
 
   private void end(HttpServerResponse response, @Nullable Buffer content) {
     settle(response.getStatusCode());
-    if (unread) {
+    // A body that nobody asked for may have ended while the operation was at work.
+    if (unread && !request.isEnded()) {
       response.headers().add(HttpHeaders.CONNECTION, CLOSE);
       request.handler(ignored -> {});
       request.endHandler(end -> loop.connections().close(link));

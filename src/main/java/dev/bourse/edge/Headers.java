@@ -12,6 +12,11 @@ final class Headers {
 
   private Headers() {}
 
+  /** All X-Forwarded-For lines as one, for proxies may each add their own; null when none has. */
+  static @Nullable String forwardedFor(MultiMap headers) {
+    return headers.contains(FORWARDED_FOR) ? String.join(",", headers.getAll(FORWARDED_FOR)) : null;
+  }
+
   /**
    * Whether all servers on the way agree where the body ends (RFC 9112, section 6.3): by chunks or
    * by a length, not both. The decoder takes an unknown encoding for no body, and the body's bytes

@@ -110,7 +110,12 @@ final class StrictJson {
 
   private static Number decimal(JsonParser parser) throws IOException {
     // Read from the text: a huge exponent must be refused before anything expands it.
-    BigDecimal number = new BigDecimal(parser.getText());
+    BigDecimal number;
+    try {
+      number = new BigDecimal(parser.getText());
+    } catch (NumberFormatException exponentBeyondInt) {
+      throw refused("the number at " + place(parser) + " is out of range");
+    }
     if (Math.abs((long) number.precision() - number.scale()) > MAX_NUMBER
         || Math.abs((long) number.scale()) > MAX_NUMBER) {
       throw refused("the number at " + place(parser) + " is out of range");

@@ -96,8 +96,10 @@ class SshKeyApiTest {
       red.post(path(stage.red()), registration(line)).refused(ErrorCode.BAD_REQUEST);
     }
     red.post(path(stage.red()), new JsonObject().put("name", "x")).refused(ErrorCode.BAD_REQUEST);
-    red.post(path(stage.red()), registration(RunningBourse.keyLine()).put("name", ""))
-        .refused(ErrorCode.BAD_REQUEST);
+    for (String name : List.of("", "a\u0000b", "a\nb")) {
+      red.post(path(stage.red()), registration(RunningBourse.keyLine()).put("name", name))
+          .refused(ErrorCode.BAD_REQUEST);
+    }
     assertEquals(List.of(), listed(red, stage.red()));
   }
 

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 import java.net.http.HttpResponse;
 import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
@@ -100,14 +102,23 @@ class BudgetTest {
       assertEquals(404, forwarded(fixture, "203.0.113.2"));
       assertEquals(429, forwarded(fixture, "203.0.113.9, 203.0.113.2"));
     }
+    try (EdgeFixture fixture = serve(0, 60, 1, "127.0.0.1")) {
+      // The proxy's own line comes last, whatever lines the client made up before it.
+      assertEquals(404, forwarded(fixture, "6.6.6.1", "203.0.113.1"));
+      assertEquals(429, forwarded(fixture, "6.6.6.2", "203.0.113.1"));
+    }
     try (EdgeFixture fixture = serve(0, 60, 1)) {
       assertEquals(404, forwarded(fixture, "203.0.113.1"));
       assertEquals(429, forwarded(fixture, "203.0.113.2"));
     }
   }
 
-  private static int forwarded(EdgeFixture fixture, String address) {
-    return fixture.send("GET", "/nothing", null, "X-Forwarded-For", address).statusCode();
+  private static int forwarded(EdgeFixture fixture, String... lines) {
+    List<String> headers = new ArrayList<>();
+    for (String line : lines) {
+      headers.addAll(List.of("X-Forwarded-For", line));
+    }
+    return fixture.send("GET", "/nothing", null, headers.toArray(new String[0])).statusCode();
   }
 
   @Test
