@@ -8,10 +8,12 @@ import io.vertx.core.Vertx;
 import java.security.MessageDigest;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,6 +28,9 @@ public final class Tokens implements Authenticator {
 
   /** How often the time of last use is written: once a minute a token, whatever its traffic. */
   private static final long TOUCH_INTERVAL_MILLIS = 60_000;
+
+  /** What other processes are told when tokens or organizations come or go. */
+  public static final String CHANGED = "tokens";
 
   /** Small enough that a client's write queued behind it waits a few milliseconds. */
   private static final int TOUCHES_PER_COMMIT = 256;
@@ -59,7 +64,13 @@ public final class Tokens implements Authenticator {
             })
         .map(
             list -> {
-              list.forEach(this::admit);
+              Set<String> live = new HashSet<>();
+              list.forEach(
+                  token -> {
+                    live.add(token.tokenId());
+                    admit(token);
+                  });
+              byId.keySet().retainAll(live);
               return null;
             });
   }
@@ -126,7 +137,7 @@ public final class Tokens implements Authenticator {
       throw new IllegalStateException(
           "token " + token.tokenId() + " names no organization: " + token.orgId());
     }
-    byId.put(token.tokenId(), new Entry(token, org));
+    byId.putIfAbsent(token.tokenId(), new Entry(token, org));
   }
 
   private static ApiError unauthorized(String detail) {

@@ -34,6 +34,7 @@ import dev.bourse.nodes.SshNodes;
 import dev.bourse.org.OrgRoutes;
 import dev.bourse.org.OrgStore;
 import dev.bourse.store.Database;
+import dev.bourse.store.PostgresDatabase;
 import dev.bourse.store.SqliteDatabase;
 import dev.bourse.store.StoreConfig;
 import dev.bourse.store.StoreUnavailable;
@@ -80,6 +81,7 @@ final class Bourse {
   /** What to stop, the last started first. */
   private final Deque<Supplier<Future<?>>> stops = new ArrayDeque<>();
 
+  private final Replication replication = new Replication();
   private final Readiness readiness = new Readiness();
   private @Nullable Edge edge;
   private @Nullable Database database;
@@ -114,13 +116,18 @@ final class Bourse {
   }
 
   private Future<Database> openStore() {
-    return SqliteDatabase.open(vertx, config.data().resolve("bourse.db"), store, "db/sqlite", clock)
-        .map(
-            opened -> {
-              stops.push(opened::close);
-              database = opened;
-              return opened;
-            });
+    Future<? extends Database> opening =
+        config.postgres().isPresent()
+            ? PostgresDatabase.open(vertx, config.postgres().get(), "db/postgres", clock, random)
+            : SqliteDatabase.open(
+                vertx, config.data().resolve("bourse.db"), store, "db/sqlite", clock);
+    return opening.map(
+        opened -> {
+          stops.push(opened::close);
+          opened.listen(replication);
+          database = opened;
+          return opened;
+        });
   }
 
   private Future<Void> seed(Database database) {
@@ -149,16 +156,34 @@ final class Bourse {
                 return World.read(name, reader);
               }
             })
-        .compose(world -> new Seeding(database, clock, random).prepare(world))
+        .compose(
+            world ->
+                seed(database, name, world)
+                    // Another process that starts on the same store may have been first.
+                    .recover(e -> database.isShared() ? seed(database, name, world) : failed(e)));
+  }
+
+  /** The secrets are told before they are stored: a crash between leaves useless ones, not none. */
+  private Future<Void> seed(Database database, String name, World world) {
+    return new Seeding(database, clock, random)
+        .prepare(world)
         .compose(
             seeding ->
                 vertx
-                    .executeBlocking(
-                        () -> {
-                          keysFile(name).merge(seeding.keys());
-                          return seeding;
-                        })
-                    .compose(Seeding::commit));
+                    .executeBlocking(() -> keysFile(name).merge(seeding.keys()))
+                    .compose(
+                        before ->
+                            seeding
+                                .commit()
+                                .recover(
+                                    e ->
+                                        vertx
+                                            .executeBlocking(() -> keysFile(name).restore(before))
+                                            .compose(restored -> failed(e)))));
+  }
+
+  private static Future<Void> failed(Throwable cause) {
+    return Future.failedFuture(cause);
   }
 
   private KeysFile keysFile(String name) {
@@ -198,6 +223,8 @@ final class Bourse {
         .compose(
             owners -> {
               this.owners = owners;
+              replication.follow(
+                  new Replication.Parts(owners, keys, tokens, () -> loadTerms(database, clusters)));
               MarketService market = market(database, clusters, owners, keys, keyStore);
               stops.push(market::stop);
               CapacityService capacity =
@@ -334,11 +361,14 @@ final class Bourse {
 
   /** A fault of the store as clients are told of it. */
   private static Optional<ApiError> translate(Throwable fault) {
-    return fault instanceof StoreUnavailable
+    return fault instanceof StoreUnavailable unavailable
         ? Optional.of(
             ApiError.retryLater(
                 ErrorCode.OVERLOADED,
-                "the store cannot serve now; nothing was written",
+                unavailable.mayBeStored()
+                    ? "the store went away before it answered; read the state before you retry,"
+                        + " for the write may be stored"
+                    : "the store cannot serve now; nothing was written",
                 RETRY_STORE_MILLIS))
         : Optional.empty();
   }

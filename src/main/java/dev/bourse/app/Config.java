@@ -7,6 +7,8 @@ import dev.bourse.edge.EdgeLimits;
 import dev.bourse.market.MarketConfig;
 import dev.bourse.nodes.SimulatedConfig;
 import dev.bourse.nodes.SshConfig;
+import dev.bourse.store.PostgresConfig;
+import dev.bourse.store.PostgresUrl;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,6 +22,7 @@ import java.util.function.Supplier;
  * Everything a process is started with.
  *
  * @param data the data folder
+ * @param postgres the server that keeps the store; empty for the embedded one
  * @param eventLoops {@code event-loops}: one for each core by default
  * @param edge how the API is served
  * @param managementPort where health and metrics are served, on loopback; 0 for a free port
@@ -31,6 +34,7 @@ import java.util.function.Supplier;
  */
 record Config(
     Path data,
+    Optional<PostgresConfig> postgres,
     int eventLoops,
     EdgeConfig edge,
     int managementPort,
@@ -71,9 +75,13 @@ record Config(
     int managementPort = settings.integer("management.port", port == 0 ? 0 : 8081, 0, 65_535);
     Optional<EdgeConfig> edge = checked(faults, () -> edge(settings, port));
     Optional<Optional<SshConfig>> ssh = checked(faults, () -> ssh(settings));
+    Optional<PostgresConfig> postgres = PostgresConfig.from(settings);
     String store = settings.text("store.url", "sqlite");
-    if (!store.equals("sqlite")) {
-      settings.fault("store.url", store, "sqlite, the embedded store in the data folder");
+    if (!store.equals("sqlite") && !PostgresUrl.isOne(store)) {
+      settings.fault(
+          "store.url",
+          store,
+          "sqlite, the embedded store in the data folder, or postgres://user@host:port/database");
     }
     String world = settings.text("world", "");
     faults.addAll(settings.faults());
@@ -82,6 +90,7 @@ record Config(
     }
     return new Config(
         data,
+        postgres,
         eventLoops,
         edge.orElseThrow(),
         managementPort,

@@ -23,9 +23,14 @@ final class KeysFile {
     this.path = path;
   }
 
-  /** Adds organizations, or tokens to known ones; what the file tells already stays. */
-  void merge(JsonObject orgs) throws IOException {
+  /**
+   * Adds organizations, or tokens to known ones; what the file tells already stays.
+   *
+   * @return what the file told before
+   */
+  JsonObject merge(JsonObject orgs) throws IOException {
     JsonObject content = read();
+    JsonObject before = content.copy();
     JsonObject known = content.getJsonObject("orgs", new JsonObject());
     for (String org : orgs.fieldNames()) {
       JsonObject added = orgs.getJsonObject(org).copy();
@@ -38,6 +43,17 @@ final class KeysFile {
       known.put(org, added.put("tokens", tokens));
     }
     write(content.put("orgs", known));
+    return before;
+  }
+
+  /** Takes a merge back: what it added was not stored. */
+  Void restore(JsonObject before) throws IOException {
+    if (before.isEmpty()) {
+      Files.deleteIfExists(path);
+    } else {
+      write(before);
+    }
+    return null;
   }
 
   /** Notes where the service is served this time. */
@@ -59,6 +75,7 @@ final class KeysFile {
   }
 
   private void write(JsonObject content) throws IOException {
+    Files.createDirectories(path.toAbsolutePath().resolveSibling("."));
     Path next = path.resolveSibling(path.getFileName() + ".new");
     Files.deleteIfExists(next);
     try (FileChannel channel =

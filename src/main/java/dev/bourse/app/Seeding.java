@@ -3,6 +3,7 @@ package dev.bourse.app;
 import dev.bourse.access.AccessStore;
 import dev.bourse.access.Token;
 import dev.bourse.access.TokenSecret;
+import dev.bourse.access.Tokens;
 import dev.bourse.capacity.Activity;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.CapacityStore;
@@ -14,6 +15,7 @@ import dev.bourse.core.Ids;
 import dev.bourse.market.MarketStore;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.SimulatedNodes;
+import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -90,7 +92,9 @@ final class Seeding {
 
   /** Stores it all. */
   Future<Void> commit() {
-    return statements.isEmpty() ? Future.succeededFuture() : database.commit(statements);
+    return statements.isEmpty()
+        ? Future.succeededFuture()
+        : database.commit(statements, List.of(new Change(Tokens.CHANGED, "")));
   }
 
   /** What callers need, by organization: clusters, members, secrets of tokens minted just now. */

@@ -1,6 +1,7 @@
 package dev.bourse.capacity;
 
 import dev.bourse.audit.AuditStore;
+import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
@@ -17,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Rows of clusters and allocations, and the statements of a transition. */
 public final class CapacityStore {
+  /** What other processes are told when a cluster moves; the key is its name. */
+  public static final String CHANGED = "cluster";
+
   /** The guard of every cluster row: somebody else changed the cluster first. */
   static final String REVISION_GUARD = "revision";
 
@@ -30,47 +34,85 @@ public final class CapacityStore {
           + " protected_until, grant_ceiling_cents, pinned, nomination, swap_requested_at,"
           + " replaces, key_ids, reclaim_reason, reclaim_at";
 
+  private static final int CLUSTER_COLUMN_COUNT = CLUSTER_COLUMNS.split(", ", -1).length;
+
   private final Database database;
 
   public CapacityStore(Database database) {
     this.database = database;
   }
 
+  /** Whether other processes may change what this one knows. */
+  boolean isShared() {
+    return database.isShared();
+  }
+
   /** Every cluster with its live allocations. */
   Future<List<Cluster>> listClusters() {
-    return load("", "", List.of());
+    return load("", List.of());
+  }
+
+  /** The revision of every cluster, by name. */
+  Future<Map<String, Long>> listRevisions() {
+    return database
+        .read(
+            "SELECT name, revision FROM cluster",
+            List.of(),
+            row -> Map.entry(row.text(0), row.integer(1)))
+        .map(
+            rows -> {
+              Map<String, Long> revisions = new HashMap<>();
+              rows.forEach(row -> revisions.put(row.getKey(), row.getValue()));
+              return revisions;
+            });
   }
 
   /** One cluster as it is stored now. */
   Future<Optional<Cluster>> findCluster(String name) {
-    return load(" WHERE name = ?", " AND cluster = ?", List.of(name))
-        .map(list -> list.stream().findFirst());
+    return load(" WHERE c.name = ?", List.of(name)).map(list -> list.stream().findFirst());
   }
 
-  private Future<List<Cluster>> load(
-      String clusterFilter, String allocationFilter, List<String> parameters) {
+  /** One statement, so that a cluster and its allocations are of the same moment. */
+  private Future<List<Cluster>> load(String filter, List<String> parameters) {
     return database
         .read(
             "SELECT "
-                + ALLOCATION_COLUMNS
-                + " FROM allocation WHERE gone_at IS NULL"
-                + allocationFilter
-                + " ORDER BY cluster, slot, granted_at",
+                + prefixed("c", CLUSTER_COLUMNS)
+                + ", "
+                + prefixed("a", ALLOCATION_COLUMNS)
+                + " FROM cluster c LEFT JOIN allocation a"
+                + " ON a.cluster = c.name AND a.gone_at IS NULL"
+                + filter
+                + " ORDER BY c.name, a.slot, a.granted_at",
             parameters,
-            row -> Map.entry(row.text(0), allocation(row)))
-        .compose(
-            entries -> {
-              Map<String, List<Allocation>> byCluster = new HashMap<>();
-              entries.forEach(
-                  e ->
-                      byCluster
-                          .computeIfAbsent(e.getKey(), name -> new ArrayList<>())
-                          .add(e.getValue()));
-              return database.read(
-                  "SELECT " + CLUSTER_COLUMNS + " FROM cluster" + clusterFilter + " ORDER BY name",
-                  parameters,
-                  row -> cluster(row, byCluster.getOrDefault(row.text(0), List.of())));
-            });
+            row -> new Joined(cluster(row), allocationOrNull(row)))
+        .map(CapacityStore::gather);
+  }
+
+  /** A row of the join: a cluster without its allocations, and one of them. */
+  private record Joined(Cluster cluster, @Nullable Allocation allocation) {}
+
+  private static List<Cluster> gather(List<Joined> rows) {
+    List<Cluster> clusters = new ArrayList<>();
+    List<Allocation> held = new ArrayList<>();
+    for (int i = 0; i < rows.size(); i++) {
+      Cluster cluster = rows.get(i).cluster();
+      Allocation allocation = rows.get(i).allocation();
+      if (allocation != null) {
+        held.add(allocation);
+      }
+      boolean isLast =
+          i + 1 == rows.size() || !rows.get(i + 1).cluster().name().equals(cluster.name());
+      if (isLast) {
+        clusters.add(cluster.holding(held));
+        held.clear();
+      }
+    }
+    return clusters;
+  }
+
+  private static String prefixed(String alias, String columns) {
+    return alias + "." + columns.replace(", ", ", " + alias + ".");
   }
 
   /** Commits a transition, and the fences of whoever asked for it, in one piece. */
@@ -84,7 +126,7 @@ public final class CapacityStore {
     if (transition.audit() != null) {
       statements.add(AuditStore.insert(transition.audit()));
     }
-    return database.commit(statements);
+    return database.commit(statements, List.of(new Change(CHANGED, transition.next().name())));
   }
 
   /** A new cluster with what it holds from the start. */
@@ -240,7 +282,7 @@ public final class CapacityStore {
         a.allocationId());
   }
 
-  private static Cluster cluster(Row row, List<Allocation> allocations) {
+  private static Cluster cluster(Row row) {
     Long maxGpus = row.integerOrNull(9);
     Declaration declared =
         maxGpus == null
@@ -264,7 +306,7 @@ public final class CapacityStore {
         row.integer(7),
         row.integer(8),
         declared,
-        allocations,
+        List.of(),
         new Verdict(row.truth(14), unavailable == null ? null : unavailable != 0),
         row.integer(16),
         Math.toIntExact(row.integer(17)),
@@ -273,27 +315,33 @@ public final class CapacityStore {
             : new Hold(Hold.Stage.valueOf(stage), row.text(19), row.integerOrNull(20)));
   }
 
-  private static Allocation allocation(Row row) {
-    String keyIds = row.text(14);
-    String reason = row.textOrNull(15);
+  private static @Nullable Allocation allocationOrNull(Row row) {
+    int first = CLUSTER_COLUMN_COUNT;
+    String allocationId = row.textOrNull(first + 1);
+    if (allocationId == null) {
+      return null;
+    }
+    String keyIds = row.text(first + 14);
+    String reason = row.textOrNull(first + 15);
     return new Allocation(
-        row.text(1),
-        row.text(2),
-        row.textOrNull(3),
-        Math.toIntExact(row.integer(4)),
-        Allocation.State.valueOf(row.text(5)),
-        row.integer(6),
-        row.integerOrNull(7),
-        row.integerOrNull(8),
-        row.integer(9),
-        row.truth(10),
-        Math.toIntExact(row.integer(11)),
-        row.integerOrNull(12),
-        row.textOrNull(13),
+        allocationId,
+        row.text(first + 2),
+        row.textOrNull(first + 3),
+        Math.toIntExact(row.integer(first + 4)),
+        Allocation.State.valueOf(row.text(first + 5)),
+        row.integer(first + 6),
+        row.integerOrNull(first + 7),
+        row.integerOrNull(first + 8),
+        row.integer(first + 9),
+        row.truth(first + 10),
+        Math.toIntExact(row.integer(first + 11)),
+        row.integerOrNull(first + 12),
+        row.textOrNull(first + 13),
         keyIds.isEmpty() ? List.of() : List.of(keyIds.split(" ", -1)),
         reason == null
             ? null
             : new Allocation.Reclaim(
-                Allocation.Reason.valueOf(reason), Objects.requireNonNull(row.integerOrNull(16))));
+                Allocation.Reason.valueOf(reason),
+                Objects.requireNonNull(row.integerOrNull(first + 16))));
   }
 }

@@ -149,6 +149,26 @@ public record Cluster(
     return hold != null && hold.stage() != Hold.Stage.GRACE;
   }
 
+  /** The same with these allocations. */
+  Cluster holding(List<Allocation> held) {
+    return new Cluster(
+        name,
+        orgId,
+        pool,
+        kind,
+        posture,
+        writesArmed,
+        maintenance,
+        version,
+        revision,
+        declared,
+        held,
+        verdict,
+        lastWriteAtMillis,
+        provisionFailures,
+        hold);
+  }
+
   Draft draft() {
     return new Draft(this);
   }

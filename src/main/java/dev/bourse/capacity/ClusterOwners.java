@@ -16,12 +16,16 @@ import java.util.List;
  */
 public final class ClusterOwners {
   private final Vertx vertx;
+  private final Clusters clusters;
+  private final CapacityStore store;
   private final List<Owner> owners;
 
   private record Owner(ClusterVerticle verticle, Context context) {}
 
-  private ClusterOwners(Vertx vertx, List<Owner> owners) {
+  private ClusterOwners(Vertx vertx, Clusters clusters, CapacityStore store, List<Owner> owners) {
     this.vertx = vertx;
+    this.clusters = clusters;
+    this.store = store;
     this.owners = owners;
   }
 
@@ -41,7 +45,10 @@ public final class ClusterOwners {
             stored -> {
               ClusterOwners all =
                   new ClusterOwners(
-                      vertx, verticles.stream().map(v -> new Owner(v, v.context())).toList());
+                      vertx,
+                      clusters,
+                      store,
+                      verticles.stream().map(v -> new Owner(v, v.context())).toList());
               List<Future<Void>> adoptions = new ArrayList<>();
               stored.forEach(cluster -> adoptions.add(all.adopt(cluster)));
               return Future.all(adoptions).map(all);
@@ -85,6 +92,31 @@ public final class ClusterOwners {
                 .submit(cluster, command, fences)
                 .onComplete(done -> caller.runOnContext(back -> answer.handle(done))));
     return answer.future();
+  }
+
+  /** Reads a cluster anew: another process changed it, or made it. */
+  public Future<Void> refresh(String cluster) {
+    Owner owner = owner(cluster);
+    Promise<Void> done = Promise.promise();
+    owner.context.runOnContext(go -> owner.verticle.refresh(cluster).onComplete(done));
+    return done.future();
+  }
+
+  /** Reads anew every cluster that another process may have changed. */
+  public Future<Void> refreshAll() {
+    return store
+        .listRevisions()
+        .compose(
+            revisions -> {
+              List<Future<Void>> refreshed = new ArrayList<>();
+              revisions.forEach(
+                  (name, revision) -> {
+                    if (clusters.revision(name) < revision) {
+                      refreshed.add(refresh(name));
+                    }
+                  });
+              return Future.all(refreshed).mapEmpty();
+            });
   }
 
   private Owner owner(String cluster) {

@@ -13,6 +13,7 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -66,19 +67,49 @@ final class ClusterVerticle extends VerticleBase {
               MAX_WAITING + " writes already wait for cluster " + name,
               1000));
     }
-    Work work = new Work(command, fences, Promise.promise());
-    mailbox.waiting.add(work);
+    return enqueue(mailbox, () -> perform(mailbox, command, fences, true));
+  }
+
+  /** Reads a cluster anew: another process changed it, or made it. */
+  Future<Void> refresh(String name) {
+    Mailbox mailbox = mailboxes.get(name);
+    if (mailbox == null) {
+      return store
+          .findCluster(name)
+          .map(
+              found -> {
+                found.filter(c -> !mailboxes.containsKey(name)).ifPresent(this::adopt);
+                return null;
+              });
+    }
+    if (mailbox.refreshWaits) {
+      return Future.succeededFuture();
+    }
+    mailbox.refreshWaits = true;
+    return enqueue(
+            mailbox,
+            () -> {
+              mailbox.refreshWaits = false;
+              return reload(mailbox);
+            })
+        .mapEmpty();
+  }
+
+  private Future<Cluster> enqueue(Mailbox mailbox, Supplier<Future<Cluster>> work) {
+    Promise<Cluster> answer = Promise.promise();
+    mailbox.waiting.add(new Work(work, answer));
     if (!mailbox.isBusy) {
       next(mailbox);
     }
-    return work.answer.future();
+    return answer.future();
   }
 
   private void next(Mailbox mailbox) {
     Work work = mailbox.waiting.poll();
     mailbox.isBusy = work != null;
     if (work != null) {
-      perform(mailbox, work, true)
+      work.perform
+          .get()
           .onComplete(
               done -> {
                 work.answer.handle(done);
@@ -87,13 +118,16 @@ final class ClusterVerticle extends VerticleBase {
     }
   }
 
-  private Future<Cluster> perform(Mailbox mailbox, Work work, boolean mayReload) {
+  private Future<Cluster> perform(
+      Mailbox mailbox, Command command, List<Statement> fences, boolean mayReload) {
     long now = clock.millis();
     Transition transition;
     try {
-      transition = work.command.apply(mailbox.state, now);
+      transition = command.apply(mailbox.state, now);
     } catch (ApiError refused) {
-      return Future.failedFuture(refused);
+      return mayReload && store.isShared()
+          ? performIfMoved(mailbox, command, fences, refused)
+          : Future.failedFuture(refused);
     } catch (RuntimeException fault) {
       LOG.error("a command failed on cluster {}", mailbox.state.name(), fault);
       return Future.failedFuture(fault);
@@ -102,27 +136,44 @@ final class ClusterVerticle extends VerticleBase {
       return Future.succeededFuture(mailbox.state);
     }
     return store
-        .commit(transition, work.fences, now)
-        .map(
-            committed -> {
-              mailbox.state = transition.next();
-              clusters.publish(mailbox.state);
-              return mailbox.state;
-            })
-        .recover(e -> mayReload && isStale(e) ? reload(mailbox, work) : Future.failedFuture(e));
+        .commit(transition, fences, now)
+        .map(committed -> show(mailbox, transition.next()))
+        .recover(
+            e ->
+                mayReload && isStale(e)
+                    ? reload(mailbox).compose(c -> perform(mailbox, command, fences, false))
+                    : Future.failedFuture(e));
   }
 
-  /** Somebody else changed the row: once more, on what is stored. */
-  private Future<Cluster> reload(Mailbox mailbox, Work work) {
-    return store
-        .findCluster(mailbox.state.name())
+  /** A refusal may rest on a state that another process has changed since: then once more. */
+  private Future<Cluster> performIfMoved(
+      Mailbox mailbox, Command command, List<Statement> fences, ApiError refused) {
+    long refusedRevision = mailbox.state.revision();
+    return reload(mailbox)
         .compose(
+            fresh ->
+                fresh.revision() == refusedRevision
+                    ? Future.failedFuture(refused)
+                    : perform(mailbox, command, fences, false));
+  }
+
+  private Future<Cluster> reload(Mailbox mailbox) {
+    String name = mailbox.state.name();
+    return store
+        .findCluster(name)
+        .map(
             found -> {
-              mailbox.state =
-                  found.orElseThrow(() -> ApiError.notFound("cluster", mailbox.state.name()));
-              clusters.publish(mailbox.state);
-              return perform(mailbox, work, false);
+              Cluster stored = found.orElseThrow(() -> ApiError.notFound("cluster", name));
+              return stored.revision() > mailbox.state.revision()
+                  ? show(mailbox, stored)
+                  : mailbox.state;
             });
+  }
+
+  private Cluster show(Mailbox mailbox, Cluster state) {
+    mailbox.state = state;
+    clusters.publish(state);
+    return state;
   }
 
   private static boolean isStale(@Nullable Throwable e) {
@@ -134,10 +185,13 @@ final class ClusterVerticle extends VerticleBase {
     Cluster state;
     boolean isBusy;
 
+    /** Whether a refresh waits already; one serves however many changes are heard of. */
+    boolean refreshWaits;
+
     Mailbox(Cluster state) {
       this.state = state;
     }
   }
 
-  private record Work(Command command, List<Statement> fences, Promise<Cluster> answer) {}
+  private record Work(Supplier<Future<Cluster>> perform, Promise<Cluster> answer) {}
 }

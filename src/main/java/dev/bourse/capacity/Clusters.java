@@ -33,6 +33,12 @@ public final class Clusters {
     return Optional.ofNullable(byName.get(cluster));
   }
 
+  /** The revision of a cluster's latest snapshot; -1 when there is none. */
+  long revision(String cluster) {
+    ClusterView view = byName.get(cluster);
+    return view == null ? -1 : view.cluster().revision();
+  }
+
   /** An organization's clusters of one surface, by name. */
   public List<ClusterView> ofOrg(String orgId, Cluster.Kind kind) {
     List<ClusterView> views = new ArrayList<>();

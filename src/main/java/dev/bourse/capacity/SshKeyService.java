@@ -10,12 +10,14 @@ import dev.bourse.store.GuardFailed;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +33,7 @@ public final class SshKeyService {
   private final Clock clock;
   private final RandomGenerator random;
   private final Map<String, List<SshKey>> byOrg = new ConcurrentHashMap<>();
+  private final AtomicLong localChanges = new AtomicLong();
 
   public SshKeyService(
       SshKeyStore store,
@@ -46,14 +49,22 @@ public final class SshKeyService {
     this.random = random;
   }
 
-  /** Reads the registry. */
+  /** Reads the registry anew. */
   public Future<Void> load() {
+    long before = localChanges.get();
     return store
         .listLive()
-        .map(
+        .compose(
             keys -> {
-              keys.forEach(this::remember);
-              return null;
+              if (localChanges.get() != before) {
+                // What was read may lack what this process has just stored.
+                return load();
+              }
+              Map<String, List<SshKey>> stored = new HashMap<>();
+              keys.forEach(k -> stored.computeIfAbsent(k.orgId(), o -> new ArrayList<>()).add(k));
+              byOrg.keySet().retainAll(stored.keySet());
+              stored.forEach((org, list) -> byOrg.put(org, List.copyOf(list)));
+              return Future.succeededFuture();
             });
   }
 
@@ -156,6 +167,7 @@ public final class SshKeyService {
                     e instanceof GuardFailed ? ApiError.notFound("ssh key", keyId) : e))
         .map(
             committed -> {
+              localChanges.incrementAndGet();
               byOrg.computeIfPresent(
                   orgId,
                   (org, keys) -> keys.stream().filter(k -> !k.keyId().equals(keyId)).toList());
@@ -179,6 +191,7 @@ public final class SshKeyService {
   }
 
   private void remember(SshKey key) {
+    localChanges.incrementAndGet();
     byOrg.merge(
         key.orgId(),
         List.of(key),

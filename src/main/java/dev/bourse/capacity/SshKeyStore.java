@@ -2,6 +2,7 @@ package dev.bourse.capacity;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
+import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
@@ -13,6 +14,9 @@ import java.util.Optional;
 
 /** Rows of ssh keys. */
 public final class SshKeyStore {
+  /** What other processes are told when keys come or go; the key is the organization. */
+  public static final String CHANGED = "ssh-keys";
+
   /** The guard of a revoke: the key is not live any more. */
   static final String LIVE_GUARD = "ssh key is live";
 
@@ -71,7 +75,8 @@ public final class SshKeyStore {
                 key.cluster(),
                 key.createdAtMillis(),
                 key.createdBy()),
-            AuditStore.insert(audit)));
+            AuditStore.insert(audit)),
+        List.of(new Change(CHANGED, key.orgId())));
   }
 
   Future<Void> revoke(SshKey key, AuditRow audit) {
@@ -82,7 +87,8 @@ public final class SshKeyStore {
                 "UPDATE ssh_key SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL",
                 audit.atMillis(),
                 key.keyId()),
-            AuditStore.insert(audit)));
+            AuditStore.insert(audit)),
+        List.of(new Change(CHANGED, key.orgId())));
   }
 
   private static SshKey key(Row row) {

@@ -1,5 +1,6 @@
 package dev.bourse.capacity;
 
+import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -7,6 +8,9 @@ import java.util.List;
 
 /** The platform-wide switches that are stored rather than configured. */
 public final class SwitchStore {
+  /** What other processes are told when a switch is thrown. */
+  public static final String CHANGED = "switch";
+
   private static final String WRITES = "capacity-writes";
 
   private final Database database;
@@ -27,6 +31,7 @@ public final class SwitchStore {
     return database.commit(
         List.of(
             Statement.of("DELETE FROM switch WHERE name = ?", WRITES),
-            Statement.of("INSERT INTO switch (name, is_on) VALUES (?, ?)", WRITES, armed)));
+            Statement.of("INSERT INTO switch (name, is_on) VALUES (?, ?)", WRITES, armed)),
+        List.of(new Change(CHANGED, WRITES)));
   }
 }

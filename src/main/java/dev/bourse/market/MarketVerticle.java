@@ -19,6 +19,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -57,6 +58,7 @@ final class MarketVerticle extends VerticleBase {
   private @Nullable Fleet fleet;
   private MarketStore.@Nullable PricePoint lastPrice;
   private boolean stopped;
+  private long nextLookMillis;
 
   MarketVerticle(Pool pool, NodeProvider provider, Setting setting) {
     this.pool = pool;
@@ -94,8 +96,42 @@ final class MarketVerticle extends VerticleBase {
               if (got.failed() && !MarketStore.isLost(got.cause())) {
                 LOG.warn("pool {}: no lease: {}", pool.name(), got.cause().toString());
               }
-              won.ifPresentOrElse(this::hold, () -> later(this::seek, retryMillis()));
+              won.ifPresentOrElse(
+                  this::hold,
+                  () -> {
+                    observe();
+                    later(this::seek, retryMillis());
+                  });
             });
+  }
+
+  /**
+   * Publishes prices while another process holds the lease: the auction is a pure function of what
+   * is stored, so whoever computes it comes to the same result.
+   */
+  private void observe() {
+    long now = now();
+    if (now < nextLookMillis) {
+      return;
+    }
+    nextLookMillis = now + setting.config.tickMillis();
+    setting
+        .store
+        .listNodes(pool.name())
+        .compose(
+            nodes ->
+                vertx.executeBlocking(
+                    () -> tick(now).decide(new Tick.Nodes(nodes, Set.of(), Map.of())), false))
+        .onSuccess(outcome -> publish(outcome, now))
+        .onFailure(e -> LOG.warn("pool {}: no look at the market: {}", pool.name(), e.toString()));
+  }
+
+  private Tick tick(long nowMillis) {
+    return new Tick(
+        pool,
+        setting.clusters.ofPool(pool.name()),
+        setting.config.swapFreshnessMillis(),
+        nowMillis);
   }
 
   private void hold(MarketStore.Lease won) {
@@ -161,9 +197,7 @@ final class MarketVerticle extends VerticleBase {
     }
     long now = now();
     Tick.Nodes nodes = machines.snapshot(now);
-    Tick tick =
-        new Tick(
-            pool, setting.clusters.ofPool(pool.name()), setting.config.swapFreshnessMillis(), now);
+    Tick tick = tick(now);
     vertx
         .executeBlocking(() -> tick.decide(nodes), false)
         .compose(outcome -> carryOut(outcome, held, machines, now))

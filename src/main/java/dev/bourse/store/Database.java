@@ -25,11 +25,25 @@ public interface Database {
    * on disk and every later read sees it.
    *
    * <p>Fails with {@link GuardFailed} when a statement changed another number of rows than it
-   * demands; with {@link StoreUnavailable} when nothing was written and the same commit may do
-   * later (queue full, engine away, disk full); with the engine's own exception for anything else.
-   * In each case nothing of the commit is stored.
+   * demands; with {@link StoreUnavailable} when the same commit may do later (queue full, engine
+   * away, disk full); with the engine's own exception for anything else. In each case nothing of
+   * the commit is stored, but for a {@link StoreUnavailable#mayBeStored()}.
+   *
+   * @param changes what other processes are told once this is stored, and only then; at most 64
    */
-  Future<Void> commit(List<Statement> statements);
+  Future<Void> commit(List<Statement> statements, List<Change> changes);
+
+  /** Carries out all statements in one transaction, or none; other processes are told nothing. */
+  default Future<Void> commit(List<Statement> statements) {
+    return commit(statements, List.of());
+  }
+
+  /**
+   * Tells a listener, for as long as the store is open, what other processes change. Of every
+   * change stored after this call the listener hears either the change or that it missed some; so
+   * listen first, then read. It is called on the caller's context, one call at a time.
+   */
+  void listen(ChangeListener listener);
 
   /** Whether other processes may be using the same store at the same time. */
   boolean isShared();

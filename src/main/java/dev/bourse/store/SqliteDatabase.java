@@ -86,12 +86,16 @@ public final class SqliteDatabase implements Database {
   }
 
   @Override
-  public Future<Void> commit(List<Statement> statements) {
+  public Future<Void> commit(List<Statement> statements, List<Change> changes) {
     Reply<Void> reply = new Reply<>(home);
     StoreUnavailable refusal =
         commits.offer(new SqliteWriter.Commit(List.copyOf(statements), reply));
     return refusal == null ? reply.future() : Future.failedFuture(refusal);
   }
+
+  /** Nothing to hear: no other process can have the store open. */
+  @Override
+  public void listen(ChangeListener listener) {}
 
   @Override
   public boolean isShared() {

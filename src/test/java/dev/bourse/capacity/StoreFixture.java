@@ -9,6 +9,8 @@ import dev.bourse.access.Organization;
 import dev.bourse.core.FakeClock;
 import dev.bourse.market.MarketStore;
 import dev.bourse.nodes.Machine;
+import dev.bourse.store.Change;
+import dev.bourse.store.ChangeListener;
 import dev.bourse.store.Database;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.SqliteDatabase;
@@ -121,10 +123,15 @@ public abstract class StoreFixture {
     }
 
     @Override
-    public Future<Void> commit(List<Statement> statements) {
+    public Future<Void> commit(List<Statement> statements, List<Change> changes) {
       return failures.getAndUpdate(n -> Math.max(0, n - 1)) > 0
           ? Future.failedFuture(new StoreUnavailable("made to fail", null))
-          : store.commit(statements);
+          : store.commit(statements, changes);
+    }
+
+    @Override
+    public void listen(ChangeListener listener) {
+      store.listen(listener);
     }
 
     @Override

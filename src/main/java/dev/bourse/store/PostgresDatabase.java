@@ -1,0 +1,189 @@
+package dev.bourse.store;
+
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
+import io.vertx.core.internal.VertxInternal;
+import io.vertx.pgclient.PgConnection;
+import io.vertx.pgclient.PgException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store on a PostgreSQL server (13 or later), which other processes may be using too.
+ *
+ * <p>One connection writes groups of commits, a few answer queries, one listens. The store needs
+ * sessions of its own: a pooler between must pool sessions, not transactions.
+ *
+ * <p>While the server is away everything is refused at once; the connections come back by
+ * themselves. Whether a commit is stored whose answer was lost is asked of the server as soon as it
+ * is back; see {@link StoreUnavailable#mayBeStored()} for when it is not back in time.
+ */
+public final class PostgresDatabase implements Database {
+  private static final int LEAST_VERSION = 130_000;
+
+  /** Guards the schema while one of several processes brings it up to date: "bourse" in ASCII. */
+  private static final String MIGRATION_LOCK = "SELECT pg_advisory_lock(108231624422245)";
+
+  /** Class 28: the log-in was refused; 3D000: there is no such database. */
+  private static final List<String> REFUSALS = List.of("28000", "28P01", "3D000", "42501");
+
+  private final ContextInternal home;
+  private final PostgresWriter writer;
+  private final PostgresReaders readers;
+  private final PostgresChanges changes;
+  private @Nullable Future<Void> closed;
+
+  private PostgresDatabase(ContextInternal home, PostgresConfig config, RandomGenerator random) {
+    this.home = home;
+    VertxInternal vertx = home.owner();
+    changes = new PostgresChanges(vertx, config, random);
+    writer = new PostgresWriter(vertx, config, random, changes);
+    readers = new PostgresReaders(vertx, config, random);
+  }
+
+  /**
+   * Connects, and brings the schema up to date; of several processes that do so at once, one after
+   * the other.
+   *
+   * <p>Fails with {@link StoreRefused} when the server refuses the log-in, is too old, or has a
+   * schema this program does not know, and with {@link StoreUnavailable} when it cannot be reached.
+   *
+   * @param migrations the class-path folder of the schema, see {@link Migrations#load}
+   * @param random spreads what several processes would do at the same moment, and names this one
+   */
+  public static Future<PostgresDatabase> open(
+      Vertx vertx, PostgresConfig config, String migrations, Clock clock, RandomGenerator random) {
+    ContextInternal home = ((VertxInternal) vertx).createEventLoopContext();
+    Promise<PostgresDatabase> opened = Promise.promise();
+    vertx
+        .executeBlocking(() -> Migrations.load(migrations), false)
+        .onComplete(
+            (schema, failure) -> {
+              if (failure == null) {
+                home.runOnContext(
+                    v -> open(home, config, schema, clock, random).onComplete(opened));
+              } else {
+                opened.fail(failure);
+              }
+            });
+    return opened.future();
+  }
+
+  private static Future<PostgresDatabase> open(
+      ContextInternal home,
+      PostgresConfig config,
+      Migrations schema,
+      Clock clock,
+      RandomGenerator random) {
+    return PostgresLink.open(home, config, "SET statement_timeout = 0")
+        .recover(failure -> Future.failedFuture(unreachable(config, failure)))
+        .compose(
+            guard ->
+                checkVersion(guard)
+                    .compose(v -> guard.query(MIGRATION_LOCK).execute())
+                    .compose(
+                        v -> {
+                          PostgresDatabase database = new PostgresDatabase(home, config, random);
+                          return database
+                              .connect()
+                              .compose(
+                                  connected -> schema.apply(database, clock),
+                                  failure ->
+                                      database
+                                          .close()
+                                          .transform(
+                                              x ->
+                                                  Future.failedFuture(
+                                                      unreachable(config, failure))));
+                        })
+                    .eventually(guard::close));
+  }
+
+  private static Future<Void> checkVersion(PgConnection guard) {
+    return guard
+        .query("SELECT CAST(current_setting('server_version_num') AS bigint)")
+        .execute()
+        .map(
+            rows -> {
+              long version = rows.iterator().next().getLong(0);
+              if (version < LEAST_VERSION) {
+                throw new StoreRefused(
+                    "PostgreSQL " + version / 10_000 + " is too old; 13 is the least", null);
+              }
+              return null;
+            });
+  }
+
+  private static RuntimeException unreachable(PostgresConfig config, Throwable failure) {
+    String message = config.url() + " cannot be used: " + failure.getMessage();
+    return failure instanceof PgException answer && REFUSALS.contains(answer.getSqlState())
+        ? new StoreRefused(message, failure)
+        : new StoreUnavailable(message, failure);
+  }
+
+  private Future<Void> connect() {
+    return Future.all(writer.connect(), readers.connect(), changes.connect()).mapEmpty();
+  }
+
+  @Override
+  public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
+    Reply<List<T>> reply = new Reply<>(home);
+    StoreUnavailable refusal;
+    try {
+      PostgresSql query = PostgresSql.of(sql);
+      refusal =
+          readers.offer(new PostgresReaders.Query<>(query, query.bind(parameters), mapper, reply));
+    } catch (IllegalArgumentException faulty) {
+      return Future.failedFuture(faulty);
+    }
+    return refusal == null ? reply.future() : Future.failedFuture(refusal);
+  }
+
+  @Override
+  public Future<Void> commit(List<Statement> statements, List<Change> told) {
+    Reply<@Nullable Void> reply = new Reply<>(home);
+    StoreUnavailable refusal;
+    try {
+      List<PostgresBatch.Bound> bound = new ArrayList<>(statements.size());
+      for (Statement statement : statements) {
+        bound.add(PostgresBatch.Bound.of(statement));
+      }
+      refusal = writer.offer(new PostgresBatch.Commit(bound, List.copyOf(told), reply));
+    } catch (IllegalArgumentException faulty) {
+      return Future.failedFuture(faulty);
+    }
+    return refusal == null ? reply.future() : Future.failedFuture(refusal);
+  }
+
+  @Override
+  public void listen(ChangeListener listener) {
+    Context current = Vertx.currentContext();
+    changes.add(listener, current == null ? home : current);
+  }
+
+  @Override
+  public boolean isShared() {
+    return true;
+  }
+
+  @Override
+  public synchronized Future<Void> close() {
+    if (closed == null) {
+      Promise<Void> drained = Promise.promise();
+      Promise<Void> answered = Promise.promise();
+      writer.drain(drained::complete);
+      readers.drain(answered::complete);
+      closed =
+          Future.all(drained.future(), answered.future())
+              .compose(
+                  v -> Future.join(writer.close(), readers.close(), changes.close()).mapEmpty());
+    }
+    return closed;
+  }
+}

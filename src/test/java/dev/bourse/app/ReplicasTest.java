@@ -1,0 +1,143 @@
+package dev.bourse.app;
+
+import static dev.bourse.app.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.store.PostgresServer;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Two services on one PostgreSQL database are one service. */
+class ReplicasTest {
+  private static PostgresServer server;
+
+  private RunningBourse first;
+  private RunningBourse second;
+
+  @BeforeAll
+  static void startServer(@TempDir Path folder) throws Exception {
+    server = PostgresServer.start(folder.resolve("pg"), Map.of());
+  }
+
+  @AfterAll
+  static void stopServer() throws Exception {
+    server.close();
+  }
+
+  @BeforeEach
+  void startBoth() throws Exception {
+    String url = "store.url=" + server.newDatabase();
+    first = RunningBourse.demo(url, "market.lease=600ms");
+    second = RunningBourse.demo(url, "market.lease=600ms");
+  }
+
+  @AfterEach
+  void stopBoth() {
+    first.close();
+    second.close();
+  }
+
+  /** Acme's training cluster as a client of one of the two sees it. */
+  private Desk desk(RunningBourse service) {
+    return new Desk(service.with(first.secret("acme", "bound")), "acme", "acme-train");
+  }
+
+  @Test
+  void aWriteThroughOneIsSoonReadThroughTheOther() {
+    desk(first).addKey();
+    desk(first).declare(1, 2.0);
+    until("the other reads it", () -> desk(second).version() == 1);
+    until("the other sees the grant", () -> desk(second).active().size() == 1);
+  }
+
+  @Test
+  void aKeyRegisteredAtOneCountsAtTheOther() {
+    desk(first).addKey();
+    until(
+        "the other accepts the raise",
+        () -> desk(second).put(desk(second).order(1, 2.0)).status() == 200);
+  }
+
+  @Test
+  void aWriteUponTheLatestVersionIsAcceptedThoughTheOtherHasNotHeardOfIt() {
+    desk(first).addKey();
+    desk(first).declare(1, 2.0);
+    for (int version = 1; version < 40; version++) {
+      JsonObject order =
+          desk(first).order(1, (200 + version) / 100.0).put("expected_version", version);
+      assertEquals(200, desk(version % 2 == 0 ? first : second).put(order).status());
+    }
+  }
+
+  @Test
+  void racingWritersOfBothWinEachVersionOnce() throws Exception {
+    int writes = 60;
+    desk(first).addKey();
+    ExecutorService writers = Executors.newFixedThreadPool(2);
+    try {
+      CyclicBarrier start = new CyclicBarrier(2);
+      List<Future<Integer>> races = new ArrayList<>();
+      for (RunningBourse service : List.of(first, second)) {
+        races.add(writers.submit(() -> race(desk(service), writes, start)));
+      }
+      int won = 0;
+      for (Future<Integer> race : races) {
+        won += race.get(60, TimeUnit.SECONDS);
+      }
+      assertEquals(writes, won);
+      until("both are at the last version", () -> desk(first).version() == writes);
+      until("both are at the last version", () -> desk(second).version() == writes);
+      assertEquals(
+          writes,
+          first.audit("acme", false).stream()
+              .filter(row -> row.action().equals("vm_capacity_put"))
+              .count());
+    } finally {
+      writers.shutdownNow();
+    }
+  }
+
+  /** One attempt at each version; how many it won. */
+  private static int race(Desk desk, int writes, CyclicBarrier start) throws Exception {
+    int won = 0;
+    for (int version = 0; version < writes; version++) {
+      JsonObject order =
+          new JsonObject()
+              .put("cluster", desk.cluster())
+              .put("max_gpus", 0)
+              .put("max_price_per_gpu_hour", (200 + version) / 100.0)
+              .put("expected_version", version);
+      start.await(30, TimeUnit.SECONDS);
+      int status = desk.put(order).status();
+      assertTrue(status == 200 || status == 409, "status " + status);
+      won += status == 200 ? 1 : 0;
+    }
+    return won;
+  }
+
+  @Test
+  void whenTheServiceThatRunsTheMarketStopsTheOtherGoesOn() {
+    desk(first).addKey();
+    until(
+        "the other knows the key",
+        () -> desk(second).put(desk(second).order(0, 2.0)).status() == 200);
+    first.stop();
+    desk(second).declare(1, 2.5);
+    desk(second).untilHeld(1);
+  }
+}

@@ -1,0 +1,92 @@
+package dev.bourse.store;
+
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.net.NetClient;
+import io.vertx.core.net.NetServer;
+import io.vertx.core.net.NetSocket;
+import java.nio.charset.StandardCharsets;
+
+/** Stands between the store and its server, and cuts a connection at a chosen moment. */
+final class CuttingProxy {
+  /** What happens to the next COMMIT that passes. */
+  enum Plan {
+    NOTHING,
+    /** It never reaches the server. */
+    LOSE_COMMIT,
+    /** The server carries it out; its answer never comes back. */
+    LOSE_ANSWER,
+    /** Everything falls silent, and no connection is cut. */
+    FALL_SILENT
+  }
+
+  private final NetServer server;
+  private final NetClient client;
+  private final int target;
+  volatile Plan plan = Plan.NOTHING;
+
+  /** When set, connections are refused. */
+  volatile boolean isDown;
+
+  private CuttingProxy(Vertx vertx, int target) {
+    this.target = target;
+    client = vertx.createNetClient();
+    server = vertx.createNetServer().connectHandler(this::connect);
+  }
+
+  static Future<CuttingProxy> start(Vertx vertx, int target) {
+    CuttingProxy proxy = new CuttingProxy(vertx, target);
+    return proxy.server.listen(0, "localhost").map(proxy);
+  }
+
+  int port() {
+    return server.actualPort();
+  }
+
+  private void connect(NetSocket near) {
+    if (isDown) {
+      near.close();
+      return;
+    }
+    near.pause();
+    client
+        .connect(target, "localhost")
+        .onSuccess(far -> join(near, far))
+        .onFailure(refused -> near.close());
+  }
+
+  private void join(NetSocket near, NetSocket far) {
+    boolean[] isMute = {false};
+    near.handler(
+        bytes -> {
+          boolean isCommit = bytes.toString(StandardCharsets.ISO_8859_1).contains("COMMIT\0");
+          Plan now = isCommit ? plan : plan == Plan.FALL_SILENT ? plan : Plan.NOTHING;
+          if (now == Plan.FALL_SILENT && (isCommit || isMute[0])) {
+            isMute[0] = true;
+          } else if (now == Plan.LOSE_COMMIT) {
+            plan = Plan.NOTHING;
+            near.close();
+            far.close();
+          } else {
+            if (now == Plan.LOSE_ANSWER) {
+              isMute[0] = true;
+              plan = Plan.NOTHING;
+            }
+            far.write(bytes);
+          }
+        });
+    far.handler(
+        (Buffer bytes) -> {
+          if (!isMute[0]) {
+            near.write(bytes);
+          } else if (plan != Plan.FALL_SILENT) {
+            near.close();
+            far.close();
+          }
+        });
+    near.closeHandler(v -> far.close());
+    far.closeHandler(v -> near.close());
+    near.resume();
+  }
+}

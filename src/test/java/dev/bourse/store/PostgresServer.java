@@ -1,0 +1,85 @@
+package dev.bourse.store;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A PostgreSQL server of the tests' own, on a free port of this machine, in a folder. */
+public final class PostgresServer implements AutoCloseable {
+  private static final AtomicInteger DATABASES = new AtomicInteger();
+
+  private final Path folder;
+  private final Map<String, String> settings;
+  private EmbeddedPostgres running;
+
+  private PostgresServer(Path folder, Map<String, String> settings) throws IOException {
+    this.folder = folder;
+    this.settings = settings;
+    running = start(0);
+  }
+
+  /** Starts a server that keeps its data in a folder, made when it is not there. */
+  public static PostgresServer start(Path folder, Map<String, String> settings) throws IOException {
+    return new PostgresServer(folder, settings);
+  }
+
+  private EmbeddedPostgres start(int port) throws IOException {
+    EmbeddedPostgres.Builder builder =
+        EmbeddedPostgres.builder()
+            .setDataDirectory(folder)
+            .setCleanDataDirectory(false)
+            .setPGStartupWait(Duration.ofSeconds(60));
+    if (port != 0) {
+      builder.setPort(port);
+    }
+    settings.forEach(builder::setServerConfig);
+    return builder.start();
+  }
+
+  public int port() {
+    return running.getPort();
+  }
+
+  Path folder() {
+    return folder;
+  }
+
+  /** A new, empty database; its address. */
+  public String newDatabase() throws SQLException {
+    String name = "test_" + DATABASES.incrementAndGet();
+    execute("CREATE DATABASE " + name);
+    return "postgres://postgres@localhost:" + port() + "/" + name;
+  }
+
+  void execute(String sql) throws SQLException {
+    try (Connection connection = running.getPostgresDatabase().getConnection();
+        java.sql.Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  /** Ends every session the store has. */
+  void terminateSessions() throws SQLException {
+    execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'bourse'");
+  }
+
+  void stop() throws IOException {
+    running.close();
+  }
+
+  /** Starts again where it was stopped, on the same port. */
+  void startAgain() throws IOException {
+    running = start(running.getPort());
+  }
+
+  @Override
+  public void close() throws IOException {
+    running.close();
+  }
+}

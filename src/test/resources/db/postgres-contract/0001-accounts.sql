@@ -1,0 +1,6 @@
+-- A counter with a revision to compare and set.
+CREATE TABLE account (
+  name TEXT PRIMARY KEY,
+  revision BIGINT NOT NULL,
+  balance BIGINT
+);
