@@ -149,6 +149,7 @@ CREATE TABLE activity (
   reason TEXT COLLATE "C"
 );
 CREATE INDEX activity_of_cluster ON activity (cluster, kind, ts, id);
+CREATE INDEX activity_of_origin ON activity (cluster, kind, who, ts, id);
 
 CREATE TABLE ssh_key (
   key_id TEXT COLLATE "C" PRIMARY KEY,

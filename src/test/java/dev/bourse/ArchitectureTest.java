@@ -40,7 +40,14 @@ final class ArchitectureTest {
   private static final Map<String, List<String>> MAY_USE =
       Map.of(
           "core", List.of(),
-          "store", List.of("io.vertx.core..", "org.slf4j", "org.sqlite.."),
+          "store",
+              List.of(
+                  "io.vertx.core..",
+                  "io.vertx.pgclient..",
+                  "io.vertx.sqlclient..",
+                  "io.netty..",
+                  "org.slf4j",
+                  "org.sqlite.."),
           "access", List.of("io.vertx.core", "org.slf4j"),
           "audit", List.of("io.vertx.core", "org.slf4j"),
           "edge",
