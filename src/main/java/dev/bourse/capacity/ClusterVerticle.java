@@ -32,6 +32,12 @@ final class ClusterVerticle extends VerticleBase {
    */
   static final int MAX_WAITING = 128;
 
+  /**
+   * How often one command is carried out anew because another process changed the cluster first.
+   * Each time somebody's change went in, so this many in a row means a crowd, not a fault.
+   */
+  private static final int MAX_RELOADS = 8;
+
   private final Clusters clusters;
   private final CapacityStore store;
   private final Clock clock;
@@ -67,7 +73,7 @@ final class ClusterVerticle extends VerticleBase {
               MAX_WAITING + " writes already wait for cluster " + name,
               1000));
     }
-    return enqueue(mailbox, () -> perform(mailbox, command, fences, true));
+    return enqueue(mailbox, () -> perform(mailbox, command, fences, MAX_RELOADS));
   }
 
   /** Reads a cluster anew: another process changed it, or made it. */
@@ -119,14 +125,14 @@ final class ClusterVerticle extends VerticleBase {
   }
 
   private Future<Cluster> perform(
-      Mailbox mailbox, Command command, List<Statement> fences, boolean mayReload) {
+      Mailbox mailbox, Command command, List<Statement> fences, int reloadsLeft) {
     long now = clock.millis();
     Transition transition;
     try {
       transition = command.apply(mailbox.state, now);
     } catch (ApiError refused) {
-      return mayReload && store.isShared()
-          ? performIfMoved(mailbox, command, fences, refused)
+      return reloadsLeft > 0 && store.isShared()
+          ? performIfMoved(mailbox, command, fences, reloadsLeft, refused)
           : Future.failedFuture(refused);
     } catch (RuntimeException fault) {
       LOG.error("a command failed on cluster {}", mailbox.state.name(), fault);
@@ -139,22 +145,35 @@ final class ClusterVerticle extends VerticleBase {
         .commit(transition, fences, now)
         .map(committed -> show(mailbox, transition.next()))
         .recover(
-            e ->
-                mayReload && isStale(e)
-                    ? reload(mailbox).compose(c -> perform(mailbox, command, fences, false))
-                    : Future.failedFuture(e));
+            e -> {
+              if (!isStale(e)) {
+                return Future.failedFuture(e);
+              }
+              return reloadsLeft > 0
+                  ? reload(mailbox).compose(c -> perform(mailbox, command, fences, reloadsLeft - 1))
+                  : Future.failedFuture(crowdedOut(mailbox));
+            });
+  }
+
+  private static ApiError crowdedOut(Mailbox mailbox) {
+    return ApiError.retryLater(
+        ErrorCode.OVERLOADED,
+        "other processes keep changing cluster "
+            + mailbox.state.name()
+            + " first; nothing was written",
+        1000);
   }
 
   /** A refusal may rest on a state that another process has changed since: then once more. */
   private Future<Cluster> performIfMoved(
-      Mailbox mailbox, Command command, List<Statement> fences, ApiError refused) {
+      Mailbox mailbox, Command command, List<Statement> fences, int reloadsLeft, ApiError refused) {
     long refusedRevision = mailbox.state.revision();
     return reload(mailbox)
         .compose(
             fresh ->
                 fresh.revision() == refusedRevision
                     ? Future.failedFuture(refused)
-                    : perform(mailbox, command, fences, false));
+                    : perform(mailbox, command, fences, reloadsLeft - 1));
   }
 
   private Future<Cluster> reload(Mailbox mailbox) {
