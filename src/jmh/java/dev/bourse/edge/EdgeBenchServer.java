@@ -78,7 +78,6 @@ public final class EdgeBenchServer {
         operations,
         header -> caller,
         failure -> Optional.empty(),
-        router -> {},
         new EdgeMetrics(),
         Sources.system());
   }

@@ -301,7 +301,6 @@ final class Bourse {
                       operations,
                       tokens,
                       Bourse::translate,
-                      routes -> {},
                       metrics,
                       new Sources(clock, System::nanoTime, random));
               edge = built;

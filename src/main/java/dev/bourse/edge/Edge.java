@@ -3,14 +3,12 @@ package dev.bourse.edge;
 import dev.bourse.access.Authenticator;
 import dev.bourse.core.ApiError;
 import io.vertx.core.Verticle;
-import io.vertx.ext.web.Router;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +22,6 @@ public final class Edge {
   private final Operations operations;
   private final Authenticator authenticator;
   private final Function<Throwable, Optional<ApiError>> translation;
-  private final Consumer<Router> otherRoutes;
   private final EdgeMetrics metrics;
   private final Sources sources;
   private final Budgets tokenBudgets;
@@ -41,8 +38,6 @@ public final class Edge {
    * @param authenticator tells who is calling
    * @param translation makes a refusal of another package's exception; what it leaves empty is
    *     answered 500 and logged
-   * @param otherRoutes adds routes that no contract describes, once for each event loop; they get
-   *     requests after the edge's own checks of address budget and path
    * @param metrics where requests are counted
    * @param sources where time and randomness come from
    * @throws IllegalStateException listing every operation without a handler, handler without an
@@ -55,7 +50,6 @@ public final class Edge {
       Operations operations,
       Authenticator authenticator,
       Function<Throwable, Optional<ApiError>> translation,
-      Consumer<Router> otherRoutes,
       EdgeMetrics metrics,
       Sources sources) {
     List<String> faults = faults(contracts, operations);
@@ -68,7 +62,6 @@ public final class Edge {
     this.operations = operations;
     this.authenticator = authenticator;
     this.translation = translation;
-    this.otherRoutes = otherRoutes;
     this.metrics = metrics;
     this.sources = sources;
     int perMinute = config.requestsPerMinute();
@@ -160,10 +153,6 @@ public final class Edge {
 
   Function<Throwable, Optional<ApiError>> translation() {
     return translation;
-  }
-
-  Consumer<Router> otherRoutes() {
-    return otherRoutes;
   }
 
   EdgeMetrics metrics() {

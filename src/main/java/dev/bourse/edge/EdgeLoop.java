@@ -46,7 +46,6 @@ final class EdgeLoop {
   private final Context context;
   private final Connections connections;
   private final Map<String, Router> routers = new HashMap<>();
-  private final Router otherRoutes;
   private final EdgeMetrics.Series unrouted;
   private final String idPrefix;
   private final String rateLimitPolicy;
@@ -65,11 +64,6 @@ final class EdgeLoop {
     this.unrouted = edge.metrics().series("none");
     this.rateLimitPolicy = "\"default\";q=" + edge.tokenBudgets().quota() + ";w=60";
     this.date = now();
-    this.otherRoutes = Router.router(vertx);
-    edge.otherRoutes().accept(otherRoutes);
-    otherRoutes.errorHandler(404, failed -> notFound(entered()));
-    otherRoutes.errorHandler(405, failed -> entered().refuse(notAllowed(entered()), null));
-    otherRoutes.errorHandler(500, failed -> entered().fail(failed.failure()));
     for (Contract contract : edge.contracts()) {
       Router router = router(contract);
       for (Path path : contract.model().getPaths()) {
@@ -184,13 +178,12 @@ final class EdgeLoop {
       int second = path.indexOf('/', 1);
       router = second < 0 ? null : routers.get(path.substring(0, second));
     }
-    entering = exchange;
     if (router == null) {
-      exchange.handOver();
-      otherRoutes.handle(exchange.request());
-    } else {
-      router.handle(exchange.request());
+      notFound(exchange);
+      return;
     }
+    entering = exchange;
+    router.handle(exchange.request());
   }
 
   /** Answers what is not HTTP. The decoder is lost after it, so the connection ends. */

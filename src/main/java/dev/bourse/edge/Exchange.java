@@ -278,20 +278,6 @@ final class Exchange implements Call {
     series.answered(status, loop.nanos() - enteredNanos);
   }
 
-  /** Lets a route that no contract describes write the answer; it is counted when it is written. */
-  void handOver() {
-    HttpServerResponse response = request.response();
-    response.putHeader(REQUEST_ID, id);
-    response.endHandler(
-        end -> {
-          if (!done) {
-            done = true;
-            settle(response.getStatusCode());
-            loop.connections().answered(link);
-          }
-        });
-  }
-
   /** The client is gone; an answer that comes later is dropped. */
   void abandon() {
     if (!done) {

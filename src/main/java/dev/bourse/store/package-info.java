@@ -10,8 +10,9 @@
  * one writing thread, which stores all that wait in one transaction with one flush to disk. A flush
  * for each commit was rejected because it costs more than the commit; a transaction that reads and
  * then writes, because SQLite fails it as soon as another has written, so a decision is made in
- * memory and guarded by a demand on the rows it changes. {@link dev.bourse.store.Migrations} brings
- * any engine's schema up to date.
+ * memory and guarded by a demand on the rows it changes. {@link dev.bourse.store.PostgresDatabase}
+ * keeps the same promises on a server that several processes share. {@link
+ * dev.bourse.store.Migrations} brings any engine's schema up to date.
  */
 @NullMarked
 package dev.bourse.store;

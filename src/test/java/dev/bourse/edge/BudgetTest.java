@@ -29,8 +29,7 @@ class BudgetTest {
             burst,
             Set.of(proxies),
             EdgeLimits.standard()),
-        new Sources(Clock.systemUTC(), nanos::get, new Random(1)),
-        router -> {});
+        new Sources(Clock.systemUTC(), nanos::get, new Random(1)));
   }
 
   @Test

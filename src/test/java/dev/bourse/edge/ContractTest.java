@@ -23,7 +23,6 @@ class ContractTest {
         operations,
         EdgeFixture.authenticator(),
         failure -> Optional.empty(),
-        router -> {},
         new EdgeMetrics(),
         Sources.system());
   }

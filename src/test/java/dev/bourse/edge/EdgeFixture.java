@@ -11,7 +11,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
-import io.vertx.ext.web.Router;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -22,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A real server on a free port, serving the real contracts with operations made for the test. */
@@ -63,10 +61,10 @@ final class EdgeFixture implements AutoCloseable {
   private volatile Operation behaviour = EdgeFixture::echo;
 
   EdgeFixture(EdgeConfig config) {
-    this(config, Sources.system(), router -> {});
+    this(config, Sources.system());
   }
 
-  EdgeFixture(EdgeConfig config, Sources sources, Consumer<Router> otherRoutes) {
+  EdgeFixture(EdgeConfig config, Sources sources) {
     Operations operations = new Operations();
     OPERATION_IDS.forEach(id -> operations.bind(id, call -> behaviour.handle(call)));
     edge =
@@ -80,7 +78,6 @@ final class EdgeFixture implements AutoCloseable {
                     ? Optional.of(
                         ApiError.retryLater(ErrorCode.OVERLOADED, "the store is away", 1_000))
                     : Optional.empty(),
-            otherRoutes,
             metrics,
             sources);
     vertx.deployVerticle(edge::verticle, new DeploymentOptions().setInstances(2)).await();

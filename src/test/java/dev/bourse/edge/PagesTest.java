@@ -35,8 +35,7 @@ class PagesTest {
                 0,
                 Set.of(),
                 EdgeLimits.standard()),
-            Sources.system(),
-            router -> router.get("/extra").handler(routed -> routed.response().end("extra")));
+            Sources.system());
   }
 
   @AfterAll
@@ -137,11 +136,6 @@ class PagesTest {
     HttpResponse<String> answer = fixture.send("POST", "/llms.txt", "x");
     assertEquals(405, answer.statusCode());
     assertEquals("GET, HEAD", header(answer, "allow"));
-  }
-
-  @Test
-  void otherRoutesAreReached() {
-    assertEquals("extra", read("/extra").body());
   }
 
   @Test
