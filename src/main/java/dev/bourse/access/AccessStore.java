@@ -12,6 +12,10 @@ import java.util.stream.Collectors;
 
 /** Rows of organizations and tokens. */
 public final class AccessStore {
+  private static final String LIVE_TOKENS =
+      "SELECT token_id, org_id, name, secret_sha256, scopes, cluster, created_by, created_at,"
+          + " expires_at FROM token WHERE revoked_at IS NULL";
+
   private final Database database;
 
   public AccessStore(Database database) {
@@ -28,11 +32,42 @@ public final class AccessStore {
 
   /** Every token that can still be used; revoked ones are left out. */
   public Future<List<Token>> listLiveTokens() {
+    return database.read(LIVE_TOKENS, List.of(), AccessStore::token);
+  }
+
+  /** A token that can still be used. */
+  Future<Optional<Token>> findLiveToken(String tokenId) {
+    return database
+        .read(LIVE_TOKENS + " AND token_id = ?", List.of(tokenId), AccessStore::token)
+        .map(found -> found.stream().findFirst());
+  }
+
+  /** Every operator's token that can still be used, with the SHA-256 of its secret in hex. */
+  Future<List<OperatorToken>> listLiveOperatorTokens() {
     return database.read(
-        "SELECT token_id, org_id, name, secret_sha256, scopes, cluster, created_by, created_at,"
-            + " expires_at FROM token WHERE revoked_at IS NULL",
+        "SELECT token_id, name, secret_sha256, created_by, created_at, expires_at"
+            + " FROM operator_token WHERE revoked_at IS NULL ORDER BY created_at, token_id",
         List.of(),
-        AccessStore::token);
+        row ->
+            new OperatorToken(
+                row.text(0),
+                row.text(1),
+                row.text(2),
+                row.text(3),
+                row.integer(4),
+                row.integerOrNull(5)));
+  }
+
+  public static Statement insert(OperatorToken token) {
+    return Statement.of(
+        "INSERT INTO operator_token (token_id, name, secret_sha256, created_by, created_at,"
+            + " expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+        token.tokenId(),
+        token.name(),
+        token.secretSha256(),
+        token.createdBy(),
+        token.createdAtMillis(),
+        token.expiresAtMillis());
   }
 
   public static Statement insert(Organization org, long nowMillis) {

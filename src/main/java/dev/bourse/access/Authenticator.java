@@ -11,5 +11,5 @@ public interface Authenticator {
    * @throws ApiError {@code unauthorized} when the header is missing or malformed, or its token is
    *     unknown, expired or revoked
    */
-  Principal authenticate(@Nullable String authorizationHeader);
+  Caller authenticate(@Nullable String authorizationHeader);
 }

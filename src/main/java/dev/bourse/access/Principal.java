@@ -4,7 +4,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The authenticated caller of one request.
+ * A caller that acts for an organization.
  *
  * @param org the organization it acts for
  * @param actor how audit rows name it: {@code token:<token_id>}
@@ -19,4 +19,22 @@ public record Principal(
     String tokenId,
     Set<Scope> scopes,
     @Nullable String cluster,
-    @Nullable Long expiresAtMillis) {}
+    @Nullable Long expiresAtMillis)
+    implements Caller {
+  public static final String SCHEME = "apiToken";
+
+  @Override
+  public String scheme() {
+    return SCHEME;
+  }
+
+  @Override
+  public String budgetKey() {
+    return tokenId;
+  }
+
+  @Override
+  public boolean may(Scope scope) {
+    return scopes.contains(scope);
+  }
+}

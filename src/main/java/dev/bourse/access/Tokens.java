@@ -1,7 +1,6 @@
 package dev.bourse.access;
 
 import dev.bourse.core.ApiError;
-import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -12,24 +11,24 @@ import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Every live token, in memory. One entry is about 400 bytes; a hundred thousand tokens are 40 MB.
  */
-public final class Tokens implements Authenticator {
+public final class Tokens {
   private static final Logger LOG = LoggerFactory.getLogger(Tokens.class);
-  private static final String SCHEME = "Bearer ";
 
   /** How often the time of last use is written: once a minute a token, whatever its traffic. */
   private static final long TOUCH_INTERVAL_MILLIS = 60_000;
 
-  /** What other processes are told when tokens or organizations come or go. */
+  /**
+   * What other processes are told when tokens or organizations come or go; the key is the one token
+   * it is about, or empty.
+   */
   public static final String CHANGED = "tokens";
 
   /** Small enough that a client's write queued behind it waits a few milliseconds. */
@@ -45,6 +44,9 @@ public final class Tokens implements Authenticator {
     this.clock = clock;
   }
 
+  /** Readings of the store, one after the other; see {@link #load}. */
+  private Future<Void> lastReading = Future.succeededFuture();
+
   /** Reads everything, then keeps the times of last use up to date. */
   public Future<Void> start(Vertx vertx) {
     vertx.setPeriodic(
@@ -53,8 +55,31 @@ public final class Tokens implements Authenticator {
     return load();
   }
 
-  /** Reads all organizations and tokens anew. */
-  public Future<Void> load() {
+  /**
+   * Reads all organizations and tokens anew. When this succeeds, every token minted or revoked
+   * before the call counts as such: readings never overtake each other, so what an earlier one
+   * found cannot undo a later one.
+   */
+  public synchronized Future<Void> load() {
+    lastReading = lastReading.otherwiseEmpty().compose(read -> loadAll());
+    return lastReading;
+  }
+
+  /** Reads one token anew: it was minted or revoked just now. */
+  public synchronized Future<Void> refresh(String tokenId) {
+    lastReading =
+        lastReading
+            .otherwiseEmpty()
+            .compose(read -> store.findLiveToken(tokenId))
+            .map(
+                found -> {
+                  found.ifPresentOrElse(this::admit, () -> byId.remove(tokenId));
+                  return null;
+                });
+    return lastReading;
+  }
+
+  private Future<Void> loadAll() {
     return store
         .listOrganizations()
         .compose(
@@ -75,27 +100,20 @@ public final class Tokens implements Authenticator {
             });
   }
 
-  @Override
-  public Principal authenticate(@Nullable String authorizationHeader) {
-    if (authorizationHeader == null) {
-      throw unauthorized("missing Authorization header; expected 'Bearer <API token>'");
-    }
-    if (!authorizationHeader.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
-      throw unauthorized("the Authorization header is not of the form 'Bearer <API token>'");
-    }
-    Optional<TokenSecret> presented =
-        TokenSecret.parse(authorizationHeader.substring(SCHEME.length()).trim());
-    if (presented.isEmpty()) {
-      throw unauthorized("the token is malformed");
+  /**
+   * The caller a token stands for.
+   *
+   * @throws ApiError {@code unauthorized} when it is unknown, expired or revoked
+   */
+  Principal authenticate(TokenSecret presented) {
+    Entry entry = byId.get(presented.tokenId());
+    if (entry == null || !MessageDigest.isEqual(entry.secretSha256, presented.sha256())) {
+      throw Credentials.unauthorized("the token is unknown or revoked");
     }
     long now = clock.millis();
-    Entry entry = byId.get(presented.get().tokenId());
-    if (entry == null || !MessageDigest.isEqual(entry.secretSha256, presented.get().sha256())) {
-      throw unauthorized("the token is unknown or revoked");
-    }
     Long expiresAt = entry.token.expiresAtMillis();
     if (expiresAt != null && now >= expiresAt) {
-      throw unauthorized("the token has expired");
+      throw Credentials.unauthorized("the token has expired");
     }
     entry.lastUsedAtMillis = now;
     return entry.principal;
@@ -137,11 +155,10 @@ public final class Tokens implements Authenticator {
       throw new IllegalStateException(
           "token " + token.tokenId() + " names no organization: " + token.orgId());
     }
-    byId.putIfAbsent(token.tokenId(), new Entry(token, org));
-  }
-
-  private static ApiError unauthorized(String detail) {
-    return ApiError.of(ErrorCode.UNAUTHORIZED, detail);
+    byId.compute(
+        token.tokenId(),
+        (id, known) ->
+            known != null && known.standsFor(token, org) ? known : new Entry(token, org));
   }
 
   private static final class Entry {
@@ -162,6 +179,11 @@ public final class Tokens implements Authenticator {
               token.scopes(),
               token.cluster(),
               token.expiresAtMillis());
+    }
+
+    /** Whether nothing of it changed, so that its times of use are kept. */
+    boolean standsFor(Token read, Organization org) {
+      return token.equals(read) && principal.org().equals(org);
     }
   }
 }

@@ -1,6 +1,9 @@
 package dev.bourse.app;
 
 import dev.bourse.access.AccessStore;
+import dev.bourse.access.Authenticator;
+import dev.bourse.access.Credentials;
+import dev.bourse.access.Operators;
 import dev.bourse.access.Tokens;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.AuditedReads;
@@ -14,7 +17,7 @@ import dev.bourse.capacity.HistoryStore;
 import dev.bourse.capacity.PoolStore;
 import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SshKeyStore;
-import dev.bourse.capacity.SwitchStore;
+import dev.bourse.capacity.SwitchService;
 import dev.bourse.capacity.Switches;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
@@ -31,6 +34,7 @@ import dev.bourse.market.MarketStore;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.nodes.SshNodes;
+import dev.bourse.operator.SwitchRoutes;
 import dev.bourse.org.OrgRoutes;
 import dev.bourse.org.OrgStore;
 import dev.bourse.store.Database;
@@ -69,7 +73,7 @@ final class Bourse {
   /** Health and metrics have no authentication, so only this machine sees them. */
   private static final String LOOPBACK = "127.0.0.1";
 
-  private static final List<String> CONTRACTS = List.of("vm", "org", "market");
+  private static final List<String> CONTRACTS = List.of("vm", "org", "market", "operator");
 
   private final Vertx vertx;
   private final Config config;
@@ -201,8 +205,11 @@ final class Bourse {
   private Future<Void> startParts(Database database) {
     Future<List<Contract>> contracts =
         vertx.executeBlocking(() -> CONTRACTS.stream().map(Contract::load).toList(), false);
-    Tokens tokens = new Tokens(new AccessStore(database), clock);
+    AccessStore access = new AccessStore(database);
+    Tokens tokens = new Tokens(access, clock);
     stops.push(tokens::flush);
+    Operators operators = new Operators(access, clock);
+    Credentials credentials = new Credentials(tokens, operators);
     AuditedReads reads = new AuditedReads(new AuditStore(database));
     reads.start(vertx);
     stops.push(reads::flush);
@@ -215,7 +222,22 @@ final class Bourse {
     this.clusters = clusters;
     SshKeyStore keyStore = new SshKeyStore(database);
     SshKeyService keys = new SshKeyService(keyStore, clusters, reads, clock, random);
-    return Future.all(tokens.start(vertx), keys.load(), loadTerms(database, clusters))
+    SwitchService switches = new SwitchService(database, clusters, clock);
+    PoolStore pools = new PoolStore(database);
+    Supplier<Future<Void>> terms =
+        () ->
+            pools
+                .listPools()
+                .onSuccess(all -> all.forEach(clusters::put))
+                .compose(p -> switches.load().mapEmpty());
+    Future<Void> operatorsLoaded =
+        operators
+            .load()
+            .compose(
+                loaded ->
+                    new FirstOperator(vertx, database, clock, random)
+                        .mint(operators, operatorFiles()));
+    return Future.all(tokens.start(vertx), operatorsLoaded, keys.load(), terms.get())
         .compose(
             loaded ->
                 ClusterOwners.deploy(
@@ -223,8 +245,7 @@ final class Bourse {
         .compose(
             owners -> {
               this.owners = owners;
-              replication.follow(
-                  new Replication.Parts(owners, keys, tokens, () -> loadTerms(database, clusters)));
+              replication.follow(new Replication.Parts(owners, keys, tokens, operators, terms));
               MarketService market = market(database, clusters, owners, keys, keyStore);
               stops.push(market::stop);
               CapacityService capacity =
@@ -242,26 +263,13 @@ final class Bourse {
               new MarketRoutes(market).bind(operations);
               new OrgRoutes(new OrgStore(database), config.edge().requestsPerMinute())
                   .bind(operations);
-              return market.start().compose(opened -> serve(operations, tokens, contracts));
+              new SwitchRoutes(switches).bind(operations);
+              return market.start().compose(opened -> serve(operations, credentials, contracts));
             });
   }
 
-  private static Future<Void> loadTerms(Database database, Clusters clusters) {
-    return new PoolStore(database)
-        .listPools()
-        .compose(
-            pools -> {
-              pools.forEach(clusters::put);
-              return new SwitchStore(database).readWritesArmed();
-            })
-        .map(
-            armed -> {
-              Switches configured = clusters.switches();
-              clusters.put(
-                  new Switches(
-                      armed, configured.spendLimitEnforced(), configured.billingHoldEnforced()));
-              return null;
-            });
+  private List<KeysFile> operatorFiles() {
+    return demo ? List.of(keysFile("operator"), keysFile("demo")) : List.of(keysFile("operator"));
   }
 
   private MarketService market(
@@ -287,7 +295,8 @@ final class Bourse {
         random);
   }
 
-  private Future<Void> serve(Operations operations, Tokens tokens, Future<List<Contract>> loading) {
+  private Future<Void> serve(
+      Operations operations, Authenticator authenticator, Future<List<Contract>> loading) {
     EdgeMetrics metrics = new EdgeMetrics();
     ManagementVerticle management =
         new ManagementVerticle(LOOPBACK, config.managementPort(), readiness, metrics);
@@ -299,7 +308,7 @@ final class Bourse {
                       config.edge(),
                       contracts,
                       operations,
-                      tokens,
+                      authenticator,
                       Bourse::translate,
                       metrics,
                       new Sources(clock, System::nanoTime, random));

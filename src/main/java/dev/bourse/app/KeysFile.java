@@ -13,8 +13,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
 /**
- * Where the secrets of seeded tokens are told, once: a JSON file only its owner can read. It is
- * replaced whole, so a crash leaves the old one or the new one.
+ * Where the secrets of tokens made by the service itself are told, once: a JSON file only its owner
+ * can read. It is replaced whole, so a crash leaves the old one or the new one.
  */
 final class KeysFile {
   private final Path path;
@@ -62,6 +62,17 @@ final class KeysFile {
     if (!baseUrl.equals(content.getString("base_url"))) {
       write(new JsonObject().put("base_url", baseUrl).mergeIn(withoutUrl(content)));
     }
+  }
+
+  /** Tells an operator's token, which goes before the organizations. */
+  void noteOperatorToken(String token) throws IOException {
+    JsonObject content = read();
+    JsonObject first = new JsonObject();
+    if (content.containsKey("base_url")) {
+      first.put("base_url", content.remove("base_url"));
+    }
+    content.remove("operator_token");
+    write(first.put("operator_token", token).mergeIn(content));
   }
 
   private static JsonObject withoutUrl(JsonObject content) {

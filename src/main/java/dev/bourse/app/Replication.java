@@ -1,11 +1,13 @@
 package dev.bourse.app;
 
+import dev.bourse.access.Operators;
 import dev.bourse.access.Tokens;
 import dev.bourse.capacity.CapacityStore;
 import dev.bourse.capacity.ClusterOwners;
+import dev.bourse.capacity.PoolStore;
 import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SshKeyStore;
-import dev.bourse.capacity.SwitchStore;
+import dev.bourse.capacity.SwitchService;
 import dev.bourse.store.Change;
 import dev.bourse.store.ChangeListener;
 import io.vertx.core.Future;
@@ -24,7 +26,11 @@ final class Replication implements ChangeListener {
 
   /** What can be read anew. */
   record Parts(
-      ClusterOwners owners, SshKeyService keys, Tokens tokens, Supplier<Future<Void>> terms) {}
+      ClusterOwners owners,
+      SshKeyService keys,
+      Tokens tokens,
+      Operators operators,
+      Supplier<Future<Void>> terms) {}
 
   private @Nullable Parts parts;
   private boolean missedAny;
@@ -49,8 +55,10 @@ final class Replication implements ChangeListener {
         switch (change.topic()) {
           case CapacityStore.CHANGED -> known.owners().refresh(change.key());
           case SshKeyStore.CHANGED -> known.keys().load();
-          case Tokens.CHANGED -> known.tokens().load();
-          case SwitchStore.CHANGED -> known.terms().get();
+          case Tokens.CHANGED ->
+              change.key().isEmpty() ? known.tokens().load() : known.tokens().refresh(change.key());
+          case Operators.CHANGED -> known.operators().load();
+          case SwitchService.CHANGED, PoolStore.CHANGED -> known.terms().get();
           default -> Future.failedFuture("no such topic: " + change.topic());
         };
     read.onFailure(
@@ -73,6 +81,7 @@ final class Replication implements ChangeListener {
             List.of(
                 known.terms().get(),
                 known.tokens().load(),
+                known.operators().load(),
                 known.keys().load(),
                 known.owners().refreshAll()))
         .onComplete(done -> reread(done.succeeded(), done.cause()));

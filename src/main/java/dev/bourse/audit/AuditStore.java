@@ -52,7 +52,7 @@ public final class AuditStore {
 
   private static void add(List<@Nullable Object> values, AuditRow row, int isRead) {
     values.add(row.atMillis());
-    values.add(row.orgId());
+    values.add(Trails.owner(row));
     values.add(row.actor());
     values.add(row.action());
     values.add(row.subject());

@@ -11,6 +11,9 @@ import java.util.TreeMap;
 
 /** Rows of pools. */
 public final class PoolStore {
+  /** What other processes are told when a pool is added or changed. */
+  public static final String CHANGED = "pool";
+
   private static final String COLUMNS =
       "name, site, provider, gpu_vendor, gpu_model, gpus_per_node, reserve_cents, cap_cents,"
           + " detector_armed, swaps_enabled, ssh_user, ssh_port, env, storage";

@@ -18,6 +18,8 @@ public enum ErrorCode {
   REQUEST_TIMEOUT(408, "request-timeout"),
   AMBIGUOUS_CLUSTER(409, "ambiguous-cluster"),
   CLUSTER_GATED(409, "cluster-gated"),
+  /** What is asked for stands in the way of something that exists. */
+  CONFLICT(409, "conflict"),
   NODE_PINNED(409, "node-pinned"),
   STATIC_POSTURE(409, "static-posture"),
   SWAP_DISABLED(409, "swap-disabled"),

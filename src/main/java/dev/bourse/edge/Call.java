@@ -1,13 +1,20 @@
 package dev.bourse.edge;
 
+import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
 /** One request whose caller is known and whose parameters and body match the contract. */
 public interface Call {
-  /** The caller; only operations with a security requirement have one. */
+  /** The caller of an operation that demands an API token. */
   Principal principal();
+
+  /** The caller of an operation that demands an operator's token. */
+  Operator operator();
+
+  /** Which of the contract's media types the client prefers to be answered in. */
+  String mediaType();
 
   /** A required path or query parameter of type string. */
   String text(String parameter);

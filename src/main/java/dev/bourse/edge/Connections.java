@@ -92,6 +92,16 @@ final class Connections {
     link.deadlineMillis = NEVER;
   }
 
+  /** A piece of a long answer is being sent; the client must take it in time. */
+  void sends(Link link) {
+    link.deadlineMillis = nowMillis() + limits.keepAliveMillis();
+  }
+
+  /** The client took the piece. */
+  void sent(Link link) {
+    link.deadlineMillis = NEVER;
+  }
+
   /** The answer is about to be sent and the next request's head is awaited. */
   void answered(Link link) {
     link.exchange = null;

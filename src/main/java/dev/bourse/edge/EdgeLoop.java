@@ -1,6 +1,6 @@
 package dev.bourse.edge;
 
-import dev.bourse.access.Principal;
+import dev.bourse.access.Caller;
 import dev.bourse.access.Scope;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
@@ -242,11 +242,14 @@ final class EdgeLoop {
     try {
       admit(exchange, endpoint);
       HttpServerRequest request = exchange.request();
-      if (!Headers.acceptsJson(request.getHeader(HttpHeaders.ACCEPT))) {
+      String mediaType =
+          Headers.preferred(request.getHeader(HttpHeaders.ACCEPT), endpoint.mediaTypes());
+      if (mediaType == null) {
         throw ApiError.of(
             ErrorCode.NOT_ACCEPTABLE,
-            "Accept excludes " + Endpoint.JSON + ", the only type there is");
+            "Accept excludes all there is: " + String.join(", ", endpoint.mediaTypes()));
       }
+      exchange.negotiated(mediaType);
       if (endpoint.body() == null) {
         perform(exchange, endpoint, null);
       } else {
@@ -258,15 +261,23 @@ final class EdgeLoop {
   }
 
   private void admit(Exchange exchange, Endpoint endpoint) {
-    if (!endpoint.authenticated()) {
+    if (endpoint.schemes().isEmpty()) {
       return;
     }
-    Principal principal =
+    Caller caller =
         edge.authenticator().authenticate(exchange.request().getHeader(HttpHeaders.AUTHORIZATION));
-    exchange.authenticate(principal);
+    if (!endpoint.schemes().contains(caller.scheme())) {
+      throw ApiError.of(
+          ErrorCode.UNAUTHORIZED,
+          "this operation takes "
+              + String.join(" or ", endpoint.schemes())
+              + ", not "
+              + caller.scheme());
+    }
+    exchange.authenticate(caller);
     Scope scope = endpoint.scope();
-    boolean permitted = scope == null || principal.scopes().contains(scope);
-    ConsumptionProbe probe = edge.tokenBudgets().spend(principal.tokenId());
+    boolean permitted = scope == null || caller.may(scope);
+    ConsumptionProbe probe = edge.tokenBudgets().spend(caller.budgetKey());
     exchange.budget(probe);
     if (scope != null && !permitted) {
       throw ApiError.of(ErrorCode.FORBIDDEN, "the token lacks the scope " + scope.label());

@@ -1,5 +1,7 @@
 package dev.bourse.edge;
 
+import dev.bourse.access.Operator;
+import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
@@ -13,9 +15,11 @@ import io.vertx.openapi.contract.SecurityRequirement;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -24,11 +28,11 @@ import org.jspecify.annotations.Nullable;
  * its parameters and its body are read, and what handles it.
  */
 final class Endpoint {
-  /** The one media type of bodies. */
+  /** The media type of bodies, and of answers where nothing else is said. */
   static final String JSON = "application/json";
 
-  /** The one security scheme: a bearer token whose scopes the contract lists. */
-  static final String API_TOKEN = "apiToken";
+  /** The security schemes there are; each is a kind of caller. */
+  private static final Set<String> SCHEMES = Set.of(Principal.SCHEME, Operator.SCHEME);
 
   private static final Pattern INTEGER = Pattern.compile("-?\\d{1,18}");
   private static final Pattern DECIMAL = Pattern.compile("-?\\d{1,15}(\\.\\d{1,15})?");
@@ -38,8 +42,9 @@ final class Endpoint {
 
   private final String id;
   private final Operation operation;
-  private final boolean authenticated;
+  private final Set<String> schemes;
   private final @Nullable Scope scope;
+  private final List<String> mediaTypes;
   private final List<Input> pathInputs = new ArrayList<>();
   private final Map<String, Input> queryInputs = new LinkedHashMap<>();
   private final @Nullable Shape body;
@@ -51,13 +56,17 @@ final class Endpoint {
     this.operation = operation;
     this.series = series;
     List<SecurityRequirement> security = model.getSecurityRequirements();
-    this.authenticated = !security.isEmpty();
+    Set<String> accepted = new LinkedHashSet<>();
+    security.forEach(requirement -> accepted.addAll(requirement.getNames()));
+    this.schemes = accepted;
     this.scope =
         security.stream()
-            .flatMap(requirement -> requirement.getScopes(API_TOKEN).stream())
+            .filter(requirement -> requirement.getNames().contains(Principal.SCHEME))
+            .flatMap(requirement -> requirement.getScopes(Principal.SCHEME).stream())
             .findFirst()
             .flatMap(Scope::find)
             .orElse(null);
+    this.mediaTypes = mediaTypes(model);
     List<String> segments = List.of(model.getAbsoluteOpenAPIPath().split("/", -1));
     for (Parameter parameter : model.getParameters()) {
       JsonObject schema = parameter.getOpenAPIModel().getJsonObject("schema");
@@ -77,6 +86,19 @@ final class Endpoint {
     this.body = model.getRequestBody() == null ? null : new Shape(bodySchema(model));
   }
 
+  private static List<String> mediaTypes(io.vertx.openapi.contract.Operation model) {
+    Set<String> types = new LinkedHashSet<>();
+    for (String status : List.of("200", "201")) {
+      JsonObject response =
+          model
+              .getOpenAPIModel()
+              .getJsonObject("responses", new JsonObject())
+              .getJsonObject(status, new JsonObject());
+      types.addAll(response.getJsonObject("content", new JsonObject()).fieldNames());
+    }
+    return types.isEmpty() ? List.of(JSON) : List.copyOf(types);
+  }
+
   private static JsonObject bodySchema(io.vertx.openapi.contract.Operation model) {
     MediaType json = model.getRequestBody().getContent().get(JSON);
     if (json == null) {
@@ -89,15 +111,13 @@ final class Endpoint {
   static List<String> faults(io.vertx.openapi.contract.Operation model) {
     List<String> faults = new ArrayList<>();
     String id = model.getOperationId();
-    if (model.getSecurityRequirements().size() > 1) {
-      faults.add("operation " + id + " has alternative security requirements");
-    }
     for (SecurityRequirement requirement : model.getSecurityRequirements()) {
-      if (requirement.size() != 1 || !requirement.getNames().contains(API_TOKEN)) {
-        faults.add("operation " + id + " has another security scheme than " + API_TOKEN);
+      if (requirement.size() != 1 || !SCHEMES.containsAll(requirement.getNames())) {
+        faults.add(
+            "operation " + id + " demands " + requirement.getNames() + ", not one of " + SCHEMES);
         continue;
       }
-      List<String> scopes = requirement.getScopes(API_TOKEN);
+      List<String> scopes = requirement.getScopes(requirement.getNames().iterator().next());
       if (scopes.size() > 1) {
         faults.add("operation " + id + " demands more than one scope");
       }
@@ -132,8 +152,14 @@ final class Endpoint {
     return operation;
   }
 
-  boolean authenticated() {
-    return authenticated;
+  /** The kinds of caller it takes, by security scheme; empty when anybody may call. */
+  Set<String> schemes() {
+    return schemes;
+  }
+
+  /** The media types its success can be answered in; the first is the usual one. */
+  List<String> mediaTypes() {
+    return mediaTypes;
   }
 
   /** The scope the caller needs; null for any caller. */

@@ -1,5 +1,7 @@
 package dev.bourse.edge;
 
+import dev.bourse.access.Caller;
+import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
@@ -42,7 +44,8 @@ final class Exchange implements Call {
   private final long enteredNanos;
   private final Connections.Link link;
   private @Nullable Endpoint endpoint;
-  private @Nullable Principal principal;
+  private @Nullable Caller caller;
+  private String mediaType = Endpoint.JSON;
   private @Nullable ConsumptionProbe budget;
   private Map<String, Object> parameters = Map.of();
   private @Nullable JsonObject body;
@@ -83,8 +86,12 @@ final class Exchange implements Call {
     endpoint = reached;
   }
 
-  void authenticate(Principal caller) {
-    principal = caller;
+  void authenticate(Caller authenticated) {
+    caller = authenticated;
+  }
+
+  void negotiated(String chosen) {
+    mediaType = chosen;
   }
 
   void budget(@Nullable ConsumptionProbe probe) {
@@ -138,8 +145,22 @@ final class Exchange implements Call {
     fail(ApiError.of(ErrorCode.REQUEST_TIMEOUT, "the body comes too slowly"));
   }
 
-  /** Sends an operation's answer; 304 when the client has it already. */
+  /** Sends an operation's answer. */
   void answer(Answer answer) {
+    if (answer instanceof Answer.Whole whole) {
+      answer(whole);
+    } else if (answer instanceof Answer.Streamed streamed) {
+      // Until the first piece is there, a fault can still be told in full.
+      streamed
+          .pieces()
+          .next()
+          .onSuccess(first -> stream(first, streamed.pieces()))
+          .onFailure(this::fail);
+    }
+  }
+
+  /** Sends an answer in JSON; 304 when the client has it already. */
+  private void answer(Answer.Whole answer) {
     String etag = answer.etag();
     HttpServerResponse response = begin(answer.status());
     if (response == null) {
@@ -159,6 +180,49 @@ final class Exchange implements Call {
     }
     headers.add(HttpHeaders.CONTENT_TYPE, JSON_TYPE);
     end(response, answer.body());
+  }
+
+  private void stream(Optional<Buffer> first, Pieces rest) {
+    HttpServerResponse response = begin(200);
+    if (response == null) {
+      return;
+    }
+    response
+        .headers()
+        .add(HttpHeaders.CACHE_CONTROL, NO_STORE)
+        .add(HttpHeaders.CONTENT_TYPE, mediaType);
+    if (first.isEmpty() || HttpMethod.HEAD.equals(request.method())) {
+      end(response, null);
+      return;
+    }
+    response.setChunked(true);
+    send(response, first, rest);
+  }
+
+  /**
+   * Sends a piece and asks for the next. What fails midway ends the connection, so that the client
+   * sees the answer is not whole.
+   */
+  private void send(HttpServerResponse response, Optional<Buffer> piece, Pieces rest) {
+    if (piece.isEmpty()) {
+      end(response, null);
+      return;
+    }
+    loop.connections().sends(link);
+    response
+        .write(piece.get())
+        .compose(
+            taken -> {
+              loop.connections().sent(link);
+              return rest.next();
+            })
+        .onSuccess(next -> send(response, next, rest))
+        .onFailure(
+            e -> {
+              LOG.warn("answer {} was cut off: {}", id, e.toString());
+              settle(response.getStatusCode());
+              loop.connections().close(link);
+            });
   }
 
   /** Sends a page that needs no caller. */
@@ -292,10 +356,23 @@ final class Exchange implements Call {
 
   @Override
   public Principal principal() {
-    if (principal == null) {
-      throw new IllegalStateException("this operation has no security requirement");
+    if (caller instanceof Principal principal) {
+      return principal;
     }
-    return principal;
+    throw new IllegalStateException("this operation does not demand " + Principal.SCHEME);
+  }
+
+  @Override
+  public Operator operator() {
+    if (caller instanceof Operator operator) {
+      return operator;
+    }
+    throw new IllegalStateException("this operation does not demand " + Operator.SCHEME);
+  }
+
+  @Override
+  public String mediaType() {
+    return mediaType;
   }
 
   @Override

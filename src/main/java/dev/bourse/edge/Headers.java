@@ -52,36 +52,53 @@ final class Headers {
     return false;
   }
 
-  /** Whether an Accept header (section 12.5.1) takes JSON; the most specific range decides. */
-  static boolean acceptsJson(@Nullable String accept) {
-    if (accept == null || accept.equals("*/*") || accept.equals(Endpoint.JSON)) {
-      return true;
+  /**
+   * The media type an Accept header (section 12.5.1) prefers among those offered; null when it
+   * excludes them all. The most specific range decides about a type; of equal ones the first
+   * offered wins.
+   */
+  static @Nullable String preferred(@Nullable String accept, List<String> offered) {
+    if (accept == null || accept.isBlank() || accept.equals("*/*")) {
+      return offered.get(0);
     }
-    int specific = -1;
-    boolean accepted = accept.isBlank();
-    for (String range : accept.toLowerCase(Locale.ROOT).split(",", -1)) {
-      String[] parts = range.split(";", -1);
-      String type = parts[0].trim();
-      int rank =
-          type.equals(Endpoint.JSON)
-              ? 2
-              : type.equals("application/*") ? 1 : type.equals("*/*") ? 0 : -1;
-      if (rank > specific) {
-        specific = rank;
-        accepted = !isZero(parts);
+    String[] ranges = accept.toLowerCase(Locale.ROOT).split(",", -1);
+    String best = null;
+    double bestWeight = 0;
+    for (String type : offered) {
+      double weight = weight(ranges, type);
+      if (weight > bestWeight) {
+        best = type;
+        bestWeight = weight;
       }
     }
-    return accepted;
+    return best;
   }
 
-  private static boolean isZero(String[] parts) {
-    for (int i = 1; i < parts.length; i++) {
-      String parameter = parts[i].trim();
-      if (parameter.startsWith("q=")) {
-        return parameter.substring(2).matches("0(\\.0{0,3})?");
+  private static double weight(String[] ranges, String type) {
+    String family = type.substring(0, type.indexOf('/') + 1) + '*';
+    int specific = -1;
+    double weight = 0;
+    for (String range : ranges) {
+      String[] parts = range.split(";", -1);
+      String named = parts[0].trim();
+      int rank = named.equals(type) ? 2 : named.equals(family) ? 1 : named.equals("*/*") ? 0 : -1;
+      if (rank > specific) {
+        specific = rank;
+        weight = quality(parts);
       }
     }
-    return false;
+    return weight;
+  }
+
+  /** The weight of a range; one that cannot be read counts as 1, as if it were not there. */
+  private static double quality(String[] parts) {
+    for (int i = 1; i < parts.length; i++) {
+      String parameter = parts[i].trim();
+      if (parameter.startsWith("q=") && parameter.substring(2).matches("[01](\\.[0-9]{0,3})?")) {
+        return Double.parseDouble(parameter.substring(2));
+      }
+    }
+    return 1;
   }
 
   /** Whether a Content-Type is JSON in UTF-8. */

@@ -1,9 +1,11 @@
 package dev.bourse.edge;
 
+import dev.bourse.access.Principal;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import io.vertx.openapi.contract.SecurityRequirement;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -157,13 +159,16 @@ final class Pages {
             operation.getHttpMethod().name(),
             operation.getAbsoluteOpenAPIPath(),
             operation.getSecurityRequirements().stream()
-                .map(
-                    requirement ->
-                        requirement.getScopes(Endpoint.API_TOKEN).stream()
-                            .findFirst()
-                            .orElse("any token"))
+                .map(Pages::credential)
                 .findFirst()
                 .orElse("no token"),
             operation.getOpenAPIModel().getString("summary"));
+  }
+
+  private static String credential(SecurityRequirement requirement) {
+    String scheme = requirement.getNames().iterator().next();
+    return requirement.getScopes(scheme).stream()
+        .findFirst()
+        .orElse(scheme.equals(Principal.SCHEME) ? "any token" : scheme);
   }
 }

@@ -46,6 +46,10 @@ final class Caller {
     return send("POST", path, body.encode(), "Content-Type", "application/json");
   }
 
+  HttpAnswer patch(String path, JsonObject body) {
+    return send("PATCH", path, body.encode(), "Content-Type", "application/json");
+  }
+
   HttpAnswer delete(String path) {
     return send("DELETE", path, null);
   }

@@ -2,7 +2,6 @@ package dev.bourse.app;
 
 import static dev.bourse.app.Desk.NODE;
 import static dev.bourse.app.Desk.texts;
-import static dev.bourse.app.RunningBourse.await;
 import static dev.bourse.app.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -12,7 +11,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Steering;
-import dev.bourse.capacity.SwitchStore;
 import dev.bourse.capacity.Switches;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.json.JsonArray;
@@ -501,7 +499,10 @@ class CapacityApiTest {
   void thePlatformsSwitchesShowOnEveryClusterAndOutliveARestart() {
     RunningBourse first =
         RunningBourse.staged(1, "billing.spend-limit-enforced=true", "billing.hold-enforced=true");
-    await(new SwitchStore(first.service().database()).writeWritesArmed(false));
+    first
+        .operator()
+        .patch("/api/operator/switches", new JsonObject().put("capacity_writes_armed", false))
+        .ok();
     try (RunningBourse second = first.restarted()) {
       Desk desk = second.stage().redA();
       JsonObject state = desk.state();

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * field it does not name.
  */
 final class ContractCheck {
-  private static final List<String> CONTRACTS = List.of("vm", "org", "market");
+  private static final List<String> CONTRACTS = List.of("vm", "org", "market", "operator");
   private static final Set<String> METHODS = Set.of("get", "put", "post", "delete", "patch");
 
   /** Statuses that any request can be answered with, which contracts name in their Error schema. */
@@ -54,6 +54,7 @@ final class ContractCheck {
   /**
    * An operation as its contract describes it.
    *
+   * @param scheme the kind of caller it takes
    * @param scope the scope it demands, empty for any live token
    * @param bodies validators of its JSON bodies by status; null for a status without a body
    */
@@ -61,6 +62,7 @@ final class ContractCheck {
       String operationId,
       String method,
       String path,
+      String scheme,
       Optional<String> scope,
       Map<Integer, @Nullable Validator> bodies) {
 
@@ -123,14 +125,15 @@ final class ContractCheck {
       JsonObject contract, String method, String path, JsonObject operation) {
     JsonArray security = operation.getJsonArray("security", contract.getJsonArray("security"));
     assertEquals(1, security.size(), path);
-    JsonArray scopes = security.getJsonObject(0).getJsonArray("apiToken");
+    String scheme = security.getJsonObject(0).fieldNames().iterator().next();
+    JsonArray scopes = security.getJsonObject(0).getJsonArray(scheme);
     Map<Integer, @Nullable Validator> bodies = new HashMap<>();
     JsonObject responses = operation.getJsonObject("responses");
     for (String status : responses.fieldNames()) {
       JsonObject content = responses.getJsonObject(status).getJsonObject("content");
       bodies.put(
           Integer.valueOf(status),
-          content == null
+          content == null || !content.containsKey("application/json")
               ? null
               : validator(content.getJsonObject("application/json").getJsonObject("schema")));
     }
@@ -138,6 +141,7 @@ final class ContractCheck {
         operation.getString("operationId"),
         method.toUpperCase(java.util.Locale.ROOT),
         path,
+        scheme,
         scopes.isEmpty() ? Optional.empty() : Optional.of(scopes.getString(0)),
         bodies);
   }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.bourse.access.Operator;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.TestFactory;
 /** Every operation of every contract turns away whom it must. */
 class ContractCoverageTest {
   private static final String KEYS = "/api/vm/orgs/acme/ssh-keys";
+  private static final String SWITCHES = "/api/operator/switches";
   private static final String SWAP = "{\"node\":\"192.0.2.1\",\"cluster\":\"acme-train\"}";
   private static final String KEY = "{\"name\":\"k\",\"public_key\":\"ssh-ed25519 AAAA\"}";
   private static final String DECLARATION =
@@ -70,7 +72,9 @@ class ContractCoverageTest {
               null,
               List.of(KEYS.replace("acme", "globex") + "/k")),
           new Case("whoami", "/api/whoami", null, List.of()),
-          new Case("readMarketFeed", "/api/market/feed", null, List.of()));
+          new Case("readMarketFeed", "/api/market/feed", null, List.of()),
+          new Case("readSwitches", SWITCHES, null, List.of()),
+          new Case("writeSwitches", SWITCHES, "{\"capacity_writes_armed\":true}", List.of()));
 
   private static RunningBourse bourse;
 
@@ -89,6 +93,15 @@ class ContractCoverageTest {
         .filter(o -> o.operationId().equals(call.operationId()))
         .findFirst()
         .orElseThrow();
+  }
+
+  private static boolean isForOperators(Case call) {
+    return described(call).scheme().equals(Operator.SCHEME);
+  }
+
+  /** A caller who may do all that callers of the operation's kind may. */
+  private static Caller permitted(Case call) {
+    return isForOperators(call) ? bourse.operator() : bourse.as("acme", "orgwide");
   }
 
   private static HttpAnswer send(Caller caller, Case call, String path, @Nullable String body) {
@@ -140,8 +153,27 @@ class ContractCoverageTest {
   }
 
   @TestFactory
+  Stream<DynamicTest> anOperationRefusesCallersOfAnotherKind() {
+    return CASES.stream()
+        .map(
+            call ->
+                DynamicTest.dynamicTest(
+                    call.operationId(),
+                    () ->
+                        send(
+                                isForOperators(call)
+                                    ? bourse.as("acme", "orgwide")
+                                    : bourse.operator(),
+                                call,
+                                call.path(),
+                                call.body())
+                            .refused(ErrorCode.UNAUTHORIZED)));
+  }
+
+  @TestFactory
   Stream<DynamicTest> anOperationDemandsItsScopeAndNoOther() {
     return CASES.stream()
+        .filter(call -> !isForOperators(call))
         .map(
             call ->
                 DynamicTest.dynamicTest(
@@ -200,7 +232,7 @@ class ContractCoverageTest {
                     call.operationId(),
                     () ->
                         send(
-                                bourse.as("acme", "orgwide"),
+                                permitted(call),
                                 call,
                                 call.path() + (call.path().contains("?") ? "&" : "?") + "x=1",
                                 call.body())
@@ -215,8 +247,7 @@ class ContractCoverageTest {
                 DynamicTest.dynamicTest(
                     call.operationId(),
                     () -> {
-                      HttpAnswer answer =
-                          bourse.as("acme", "orgwide").send("PATCH", call.path(), null);
+                      HttpAnswer answer = permitted(call).send("PURGE", call.path(), null);
                       answer.refused(ErrorCode.METHOD_NOT_ALLOWED);
                       assertEquals(true, answer.header("allow").contains(described(call).method()));
                     }));

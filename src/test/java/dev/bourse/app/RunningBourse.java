@@ -144,6 +144,17 @@ final class RunningBourse implements AutoCloseable {
         orgs.getJsonObject(org).getJsonObject("tokens").getString(token), org + " " + token);
   }
 
+  /** A client with the first operator's token. */
+  Caller operator() {
+    try {
+      return with(
+          new JsonObject(Files.readString(data.resolve("operator.json")))
+              .getString("operator_token"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /** A client with this token, or with none. */
   Caller with(@Nullable String token) {
     return new Caller(bourse.baseUrl(), token);

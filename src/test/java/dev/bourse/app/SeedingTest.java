@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.AccessStore;
+import dev.bourse.access.Credentials;
+import dev.bourse.access.Operators;
+import dev.bourse.access.Principal;
 import dev.bourse.access.Tokens;
 import dev.bourse.capacity.StoreFixture;
 import io.vertx.core.Future;
@@ -40,7 +43,12 @@ class SeedingTest extends StoreFixture {
     await(tokens.load());
     String bound = told.getJsonObject("globex").getJsonObject("tokens").getString("bound");
 
-    assertEquals("globex-main", tokens.authenticate("Bearer " + bound).cluster());
+    assertEquals(
+        "globex-main",
+        ((Principal)
+                new Credentials(tokens, new Operators(new AccessStore(database), clock))
+                    .authenticate("Bearer " + bound))
+            .cluster());
   }
 
   @Test

@@ -57,6 +57,7 @@ class ContractTest {
         List.of(
             Contract.load("vm"),
             Contract.load("org"),
+            Contract.load("operator"),
             Contract.parse(
                 "market", changed("market", "- apiToken: []", "- apiToken: [\"sing\"]")));
     IllegalStateException refusal =
@@ -77,7 +78,8 @@ class ContractTest {
         List.of(
             Contract.parse("vm", changed("vm", "- bid-too-low", "- bid-too-high")),
             Contract.load("org"),
-            Contract.load("market"));
+            Contract.load("market"),
+            Contract.load("operator"));
     IllegalStateException refusal =
         assertThrows(
             IllegalStateException.class, () -> edge(contracts, bound(EdgeFixture.OPERATION_IDS)));

@@ -21,22 +21,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A real server on a free port, serving the real contracts with operations made for the test. */
 final class EdgeFixture implements AutoCloseable {
   static final List<String> OPERATION_IDS =
-      List.of(
-          "readCapacity",
-          "declareCapacity",
-          "swapNode",
-          "listActivity",
-          "readHistory",
-          "listSshKeys",
-          "addSshKey",
-          "revokeSshKey",
-          "whoami",
-          "readMarketFeed");
+      contracts().stream()
+          .flatMap(contract -> contract.model().operations().stream())
+          .map(io.vertx.openapi.contract.Operation::getOperationId)
+          .toList();
 
   /** Bearer tokens known to the fake authenticator, and what they may do. */
   private static final Map<String, Set<Scope>> TOKENS =
@@ -84,7 +78,7 @@ final class EdgeFixture implements AutoCloseable {
   }
 
   static List<Contract> contracts() {
-    return List.of(Contract.load("vm"), Contract.load("org"), Contract.load("market"));
+    return Stream.of("vm", "org", "market", "operator").map(Contract::load).toList();
   }
 
   /** The defaults on a free port of the loopback, without budgets. */

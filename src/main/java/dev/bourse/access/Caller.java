@@ -1,0 +1,19 @@
+package dev.bourse.access;
+
+/**
+ * Who makes a request. Each kind presents a credential of its own shape, so that one is never taken
+ * for another, and contracts name the kinds an operation takes by their security schemes.
+ */
+public sealed interface Caller permits Principal, Operator {
+  /** The security scheme this caller satisfies, as contracts spell it. */
+  String scheme();
+
+  /** How audit rows name it. */
+  String actor();
+
+  /** What its request budget is counted by. */
+  String budgetKey();
+
+  /** Whether it may do what a scope stands for. */
+  boolean may(Scope scope);
+}

@@ -1,0 +1,21 @@
+package dev.bourse.access;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is stored of an operator's token.
+ *
+ * @param tokenId its public part
+ * @param name whose it is, as audit rows show it; up to 63 characters
+ * @param secretSha256 SHA-256 of the secret, in hex
+ * @param createdBy the actor who minted it
+ * @param createdAtMillis when
+ * @param expiresAtMillis when it stops working, null for never
+ */
+public record OperatorToken(
+    String tokenId,
+    String name,
+    String secretSha256,
+    String createdBy,
+    long createdAtMillis,
+    @Nullable Long expiresAtMillis) {}

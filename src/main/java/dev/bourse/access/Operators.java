@@ -1,0 +1,63 @@
+package dev.bourse.access;
+
+import dev.bourse.core.ApiError;
+import io.vertx.core.Future;
+import java.security.MessageDigest;
+import java.time.Clock;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Every live operator's token, in memory; there are as many as people who run the platform. */
+public final class Operators {
+  /** What other processes are told when operators' tokens come or go. */
+  public static final String CHANGED = "operators";
+
+  private final AccessStore store;
+  private final Clock clock;
+  private volatile Map<String, OperatorToken> byId = Map.of();
+  private Future<Void> lastReading = Future.succeededFuture();
+
+  public Operators(AccessStore store, Clock clock) {
+    this.store = store;
+    this.clock = clock;
+  }
+
+  /** Reads all of them anew, after any reading under way. */
+  public synchronized Future<Void> load() {
+    lastReading =
+        lastReading
+            .otherwiseEmpty()
+            .compose(read -> store.listLiveOperatorTokens())
+            .map(
+                found -> {
+                  byId = found.stream().collect(Collectors.toMap(OperatorToken::tokenId, t -> t));
+                  return null;
+                });
+    return lastReading;
+  }
+
+  /** Whether nobody could use the operators' interface. */
+  public boolean isEmpty() {
+    return byId.isEmpty();
+  }
+
+  /**
+   * The operator a token stands for.
+   *
+   * @throws ApiError {@code unauthorized} when it is unknown, expired or revoked
+   */
+  Operator authenticate(TokenSecret presented) {
+    OperatorToken token = byId.get(presented.tokenId());
+    if (token == null
+        || !MessageDigest.isEqual(
+            HexFormat.of().parseHex(token.secretSha256()), presented.sha256())) {
+      throw Credentials.unauthorized("the token is unknown or revoked");
+    }
+    Long expiresAt = token.expiresAtMillis();
+    if (expiresAt != null && clock.millis() >= expiresAt) {
+      throw Credentials.unauthorized("the token has expired");
+    }
+    return new Operator(token.tokenId(), token.name());
+  }
+}

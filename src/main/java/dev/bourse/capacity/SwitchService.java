@@ -1,0 +1,66 @@
+package dev.bourse.capacity;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.audit.Trails;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** The platform-wide switches: as configured until an operator throws one, then as stored. */
+public final class SwitchService {
+  /** What other processes are told when a switch is thrown. */
+  public static final String CHANGED = "switch";
+
+  private final SwitchStore store;
+  private final Clusters clusters;
+  private final Switches configured;
+  private final Clock clock;
+
+  /**
+   * @param clusters shows the switches in force; starts with those configured
+   */
+  public SwitchService(Database database, Clusters clusters, Clock clock) {
+    this.store = new SwitchStore(database);
+    this.clusters = clusters;
+    this.configured = clusters.switches();
+    this.clock = clock;
+  }
+
+  /** Puts what is stored in force. */
+  public Future<Switches> load() {
+    return store.read(configured).onSuccess(clusters::put);
+  }
+
+  /** The switches in force. */
+  public Switches readSwitches() {
+    return clusters.switches();
+  }
+
+  /**
+   * Throws switches; those left empty stay as they are.
+   *
+   * @param actor the operator
+   */
+  public Future<Switches> writeSwitches(
+      String actor,
+      Optional<Boolean> writesArmed,
+      Optional<Boolean> spendLimitEnforced,
+      Optional<Boolean> billingHoldEnforced) {
+    Map<SwitchStore.Name, Boolean> thrown = new EnumMap<>(SwitchStore.Name.class);
+    writesArmed.ifPresent(on -> thrown.put(SwitchStore.Name.CAPACITY_WRITES, on));
+    spendLimitEnforced.ifPresent(on -> thrown.put(SwitchStore.Name.SPEND_LIMIT, on));
+    billingHoldEnforced.ifPresent(on -> thrown.put(SwitchStore.Name.BILLING_HOLD, on));
+    String detail =
+        thrown.entrySet().stream()
+            .map(entry -> entry.getKey().stored() + "=" + entry.getValue())
+            .collect(Collectors.joining(" "));
+    AuditRow row =
+        new AuditRow(clock.millis(), Trails.PLATFORM, actor, "switches_put", "platform", detail);
+    return store.write(thrown, AuditStore.insert(row)).compose(stored -> load());
+  }
+}
