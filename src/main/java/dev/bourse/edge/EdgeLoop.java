@@ -240,39 +240,78 @@ final class EdgeLoop {
   private void enter(Exchange exchange, Endpoint endpoint) {
     exchange.identify(endpoint);
     try {
-      admit(exchange, endpoint);
-      HttpServerRequest request = exchange.request();
-      if (!Headers.acceptsJson(request.getHeader(HttpHeaders.ACCEPT))) {
-        throw ApiError.of(
-            ErrorCode.NOT_ACCEPTABLE,
-            "Accept excludes " + Endpoint.JSON + ", the only type there is");
+      if (!endpoint.authenticated()) {
+        proceed(exchange, endpoint);
+        return;
       }
-      if (endpoint.body() == null) {
-        perform(exchange, endpoint, null);
+      Principal principal =
+          edge.authenticator()
+              .authenticate(exchange.request().getHeader(HttpHeaders.AUTHORIZATION));
+      exchange.authenticate(principal);
+      SharedBudgets shared = edge.sharedBudgets();
+      if (shared == null) {
+        admit(exchange, endpoint, edge.tokenBudgets().spend(principal.tokenId()));
       } else {
-        readBody(exchange, endpoint);
+        admit(exchange, endpoint, shared.spend(principal.tokenId(), edge.tokenBudgets()));
       }
     } catch (RuntimeException e) {
       exchange.fail(e);
     }
   }
 
-  private void admit(Exchange exchange, Endpoint endpoint) {
-    if (!endpoint.authenticated()) {
+  /** Goes on once it is known what the token has left, on the connection's event loop. */
+  private void admit(
+      Exchange exchange, Endpoint endpoint, Future<@Nullable ConsumptionProbe> spending) {
+    if (spending.isComplete()) {
+      admit(exchange, endpoint, spending.result());
       return;
     }
-    Principal principal =
-        edge.authenticator().authenticate(exchange.request().getHeader(HttpHeaders.AUTHORIZATION));
-    exchange.authenticate(principal);
-    Scope scope = endpoint.scope();
-    boolean permitted = scope == null || principal.scopes().contains(scope);
-    ConsumptionProbe probe = edge.tokenBudgets().spend(principal.tokenId());
+    // Until then nobody takes the bytes of a body that arrives.
+    boolean sendsBody = exchange.announcesBody();
+    if (sendsBody) {
+      exchange.request().pause();
+    }
+    spending.onComplete(
+        spent ->
+            context.runOnContext(
+                back -> {
+                  try {
+                    if (!exchange.isDone()) {
+                      admit(exchange, endpoint, spent.result());
+                    }
+                  } catch (RuntimeException e) {
+                    exchange.fail(e);
+                  } finally {
+                    if (sendsBody) {
+                      exchange.request().resume();
+                    }
+                  }
+                }));
+  }
+
+  private void admit(Exchange exchange, Endpoint endpoint, @Nullable ConsumptionProbe probe) {
     exchange.budget(probe);
-    if (scope != null && !permitted) {
+    Scope scope = endpoint.scope();
+    if (scope != null && !exchange.principal().scopes().contains(scope)) {
       throw ApiError.of(ErrorCode.FORBIDDEN, "the token lacks the scope " + scope.label());
     }
     if (probe != null && !probe.isConsumed()) {
       throw edge.tokenBudgets().refusal(probe);
+    }
+    proceed(exchange, endpoint);
+  }
+
+  private void proceed(Exchange exchange, Endpoint endpoint) {
+    HttpServerRequest request = exchange.request();
+    if (!Headers.acceptsJson(request.getHeader(HttpHeaders.ACCEPT))) {
+      throw ApiError.of(
+          ErrorCode.NOT_ACCEPTABLE,
+          "Accept excludes " + Endpoint.JSON + ", the only type there is");
+    }
+    if (endpoint.body() == null) {
+      perform(exchange, endpoint, null);
+    } else {
+      readBody(exchange, endpoint);
     }
   }
 
