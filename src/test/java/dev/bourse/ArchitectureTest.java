@@ -62,6 +62,7 @@ final class ArchitectureTest {
                   "com.fasterxml.jackson.core..",
                   "com.github.benmanes.caffeine..",
                   "io.github.bucket4j..",
+                  "io.lettuce.core..",
                   "io.prometheus.metrics..",
                   "org.yaml.snakeyaml..",
                   "org.slf4j")),
@@ -173,6 +174,19 @@ final class ArchitectureTest {
         .that(resideInAPackage("dev.bourse..").and(notIn("dev.bourse.nodes")))
         .should()
         .dependOnClassesThat(resideInAPackage("org.apache.sshd.."))
+        .check(CLASSES);
+  }
+
+  @Test
+  void onlyTheSharedBucketsKnowRedis() {
+    noClasses()
+        .that(
+            resideInAPackage("dev.bourse..")
+                .and(
+                    DescribedPredicate.not(
+                        nameMatching("dev\\.bourse\\.edge\\.RedisBuckets(\\$.*)?"))))
+        .should()
+        .dependOnClassesThat(resideInAnyPackage("io.lettuce..", "io.github.bucket4j.redis.."))
         .check(CLASSES);
   }
 

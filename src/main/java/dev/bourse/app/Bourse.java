@@ -27,6 +27,7 @@ import dev.bourse.edge.EdgeMetrics;
 import dev.bourse.edge.ManagementVerticle;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.Readiness;
+import dev.bourse.edge.SharedBudgets;
 import dev.bourse.edge.Sources;
 import dev.bourse.market.MarketRoutes;
 import dev.bourse.market.MarketService;
@@ -300,9 +301,10 @@ final class Bourse {
     EdgeMetrics metrics = new EdgeMetrics();
     ManagementVerticle management =
         new ManagementVerticle(LOOPBACK, config.managementPort(), readiness, metrics);
-    return loading
+    return Future.all(loading, openSharedBudgets(metrics))
         .compose(
-            contracts -> {
+            ready -> {
+              List<Contract> contracts = ready.resultAt(0);
               Edge built =
                   new Edge(
                       config.edge(),
@@ -311,7 +313,8 @@ final class Bourse {
                       authenticator,
                       Bourse::translate,
                       metrics,
-                      new Sources(clock, System::nanoTime, random));
+                      new Sources(clock, System::nanoTime, random),
+                      ready.resultAt(1));
               edge = built;
               return vertx.deployVerticle(
                   built::verticle, new DeploymentOptions().setInstances(config.eventLoops()));
@@ -327,6 +330,20 @@ final class Bourse {
               return noteBaseUrl();
             })
         .onSuccess(noted -> readiness.set(true));
+  }
+
+  /** Null when each process counts for itself. */
+  private Future<@Nullable SharedBudgets> openSharedBudgets(EdgeMetrics metrics) {
+    int perMinute = config.edge().requestsPerMinute();
+    if (config.sharedBudgets().isEmpty() || perMinute == 0) {
+      return Future.succeededFuture();
+    }
+    return SharedBudgets.open(vertx, config.sharedBudgets().get(), perMinute, clock, metrics)
+        .map(
+            opened -> {
+              stops.push(opened::close);
+              return opened;
+            });
   }
 
   private Future<Void> notReady() {

@@ -4,6 +4,7 @@ import dev.bourse.capacity.CapacityConfig;
 import dev.bourse.core.Settings;
 import dev.bourse.edge.EdgeConfig;
 import dev.bourse.edge.EdgeLimits;
+import dev.bourse.edge.SharedBudgetConfig;
 import dev.bourse.market.MarketConfig;
 import dev.bourse.nodes.SimulatedConfig;
 import dev.bourse.nodes.SshConfig;
@@ -25,6 +26,7 @@ import java.util.function.Supplier;
  * @param postgres the server that keeps the store; empty for the embedded one
  * @param eventLoops {@code event-loops}: one for each core by default
  * @param edge how the API is served
+ * @param sharedBudgets the server that counts tokens' requests for several processes
  * @param managementPort where health and metrics are served, on loopback; 0 for a free port
  * @param capacity the capacity feature
  * @param market the market
@@ -37,6 +39,7 @@ record Config(
     Optional<PostgresConfig> postgres,
     int eventLoops,
     EdgeConfig edge,
+    Optional<SharedBudgetConfig> sharedBudgets,
     int managementPort,
     CapacityConfig capacity,
     MarketConfig market,
@@ -74,6 +77,7 @@ record Config(
     int port = settings.integer("port", 8080, 0, 65_535);
     int managementPort = settings.integer("management.port", port == 0 ? 0 : 8081, 0, 65_535);
     Optional<EdgeConfig> edge = checked(faults, () -> edge(settings, port));
+    Optional<SharedBudgetConfig> sharedBudgets = SharedBudgetConfig.from(settings);
     Optional<Optional<SshConfig>> ssh = checked(faults, () -> ssh(settings));
     Optional<PostgresConfig> postgres = PostgresConfig.from(settings);
     String store = settings.text("store.url", "sqlite");
@@ -93,6 +97,7 @@ record Config(
         postgres,
         eventLoops,
         edge.orElseThrow(),
+        sharedBudgets,
         managementPort,
         capacity,
         market,

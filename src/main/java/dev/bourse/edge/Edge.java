@@ -25,6 +25,7 @@ public final class Edge {
   private final EdgeMetrics metrics;
   private final Sources sources;
   private final Budgets tokenBudgets;
+  private final @Nullable SharedBudgets sharedBudgets;
   private final Budgets addressBudgets;
   private final ClientAddress clientAddress;
   private volatile int actualPort;
@@ -52,6 +53,25 @@ public final class Edge {
       Function<Throwable, Optional<ApiError>> translation,
       EdgeMetrics metrics,
       Sources sources) {
+    this(config, contracts, operations, authenticator, translation, metrics, sources, null);
+  }
+
+  /**
+   * The same with budgets of tokens that other processes share.
+   *
+   * @param sharedBudgets null when this process counts for itself; closed by the caller, after the
+   *     API
+   * @throws IllegalStateException as above
+   */
+  public Edge(
+      EdgeConfig config,
+      List<Contract> contracts,
+      Operations operations,
+      Authenticator authenticator,
+      Function<Throwable, Optional<ApiError>> translation,
+      EdgeMetrics metrics,
+      Sources sources,
+      @Nullable SharedBudgets sharedBudgets) {
     List<String> faults = faults(contracts, operations);
     if (!faults.isEmpty()) {
       throw new IllegalStateException(
@@ -66,6 +86,7 @@ public final class Edge {
     this.sources = sources;
     int perMinute = config.requestsPerMinute();
     this.tokenBudgets = new Budgets(perMinute, perMinute, "token", sources.nanos());
+    this.sharedBudgets = sharedBudgets;
     int edge = config.edgePerMinute();
     this.addressBudgets =
         new Budgets(edge, Math.min(edge, config.edgeBurst()), "client address", sources.nanos());
@@ -165,6 +186,11 @@ public final class Edge {
 
   Budgets tokenBudgets() {
     return tokenBudgets;
+  }
+
+  /** What counts the requests of tokens instead of {@link #tokenBudgets}; null for nothing. */
+  @Nullable SharedBudgets sharedBudgets() {
+    return sharedBudgets;
   }
 
   Budgets addressBudgets() {

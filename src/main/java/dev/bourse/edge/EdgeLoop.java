@@ -1,7 +1,5 @@
 package dev.bourse.edge;
 
-import dev.bourse.access.Caller;
-import dev.bourse.access.Scope;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
@@ -10,12 +8,9 @@ import io.github.bucket4j.ConsumptionProbe;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.Context;
-import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.openapi.router.OpenAPIRoute;
@@ -31,8 +26,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way of a request on one event loop: address budget, path, routing, caller, scope, token
- * budget, input, operation.
+ * The way of a request on one event loop to its route: address budget, path, routing; {@link
+ * Entrance} takes it from there.
  *
  * <p>Each contract's routes are a Router built from it; the first two segments of a path choose the
  * Router, since a Router tries its routes one after the other.
@@ -43,7 +38,7 @@ final class EdgeLoop {
 
   private final Edge edge;
   private final Vertx vertx;
-  private final Context context;
+  private final Entrance entrance;
   private final Connections connections;
   private final Map<String, Router> routers = new HashMap<>();
   private final EdgeMetrics.Series unrouted;
@@ -58,7 +53,7 @@ final class EdgeLoop {
   EdgeLoop(Edge edge, Vertx vertx, Context context) {
     this.edge = edge;
     this.vertx = vertx;
-    this.context = context;
+    this.entrance = new Entrance(edge, context);
     this.idPrefix = Ids.base62(edge.sources().random(), ID_PREFIX_LENGTH);
     this.connections = new Connections(edge.config().limits(), edge.sources().nanos());
     this.unrouted = edge.metrics().series("none");
@@ -98,7 +93,7 @@ final class EdgeLoop {
       route
           .setDoValidation(false)
           .setDoSecurity(false)
-          .addHandler(routed -> enter(entered(), endpoint));
+          .addHandler(routed -> entrance.enter(entered(), endpoint));
     }
     Router router = builder.createRouter();
     for (Route route : router.getRoutes()) {
@@ -235,135 +230,6 @@ final class EdgeLoop {
     return ApiError.of(
         ErrorCode.METHOD_NOT_ALLOWED,
         Text.shown(exchange.request().method().name()) + " is not among this route's methods");
-  }
-
-  private void enter(Exchange exchange, Endpoint endpoint) {
-    exchange.identify(endpoint);
-    try {
-      admit(exchange, endpoint);
-      HttpServerRequest request = exchange.request();
-      String mediaType =
-          Headers.preferred(request.getHeader(HttpHeaders.ACCEPT), endpoint.mediaTypes());
-      if (mediaType == null) {
-        throw ApiError.of(
-            ErrorCode.NOT_ACCEPTABLE,
-            "Accept excludes all there is: " + String.join(", ", endpoint.mediaTypes()));
-      }
-      exchange.negotiated(mediaType);
-      if (endpoint.body() == null) {
-        perform(exchange, endpoint, null);
-      } else {
-        readBody(exchange, endpoint);
-      }
-    } catch (RuntimeException e) {
-      exchange.fail(e);
-    }
-  }
-
-  private void admit(Exchange exchange, Endpoint endpoint) {
-    if (endpoint.schemes().isEmpty()) {
-      return;
-    }
-    Caller caller =
-        edge.authenticator().authenticate(exchange.request().getHeader(HttpHeaders.AUTHORIZATION));
-    if (!endpoint.schemes().contains(caller.scheme())) {
-      throw ApiError.of(
-          ErrorCode.UNAUTHORIZED,
-          "this operation takes "
-              + String.join(" or ", endpoint.schemes())
-              + ", not "
-              + caller.scheme());
-    }
-    exchange.authenticate(caller);
-    Scope scope = endpoint.scope();
-    boolean permitted = scope == null || caller.may(scope);
-    ConsumptionProbe probe = edge.tokenBudgets().spend(caller.budgetKey());
-    exchange.budget(probe);
-    if (scope != null && !permitted) {
-      throw ApiError.of(ErrorCode.FORBIDDEN, "the token lacks the scope " + scope.label());
-    }
-    if (probe != null && !probe.isConsumed()) {
-      throw edge.tokenBudgets().refusal(probe);
-    }
-  }
-
-  private void readBody(Exchange exchange, Endpoint endpoint) {
-    HttpServerRequest request = exchange.request();
-    int maxBytes = edge.config().limits().maxBodyBytes();
-    if (!exchange.announcesBody()) {
-      throw missingBody();
-    }
-    String contentType = request.getHeader(HttpHeaders.CONTENT_TYPE);
-    if (!Headers.isJson(contentType)) {
-      throw ApiError.of(
-          ErrorCode.UNSUPPORTED_MEDIA_TYPE,
-          "Content-Type is "
-              + (contentType == null ? "missing" : Text.shown(contentType))
-              + "; expected "
-              + Endpoint.JSON);
-    }
-    if (Headers.isLonger(request.getHeader(HttpHeaders.CONTENT_LENGTH), maxBytes)) {
-      throw Exchange.tooLarge(maxBytes);
-    }
-    if ("100-continue".equalsIgnoreCase(request.getHeader(HttpHeaders.EXPECT))) {
-      request.response().writeContinue();
-    }
-    exchange.readBody(
-        maxBytes,
-        () -> {
-          try {
-            perform(exchange, endpoint, body(exchange));
-          } catch (RuntimeException e) {
-            exchange.fail(e);
-          }
-        });
-  }
-
-  private static JsonObject body(Exchange exchange) {
-    byte[] bytes = exchange.collected();
-    if (bytes.length == 0) {
-      throw missingBody();
-    }
-    Object value = StrictJson.parse(bytes);
-    if (!(value instanceof JsonObject object)) {
-      throw ApiError.badField("body", value, "a JSON object");
-    }
-    return object;
-  }
-
-  private static ApiError missingBody() {
-    return ApiError.of(ErrorCode.BAD_REQUEST, "the body is missing; expected a JSON object");
-  }
-
-  private void perform(Exchange exchange, Endpoint endpoint, @Nullable JsonObject body) {
-    Map<String, Object> parameters =
-        endpoint.parameters(exchange.request().path(), exchange.request().query());
-    Shape shape = endpoint.body();
-    if (shape != null) {
-      shape.check("", body);
-    }
-    exchange.input(parameters, body);
-    Future<Answer> future = endpoint.operation().handle(exchange);
-    if (future.isComplete()) {
-      conclude(exchange, future);
-    } else {
-      future.onComplete(
-          outcome -> {
-            if (Vertx.currentContext() == context) {
-              conclude(exchange, future);
-            } else {
-              context.runOnContext(back -> conclude(exchange, future));
-            }
-          });
-    }
-  }
-
-  private static void conclude(Exchange exchange, Future<Answer> future) {
-    if (future.succeeded()) {
-      exchange.answer(future.result());
-    } else {
-      exchange.fail(future.cause());
-    }
   }
 
   /** Once a second: closes late connections and renews the Date header. */

@@ -82,6 +82,11 @@ final class Exchange implements Call {
     return unread;
   }
 
+  /** Whether it is answered, or its client gone. */
+  boolean isDone() {
+    return done;
+  }
+
   void identify(Endpoint reached) {
     endpoint = reached;
   }

@@ -7,6 +7,13 @@
  * when contracts and handlers do not fit. A request passes {@code EdgeLoop}; what it holds while it
  * is served is its {@code Exchange}; {@code Connections} ends what keeps us waiting.
  *
+ * <p>What a token may spend is counted by {@code Budgets}, or, for several processes, by {@link
+ * dev.bourse.edge.SharedBudgets} on a Redis server: the same bucket4j over Lettuce, the client that
+ * bucket4j's own asynchronous back-end takes. Lettuce brings reactor-core (it connects with it) and
+ * an interface for rotating credentials; both are accepted because the alternative is a back-end of
+ * our own. Its Netty is the one Vert.x brings, it has two threads of its own, and none of it is
+ * loaded unless a server is configured. Only {@code RedisBuckets} knows it.
+ *
  * <p>Rejected: the router library's own validation, which leaves the event loop for each request
  * and decodes parameters twice; its body handler, which has no minimum rate; and its failure
  * handlers on the hot path. What the library does here is routing.

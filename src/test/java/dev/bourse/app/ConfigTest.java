@@ -1,12 +1,15 @@
 package dev.bourse.app;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.Settings;
+import dev.bourse.edge.SharedBudgetConfig;
 import java.io.IOException;
 import java.io.StringReader;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -16,6 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Settings mapped onto what a process is started with. */
 class ConfigTest {
@@ -40,6 +44,7 @@ class ConfigTest {
     assertEquals(10_000, config.market().leaseMillis());
     assertEquals(0, config.simulated().failureRate());
     assertEquals(Optional.empty(), config.ssh());
+    assertEquals(Optional.empty(), config.sharedBudgets());
     assertEquals(Optional.empty(), config.world());
   }
 
@@ -55,6 +60,9 @@ class ConfigTest {
     values.put("limits.requests-per-minute", "7");
     values.put("limits.edge-per-minute", "80");
     values.put("limits.edge-burst", "9");
+    values.put("limits.shared-url", "rediss://app@cache.example:7000/3");
+    values.put("limits.shared-password", "secret");
+    values.put("limits.shared-timeout", "20ms");
     values.put("capacity.write-cadence", "250ms");
     values.put("market.tick", "2");
     values.put("market.protection", "5m");
@@ -82,6 +90,9 @@ class ConfigTest {
     assertEquals(7, config.edge().requestsPerMinute());
     assertEquals(80, config.edge().edgePerMinute());
     assertEquals(9, config.edge().edgeBurst());
+    assertEquals(
+        Optional.of(new SharedBudgetConfig("cache.example", 7_000, true, 3, "app", "secret", 20)),
+        config.sharedBudgets());
     assertEquals(250, config.capacity().cadenceMillis());
     assertEquals(7_200_000, config.capacity().swapFreshnessMillis());
     assertEquals(7_200_000, config.market().swapFreshnessMillis());
@@ -116,6 +127,9 @@ class ConfigTest {
     values.put("nodes.simulated.failure-rate", "1.5");
     values.put("base-url", "https://x.example/");
     values.put("store.url", "oracle");
+    values.put("limits.shared-url", "redis://app:hidden@cache.example/one");
+    values.put("limits.shared-password-file", "/nowhere/password");
+    values.put("limits.shared-timeout", "2s");
     values.put("event-loop", "3");
     values.put("nodes.ssh.identity-file", "/etc/id");
 
@@ -130,6 +144,9 @@ class ConfigTest {
             "nodes.simulated.failure-rate: '1.5'",
             "slash",
             "store.url: 'oracle'",
+            "limits.shared-url: 'redis://app:***@cache.example/one' is not acceptable",
+            "limits.shared-password-file: '/nowhere/password'",
+            "limits.shared-timeout: '2s'",
             "event-loop: no such setting",
             "wipe",
             "BOURSE_MARKET_TOCK: no such setting")) {
@@ -138,7 +155,49 @@ class ConfigTest {
               .anyMatch(f -> f.toLowerCase(Locale.ROOT).contains(part.toLowerCase(Locale.ROOT))),
           part + " in " + faults);
     }
-    assertEquals(10, faults.size(), faults.toString());
+    assertEquals(13, faults.size(), faults.toString());
+    assertFalse(faults.toString().contains("hidden"), faults.toString());
+  }
+
+  @Test
+  void theAddressOfTheSharedBudgetsIsASchemeAHostAndNoMoreThanItMayHave(@TempDir Path folder)
+      throws Exception {
+    assertEquals(
+        new SharedBudgetConfig("::1", 6_379, false, 0, "", "", 50),
+        shared(Map.of("limits.shared-url", "redis://[::1]")));
+    assertEquals(
+        new SharedBudgetConfig("h", 1, false, 0, "a b", "p+:@", 50),
+        shared(Map.of("limits.shared-url", "redis://a%20b:p+:%40@h:1/")));
+    Path password = Files.writeString(folder.resolve("password"), "of the file\n");
+    assertEquals(
+        new SharedBudgetConfig("h", 6_379, false, 0, "", "of the file", 50),
+        shared(
+            Map.of(
+                "limits.shared-url",
+                "redis://:own@h",
+                "limits.shared-password-file",
+                password.toString())));
+    for (String url :
+        List.of(
+            "cache.example:6379",
+            "http://cache.example",
+            "redis://",
+            "redis://:6379",
+            "redis://h:0",
+            "redis://h:70000",
+            "redis://h/one",
+            "redis://h/-1",
+            "redis://h/1/2",
+            "redis://h?timeout=1s",
+            "redis://h%zz")) {
+      List<String> faults = faults(Map.of("limits.shared-url", url), Map.of());
+      assertEquals(1, faults.size(), faults.toString());
+      assertTrue(faults.get(0).startsWith("limits.shared-url: '" + url + "'"), faults.get(0));
+    }
+  }
+
+  private static SharedBudgetConfig shared(Map<String, String> values) throws Config.Faulty {
+    return config(values).sharedBudgets().orElseThrow();
   }
 
   @Test

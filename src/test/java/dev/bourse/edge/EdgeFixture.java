@@ -45,6 +45,7 @@ final class EdgeFixture implements AutoCloseable {
   final Vertx vertx = Vertx.vertx();
   final Edge edge;
   final EdgeMetrics metrics = new EdgeMetrics();
+  private final @Nullable SharedBudgets shared;
   final HttpClient client =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
@@ -59,6 +60,17 @@ final class EdgeFixture implements AutoCloseable {
   }
 
   EdgeFixture(EdgeConfig config, Sources sources) {
+    this(config, sources, null);
+  }
+
+  /** With budgets of tokens shared through a server. */
+  EdgeFixture(EdgeConfig config, Sources sources, @Nullable SharedBudgetConfig sharing) {
+    shared =
+        sharing == null
+            ? null
+            : SharedBudgets.open(
+                    vertx, sharing, config.requestsPerMinute(), sources.clock(), metrics)
+                .await();
     Operations operations = new Operations();
     OPERATION_IDS.forEach(id -> operations.bind(id, call -> behaviour.handle(call)));
     edge =
@@ -73,7 +85,8 @@ final class EdgeFixture implements AutoCloseable {
                         ApiError.retryLater(ErrorCode.OVERLOADED, "the store is away", 1_000))
                     : Optional.empty(),
             metrics,
-            sources);
+            sources,
+            shared);
     vertx.deployVerticle(edge::verticle, new DeploymentOptions().setInstances(2)).await();
   }
 
@@ -179,6 +192,9 @@ final class EdgeFixture implements AutoCloseable {
 
   @Override
   public void close() {
+    if (shared != null) {
+      shared.close().await();
+    }
     vertx.close().await();
   }
 }

@@ -1,0 +1,208 @@
+package dev.bourse.edge;
+
+import dev.bourse.access.Caller;
+import dev.bourse.access.Scope;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Text;
+import io.github.bucket4j.ConsumptionProbe;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.json.JsonObject;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a routed request passes before its operation is carried out, in the order that contracts
+ * tell: caller, scope, token budget, media type, body, input.
+ */
+final class Entrance {
+  private final Edge edge;
+  private final Context context;
+
+  /**
+   * @param context of the event loop whose requests come through here
+   */
+  Entrance(Edge edge, Context context) {
+    this.edge = edge;
+    this.context = context;
+  }
+
+  void enter(Exchange exchange, Endpoint endpoint) {
+    exchange.identify(endpoint);
+    try {
+      if (endpoint.schemes().isEmpty()) {
+        proceed(exchange, endpoint);
+        return;
+      }
+      Caller caller = caller(exchange, endpoint);
+      exchange.authenticate(caller);
+      SharedBudgets shared = edge.sharedBudgets();
+      if (shared == null) {
+        admit(exchange, endpoint, caller, edge.tokenBudgets().spend(caller.budgetKey()));
+      } else {
+        admit(exchange, endpoint, caller, shared.spend(caller.budgetKey(), edge.tokenBudgets()));
+      }
+    } catch (RuntimeException e) {
+      exchange.fail(e);
+    }
+  }
+
+  private Caller caller(Exchange exchange, Endpoint endpoint) {
+    Caller caller =
+        edge.authenticator().authenticate(exchange.request().getHeader(HttpHeaders.AUTHORIZATION));
+    if (!endpoint.schemes().contains(caller.scheme())) {
+      throw ApiError.of(
+          ErrorCode.UNAUTHORIZED,
+          "this operation takes "
+              + String.join(" or ", endpoint.schemes())
+              + ", not "
+              + caller.scheme());
+    }
+    return caller;
+  }
+
+  /** Goes on once it is known what the token has left, on the connection's event loop. */
+  private void admit(
+      Exchange exchange,
+      Endpoint endpoint,
+      Caller caller,
+      Future<@Nullable ConsumptionProbe> spending) {
+    if (spending.isComplete()) {
+      admit(exchange, endpoint, caller, spending.result());
+      return;
+    }
+    // Until then nobody takes the bytes of a body that arrives.
+    boolean sendsBody = exchange.announcesBody();
+    if (sendsBody) {
+      exchange.request().pause();
+    }
+    spending.onComplete(
+        spent ->
+            context.runOnContext(
+                back -> {
+                  try {
+                    if (!exchange.isDone()) {
+                      admit(exchange, endpoint, caller, spent.result());
+                    }
+                  } catch (RuntimeException e) {
+                    exchange.fail(e);
+                  } finally {
+                    if (sendsBody) {
+                      exchange.request().resume();
+                    }
+                  }
+                }));
+  }
+
+  private void admit(
+      Exchange exchange, Endpoint endpoint, Caller caller, @Nullable ConsumptionProbe probe) {
+    exchange.budget(probe);
+    Scope scope = endpoint.scope();
+    if (scope != null && !caller.may(scope)) {
+      throw ApiError.of(ErrorCode.FORBIDDEN, "the token lacks the scope " + scope.label());
+    }
+    if (probe != null && !probe.isConsumed()) {
+      throw edge.tokenBudgets().refusal(probe);
+    }
+    proceed(exchange, endpoint);
+  }
+
+  private void proceed(Exchange exchange, Endpoint endpoint) {
+    String mediaType =
+        Headers.preferred(exchange.request().getHeader(HttpHeaders.ACCEPT), endpoint.mediaTypes());
+    if (mediaType == null) {
+      throw ApiError.of(
+          ErrorCode.NOT_ACCEPTABLE,
+          "Accept excludes all there is: " + String.join(", ", endpoint.mediaTypes()));
+    }
+    exchange.negotiated(mediaType);
+    if (endpoint.body() == null) {
+      perform(exchange, endpoint, null);
+    } else {
+      readBody(exchange, endpoint);
+    }
+  }
+
+  private void readBody(Exchange exchange, Endpoint endpoint) {
+    HttpServerRequest request = exchange.request();
+    int maxBytes = edge.config().limits().maxBodyBytes();
+    if (!exchange.announcesBody()) {
+      throw missingBody();
+    }
+    String contentType = request.getHeader(HttpHeaders.CONTENT_TYPE);
+    if (!Headers.isJson(contentType)) {
+      throw ApiError.of(
+          ErrorCode.UNSUPPORTED_MEDIA_TYPE,
+          "Content-Type is "
+              + (contentType == null ? "missing" : Text.shown(contentType))
+              + "; expected "
+              + Endpoint.JSON);
+    }
+    if (Headers.isLonger(request.getHeader(HttpHeaders.CONTENT_LENGTH), maxBytes)) {
+      throw Exchange.tooLarge(maxBytes);
+    }
+    if ("100-continue".equalsIgnoreCase(request.getHeader(HttpHeaders.EXPECT))) {
+      request.response().writeContinue();
+    }
+    exchange.readBody(
+        maxBytes,
+        () -> {
+          try {
+            perform(exchange, endpoint, body(exchange));
+          } catch (RuntimeException e) {
+            exchange.fail(e);
+          }
+        });
+  }
+
+  private static JsonObject body(Exchange exchange) {
+    byte[] bytes = exchange.collected();
+    if (bytes.length == 0) {
+      throw missingBody();
+    }
+    Object value = StrictJson.parse(bytes);
+    if (!(value instanceof JsonObject object)) {
+      throw ApiError.badField("body", value, "a JSON object");
+    }
+    return object;
+  }
+
+  private static ApiError missingBody() {
+    return ApiError.of(ErrorCode.BAD_REQUEST, "the body is missing; expected a JSON object");
+  }
+
+  private void perform(Exchange exchange, Endpoint endpoint, @Nullable JsonObject body) {
+    Map<String, Object> parameters =
+        endpoint.parameters(exchange.request().path(), exchange.request().query());
+    Shape shape = endpoint.body();
+    if (shape != null) {
+      shape.check("", body);
+    }
+    exchange.input(parameters, body);
+    Future<Answer> future = endpoint.operation().handle(exchange);
+    if (future.isComplete()) {
+      conclude(exchange, future);
+    } else {
+      future.onComplete(
+          outcome -> {
+            if (Vertx.currentContext() == context) {
+              conclude(exchange, future);
+            } else {
+              context.runOnContext(back -> conclude(exchange, future));
+            }
+          });
+    }
+  }
+
+  private static void conclude(Exchange exchange, Future<Answer> future) {
+    if (future.succeeded()) {
+      exchange.answer(future.result());
+    } else {
+      exchange.fail(future.cause());
+    }
+  }
+}

@@ -1,0 +1,96 @@
+package dev.bourse.edge;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import redis.embedded.core.RedisServerBuilder;
+
+/**
+ * A Redis server of the tests' own, on a free port of the loopback. Its binary for Linux needs
+ * OpenSSL 3 on the machine.
+ */
+public final class RedisServer implements AutoCloseable {
+  private final int port;
+  private final String[] settings;
+  private final Path folder;
+  private redis.embedded.RedisServer running;
+
+  private RedisServer(int port, String... settings) throws IOException {
+    this.port = port;
+    this.settings = settings.clone();
+    this.folder = Files.createTempDirectory("bourse-redis");
+    startAgain();
+  }
+
+  /** Starts a server with lines of a configuration file. */
+  public static RedisServer start(String... settings) throws IOException {
+    return new RedisServer(freePort(), settings);
+  }
+
+  /** A port nobody listens on. */
+  public static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
+  public int port() {
+    return port;
+  }
+
+  /** Its address, as the service's settings have it. */
+  public String url() {
+    return "redis://127.0.0.1:" + port;
+  }
+
+  /** Ends the process; what it held is lost. */
+  public void stop() throws IOException {
+    running.stop();
+  }
+
+  /** Starts a new process on the same port. */
+  public void startAgain() throws IOException {
+    RedisServerBuilder builder =
+        redis.embedded.RedisServer.newRedisServer()
+            .port(port)
+            .bind("127.0.0.1")
+            .setting("save \"\"")
+            .setting("dir " + folder);
+    for (String setting : settings) {
+      builder.setting(setting);
+    }
+    running = builder.build();
+    running.start();
+  }
+
+  /** Sends a command; the first line of its answer. */
+  public String ask(String command) throws IOException {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
+        BufferedReader reader =
+            new BufferedReader(
+                new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8))) {
+      socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.UTF_8));
+      socket.getOutputStream().flush();
+      return String.valueOf(reader.readLine());
+    }
+  }
+
+  /** From now on and for so long it accepts connections and commands, and answers none. */
+  public void fallSilent(long millis) throws IOException {
+    if (!ask("CLIENT PAUSE " + millis).equals("+OK")) {
+      throw new IOException("it does not pause");
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    running.stop();
+    Files.delete(folder);
+  }
+}
