@@ -14,7 +14,8 @@ record SumTable(PrintWriter out) {
     for (TableSum sum : sums) {
       out.printf(line, sum.table(), sum.rows(), sum.sha256());
     }
-    out.printf(line, "total", sums.stream().mapToLong(TableSum::rows).sum(), "");
+    long total = sums.stream().mapToLong(TableSum::rows).sum();
+    out.println(line.formatted("total", total, "").stripTrailing());
     out.flush();
   }
 }
