@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.store.PostgresServer;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedReader;
 import java.io.OutputStream;
@@ -22,6 +21,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -86,19 +87,39 @@ class MoveTest {
     return new Desk(bourse.as("acme", "bound"), "acme", "acme-train");
   }
 
-  /** What clients see of the cluster: its state, its trail, its organization's keys, its price. */
+  /** What clients see of the cluster: its state, its trail, its organization's keys. */
   private static List<JsonObject> seen(RunningBourse bourse) {
     Desk desk = train(bourse);
-    JsonArray prices =
-        desk.caller()
-            .get("/api/vm/history?hours=0.5&cluster=" + desk.cluster())
-            .ok()
-            .getJsonArray("max_price");
     return List.of(
         desk.state(),
         desk.caller().get("/api/vm/activity?cluster=" + desk.cluster()).ok(),
-        desk.caller().get("/api/vm/orgs/acme/ssh-keys").ok(),
-        new JsonObject().put("price", prices.getValue(prices.size() - 1)));
+        desk.caller().get("/api/vm/orgs/acme/ssh-keys").ok());
+  }
+
+  /** The series of the last half hour by time; the last two buckets are still in the making. */
+  private static SortedMap<Long, List<Object>> history(RunningBourse bourse) {
+    Desk desk = train(bourse);
+    JsonObject told = desk.caller().get("/api/vm/history?hours=0.5&cluster=" + desk.cluster()).ok();
+    SortedMap<Long, List<Object>> buckets = new TreeMap<>();
+    for (int i = 0; i < told.getJsonArray("granted").size() - 2; i++) {
+      buckets.put(
+          told.getLong("t0") + i * told.getLong("step"),
+          Arrays.asList(
+              told.getJsonArray("max_nodes").getValue(i),
+              told.getJsonArray("granted").getValue(i),
+              told.getJsonArray("max_price").getValue(i),
+              told.getJsonArray("price").getValue(i)));
+    }
+    return buckets;
+  }
+
+  private static void assertSameHistory(
+      SortedMap<Long, List<Object>> before, SortedMap<Long, List<Object>> now) {
+    now.keySet().retainAll(before.keySet());
+    before.keySet().retainAll(now.keySet());
+    assertEquals(before, now);
+    List<Object> last = List.copyOf(before.values()).get(before.size() - 1);
+    assertEquals(List.of(2, 2, 28.0), last.subList(0, 3), "what was declared and granted");
   }
 
   /** Every audit row of the organization that the first store had, in the order of the ids. */
@@ -128,6 +149,9 @@ class MoveTest {
     try (RunningBourse bourse = RunningBourse.over(data)) {
       keepBusy(bourse);
       bourse.stop();
+      // As if it had been ten minutes ago, so that the history has something to tell.
+      sqlite(data, "UPDATE activity SET ts = ts - 600000");
+      sqlite(data, "UPDATE allocation SET granted_at = granted_at - 600000");
       String first =
           CommandRun.of("export", export.toString(), "--data", data.toString()).succeeded();
       String again =
@@ -135,6 +159,7 @@ class MoveTest {
       assertEquals(first, again);
       RunningBourse asBefore = RunningBourse.over(data);
       before = seen(asBefore);
+      SortedMap<Long, List<Object>> history = history(asBefore);
       trail = asBefore.audit("acme", false);
       lastAudit = lastId(asBefore, "audit");
       lastActivity = lastId(asBefore, "activity");
@@ -151,6 +176,7 @@ class MoveTest {
 
       RunningBourse moved = RunningBourse.over(data, url);
       assertEquals(before, seen(moved));
+      assertSameHistory(history, history(moved));
       train(moved).declare(2, 3.25);
       assertGoesOnWith(moved, trail);
       assertTrue(lastId(moved, "audit") > lastAudit);
@@ -172,6 +198,7 @@ class MoveTest {
       Files.copy(data.resolve("demo.json"), home.resolve("demo.json"));
       try (RunningBourse returned = RunningBourse.over(home)) {
         assertEquals(onPostgres, seen(returned));
+        assertSameHistory(history, history(returned));
         train(returned).declare(2, 3.0);
         assertGoesOnWith(returned, trail);
       }
