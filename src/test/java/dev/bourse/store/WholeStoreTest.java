@@ -231,6 +231,25 @@ class WholeStoreTest {
   }
 
   @Test
+  void aServerThatGoesAwayDuringAnImportKeepsNothing() throws Exception {
+    String url = server.newDatabase();
+    List<List<@Nullable Object>> row = List.of(Arrays.asList(1L, "writes"));
+    try (WholeStore store = postgres(url, WholeStore.Purpose.FILL)) {
+      store.migrate();
+      Table table =
+          store.tables().stream().filter(t -> t.name().equals("switch")).findFirst().orElseThrow();
+      store.begin();
+      store.insert(table, 1, row);
+      server.terminateSessions();
+      StoreUnavailable fault = assertThrows(StoreUnavailable.class, store::commit);
+      assertTrue(String.valueOf(fault.getMessage()).contains(" is lost"), fault.getMessage());
+    }
+    try (WholeStore store = postgres(url, WholeStore.Purpose.READ)) {
+      assertTrue(sums(store).stream().allMatch(sum -> sum.rows() == 0));
+    }
+  }
+
+  @Test
   void aValueOfAnotherKindThanItsColumnIsNotExportedAsSomethingElse() throws Exception {
     try (WholeStore store = sqlite("odd.db", WholeStore.Purpose.MIGRATE)) {
       store.migrate();
