@@ -74,6 +74,12 @@ final class Bourse {
   /** Health and metrics have no authentication, so only this machine sees them. */
   private static final String LOOPBACK = "127.0.0.1";
 
+  /** Where the embedded store is in the data folder, and the engines' schemas on the class path. */
+  static final String SQLITE_FILE = "bourse.db";
+
+  static final String SQLITE_SCHEMA = "db/sqlite";
+  static final String POSTGRES_SCHEMA = "db/postgres";
+
   private static final List<String> CONTRACTS = List.of("vm", "org", "market", "operator");
 
   private final Vertx vertx;
@@ -123,9 +129,9 @@ final class Bourse {
   private Future<Database> openStore() {
     Future<? extends Database> opening =
         config.postgres().isPresent()
-            ? PostgresDatabase.open(vertx, config.postgres().get(), "db/postgres", clock, random)
+            ? PostgresDatabase.open(vertx, config.postgres().get(), POSTGRES_SCHEMA, clock, random)
             : SqliteDatabase.open(
-                vertx, config.data().resolve("bourse.db"), store, "db/sqlite", clock);
+                vertx, config.data().resolve(SQLITE_FILE), store, SQLITE_SCHEMA, clock);
     return opening.map(
         opened -> {
           stops.push(opened::close);

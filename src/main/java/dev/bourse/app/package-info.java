@@ -1,12 +1,13 @@
 /**
  * The whole, put together; nobody imports this package.
  *
- * <p>{@link dev.bourse.app.Main} is the command line. {@code Config} maps settings onto the
- * packages' records and {@code World} reads the pools, machines and organizations that {@code
- * Seeding} adds to the store; both report every fault in one go, since an operator had better not
- * find them one start at a time. {@code Bourse} wires the parts by hand and holds the order of
- * start and stop: the store first, then the owners of clusters, the market, the API, and only then
- * readiness; the way back is the same in reverse.
+ * <p>{@link dev.bourse.app.Main} is the command line; each of its commands is a class {@code
+ * *Command}, and {@code SettingsOptions} says which service they mean. {@code Config} maps settings
+ * onto the packages' records and {@code World} reads the pools, machines and organizations that
+ * {@code Seeding} adds to the store; both report every fault in one go, since an operator had
+ * better not find them one start at a time. {@code Bourse} wires the parts by hand and holds the
+ * order of start and stop: the store first, then the owners of clusters, the market, the API, and
+ * only then readiness; the way back is the same in reverse.
  *
  * <p>Rejected: a container that injects dependencies (the wiring is one page, and the compiler
  * checks it), and a world file that changes what is stored (it would undo what operators did

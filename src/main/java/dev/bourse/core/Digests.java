@@ -9,8 +9,13 @@ public final class Digests {
 
   /** SHA-256 (FIPS 180-4): 32 bytes. */
   public static byte[] sha256(byte[] bytes) {
+    return newSha256().digest(bytes);
+  }
+
+  /** SHA-256 of what comes piece by piece. */
+  public static MessageDigest newSha256() {
     try {
-      return MessageDigest.getInstance("SHA-256").digest(bytes);
+      return MessageDigest.getInstance("SHA-256");
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("every Java platform has SHA-256", e);
     }

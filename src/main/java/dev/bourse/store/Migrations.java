@@ -61,35 +61,58 @@ public final class Migrations {
     return new Migrations(steps);
   }
 
+  /** How many steps there are: the version this program's schema has. */
+  int version() {
+    return steps.size();
+  }
+
   /**
-   * Brings a store up to date and hands it back. When that fails the store is closed, and the
-   * future fails: with {@link StoreRefused} when the store has a step this program lacks, or had
-   * another text for one of them.
+   * Brings a store up to date and tells the steps that were carried out. Those stored before a
+   * failure stay. Fails with {@link StoreRefused} when the store has a step this program lacks, or
+   * had another text for one of them.
+   *
+   * @param session one that no other process migrates beside
    */
-  public <D extends Database> Future<D> apply(D database, Clock clock) {
-    return database
-        .commit(
-            List.of(
-                Statement.of(
-                    "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, name TEXT"
-                        + " NOT NULL, sha256 TEXT NOT NULL, applied_at BIGINT NOT NULL)")))
+  Future<List<Migration>> apply(SchemaSession session, Clock clock) {
+    return pending(session)
         .compose(
-            v ->
-                database.read(
-                    "SELECT number, name, sha256 FROM migration ORDER BY number",
-                    List.of(),
-                    row -> new Applied((int) row.integer(0), row.text(1), row.text(2))))
+            pending -> {
+              Future<Void> done =
+                  session.commit(
+                      List.of(
+                          Statement.of(
+                              "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY,"
+                                  + " name TEXT NOT NULL, sha256 TEXT NOT NULL,"
+                                  + " applied_at BIGINT NOT NULL)")));
+              for (Step step : steps.subList(steps.size() - pending.size(), steps.size())) {
+                done = done.compose(v -> session.commit(recorded(step, clock)));
+              }
+              return done.map(pending);
+            });
+  }
+
+  /**
+   * The steps a store lacks, in order; changes nothing. Fails as {@link #apply} does when the store
+   * is not one this program can bring up to date.
+   */
+  Future<List<Migration>> pending(SchemaSession session) {
+    return session
+        .hasMigrationTable()
         .compose(
+            has ->
+                has
+                    ? session.read(
+                        "SELECT number, name, sha256 FROM migration ORDER BY number",
+                        List.of(),
+                        row -> new Applied((int) row.integer(0), row.text(1), row.text(2)))
+                    : Future.succeededFuture(List.<Applied>of()))
+        .map(
             applied -> {
               check(applied);
-              Future<Void> done = Future.succeededFuture();
-              for (Step step : steps.subList(applied.size(), steps.size())) {
-                done = done.compose(v -> database.commit(recorded(step, clock)));
-              }
-              return done;
-            })
-        .map(database)
-        .recover(failure -> database.close().transform(closed -> Future.failedFuture(failure)));
+              return steps.subList(applied.size(), steps.size()).stream()
+                  .map(step -> new Migration(step.number, step.name))
+                  .toList();
+            });
   }
 
   private static List<Statement> recorded(Step step, Clock clock) {

@@ -6,8 +6,6 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
-import io.vertx.pgclient.PgConnection;
-import io.vertx.pgclient.PgException;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,14 +23,6 @@ import org.jspecify.annotations.Nullable;
  * is back; see {@link StoreUnavailable#mayBeStored()} for when it is not back in time.
  */
 public final class PostgresDatabase implements Database {
-  private static final int LEAST_VERSION = 130_000;
-
-  /** Guards the schema while one of several processes brings it up to date: "bourse" in ASCII. */
-  private static final String MIGRATION_LOCK = "SELECT pg_advisory_lock(108231624422245)";
-
-  /** Class 28: the log-in was refused; 3D000: there is no such database. */
-  private static final List<String> REFUSALS = List.of("28000", "28P01", "3D000", "42501");
-
   private final ContextInternal home;
   private final PostgresWriter writer;
   private final PostgresReaders readers;
@@ -81,50 +71,31 @@ public final class PostgresDatabase implements Database {
       Migrations schema,
       Clock clock,
       RandomGenerator random) {
-    return PostgresLink.open(home, config, "SET statement_timeout = 0")
-        .recover(failure -> Future.failedFuture(unreachable(config, failure)))
+    return PostgresGuard.open(home, config)
         .compose(
-            guard ->
-                checkVersion(guard)
-                    .compose(v -> guard.query(MIGRATION_LOCK).execute())
-                    .compose(
-                        v -> {
-                          PostgresDatabase database = new PostgresDatabase(home, config, random);
-                          return database
-                              .connect()
-                              .compose(
-                                  connected -> schema.apply(database, clock),
-                                  failure ->
-                                      database
-                                          .close()
-                                          .transform(
-                                              x ->
-                                                  Future.failedFuture(
-                                                      unreachable(config, failure))));
-                        })
-                    .eventually(guard::close));
-  }
-
-  private static Future<Void> checkVersion(PgConnection guard) {
-    return guard
-        .query("SELECT CAST(current_setting('server_version_num') AS bigint)")
-        .execute()
-        .map(
-            rows -> {
-              long version = rows.iterator().next().getLong(0);
-              if (version < LEAST_VERSION) {
-                throw new StoreRefused(
-                    "PostgreSQL " + version / 10_000 + " is too old; 13 is the least", null);
-              }
-              return null;
+            guard -> {
+              PostgresSchemaSession session = new PostgresSchemaSession(guard);
+              return session
+                  .lock()
+                  .compose(v -> schema.apply(session, clock))
+                  .eventually(guard::close)
+                  .recover(failure -> Future.failedFuture(PostgresGuard.lost(config, failure)));
+            })
+        .compose(
+            applied -> {
+              PostgresDatabase database = new PostgresDatabase(home, config, random);
+              return database
+                  .connect()
+                  .map(database)
+                  .recover(
+                      failure ->
+                          database
+                              .close()
+                              .transform(
+                                  x ->
+                                      Future.failedFuture(
+                                          PostgresGuard.unreachable(config, failure))));
             });
-  }
-
-  private static RuntimeException unreachable(PostgresConfig config, Throwable failure) {
-    String message = config.url() + " cannot be used: " + failure.getMessage();
-    return failure instanceof PgException answer && REFUSALS.contains(answer.getSqlState())
-        ? new StoreRefused(message, failure)
-        : new StoreUnavailable(message, failure);
   }
 
   private Future<Void> connect() {

@@ -66,6 +66,12 @@ final class SqliteConnection implements AutoCloseable {
     return open(file, config);
   }
 
+  /** A connection to an empty store that is nowhere: what a store is before it is created. */
+  static SqliteConnection forNothing() throws SQLException {
+    return new SqliteConnection(
+        JDBC.createConnection(JDBC.PREFIX + ":memory:", config(READER_CACHE_KIB).toProperties()));
+  }
+
   private static SQLiteConfig config(int cacheKib) {
     SQLiteConfig config = new SQLiteConfig();
     config.setBusyTimeout(BUSY_TIMEOUT_MILLIS);
@@ -120,6 +126,49 @@ final class SqliteConnection implements AutoCloseable {
       return rows;
     } catch (SQLException e) {
       forget(sql);
+      throw e;
+    }
+  }
+
+  /** A query's rows, read one by one; to be closed before the connection is. */
+  static final class Rows implements AutoCloseable {
+    private final PreparedStatement statement;
+    private final ResultSet result;
+    private final SqliteRow row;
+
+    private Rows(PreparedStatement statement, ResultSet result) {
+      this.statement = statement;
+      this.result = result;
+      this.row = new SqliteRow(result);
+    }
+
+    /** Goes to the next row; false when there is none. */
+    boolean next() throws SQLException {
+      return result.next();
+    }
+
+    /** The row it stands on. */
+    SqliteRow row() {
+      return row;
+    }
+
+    @Override
+    public void close() {
+      try (statement) {
+        result.close();
+      } catch (SQLException e) {
+        throw new StoreUnavailable("a query does not end", e);
+      }
+    }
+  }
+
+  /** Runs one query whose rows are too many to be held at once. */
+  Rows rows(String sql) throws SQLException {
+    PreparedStatement statement = jdbc.prepareStatement(sql);
+    try {
+      return new Rows(statement, statement.executeQuery());
+    } catch (SQLException e) {
+      statement.close();
       throw e;
     }
   }

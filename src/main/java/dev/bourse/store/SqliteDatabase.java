@@ -4,7 +4,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
 import java.nio.file.Path;
-import java.sql.SQLException;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,13 +28,20 @@ public final class SqliteDatabase implements Database {
   private final Thread writerThread;
   private @Nullable Future<Void> closed;
 
-  private SqliteDatabase(ContextInternal home, Path file, StoreConfig config, StoreLock lock)
-      throws SQLException {
+  private SqliteDatabase(
+      ContextInternal home,
+      Path file,
+      StoreConfig config,
+      StoreLock lock,
+      Migrations schema,
+      Clock clock)
+      throws Exception {
     this.home = home;
     this.lock = lock;
     commits = new Inbox<>("statements", config.queuedStatements(), SqliteWriter.Commit::weight);
     queries = new Inbox<>("queries", config.queuedReads(), query -> 1);
     writer = new SqliteWriter(file, config, commits);
+    writer.migrate(schema, clock);
     writerThread = start("store-writer", writer);
     for (int i = 0; i < config.readers(); i++) {
       readerThreads.add(start("store-reader-" + i, new SqliteReader(file, queries)));
@@ -53,20 +59,18 @@ public final class SqliteDatabase implements Database {
   public static Future<SqliteDatabase> open(
       Vertx vertx, Path file, StoreConfig config, String migrations, Clock clock) {
     ContextInternal home = (ContextInternal) vertx.getOrCreateContext();
-    return vertx
-        .executeBlocking(
-            () -> {
-              Migrations schema = Migrations.load(migrations);
-              StoreLock lock = StoreLock.take(file);
-              try {
-                return schema.apply(new SqliteDatabase(home, file, config, lock), clock);
-              } catch (Exception e) {
-                lock.close();
-                throw e;
-              }
-            },
-            false)
-        .compose(applied -> applied);
+    return vertx.executeBlocking(
+        () -> {
+          Migrations schema = Migrations.load(migrations);
+          StoreLock lock = StoreLock.take(file);
+          try {
+            return new SqliteDatabase(home, file, config, lock, schema, clock);
+          } catch (Exception e) {
+            lock.close();
+            throw e;
+          }
+        },
+        false);
   }
 
   private static Thread start(String name, Runnable work) {

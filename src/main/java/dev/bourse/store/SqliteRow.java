@@ -67,6 +67,12 @@ final class SqliteRow implements Row {
     }
   }
 
+  /** The value as it is stored, whatever its column was declared to hold. */
+  @Nullable Object value(int column) throws SQLException {
+    Object value = result.getObject(column + 1);
+    return value instanceof Integer number ? Long.valueOf(number) : value;
+  }
+
   private static IllegalStateException isNull(int column) {
     return new IllegalStateException("column " + column + " is null");
   }

@@ -2,8 +2,10 @@ package dev.bourse.store;
 
 import java.nio.file.Path;
 import java.sql.SQLException;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,6 +46,19 @@ final class SqliteWriter implements Runnable {
     this.maxFileBytes = config.maxFileBytes();
     this.inbox = inbox;
     this.connection = SqliteConnection.forWriting(file, maxFileBytes);
+  }
+
+  /**
+   * Brings the schema up to date. Only before {@link #run}; when it fails the connection is closed.
+   */
+  void migrate(Migrations schema, Clock clock) throws Exception {
+    SqliteConnection open = Objects.requireNonNull(connection, "opened by the constructor");
+    try {
+      SqliteSchemaSession.settled(schema.apply(new SqliteSchemaSession(open), clock));
+    } catch (Exception e) {
+      open.close();
+      throw e;
+    }
   }
 
   @Override

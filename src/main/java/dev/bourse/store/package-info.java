@@ -12,7 +12,15 @@
  * then writes, because SQLite fails it as soon as another has written, so a decision is made in
  * memory and guarded by a demand on the rows it changes. {@link dev.bourse.store.PostgresDatabase}
  * keeps the same promises on a server that several processes share. {@link
- * dev.bourse.store.Migrations} brings any engine's schema up to date.
+ * dev.bourse.store.Migrations} brings any engine's schema up to date, over a session no time-out
+ * cuts short.
+ *
+ * <p>{@link dev.bourse.store.WholeStore} is for operators' commands alone: all rows of all tables,
+ * which {@link dev.bourse.store.ExportWriter} writes to a file and {@link
+ * dev.bourse.store.ExportLoader} fills another store from, in one transaction. What tables there
+ * are is asked of the engine's catalogue; a list in the program was rejected, because a table of a
+ * later migration would be forgotten in it. So was wider use of {@code Database}, whose commits and
+ * queries are short and bounded in time.
  */
 @NullMarked
 package dev.bourse.store;

@@ -104,6 +104,20 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   }
 
   @Test
+  void aMigrationLongerThanAQueryMayTakeIsNotCutShortAndOthersWaitForIt() throws Exception {
+    PostgresConfig usual = config(server.newDatabase());
+    PostgresConfig hasty = new PostgresConfig(usual.url(), "", 2, 4_096, 4_096, 5_000, 5_000, 200);
+    List<Future<PostgresDatabase>> all = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      all.add(PostgresDatabase.open(vertx, hasty, "db/postgres-slow", CLOCK, new Random()));
+    }
+    await(Future.all(all));
+    for (Future<PostgresDatabase> opened : all) {
+      await(opened.result().close());
+    }
+  }
+
+  @Test
   void aNewerStoreIsRefused() throws Exception {
     String url = server.newDatabase();
     await(await(openAt(url)).close());

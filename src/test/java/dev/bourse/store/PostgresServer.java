@@ -63,6 +63,15 @@ public final class PostgresServer implements AutoCloseable {
     }
   }
 
+  /** Runs SQL in the database of an address that {@link #newDatabase} gave. */
+  public void executeIn(String url, String sql) throws SQLException {
+    String database = url.substring(url.lastIndexOf('/') + 1);
+    try (Connection connection = running.getDatabase("postgres", database).getConnection();
+        java.sql.Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
   /** Ends every session the store has. */
   void terminateSessions() throws SQLException {
     execute(

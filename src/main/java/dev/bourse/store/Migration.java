@@ -1,0 +1,9 @@
+package dev.bourse.store;
+
+/**
+ * A step of the schema, as operators are told of it.
+ *
+ * @param number its place, from 1; the number of the last one a store has is the store's version
+ * @param name what it brings, in a few words joined by hyphens
+ */
+public record Migration(int number, String name) {}

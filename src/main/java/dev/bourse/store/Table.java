@@ -1,0 +1,35 @@
+package dev.bourse.store;
+
+import java.util.List;
+
+/**
+ * A table as the engine's catalogue tells it.
+ *
+ * @param columns by name, so that every engine has them in the same order
+ * @param key the columns that order its rows: the primary key's, all columns when there is none
+ */
+public record Table(String name, List<Column> columns, List<Column> key) {
+  /** What a column holds. */
+  public enum Kind {
+    TEXT,
+    INTEGER,
+    BYTES;
+
+    /** Whether a value, or null, is what such a column holds: String, Long or byte[]. */
+    boolean accepts(Object value) {
+      return switch (this) {
+        case TEXT -> value instanceof String;
+        case INTEGER -> value instanceof Long;
+        case BYTES -> value instanceof byte[];
+      };
+    }
+  }
+
+  /** A column that is stored; one the engine computes is not told. */
+  public record Column(String name, Kind kind) {}
+
+  public Table {
+    columns = List.copyOf(columns);
+    key = List.copyOf(key);
+  }
+}
