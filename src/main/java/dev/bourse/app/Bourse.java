@@ -360,6 +360,7 @@ final class Bourse {
   private Future<Void> noteBaseUrl() {
     return vertx.executeBlocking(
         () -> {
+          keysFile("operator").noteBaseUrl(baseUrl());
           if (demo) {
             keysFile("demo").noteBaseUrl(baseUrl());
           }

@@ -12,6 +12,7 @@ import io.vertx.openapi.contract.impl.OpenAPIContractImpl;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -52,21 +53,34 @@ public final class Contract {
 
   /** Loads {@code openapi/<name>.yaml} from the class path. */
   public static Contract load(String name) {
+    return parse(name, text(name));
+  }
+
+  private static String text(String name) {
     String resource = "openapi/" + name + ".yaml";
     try (InputStream in = Contract.class.getClassLoader().getResourceAsStream(resource)) {
       if (in == null) {
         throw new IllegalStateException(resource + " is not on the class path");
       }
-      return parse(name, new String(in.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8));
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new UncheckedIOException("reading " + resource + " failed", e);
     }
   }
 
+  /** {@code openapi/<name>.yaml} of the class path, every {@code $ref} replaced by its target. */
+  public static JsonObject resolvedDocument(String name) {
+    Map<String, Object> source = source(text(name));
+    return new JsonObject(object(resolved(source, source, 0)));
+  }
+
   /** Reads a contract from YAML text. */
   static Contract parse(String name, String yaml) {
-    Object document = new Yaml(new SafeConstructor(new LoaderOptions())).load(yaml);
-    return new Contract(name, object(document));
+    return new Contract(name, source(yaml));
+  }
+
+  private static Map<String, Object> source(String yaml) {
+    return object(new Yaml(new SafeConstructor(new LoaderOptions())).<Object>load(yaml));
   }
 
   /** The name in its file and its address. */

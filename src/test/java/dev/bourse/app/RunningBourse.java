@@ -146,10 +146,14 @@ final class RunningBourse implements AutoCloseable {
 
   /** A client with the first operator's token. */
   Caller operator() {
+    return with(operatorToken());
+  }
+
+  /** The first operator's token. */
+  String operatorToken() {
     try {
-      return with(
-          new JsonObject(Files.readString(data.resolve("operator.json")))
-              .getString("operator_token"));
+      return new JsonObject(Files.readString(data.resolve("operator.json")))
+          .getString("operator_token");
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

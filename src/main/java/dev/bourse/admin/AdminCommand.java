@@ -1,0 +1,176 @@
+package dev.bourse.admin;
+
+import dev.bourse.edge.Contract;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+
+/** {@code bourse admin}: a command for each operation of the operator contract. */
+@Command(
+    name = "admin",
+    description = {
+      "Runs a Bourse over its operators' interface.",
+      "",
+      "Without --url and --token-file the service of this data folder is meant: its operator.json"
+          + " tells both."
+    },
+    mixinStandardHelpOptions = true,
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      " 0:done",
+      " 1:refused; the same command will be refused again",
+      " 2:the command line is wrong",
+      " 3:the service cannot be reached or cannot serve now; try again",
+      " 4:a trail was verified and is not whole"
+    })
+public final class AdminCommand {
+  /** How answers are printed. */
+  enum Output {
+    table,
+    json
+  }
+
+  @Option(
+      names = "--url",
+      scope = ScopeType.INHERIT,
+      paramLabel = "URL",
+      description = "Where the service is (environment: BOURSE_URL).")
+  private @Nullable String url;
+
+  @Option(
+      names = "--token-file",
+      scope = ScopeType.INHERIT,
+      paramLabel = "FILE",
+      description =
+          "A file with an operator's token, alone or as operator_token in JSON (environment:"
+              + " BOURSE_OPERATOR_TOKEN holds the token itself).")
+  private @Nullable Path tokenFile;
+
+  @Option(
+      names = "--data",
+      scope = ScopeType.INHERIT,
+      paramLabel = "FOLDER",
+      description = "The data folder whose operator.json is read (default: ${DEFAULT-VALUE}).",
+      defaultValue = "data")
+  private Path data = Path.of("data");
+
+  @Option(
+      names = {"-o", "--output"},
+      scope = ScopeType.INHERIT,
+      description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).",
+      defaultValue = "table")
+  private Output output = Output.table;
+
+  private final Map<String, String> environment;
+
+  private AdminCommand(Map<String, String> environment) {
+    this.environment = environment;
+  }
+
+  /**
+   * The command and all below it.
+   *
+   * @param environment where {@code BOURSE_URL} and {@code BOURSE_OPERATOR_TOKEN} are looked for
+   */
+  public static CommandLine create(Map<String, String> environment) {
+    AdminCommand admin = new AdminCommand(environment);
+    CommandLine line = new CommandLine(admin);
+    Map<String, CommandSpec> nouns = new LinkedHashMap<>();
+    JsonObject contract = Contract.resolvedDocument("operator");
+    for (RemoteOperation operation : RemoteOperation.listOf(contract)) {
+      CommandSpec noun =
+          nouns.computeIfAbsent(operation.noun(), name -> noun(name, about(contract, name)));
+      CommandSpec verb =
+          operation.verb().equals("verify")
+              ? new VerifyCommand(admin, operation).spec()
+              : new OperationCommand(admin, operation).spec();
+      noun.addSubcommand(operation.verb(), verb);
+    }
+    nouns.forEach((name, spec) -> line.addSubcommand(name, spec));
+    line.setCaseInsensitiveEnumValuesAllowed(true);
+    return line;
+  }
+
+  private static CommandSpec noun(String name, String about) {
+    CommandSpec spec = CommandSpec.create().name(name).mixinStandardHelpOptions(true);
+    spec.usageMessage().description(about);
+    return spec;
+  }
+
+  private static String about(JsonObject contract, String tag) {
+    return contract.getJsonArray("tags").stream()
+        .map(JsonObject.class::cast)
+        .filter(described -> described.getString("name").equals(tag))
+        .map(described -> described.getString("description"))
+        .findFirst()
+        .orElse("");
+  }
+
+  boolean isJson() {
+    return output == Output.json;
+  }
+
+  /**
+   * The service meant, as the options, then the environment, then the data folder tell.
+   *
+   * @throws Service.Refused when nothing tells a token
+   */
+  Service service() throws Service.Refused {
+    JsonObject told = told();
+    String address = first(url, environment.get("BOURSE_URL"), told.getString("base_url"));
+    String token =
+        first(
+            tokenFile == null ? null : token(tokenFile),
+            environment.get("BOURSE_OPERATOR_TOKEN"),
+            told.getString("operator_token"));
+    if (token == null) {
+      throw new Service.Refused(
+          ExitCode.USAGE,
+          "no operator's token: give --token-file, set BOURSE_OPERATOR_TOKEN, or name the service's"
+              + " data folder with --data (there is no operator.json in "
+              + data
+              + ")");
+    }
+    return new Service(address == null ? "http://localhost:8080" : address, token);
+  }
+
+  private JsonObject told() throws Service.Refused {
+    Path file = data.resolve("operator.json");
+    return Files.isReadable(file) ? new JsonObject(read(file)) : new JsonObject();
+  }
+
+  private static String token(Path file) throws Service.Refused {
+    String text = read(file).strip();
+    String token = text.startsWith("{") ? new JsonObject(text).getString("operator_token") : text;
+    if (token == null) {
+      throw new Service.Refused(ExitCode.USAGE, "--token-file: " + file + " has no operator_token");
+    }
+    return token;
+  }
+
+  private static String read(Path file) throws Service.Refused {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new Service.Refused(ExitCode.USAGE, "cannot read " + file + ": " + e);
+    }
+  }
+
+  private static @Nullable String first(@Nullable String... candidates) {
+    for (String candidate : candidates) {
+      if (candidate != null && !candidate.isBlank()) {
+        return candidate;
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,298 @@
+package dev.bourse.admin;
+
+import dev.bourse.admin.RemoteOperation.Input;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.PrintWriter;
+import java.math.BigDecimal;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.ParameterException;
+
+/** One operation of the contract as a command: reads its inputs, calls, prints the answer. */
+final class OperationCommand implements Callable<Integer> {
+  /** What a nullable field is set to null with. */
+  private static final String NONE = "none";
+
+  private static final String ALL = "--all";
+
+  /** Pages that {@code --all} follows: half a million rows; more is a job for an export. */
+  private static final int MAX_PAGES = 1_000;
+
+  private final AdminCommand admin;
+  private final RemoteOperation operation;
+  private final CommandSpec spec;
+
+  OperationCommand(AdminCommand admin, RemoteOperation operation) {
+    this.admin = admin;
+    this.operation = operation;
+    this.spec =
+        CommandSpec.wrapWithoutInspection(this)
+            .name(operation.verb())
+            .mixinStandardHelpOptions(true);
+    spec.usageMessage().description(operation.summary() + ".", "", operation.description().strip());
+    for (int i = 0; i < operation.arguments().size(); i++) {
+      Input argument = operation.arguments().get(i);
+      spec.addPositional(
+          PositionalParamSpec.builder()
+              .index(String.valueOf(i))
+              .paramLabel(argument.label())
+              .description(argument.description())
+              .required(true)
+              .type(String.class)
+              .build());
+    }
+    operation.queries().forEach(query -> spec.addOption(option(query)));
+    operation.fields().forEach(field -> spec.addOption(option(field)));
+    if (cursor().isPresent()) {
+      spec.addOption(flag(ALL, "Follow the list to its end."));
+    }
+  }
+
+  CommandSpec spec() {
+    return spec;
+  }
+
+  private static OptionSpec option(Input input) {
+    boolean repeated = input.type().equals("array") || input.type().equals("object");
+    OptionSpec.Builder builder =
+        OptionSpec.builder(input.option())
+            .paramLabel(input.type().equals("object") ? "KEY=VALUE" : input.label())
+            .description(described(input))
+            .required(input.required());
+    if (repeated) {
+      builder.type(List.class).auxiliaryTypes(String.class);
+    } else {
+      builder.type(String.class);
+    }
+    if (!input.choices().isEmpty()) {
+      builder.completionCandidates(input.choices());
+    }
+    return builder.build();
+  }
+
+  private static String described(Input input) {
+    StringBuilder text = new StringBuilder(input.description().strip());
+    if (!input.choices().isEmpty()) {
+      text.append(" One of ").append(String.join(", ", input.choices())).append('.');
+    }
+    if (input.type().equals("array") || input.type().equals("object")) {
+      text.append(" May be repeated.");
+    }
+    if (input.isNullable()) {
+      text.append(" '" + NONE + "' for none.");
+    }
+    // In picocli's texts a percent sign starts a format.
+    return text.toString().strip().replace("%", "%%");
+  }
+
+  private static OptionSpec flag(String name, String description) {
+    return OptionSpec.builder(name).type(boolean.class).description(description).build();
+  }
+
+  @Override
+  public Integer call() {
+    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter err = spec.commandLine().getErr();
+    try {
+      JsonObject body = body();
+      Service service = admin.service();
+      print(follow(service, body), out, err);
+      return ExitCode.OK.code();
+    } catch (Service.Refused refused) {
+      err.println(refused.getMessage());
+      return refused.exitCode().code();
+    } finally {
+      out.flush();
+      err.flush();
+    }
+  }
+
+  private List<String> arguments() {
+    return spec.positionalParameters().stream()
+        .map(argument -> String.valueOf(argument.<Object>getValue()))
+        .toList();
+  }
+
+  private boolean isGiven(String option) {
+    OptionSpec found = spec.findOption(option);
+    return found != null && Boolean.TRUE.equals(found.getValue());
+  }
+
+  /** Calls the operation; with {@code --all} as often as the list has pages. */
+  private JsonObject follow(Service service, @Nullable JsonObject body) throws Service.Refused {
+    JsonObject answer = service.call(operation.method(), path(Optional.empty()), body);
+    Optional<String> list = listField(answer);
+    if (!isGiven(ALL) || list.isEmpty()) {
+      return answer;
+    }
+    JsonArray all = answer.getJsonArray(list.get()).copy();
+    JsonObject page = answer;
+    for (int pages = 1; page.getBoolean("more", false); pages++) {
+      if (pages == MAX_PAGES) {
+        throw new Service.Refused(ExitCode.REFUSED, "the list has over " + MAX_PAGES + " pages");
+      }
+      page = service.call(operation.method(), path(Optional.of(lastKey(all))), body);
+      all.addAll(page.getJsonArray(list.get()));
+    }
+    return page.copy().put(list.get(), all);
+  }
+
+  private void print(JsonObject answer, PrintWriter out, PrintWriter err) {
+    if (admin.isJson()) {
+      out.println(answer.encodePrettily());
+      return;
+    }
+    Optional<String> list = listField(answer);
+    if (list.isEmpty()) {
+      out.print(Table.fields(answer));
+      return;
+    }
+    JsonArray items = answer.getJsonArray(list.get());
+    out.print(Table.rows(items.stream().map(JsonObject.class::cast).toList()));
+    if (answer.getBoolean("more", false)) {
+      err.println(
+          "more follow: "
+              + cursor().orElse("")
+              + " "
+              + lastKey(items)
+              + ", or "
+              + ALL
+              + " for all");
+    }
+  }
+
+  /** The field of an answer that is a page of a list. */
+  private static Optional<String> listField(JsonObject answer) {
+    List<String> lists =
+        answer.fieldNames().stream()
+            .filter(field -> answer.getValue(field) instanceof JsonArray)
+            .toList();
+    return lists.size() == 1 && (answer.containsKey("more") || answer.size() == 1)
+        ? Optional.of(lists.get(0))
+        : Optional.empty();
+  }
+
+  /** The option that names where a page begins; empty when the operation has no pages. */
+  private Optional<String> cursor() {
+    return operation.queries().stream()
+        .filter(query -> query.name().equals("after") || query.name().equals("before"))
+        .map(Input::option)
+        .findFirst();
+  }
+
+  /** What the next page begins after: an item's key is its first field. */
+  private static String lastKey(JsonArray items) {
+    JsonObject last = items.getJsonObject(items.size() - 1);
+    return String.valueOf(last.getValue(last.fieldNames().iterator().next()));
+  }
+
+  private String path(Optional<String> after) {
+    String path = operation.path();
+    for (int i = 0; i < operation.arguments().size(); i++) {
+      path =
+          path.replace(
+              '{' + operation.arguments().get(i).name() + '}', encoded(arguments().get(i)));
+    }
+    List<String> query = new ArrayList<>();
+    for (Input input : operation.queries()) {
+      Object given = spec.findOption(input.option()).getValue();
+      boolean isCursor = cursor().filter(input.option()::equals).isPresent();
+      String value = isCursor && after.isPresent() ? after.get() : (String) given;
+      if (value != null) {
+        query.add(input.name() + '=' + encoded(value));
+      }
+    }
+    return query.isEmpty() ? path : path + '?' + String.join("&", query);
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+
+  private @Nullable JsonObject body() {
+    if (operation.fields().isEmpty()) {
+      return null;
+    }
+    JsonObject body = new JsonObject();
+    for (Input field : operation.fields()) {
+      Object given = spec.findOption(field.option()).getValue();
+      if (given != null) {
+        body.put(field.name(), value(field, given));
+      }
+    }
+    return body;
+  }
+
+  private @Nullable Object value(Input field, Object given) {
+    List<String> texts = new ArrayList<>();
+    if (given instanceof List<?> several) {
+      several.forEach(one -> texts.add(String.valueOf(one)));
+    } else {
+      texts.add(String.valueOf(given));
+    }
+    if (field.isNullable() && texts.equals(List.of(NONE))) {
+      return null;
+    }
+    try {
+      return switch (field.type()) {
+        case "integer" -> Long.valueOf(texts.get(0));
+        case "number" -> new BigDecimal(texts.get(0));
+        case "boolean" -> truth(texts.get(0));
+        case "array" -> array(texts);
+        case "object" -> object(texts);
+        default -> texts.get(0);
+      };
+    } catch (IllegalArgumentException | DecodeException e) {
+      throw new ParameterException(
+          spec.commandLine(),
+          field.option() + ": '" + String.join(" ", texts) + "' is no " + field.type());
+    }
+  }
+
+  private static boolean truth(String text) {
+    return switch (text) {
+      case "true" -> true;
+      case "false" -> false;
+      default -> throw new IllegalArgumentException(text);
+    };
+  }
+
+  /** Repeated, separated by commas, or both. */
+  private static JsonArray array(List<String> texts) {
+    JsonArray array = new JsonArray();
+    for (String text : texts) {
+      for (String item : text.split(",", -1)) {
+        if (!item.isBlank()) {
+          array.add(item.strip());
+        }
+      }
+    }
+    return array;
+  }
+
+  /** Pairs, or JSON as one text. */
+  private static JsonObject object(List<String> texts) {
+    if (texts.size() == 1 && texts.get(0).startsWith("{")) {
+      return new JsonObject(texts.get(0));
+    }
+    JsonObject object = new JsonObject();
+    for (String text : texts) {
+      int equals = text.indexOf('=');
+      if (equals < 1) {
+        throw new IllegalArgumentException(text);
+      }
+      object.put(text.substring(0, equals), text.substring(equals + 1));
+    }
+    return object;
+  }
+}
