@@ -1,5 +1,6 @@
 package dev.bourse.app;
 
+import dev.bourse.admin.AdminCommand;
 import dev.bourse.store.ExportFault;
 import dev.bourse.store.StoreRefused;
 import dev.bourse.store.StoreUnavailable;
@@ -11,6 +12,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
@@ -24,7 +26,8 @@ import picocli.CommandLine.Command;
       ServeCommand.class,
       MigrateCommand.class,
       ExportCommand.class,
-      ImportCommand.class
+      ImportCommand.class,
+      AutoComplete.GenerateCompletion.class
     })
 public final class Main {
   private static final Logger LOG = LoggerFactory.getLogger(Main.class);
@@ -36,6 +39,10 @@ public final class Main {
 
   public static void main(String[] args) {
     CommandLine line = commandLine();
+    // Reading its contract would cost a start of the service a tenth of a second.
+    if (args.length == 0 || !args[0].equals("serve")) {
+      line.addSubcommand("admin", AdminCommand.create(System.getenv()));
+    }
     int code = args.length == 0 ? usage(line) : line.execute(args);
     if (code != 0) {
       System.exit(code);
