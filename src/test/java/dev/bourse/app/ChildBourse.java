@@ -34,7 +34,9 @@ final class ChildBourse implements AutoCloseable {
                 "serve",
                 "--demo",
                 "--data",
-                data.toString()));
+                data.toString(),
+                "--set",
+                "store.url=" + TestStore.url(data)));
     for (String setting : settings) {
       command.add("--set");
       command.add(setting);
