@@ -65,7 +65,7 @@ final class RunningBourse implements AutoCloseable {
         String[] pair = setting.split("=", 2);
         values.put(pair[0], pair[1]);
       }
-      values.putIfAbsent("store.url", TestStore.url(data));
+      values.computeIfAbsent("store.url", unset -> TestStore.url(data));
       if (world != null) {
         values.put("world", Files.writeString(data.resolve("world.yaml"), world).toString());
       }
