@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
@@ -55,6 +56,7 @@ final class Fleet {
   private final MarketStore store;
   private final MarketStore.Lease lease;
   private final NodeProvider provider;
+  private final Handover handover;
   private final MarketConfig config;
   private final Clock clock;
 
@@ -69,10 +71,10 @@ final class Fleet {
   private final Set<String> cleaning = new HashSet<>();
 
   /**
-   * Active allocations whose machines lost what they were prepared with, and whether the machine
-   * carries another allocation's mark.
+   * Active allocations whose machines lost what they were prepared with, and the other allocation
+   * the machine is marked for, if any.
    */
-  private final Map<String, Boolean> lost = new HashMap<>();
+  private final Map<String, Optional<String>> lost = new HashMap<>();
 
   private int running;
   private boolean stopped;
@@ -96,6 +98,7 @@ final class Fleet {
     this.store = store;
     this.lease = lease;
     this.provider = provider;
+    this.handover = new Handover(provider, store);
     this.config = config;
     this.clock = clock;
   }
@@ -172,8 +175,7 @@ final class Fleet {
         noteSwap(cluster, allocation);
         take(cluster.name(), allocation.allocationId(), () -> reclaim(cluster, allocation));
       } else if (lost.containsKey(allocation.allocationId())) {
-        boolean isMarked = lost.getOrDefault(allocation.allocationId(), false);
-        take(cluster.name(), allocation.allocationId(), () -> restore(allocation, isMarked));
+        take(cluster.name(), allocation.allocationId(), () -> restore(allocation));
       }
     }
   }
@@ -241,7 +243,7 @@ final class Fleet {
     return keys.listLines(allocation.keyIds())
         .compose(
             lines ->
-                provider
+                handover
                     .provision(machine(allocation.nodeId()), id, lines)
                     .map(ready -> true)
                     .recover(
@@ -258,36 +260,49 @@ final class Fleet {
             ready -> {
               if (stopped) {
                 // A provider that is closed fails what is under way; the next start takes it up.
-                return Future.succeededFuture();
+                return ready ? clearIfLate(allocation) : Future.succeededFuture();
               }
               return ready ? provisioned(cluster, allocation) : unwound(cluster, allocation);
             });
   }
 
+  /** Whoever has the lease by now may have given the allocation up before its machine was ready. */
+  private Future<Void> clearIfLate(Allocation allocation) {
+    return handover.clear(machine(allocation.nodeId()), allocation.allocationId()).mapEmpty();
+  }
+
   /** Prepares a machine once more; first cleaned when it carries another allocation's mark. */
-  private Future<Void> restore(Allocation allocation, boolean isMarked) {
+  private Future<Void> restore(Allocation allocation) {
+    String id = allocation.allocationId();
     Machine machine = machine(allocation.nodeId());
-    Future<Void> clean = isMarked ? provider.reclaim(machine) : Future.succeededFuture();
-    return clean
+    return lost.getOrDefault(id, Optional.empty())
+        .map(mark -> handover.clear(machine, mark))
+        .orElse(Future.succeededFuture(true))
         .compose(done -> keys.listLines(allocation.keyIds()))
-        .compose(lines -> provider.provision(machine, allocation.allocationId(), lines))
-        .onSuccess(restored -> lost.remove(allocation.allocationId()));
+        .compose(lines -> handover.provision(machine, id, lines))
+        .onSuccess(restored -> lost.remove(id))
+        .compose(restored -> clearIfLate(allocation));
   }
 
   private Future<Void> provisioned(Cluster cluster, Allocation allocation) {
     Node node = nodes.get(allocation.nodeId());
     Future<Void> noted =
         node == null || node.failures() == 0 ? Future.succeededFuture() : note(node.healthy());
-    return noted.compose(
-        ok ->
-            owners
-                .submit(
+    return noted
+        .compose(
+            ok ->
+                owners.submit(
                     cluster.name(),
                     (state, now) ->
                         Allotment.provisioned(
                             state, allocation.allocationId(), config.protectionMillis(), now),
-                    List.of(lease.fence()))
-                .mapEmpty());
+                    List.of(lease.fence())))
+        .onFailure(refused -> clearIfLate(allocation))
+        .compose(
+            state ->
+                state.find(allocation.allocationId()).isPresent()
+                    ? Future.succeededFuture()
+                    : clearIfLate(allocation));
   }
 
   /** The node is set aside first, so that no tick grants it before its back-off is known. */
@@ -311,8 +326,8 @@ final class Fleet {
   }
 
   private Future<Void> reclaim(Cluster cluster, Allocation allocation) {
-    return provider
-        .reclaim(machine(allocation.nodeId()))
+    return handover
+        .reclaim(machine(allocation.nodeId()), allocation.allocationId())
         .recover(
             e ->
                 afterFailedReclaim(allocation.allocationId(), allocation.nodeId())
@@ -356,23 +371,22 @@ final class Fleet {
       Allocation allocation = allocations.get(holding.nodeId());
       if (allocation == null) {
         if (holding.allocationId() != null) {
-          clean(holding.nodeId());
+          clean(holding.nodeId(), holding.allocationId());
         }
       } else if (allocation.state() == Allocation.State.ACTIVE
           && !allocation.allocationId().equals(holding.allocationId())) {
-        lost.put(allocation.allocationId(), holding.allocationId() != null);
+        lost.put(allocation.allocationId(), Optional.ofNullable(holding.allocationId()));
       }
     }
   }
 
-  private void clean(String nodeId) {
+  private void clean(String nodeId, String mark) {
     if (stopped) {
-      // Whoever runs the market now may have granted the machine.
       return;
     }
     cleaning.add(nodeId);
-    provider
-        .reclaim(machine(nodeId))
+    handover
+        .clear(machine(nodeId), mark)
         .onSuccess(
             clean -> {
               failedTries.remove(nodeId);
@@ -383,7 +397,8 @@ final class Fleet {
             e -> {
               LOG.warn("orphaned node {} could not be cleaned: {}", nodeId, e.toString());
               failedTries.merge(nodeId, 1, Integer::sum);
-              vertx.setTimer(FIRST_RETRY_MILLIS << MAX_RETRY_DOUBLINGS, timer -> clean(nodeId));
+              vertx.setTimer(
+                  FIRST_RETRY_MILLIS << MAX_RETRY_DOUBLINGS, timer -> clean(nodeId, mark));
             });
   }
 

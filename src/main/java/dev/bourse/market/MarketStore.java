@@ -100,6 +100,17 @@ public final class MarketStore {
                 node.nodeId())));
   }
 
+  /** Whether a node is an allocation's, whatever its state; once it is not, it never is again. */
+  Future<Boolean> holds(String nodeId, String allocationId) {
+    return database
+        .read(
+            "SELECT 1 FROM allocation"
+                + " WHERE allocation_id = ? AND node_id = ? AND gone_at IS NULL",
+            List.of(allocationId, nodeId),
+            row -> true)
+        .map(found -> !found.isEmpty());
+  }
+
   /** A node an organization swapped away, and when. */
   record SwappedAway(String nodeId, String orgId, long atMillis) {}
 

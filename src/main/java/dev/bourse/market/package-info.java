@@ -6,7 +6,8 @@
  * orders for each changed cluster of its output. {@link dev.bourse.market.MarketVerticle} runs a
  * tick at a time while it holds the pool's lease, and {@link dev.bourse.market.Fleet} has the
  * machines follow: whatever allocation is provisioning or reclaiming and not in work is taken into
- * work, so that a restart needs no path of its own.
+ * work, so that a restart needs no path of its own. {@link dev.bourse.market.Handover} makes its
+ * calls harmless however late they come.
  *
  * <p>Rejected: granting in the write that declares (first come would beat best bid), and a table of
  * node occupancy (the clusters' allocations already say it; two tables could disagree).

@@ -5,25 +5,29 @@ import java.util.List;
 
 /**
  * What Bourse asks of the machines. Every call may be repeated with the same arguments and then
- * changes nothing more; every call ends within the provider's own time-out.
+ * changes nothing more; every call ends within the provider's own time-out. Failures are {@link
+ * NodeFailure}s, and tell when a machine {@linkplain NodeFailure#isHeldByAnother() is another's}.
  */
 public interface NodeProvider {
 
   /**
    * Prepares a machine for a tenant: installs exactly these keys, runs the prepare command, marks
    * the machine with the allocation. When the future succeeds the tenant can log in. A machine that
-   * is marked for another allocation is left as it is and the call fails: reclaim it first, also
-   * after a provision that failed.
+   * is marked for another allocation is left as it is and the call fails: reclaim it from that one
+   * first, also after a provision that failed.
    *
    * @param publicKeys ssh public key lines
    */
   Future<Void> provision(Machine machine, String allocationId, List<String> publicKeys);
 
   /**
-   * Takes a machine back: ends the tenant's sessions, removes its keys, wipes its data, clears the
-   * mark. When the future succeeds nobody but the operator can log in.
+   * Takes a machine back from an allocation: ends the tenant's sessions, removes its keys, wipes
+   * its data, clears the mark. When the future succeeds nobody but the operator can log in. A
+   * machine without a mark is cleaned all the same; one that is marked for another allocation is
+   * left as it is and the call fails, for the call may come late and the machine be somebody else's
+   * by now.
    */
-  Future<Void> reclaim(Machine machine);
+  Future<Void> reclaim(Machine machine, String allocationId);
 
   /**
    * What these machines hold, for reconciliation. A machine that cannot be asked is absent from the

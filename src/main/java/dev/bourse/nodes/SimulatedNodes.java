@@ -60,19 +60,27 @@ public final class SimulatedNodes implements NodeProvider {
         config.provisionDelayMillis(),
         "provision " + machine.nodeId(),
         () -> {
-          String holder = marks.putIfAbsent(machine.nodeId(), allocationId);
-          if (holder != null && !holder.equals(allocationId)) {
-            throw NodeFailure.lasting(machine.nodeId() + " still holds allocation " + holder);
-          }
+          requireNoOther(machine, allocationId);
+          marks.put(machine.nodeId(), allocationId);
         });
   }
 
   @Override
-  public Future<Void> reclaim(Machine machine) {
+  public Future<Void> reclaim(Machine machine, String allocationId) {
     return later(
         config.reclaimDelayMillis(),
         "reclaim " + machine.nodeId(),
-        () -> marks.remove(machine.nodeId()));
+        () -> {
+          requireNoOther(machine, allocationId);
+          marks.remove(machine.nodeId());
+        });
+  }
+
+  private void requireNoOther(Machine machine, String allocationId) {
+    String holder = marks.get(machine.nodeId());
+    if (holder != null && !holder.equals(allocationId)) {
+      throw NodeFailure.heldByAnother(machine.nodeId() + " holds allocation " + holder);
+    }
   }
 
   @Override

@@ -87,9 +87,6 @@ public final class SshNodes implements NodeProvider {
   public Future<Void> provision(Machine machine, String allocationId, List<String> publicKeys) {
     String nodeId = machine.nodeId();
     String call = nodeId + ": provision";
-    if (!ALLOCATION.matcher(allocationId).matches()) {
-      return Future.failedFuture(NodeFailure.lasting(call + ": not an allocation id"));
-    }
     int chars = 0;
     for (String key : publicKeys) {
       chars += key.length();
@@ -99,13 +96,20 @@ public final class SshNodes implements NodeProvider {
       }
     }
     return inTurn(
-        machine, call, () -> TargetScript.provision(config, nodeId, allocationId, publicKeys));
+        machine,
+        allocationId,
+        call,
+        () -> TargetScript.provision(config, nodeId, allocationId, publicKeys));
   }
 
   @Override
-  public Future<Void> reclaim(Machine machine) {
+  public Future<Void> reclaim(Machine machine, String allocationId) {
     String nodeId = machine.nodeId();
-    return inTurn(machine, nodeId + ": reclaim", () -> TargetScript.reclaim(config, nodeId));
+    return inTurn(
+        machine,
+        allocationId,
+        nodeId + ": reclaim",
+        () -> TargetScript.reclaim(config, nodeId, allocationId));
   }
 
   /** Asks every machine once, without retries and without waiting for other calls' turns. */
@@ -159,8 +163,12 @@ public final class SshNodes implements NodeProvider {
         false);
   }
 
-  private Future<Void> inTurn(Machine machine, String call, Supplier<TargetScript> script) {
+  private Future<Void> inTurn(
+      Machine machine, String allocationId, String call, Supplier<TargetScript> script) {
     String nodeId = machine.nodeId();
+    if (!ALLOCATION.matcher(allocationId).matches()) {
+      return Future.failedFuture(NodeFailure.lasting(call + ": not an allocation id"));
+    }
     if (!SshConfig.isNodeId(nodeId)) {
       return Future.failedFuture(NodeFailure.lasting(call + ": not a usable node id"));
     }

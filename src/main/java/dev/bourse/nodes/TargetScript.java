@@ -70,6 +70,14 @@ record TargetScript(String command, String input) {
       held() {
         if [ -f "$mark" ]; then cat "$mark"; fi
       }
+
+      # A call may come late, when the machine is another's by now.
+      require_no_other() {
+        holder=$(held)
+        if [ -n "$holder" ] && [ "$holder" != "$1" ]; then
+          fail 65 "holds allocation $holder"
+        fi
+      }
       """;
 
   private static final String PROVISION =
@@ -79,10 +87,7 @@ record TargetScript(String command, String input) {
       alone
       cat >"$mark.keys"
       [ "$(wc -c <"$mark.keys")" -eq "$bytes" ] || fail 74 "the keys arrived cut short"
-      holder=$(held)
-      if [ -n "$holder" ] && [ "$holder" != "$allocation" ]; then
-        fail 65 "still holds allocation $holder"
-      fi
+      require_no_other "$allocation"
       echo "$allocation" >"$mark.new"
       mv -f "$mark.new" "$mark"
       if [ -n "$prepare" ]; then
@@ -106,9 +111,10 @@ record TargetScript(String command, String input) {
   // some back; the mark goes last, so that a run cut short is known to be unfinished.
   private static final String RECLAIM =
       """
-      end_sessions=$5 wipe=$6
-      export BOURSE_ALLOCATION="$(held)"
+      allocation=$5 end_sessions=$6 wipe=$7
+      export BOURSE_ALLOCATION="$allocation"
       alone
+      require_no_other "$allocation"
       remove_keys
       (cd / && exec /bin/sh -c "$end_sessions") </dev/null || fail 71 "end-sessions ended with $?"
       remove_keys
@@ -137,13 +143,14 @@ record TargetScript(String command, String input) {
         config.filled(config.prepareCommand().strip(), nodeId));
   }
 
-  /** Takes a machine back, whatever it holds. */
-  static TargetScript reclaim(SshConfig config, String nodeId) {
+  /** Takes a machine back that holds this very allocation, or none. */
+  static TargetScript reclaim(SshConfig config, String nodeId, String allocationId) {
     return script(
         config,
         nodeId,
         RECLAIM,
         "",
+        allocationId,
         config.filled(config.endSessionsCommand(), nodeId),
         config.filled(config.wipeCommand(), nodeId));
   }
@@ -157,7 +164,7 @@ record TargetScript(String command, String input) {
   static NodeFailure failure(String call, int status) {
     return switch (status) {
       case HOLDS_ANOTHER ->
-          NodeFailure.lasting(call + ": the machine still holds another allocation");
+          NodeFailure.heldByAnother(call + ": the machine holds another allocation");
       case PREPARE_FAILED -> NodeFailure.lasting(call + ": the prepare command failed");
       case END_SESSIONS_FAILED -> NodeFailure.lasting(call + ": the end-sessions command failed");
       case WIPE_FAILED -> NodeFailure.lasting(call + ": the wipe command failed");

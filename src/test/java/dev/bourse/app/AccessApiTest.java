@@ -19,6 +19,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Who gets in, and how often. */
+@EachEngine
 class AccessApiTest {
   private static RunningBourse bourse;
 

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** The merged list of declarations and what the market did about them. */
+@EachEngine
 class ActivityApiTest {
   private static final String ACTIVITY = "/api/vm/activity";
 

@@ -21,6 +21,7 @@ import picocli.AutoComplete;
 import picocli.CommandLine;
 
 /** The operators' interface from a command line. */
+@EachEngine
 class AdminCommandTest {
   private static RunningBourse bourse;
 

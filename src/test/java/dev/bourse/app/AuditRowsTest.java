@@ -14,6 +14,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What the audit trail records of each call. */
+@EachEngine
 class AuditRowsTest {
   private static RunningBourse bourse;
 

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Reading and declaring a cluster's capacity. */
+@EachEngine
 class CapacityApiTest {
   private static final String CAPACITY = "/api/vm/capacity";
 

@@ -1,5 +1,6 @@
 package dev.bourse.app;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.BufferedReader;
@@ -35,7 +36,11 @@ final class ChildBourse implements AutoCloseable {
                 "--demo",
                 "--data",
                 data.toString()));
-    for (String setting : settings) {
+    List<String> all = new ArrayList<>(settings);
+    if (settings.stream().noneMatch(setting -> setting.startsWith("store.url="))) {
+      all.add("store.url=" + TestStore.url(data));
+    }
+    for (String setting : all) {
       command.add("--set");
       command.add(setting);
     }
@@ -58,6 +63,30 @@ final class ChildBourse implements AutoCloseable {
   void kill() {
     process.destroyForcibly();
     exitCode();
+  }
+
+  /** Stops it where it stands, as a machine that hangs would. */
+  void freeze() {
+    signal("STOP");
+  }
+
+  /** Has it go on as if no time had passed. */
+  void thaw() {
+    signal("CONT");
+  }
+
+  private void signal(String name) {
+    try {
+      Process sent =
+          new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + process.pid())
+              .inheritIO()
+              .start();
+      assertEquals(0, sent.waitFor());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 
   /** Asks it to end; its exit code. */

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** Every operation of every contract turns away whom it must. */
+@EachEngine
 class ContractCoverageTest {
   private static final String KEYS = "/api/vm/orgs/acme/ssh-keys";
   private static final String SWITCHES = "/api/operator/switches";

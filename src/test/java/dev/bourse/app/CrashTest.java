@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
  * A process killed under load, over and over on one data folder, loses nothing it acknowledged and
  * leaves nothing half-done.
  */
+@EachEngine
 class CrashTest {
   private static final int CRASHES = 20;
 
@@ -226,7 +227,8 @@ class CrashTest {
                 .service()
                 .database()
                 .read(
-                    "SELECT node_id, granted_at, gone_at FROM allocation ORDER BY granted_at, rowid",
+                    "SELECT node_id, granted_at, gone_at FROM allocation"
+                        + " ORDER BY granted_at, gone_at IS NULL, gone_at",
                     List.of(),
                     row -> {
                       Long gone = row.integerOrNull(2);

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** A cluster's past in buckets. */
+@EachEngine
 class HistoryApiTest {
   private static RunningBourse bourse;
 

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What the market grants, takes and publishes. */
+@EachEngine
 class MarketApiTest {
   private static RunningBourse bourse;
 

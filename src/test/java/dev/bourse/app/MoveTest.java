@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** An operator moves a service from one store to another, and back, with nothing lost. */
+@OneEngine("Each test has a store of either engine.")
 class MoveTest {
   /** So many that an import of them is still going on when it is killed. */
   private static final int MANY_ROWS = 400_000;

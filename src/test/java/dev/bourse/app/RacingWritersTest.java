@@ -15,6 +15,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** Of writers that saw the same version, one wins. */
+@EachEngine
 class RacingWritersTest {
   private static final int WRITES = 200;
   private static final int WRITERS = 2;

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Two services on one PostgreSQL database are one service. */
+@OneEngine("only PostgreSQL is shared by several services")
 class ReplicasTest {
   private static PostgresServer server;
 

@@ -18,7 +18,6 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyPairGenerator;
 import java.util.Base64;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +26,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,6 +65,7 @@ final class RunningBourse implements AutoCloseable {
         String[] pair = setting.split("=", 2);
         values.put(pair[0], pair[1]);
       }
+      values.computeIfAbsent("store.url", unset -> TestStore.url(data));
       if (world != null) {
         values.put("world", Files.writeString(data.resolve("world.yaml"), world).toString());
       }
@@ -247,10 +246,9 @@ final class RunningBourse implements AutoCloseable {
   @Override
   public void close() {
     stop();
-    try (Stream<Path> files = Files.walk(data)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(file);
-      }
+    TestStore.drop(data);
+    try {
+      TestStore.delete(data);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The budget of a token over two whole services, and over one whose server refuses it. */
+@OneEngine("Budgets are not kept in the store.")
 class SharedBudgetApiTest {
   private static int read(RunningBourse service, String secret) {
     return service.with(secret).get("/api/vm/capacity").status();

@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** A service told to stop finishes what it took on. */
+@EachEngine
 class ShutdownTest {
   private static final List<String> SETTINGS =
       List.of(

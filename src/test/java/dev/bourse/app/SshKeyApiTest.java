@@ -12,6 +12,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** An organization's registry of ssh keys. */
+@EachEngine
 class SshKeyApiTest {
   private static RunningBourse bourse;
 

@@ -16,6 +16,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** A store that cannot be written makes writes wait and loses none. */
+@OneEngine(
+    "it fills and locks the file of the embedded store; PostgresFaultTest is its counterpart")
 class StoreFaultTest {
   private static final String FILLER = "filler";
 

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Replacing a held node by another. */
+@EachEngine
 class SwapApiTest {
   private static RunningBourse bourse;
 

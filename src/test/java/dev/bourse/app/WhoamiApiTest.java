@@ -12,6 +12,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Who a token is and what it reaches, in the demo world. */
+@EachEngine
 class WhoamiApiTest {
   private static RunningBourse bourse;
 

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Accepted writes of one cluster keep their distance; refused ones do not count. */
+@EachEngine
 class WriteCadenceTest {
   private static final int CADENCE_SECONDS = 3;
 

@@ -37,7 +37,7 @@ final class FakeNodes implements NodeProvider {
     String holder = marks.putIfAbsent(node, allocationId);
     if (holder != null && !holder.equals(allocationId)) {
       faults.add(node + " was marked for " + holder + " when " + allocationId + " came");
-      return end(node, NodeFailure.lasting(node + " holds " + holder));
+      return end(node, NodeFailure.heldByAnother(node + " holds " + holder));
     }
     if (takeOne(provisionsToFail, node)) {
       return end(node, NodeFailure.passing("made to fail"));
@@ -47,11 +47,15 @@ final class FakeNodes implements NodeProvider {
   }
 
   @Override
-  public synchronized Future<Void> reclaim(Machine machine) {
+  public synchronized Future<Void> reclaim(Machine machine, String allocationId) {
     String node = machine.nodeId();
     begin("reclaim " + node, node);
     if (takeOne(reclaimsToFail, node)) {
       return end(node, NodeFailure.passing("made to fail"));
+    }
+    String holder = marks.getOrDefault(node, allocationId);
+    if (!holder.equals(allocationId)) {
+      return end(node, NodeFailure.heldByAnother(node + " holds " + holder));
     }
     marks.remove(node);
     return end(node, null);

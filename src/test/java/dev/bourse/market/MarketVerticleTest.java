@@ -179,6 +179,27 @@ class MarketVerticleTest extends ExchangeFixture {
   }
 
   @Test
+  void aMachineThatIsReadyOnlyAfterItsAllocationIsGoneIsCleanedAgain() throws Exception {
+    nodes.hangs = true;
+    adopt(Sample.empty());
+    await(market.start());
+    declare(8);
+    eventually("asked", () -> nodes.count("provision n0") == 1);
+    // As another process does that took this one for dead.
+    await(
+        database.commit(
+            List.of(
+                Statement.of("UPDATE allocation SET gone_at = 1"),
+                Statement.of("UPDATE cluster SET revision = revision + 1, max_gpus = 0"))));
+
+    answer();
+
+    eventually("gone", () -> cluster().allocations().isEmpty());
+    eventually("cleaned", () -> nodes.marks().isEmpty());
+    assertEquals(1, nodes.count("reclaim n0"));
+  }
+
+  @Test
   void aMachinePreparedForNobodyIsCleanedBeforeItIsGranted() throws Exception {
     onlyNode("n0");
     nodes.marks.put("n0", "ghost");

@@ -38,8 +38,8 @@ class SimulatedNodesTest {
         List.of(new Holding("n1", "a1"), new Holding("n2", null)),
         await(nodes.held(List.of(one, two))));
 
-    await(nodes.reclaim(one));
-    await(nodes.reclaim(one));
+    await(nodes.reclaim(one, "a1"));
+    await(nodes.reclaim(one, "a1"));
     assertEquals(List.of(new Holding("n1", null)), await(nodes.held(List.of(one))));
   }
 
@@ -54,12 +54,24 @@ class SimulatedNodesTest {
   }
 
   @Test
+  void aLateReclaimOfAnEarlierAllocationLeavesTheMachineToTheNextOne() throws Exception {
+    SimulatedNodes nodes = nodes(0, 0, 0);
+    await(nodes.provision(one, "a1", KEYS));
+    await(nodes.reclaim(one, "a1"));
+    await(nodes.provision(one, "a2", KEYS));
+
+    assertTrue(fails("a2", nodes.reclaim(one, "a1")).isHeldByAnother());
+
+    assertEquals(List.of(new Holding("n1", "a2")), await(nodes.held(List.of(one))));
+  }
+
+  @Test
   void eachCallTakesItsDelay() throws Exception {
     SimulatedNodes nodes = nodes(60, 30, 0);
     long start = System.nanoTime();
     await(nodes.provision(one, "a1", KEYS));
     long provisioned = System.nanoTime();
-    await(nodes.reclaim(one));
+    await(nodes.reclaim(one, "a1"));
     long reclaimed = System.nanoTime();
 
     assertTrue(provisioned - start >= TimeUnit.MILLISECONDS.toNanos(59));
@@ -70,7 +82,7 @@ class SimulatedNodesTest {
   void callsFailAtTheConfiguredRateAndThenChangeNothing() throws Exception {
     SimulatedNodes never = nodes(0, 0, 1);
     fails("simulated", never.provision(one, "a1", KEYS));
-    fails("simulated", never.reclaim(one));
+    fails("simulated", never.reclaim(one, "a1"));
     assertEquals(List.of(new Holding("n1", null)), await(never.held(List.of(one))));
 
     long seed = 42;
@@ -78,7 +90,7 @@ class SimulatedNodesTest {
         new SimulatedNodes(vertx, new SimulatedConfig(0, 0, 0.5), new Random(seed));
     int failures = 0;
     for (int i = 0; i < 200; i++) {
-      Future<Void> call = half.reclaim(one);
+      Future<Void> call = half.reclaim(one, "a1");
       Future<Boolean> settled = call.transform(done -> Future.succeededFuture(done.failed()));
       failures += await(settled) ? 1 : 0;
     }
@@ -93,7 +105,7 @@ class SimulatedNodesTest {
     await(nodes.close());
 
     fails("closed", provision);
-    fails("closed", nodes.reclaim(one));
+    fails("closed", nodes.reclaim(one, "a1"));
   }
 
   @Test
@@ -119,10 +131,11 @@ class SimulatedNodesTest {
         vertx, new SimulatedConfig(provisionMillis, reclaimMillis, failureRate), new Random(1));
   }
 
-  private static void fails(String why, Future<?> future) {
+  private static NodeFailure fails(String why, Future<?> future) {
     ExecutionException e = assertThrows(ExecutionException.class, () -> await(future));
     NodeFailure failure = assertInstanceOf(NodeFailure.class, e.getCause());
     assertTrue(failure.toString().contains(why), failure.toString());
+    return failure;
   }
 
   private static <T> T await(Future<T> future) throws Exception {

@@ -79,8 +79,13 @@ class SiteTest {
 
   @AfterEach
   void close() throws Exception {
-    for (Machine machine : machines) {
-      await(nodes.reclaim(machine));
+    for (Holding holding : await(nodes.held(machines))) {
+      String mark = holding.allocationId();
+      for (Machine machine : machines) {
+        if (machine.nodeId().equals(holding.nodeId())) {
+          await(nodes.reclaim(machine, mark == null ? "alloc_1" : mark));
+        }
+      }
     }
     await(nodes.close());
     await(vertx.close());
@@ -108,7 +113,7 @@ class SiteTest {
     assertEquals('i', live.getInputStream().read());
     assertEquals('i', elsewhere.getInputStream().read());
     long start = System.nanoTime();
-    await(nodes.reclaim(machine));
+    await(nodes.reclaim(machine, "alloc_1"));
     long millis = (System.nanoTime() - start) / 1_000_000;
     assertTrue(live.waitFor(5, TimeUnit.SECONDS), "the live session survived the reclaim");
     System.out.println("reclaim took " + millis + " ms");
@@ -118,7 +123,7 @@ class SiteTest {
     assertEquals(List.of(new Holding("node-1", null)), await(nodes.held(List.of(machine))));
     Path data = Path.of(System.getProperty("bourse.site"), "node-1", "data");
     assertFalse(Files.exists(data), "not wiped");
-    await(nodes.reclaim(machine));
+    await(nodes.reclaim(machine, "alloc_1"));
     elsewhere.destroyForcibly().waitFor();
   }
 

@@ -120,7 +120,8 @@ class SshNodesTest {
     Machine real = machine.machine();
     fails(
         "node id",
-        nodes.reclaim(new Machine("n1; id", real.publicIp(), real.sshPort(), real.hostKey())));
+        nodes.reclaim(
+            new Machine("n1; id", real.publicIp(), real.sshPort(), real.hostKey()), "alloc_1"));
     assertEquals(0, machine.connections.get());
   }
 
@@ -174,7 +175,10 @@ class SshNodesTest {
     SshNodes nodes = nodes(new Setting());
     await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
 
-    fails("another allocation", nodes.provision(machine.machine(), "alloc_2", List.of(BEN)));
+    NodeFailure refused =
+        fails("another allocation", nodes.provision(machine.machine(), "alloc_2", List.of(BEN)));
+
+    assertTrue(refused.isHeldByAnother());
 
     assertEquals(ADA + "\n", Files.readString(keys("n1")));
     assertEquals("alloc_1\n", Files.readString(mark("n1")));
@@ -192,11 +196,33 @@ class SshNodesTest {
     SshNodes nodes = nodes(setting);
     await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
 
-    await(nodes.reclaim(machine.machine()));
+    await(nodes.reclaim(machine.machine(), "alloc_1"));
 
     assertEquals(List.of("end alloc_1", "wipe alloc_1"), Files.readAllLines(log));
     assertFalse(Files.exists(keys("n1")));
     assertFalse(Files.exists(mark("n1")));
+  }
+
+  @Test
+  void aLateReclaimOfAnEarlierAllocationTouchesNothingOfTheNextOnes() throws Exception {
+    LocalMachine machine = machine("n1");
+    Setting setting = new Setting();
+    Path log = root.resolve("log");
+    setting.endSessions = "echo end >>" + log;
+    setting.wipe = "echo wipe $BOURSE_ALLOCATION >>" + log;
+    SshNodes nodes = nodes(setting);
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(nodes.reclaim(machine.machine(), "alloc_1"));
+    await(nodes.provision(machine.machine(), "alloc_2", List.of(BEN)));
+
+    NodeFailure late = fails("another allocation", nodes.reclaim(machine.machine(), "alloc_1"));
+
+    assertTrue(late.isHeldByAnother());
+    assertFalse(late.isPassing());
+    assertEquals(List.of("end", "wipe alloc_1"), Files.readAllLines(log));
+    assertEquals(BEN + "\n", Files.readString(keys("n1")));
+    assertEquals("alloc_2\n", Files.readString(mark("n1")));
+    assertFalse(Files.exists(lock("n1")));
   }
 
   @Test
@@ -207,13 +233,13 @@ class SshNodesTest {
     SshNodes nodes = nodes(setting);
     await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
 
-    fails("wipe", nodes.reclaim(machine.machine()));
+    fails("wipe", nodes.reclaim(machine.machine(), "alloc_1"));
     assertFalse(Files.exists(keys("n1")));
     assertEquals("alloc_1\n", Files.readString(mark("n1")));
 
     Files.createFile(root.resolve("may-wipe"));
-    await(nodes.reclaim(machine.machine()));
-    await(nodes.reclaim(machine.machine()));
+    await(nodes.reclaim(machine.machine(), "alloc_1"));
+    await(nodes.reclaim(machine.machine(), "alloc_1"));
     assertEquals(List.of(new Holding("n1", null)), await(nodes.held(List.of(machine.machine()))));
   }
 
@@ -226,7 +252,7 @@ class SshNodesTest {
     Path keysDir = keys("n1").getParent();
 
     Files.createSymbolicLink(keysDir, precious);
-    await(nodes.reclaim(machine.machine()));
+    await(nodes.reclaim(machine.machine(), "alloc_1"));
     assertEquals(BEN, Files.readString(precious.resolve("authorized_keys")));
 
     Files.deleteIfExists(keysDir);
@@ -272,9 +298,11 @@ class SshNodesTest {
     for (String line : List.of("ssh-ed25519 AAAA", "nonsense")) {
       fails(
           "cannot be read",
-          nodes.reclaim(new Machine("n1", real.publicIp(), real.sshPort(), line)));
+          nodes.reclaim(new Machine("n1", real.publicIp(), real.sshPort(), line), "alloc_1"));
     }
-    fails("pinned", nodes.reclaim(new Machine("n1", real.publicIp(), real.sshPort(), null)));
+    fails(
+        "pinned",
+        nodes.reclaim(new Machine("n1", real.publicIp(), real.sshPort(), null), "alloc_1"));
     assertEquals(0, machine.connections.get());
   }
 
@@ -299,7 +327,8 @@ class SshNodesTest {
       OpenSSHKeyPairResourceWriter.INSTANCE.writePrivateKey(admin, "other", null, out);
     }
 
-    NodeFailure failure = fails("no login", nodes(new Setting()).reclaim(machine.machine()));
+    NodeFailure failure =
+        fails("no login", nodes(new Setting()).reclaim(machine.machine(), "alloc_1"));
 
     assertFalse(failure.isPassing());
     assertEquals(1, machine.connections.get());
@@ -336,7 +365,7 @@ class SshNodesTest {
     try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
       String hostKey = machine("n1").machine().hostKey();
       Machine machine = new Machine("n2", "127.0.0.1", silent.getLocalPort(), hostKey);
-      assertTrue(fails("no ", nodes.reclaim(machine)).isPassing());
+      assertTrue(fails("no ", nodes.reclaim(machine, "alloc_1")).isPassing());
     }
   }
 
@@ -347,7 +376,7 @@ class SshNodesTest {
     setting.commandMillis = 500;
     setting.wipe = "while [ ! -e " + root.resolve("stop") + " ]; do sleep 0.05; done";
 
-    fails("did not end within 500 ms", nodes(setting).reclaim(machine.machine()));
+    fails("did not end within 500 ms", nodes(setting).reclaim(machine.machine(), "alloc_1"));
 
     assertEquals(1, machine.connections.get());
     Files.createFile(root.resolve("stop"));
@@ -377,7 +406,7 @@ class SshNodesTest {
     Files.createDirectories(lock("n1").resolveSibling(""));
     Files.writeString(lock("n1"), "1 of-another-boot\n");
 
-    await(nodes(new Setting()).reclaim(machine.machine()));
+    await(nodes(new Setting()).reclaim(machine.machine(), "alloc_1"));
 
     assertFalse(Files.exists(lock("n1")));
   }
@@ -388,7 +417,7 @@ class SshNodesTest {
     Setting setting = new Setting();
     setting.wipe = "head -c 20000000 /dev/zero; head -c 20000000 /dev/zero >&2";
 
-    await(nodes(setting).reclaim(machine.machine()));
+    await(nodes(setting).reclaim(machine.machine(), "alloc_1"));
   }
 
   @Test
@@ -420,10 +449,10 @@ class SshNodesTest {
     setting.wipe = "while [ ! -e " + root.resolve("go") + " ]; do sleep 0.05; done";
     SshNodes nodes = nodes(setting);
 
-    Future<Void> reclaim = nodes.reclaim(machine.machine());
+    Future<Void> reclaim = nodes.reclaim(machine.machine(), "alloc_1");
     Future<Void> provision = nodes.provision(machine.machine(), "alloc_1", List.of(ADA));
     Future<Void> again = nodes.provision(machine.machine(), "alloc_1", List.of(BEN));
-    assertTrue(fails("too many", nodes.reclaim(machine.machine())).isPassing());
+    assertTrue(fails("too many", nodes.reclaim(machine.machine(), "alloc_1")).isPassing());
     Files.createFile(root.resolve("go"));
 
     await(reclaim);
@@ -441,7 +470,7 @@ class SshNodesTest {
         ignored -> {
           var context = Vertx.currentContext();
           nodes
-              .reclaim(machine.machine())
+              .reclaim(machine.machine(), "alloc_1")
               .onComplete(result -> same.complete(Vertx.currentContext() == context));
         });
     assertTrue(same.get(30, TimeUnit.SECONDS));
@@ -453,12 +482,12 @@ class SshNodesTest {
     Setting setting = new Setting();
     setting.wipe = "while [ ! -e " + root.resolve("stop") + " ]; do sleep 0.05; done";
     SshNodes nodes = nodes(setting);
-    Future<Void> reclaim = nodes.reclaim(machine.machine());
+    Future<Void> reclaim = nodes.reclaim(machine.machine(), "alloc_1");
 
     await(nodes.close());
 
     fails("closed", reclaim);
-    fails("closed", nodes.reclaim(machine.machine()));
+    fails("closed", nodes.reclaim(machine.machine(), "alloc_1"));
     fails("closed", nodes.held(List.of(machine.machine())));
     Files.createFile(root.resolve("stop"));
   }

@@ -56,20 +56,26 @@ public final class PostgresServer implements AutoCloseable {
     return "postgres://postgres@localhost:" + port() + "/" + name;
   }
 
-  void execute(String sql) throws SQLException {
-    try (Connection connection = running.getPostgresDatabase().getConnection();
+  /** Drops a database of {@link #newDatabase} and ends the sessions it has. */
+  public void drop(String url) throws SQLException {
+    execute("DROP DATABASE " + url.substring(url.lastIndexOf('/') + 1) + " WITH (FORCE)");
+  }
+
+  /** A session of one's own in a database of {@link #newDatabase}. */
+  public Connection connect(String url) throws SQLException {
+    return running.getDatabase("postgres", url.substring(url.lastIndexOf('/') + 1)).getConnection();
+  }
+
+  /** Carries out one or more statements in a database of {@link #newDatabase}. */
+  public void execute(String url, String sql) throws SQLException {
+    try (Connection connection = connect(url);
         java.sql.Statement statement = connection.createStatement()) {
       statement.execute(sql);
     }
   }
 
-  /** Runs SQL in the database of an address that {@link #newDatabase} gave. */
-  public void executeIn(String url, String sql) throws SQLException {
-    String database = url.substring(url.lastIndexOf('/') + 1);
-    try (Connection connection = running.getDatabase("postgres", database).getConnection();
-        java.sql.Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-    }
+  void execute(String sql) throws SQLException {
+    execute("/postgres", sql);
   }
 
   /** Ends every session the store has. */
@@ -78,12 +84,12 @@ public final class PostgresServer implements AutoCloseable {
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'bourse'");
   }
 
-  void stop() throws IOException {
+  public void stop() throws IOException {
     running.close();
   }
 
   /** Starts again where it was stopped, on the same port. */
-  void startAgain() throws IOException {
+  public void startAgain() throws IOException {
     running = start(running.getPort());
   }
 

@@ -183,11 +183,11 @@ class WholeStoreTest {
     try (WholeStore store = postgres(url, WholeStore.Purpose.MIGRATE)) {
       store.migrate();
     }
-    server.executeIn(
+    server.execute(
         url,
         "CREATE TABLE later (part TEXT NOT NULL, note TEXT, seal BYTEA,"
             + " id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY)");
-    server.executeIn(url, "CREATE TABLE later_part (name TEXT PRIMARY KEY)");
+    server.execute(url, "CREATE TABLE later_part (name TEXT PRIMARY KEY)");
     try (WholeStore store = postgres(url, WholeStore.Purpose.FILL)) {
       assertEquals(before, load(store, file));
       assertEquals(before, sums(store));

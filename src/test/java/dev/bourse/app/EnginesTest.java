@@ -1,0 +1,46 @@
+package dev.bourse.app;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import dev.bourse.store.PostgresDatabase;
+import org.junit.jupiter.api.Test;
+
+/** The service does not know its engine, and every test of it says so or says why not. */
+@EachEngine
+class EnginesTest {
+  @Test
+  void everyTestOfTheServiceIsOfEachEngineOrSaysWhyOfOne() {
+    classes()
+        .that(startTheService())
+        .should()
+        .beAnnotatedWith(EachEngine.class)
+        .orShould()
+        .beAnnotatedWith(OneEngine.class)
+        .check(new ClassFileImporter().importPackages("dev.bourse"));
+  }
+
+  @Test
+  void theServiceRunsOnTheEngineThisRunIsAbout() {
+    try (RunningBourse bourse = RunningBourse.demo()) {
+      assertEquals(
+          "postgres".equals(System.getProperty("bourse.test.store")),
+          bourse.service().database() instanceof PostgresDatabase);
+    }
+  }
+
+  private static DescribedPredicate<JavaClass> startTheService() {
+    return DescribedPredicate.describe(
+        "are tests that start the service",
+        type ->
+            type.getSimpleName().endsWith("Test")
+                && type.getDirectDependenciesFromSelf().stream()
+                    .anyMatch(
+                        d ->
+                            d.getTargetClass().isEquivalentTo(RunningBourse.class)
+                                || d.getTargetClass().isEquivalentTo(ChildBourse.class)));
+  }
+}

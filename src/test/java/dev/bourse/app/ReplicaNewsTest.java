@@ -1,0 +1,172 @@
+package dev.bourse.app;
+
+import static dev.bourse.app.RunningBourse.await;
+import static dev.bourse.app.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.access.Tokens;
+import dev.bourse.capacity.Steering;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.store.Change;
+import dev.bourse.store.PostgresServer;
+import dev.bourse.store.Statement;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What one process changes, another process on the same database goes by, soon. */
+@OneEngine("only PostgreSQL is shared by several processes")
+class ReplicaNewsTest {
+  private static final List<String> SETTINGS =
+      List.of(
+          "port=0",
+          "event-loops=2",
+          "capacity.write-cadence=0",
+          "limits.requests-per-minute=0",
+          "limits.edge-per-minute=0");
+
+  private static PostgresServer server;
+  private static String url = "";
+
+  /** Made the world; what only operators do is done here. */
+  private static RunningBourse here;
+
+  private static Path folder;
+
+  private static ChildBourse there;
+
+  @BeforeAll
+  static void start(@TempDir Path data) throws Exception {
+    server = PostgresServer.start(data.resolve("pg"), Map.of());
+    url = server.newDatabase();
+    here = RunningBourse.demo("store.url=" + url);
+    folder = RunningBourse.newFolder();
+    List<String> settings = new ArrayList<>(SETTINGS);
+    settings.add("store.url=" + url);
+    there = new ChildBourse(folder, settings);
+    // A process that has just started takes its time over the first requests.
+    there("acme", "orgwide").get("/api/vm/capacity?cluster=acme-train").ok();
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    there.close();
+    here.close();
+    TestStore.delete(folder);
+    server.close();
+  }
+
+  private static Caller there(String org, String token) {
+    return new Caller(there.baseUrl(), here.secret(org, token));
+  }
+
+  private static void within(int seconds, String what, BooleanSupplier condition) {
+    long since = System.nanoTime();
+    until(what, condition);
+    long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - since);
+    assertTrue(millis <= seconds * 1_000L, what + " only after " + millis + " ms");
+  }
+
+  @Test
+  void aRevokedTokenIsRefusedByTheOtherWithinASecond() {
+    Caller caller = there("globex", "readonly");
+    caller.get("/api/whoami").ok();
+    String tokenId = caller.actor().substring("token:".length());
+    await(
+        here.service()
+            .database()
+            .commit(
+                List.of(
+                    Statement.guarded(
+                        "token", "UPDATE token SET revoked_at = 1 WHERE token_id = ?", tokenId)),
+                List.of(new Change(Tokens.CHANGED, tokenId))));
+    within(
+        1,
+        "the token is refused",
+        () -> caller.get("/api/whoami").status() == ErrorCode.UNAUTHORIZED.status());
+  }
+
+  @Test
+  void aKeyAddedOrRevokedIsKnownToTheOtherWithinASecond() {
+    String path = "/api/vm/orgs/globex/ssh-keys";
+    Desk desk = new Desk(here.as("globex", "orgwide"), "globex", "globex-main");
+    String keyId = desk.addKey().json().getString("key_id");
+    within(1, "the key is listed", () -> keys(path).contains(keyId));
+    desk.caller().delete(path + "/" + keyId).ok();
+    within(1, "the key is gone", () -> !keys(path).contains(keyId));
+  }
+
+  private static List<String> keys(String path) {
+    return Desk.objects(there("globex", "orgwide").get(path).ok().getJsonArray("keys")).stream()
+        .map(key -> key.getString("key_id"))
+        .toList();
+  }
+
+  @Test
+  void writesDisarmedForTheWholePlatformAreDisarmedAtTheOtherWithinASecond() {
+    Desk desk = new Desk(there("acme", "orgwide"), "acme", "acme-batch");
+    armWrites(false);
+    within(1, "writes are disarmed", () -> !isArmed(desk));
+    desk.put(desk.order(0, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
+    armWrites(true);
+    within(1, "writes are armed", () -> isArmed(desk));
+    desk.declare(0, 2);
+  }
+
+  private static void armWrites(boolean armed) {
+    here.operator()
+        .patch("/api/operator/switches", new JsonObject().put("capacity_writes_armed", armed))
+        .ok();
+  }
+
+  @Test
+  void writesDisarmedForAClusterAreDisarmedAtTheOtherWithinASecond() {
+    Desk desk = new Desk(there("openlab", "orgwide"), "openlab", "openlab-main");
+    here.steer(desk.cluster(), Steering.armWrites(false));
+    within(1, "writes are disarmed", () -> !isArmed(desk));
+    desk.put(desk.order(0, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
+    here.steer(desk.cluster(), Steering.armWrites(true));
+    within(1, "writes are armed", () -> isArmed(desk));
+    desk.declare(0, 2);
+  }
+
+  private static boolean isArmed(Desk desk) {
+    return desk.state().getBoolean("writes_armed");
+  }
+
+  @Test
+  void whatWasSaidWhileNobodyListenedIsReadWithinSeconds() throws Exception {
+    Desk writing = new Desk(here.as("acme", "orgwide"), "acme", "acme-train");
+    Desk reading = new Desk(there("acme", "orgwide"), "acme", "acme-train");
+    for (int round = 0; round < 10; round++) {
+      until("a listener is cut off", ReplicaNewsTest::cutListeners);
+      writing.declare(0, 2 + round % 3);
+      long version = writing.version();
+      within(3, "the other reads the write", () -> reading.version() == version);
+    }
+  }
+
+  /** Ends the sessions that listen, by the last thing they said; false when there were none. */
+  private static boolean cutListeners() {
+    try (java.sql.Connection session = server.connect(url);
+        java.sql.Statement cutting = session.createStatement();
+        java.sql.ResultSet cut =
+            cutting.executeQuery(
+                "SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity"
+                    + " WHERE application_name = 'bourse' AND datname = current_database()"
+                    + " AND query IN ('LISTEN bourse_change', 'SELECT 1')")) {
+      return cut.next() && cut.getInt(1) > 0;
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
+  }
+}
