@@ -360,7 +360,9 @@ final class Bourse {
   private Future<Void> noteBaseUrl() {
     return vertx.executeBlocking(
         () -> {
-          keysFile("operator").noteBaseUrl(baseUrl());
+          if (keysFile("operator").exists()) {
+            keysFile("operator").noteBaseUrl(baseUrl());
+          }
           if (demo) {
             keysFile("demo").noteBaseUrl(baseUrl());
           }

@@ -56,6 +56,10 @@ final class KeysFile {
     return null;
   }
 
+  boolean exists() {
+    return Files.exists(path);
+  }
+
   /** Notes where the service is served this time. */
   void noteBaseUrl(String baseUrl) throws IOException {
     JsonObject content = read();
