@@ -36,6 +36,7 @@ final class ArchitectureTest {
           entry("capacity", List.of("core", "store", "access", "audit", "edge", "nodes")),
           entry("market", List.of("core", "store", "access", "audit", "edge", "nodes", "capacity")),
           entry("org", List.of("core", "store", "access", "audit", "edge")),
+          entry("checkpoint", List.of("core", "store", "access", "audit", "edge")),
           entry(
               "operator", List.of("core", "access", "audit", "edge", "capacity", "market", "org")));
 
@@ -70,6 +71,7 @@ final class ArchitectureTest {
           entry("capacity", List.of("io.vertx.core..", "org.slf4j")),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
           entry("org", List.of("io.vertx.core..")),
+          entry("checkpoint", List.of("io.vertx.core..")),
           entry("operator", List.of("io.vertx.core..")),
           entry("app", List.of("io.vertx.core..", "picocli", "org.yaml.snakeyaml..", "org.slf4j")));
 
