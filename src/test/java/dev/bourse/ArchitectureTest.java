@@ -37,6 +37,7 @@ final class ArchitectureTest {
           entry("market", List.of("core", "store", "access", "audit", "edge", "nodes", "capacity")),
           entry("org", List.of("core", "store", "access", "audit", "edge")),
           entry("admin", List.of("core", "edge")),
+          entry("checkpoint", List.of("core", "store", "access", "audit", "edge")),
           entry(
               "operator", List.of("core", "access", "audit", "edge", "capacity", "market", "org")));
 
@@ -72,6 +73,7 @@ final class ArchitectureTest {
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
           entry("org", List.of("io.vertx.core..")),
           entry("admin", List.of("io.vertx.core.json", "picocli")),
+          entry("checkpoint", List.of("io.vertx.core..")),
           entry("operator", List.of("io.vertx.core..")),
           entry("app", List.of("io.vertx.core..", "picocli", "org.yaml.snakeyaml..", "org.slf4j")));
 

@@ -1,0 +1,135 @@
+package dev.bourse.checkpoint;
+
+import dev.bourse.checkpoint.SecretRule.Judge;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Looks for credentials in a file that arrives piece by piece: {@link #inspect} for each piece in
+ * order, then {@link #end}. The first finding stays the answer of every later call.
+ *
+ * <p>What is found does not depend on the pieces: a keyword is judged only once all that its rule
+ * may read has arrived ({@value SecretText#AFTER} bytes, or the end), so a finding may come up to
+ * {@value #BLOCK} bytes and that late, and nothing may be published before {@link #end} was asked.
+ *
+ * <p>Memory is constant, some 150 KiB. Compressed and encrypted contents and UTF-16 text are not
+ * looked into. Not safe for use by several threads at once.
+ */
+public final class SecretScan {
+  /**
+   * A credential in the file; never the credential itself.
+   *
+   * @param rule what kind it is: {@code github-token}, {@code private-key}, … {@code file-name}
+   *     when the name of the file alone refuses it
+   * @param offset of its first byte, or of the first byte of its name when it has one
+   */
+  public record Finding(String rule, long offset) {}
+
+  private static final List<SecretRule> RULES = SecretRule.ALL;
+  private static final Keywords KEYWORDS =
+      new Keywords(RULES.stream().map(SecretRule::keywords).toList());
+
+  /** Fits the second-level cache with the piece it is filled from. */
+  private static final int BLOCK = 64 * 1024;
+
+  private static final int CAPACITY = SecretText.BEFORE + BLOCK + SecretText.AFTER;
+
+  private final byte[] buffer = new byte[CAPACITY + Keywords.MARGIN];
+  private final SecretText text = new SecretText(buffer);
+  private final Judge[] judges;
+
+  /** The offset in the file of the buffer's first byte. */
+  private long base;
+
+  private int filled;
+
+  /** The next place of the buffer to look at; keywords that begin before the last were judged. */
+  private int next;
+
+  private boolean ended;
+  private Optional<Finding> finding;
+
+  /**
+   * A scan of a file.
+   *
+   * @param fileName as the uploader calls it, with or without folders
+   */
+  public SecretScan(String fileName) {
+    String plain = SecretFileNames.plain(fileName);
+    judges = RULES.stream().map(rule -> rule.judge().apply(plain)).toArray(Judge[]::new);
+    finding =
+        SecretFileNames.isRefused(plain)
+            ? Optional.of(new Finding("file-name", 0))
+            : Optional.empty();
+  }
+
+  /**
+   * Takes the next bytes of the file; keeps no reference to the array.
+   *
+   * @throws IllegalStateException after {@link #end}
+   * @throws IndexOutOfBoundsException when the range is not within the array
+   */
+  public Optional<Finding> inspect(byte[] bytes, int from, int to) {
+    Objects.checkFromToIndex(from, to, bytes.length);
+    if (ended) {
+      throw new IllegalStateException("the file has ended");
+    }
+    int rest = from;
+    while (rest < to && finding.isEmpty()) {
+      if (filled == CAPACITY) {
+        dropJudged();
+      }
+      int length = Math.min(to - rest, CAPACITY - filled);
+      System.arraycopy(bytes, rest, buffer, filled, length);
+      filled += length;
+      rest += length;
+      judgeUpTo(filled - SecretText.AFTER);
+    }
+    return finding;
+  }
+
+  /** Judges the last bytes; no more may come. */
+  public Optional<Finding> end() {
+    if (!ended) {
+      ended = true;
+      Arrays.fill(buffer, filled, filled + Keywords.MARGIN, (byte) 0);
+      judgeUpTo(filled);
+    }
+    return finding;
+  }
+
+  private void judgeUpTo(int limit) {
+    int place = KEYWORDS.next(buffer, next, limit);
+    while (place < limit && finding.isEmpty()) {
+      for (int entry = KEYWORDS.first(buffer, place); entry != 0; entry = KEYWORDS.after(entry)) {
+        int start = KEYWORDS.start(entry, buffer, place, filled);
+        if (start >= 0 && judge(entry, start)) {
+          return;
+        }
+      }
+      place = KEYWORDS.next(buffer, place + 2, limit);
+    }
+    next = Math.max(next, place);
+  }
+
+  private boolean judge(int entry, int start) {
+    text.look(start, filled, base);
+    int rule = KEYWORDS.rule(entry);
+    int found = judges[rule].judge(text, start, start + KEYWORDS.length(entry));
+    if (found == SecretText.NOTHING) {
+      return false;
+    }
+    finding = Optional.of(new Finding(RULES.get(rule).name(), base + found));
+    return true;
+  }
+
+  private void dropJudged() {
+    int kept = Math.max(0, next - 1 - SecretText.BEFORE);
+    System.arraycopy(buffer, kept, buffer, 0, filled - kept);
+    base += kept;
+    filled -= kept;
+    next -= kept;
+  }
+}
