@@ -30,13 +30,12 @@ final class Keywords {
   /** The first entry, and one more, of each hash; 0 for none. */
   private final short[] first = new short[65536];
 
-  private final List<byte[]> words = new ArrayList<>();
-  private byte[][] entryWord = {};
-  private int[] entryRule = {};
-  private int[] entryDistance = {};
-  private int[] entryNext = {};
+  private final byte[][] entryWord;
+  private final int[] entryRule;
+  private final int[] entryDistance;
+  private final int[] entryNext;
 
-  private record Entry(byte[] word, int rule, int distance) {}
+  private record Entry(String keyword, int rule, int distance) {}
 
   /** The keywords of each rule, by the rule's index; those of an earlier rule are found first. */
   Keywords(List<List<String>> keywordsByRule) {
@@ -45,12 +44,10 @@ final class Keywords {
     for (int distance = 0; distance <= 1; distance++) {
       for (int rule = keywordsByRule.size() - 1; rule >= 0; rule--) {
         for (String keyword : keywordsByRule.get(rule)) {
-          byte[] word = keyword.getBytes(StandardCharsets.ISO_8859_1);
-          if (word.length < SHORTEST) {
+          if (keyword.length() < SHORTEST) {
             throw new IllegalArgumentException(keyword + " is too short to be found");
           }
-          words.add(word);
-          entries.add(new Entry(word, rule, distance));
+          entries.add(new Entry(keyword, rule, distance));
         }
       }
     }
@@ -61,10 +58,10 @@ final class Keywords {
     for (int i = 1; i <= entries.size(); i++) {
       Entry entry = entries.get(i - 1);
       int distance = entry.distance;
-      int three =
-          entry.word[distance] | entry.word[distance + 1] << 8 | entry.word[distance + 2] << 16;
+      byte[] word = entry.keyword.getBytes(StandardCharsets.ISO_8859_1);
+      int three = word[distance] | word[distance + 1] << 8 | word[distance + 2] << 16;
       int hash = hash(three);
-      entryWord[i] = entry.word;
+      entryWord[i] = word;
       entryRule[i] = entry.rule;
       entryDistance[i] = distance;
       entryNext[i] = first[hash];
