@@ -1,0 +1,50 @@
+package dev.bourse.blob;
+
+/**
+ * The bounds of a local blob store.
+ *
+ * @param threads threads that inspect and write blocks, 1 to 256: one per core, because inspection
+ *     is what costs. Half as many (at least one) see what reopened uploads hold
+ * @param openUploads uploads that may be open at once, 1 to 100,000. Each holds a file, its
+ *     inspector and up to {@code waitingBlocks} blocks, so this bounds the memory of all uploads:
+ *     the default is 128 MiB of blocks of 256 KiB
+ * @param waitingBlocks blocks of one upload that may wait or be under way, 1 to 64; from 2 on the
+ *     next block is there when a thread is done with one
+ * @param openReadings blobs that may be read at once, 1 to 100,000; each holds an open file
+ * @param waitingCalls other calls that may wait or be under way, 1 to 100,000: openings,
+ *     publications, deletions, pieces, lists
+ * @param reserveBytes room on the disk that uploads leave free, 0 or more: the exchange's own store
+ *     is often on the same disk, and stops when that is full
+ */
+public record BlobConfig(
+    int threads,
+    int openUploads,
+    int waitingBlocks,
+    int openReadings,
+    int waitingCalls,
+    long reserveBytes) {
+  public BlobConfig {
+    check("threads", threads, 1, 256);
+    check("openUploads", openUploads, 1, 100_000);
+    check("waitingBlocks", waitingBlocks, 1, 64);
+    check("openReadings", openReadings, 1, 100_000);
+    check("waitingCalls", waitingCalls, 1, 100_000);
+    check("reserveBytes", reserveBytes, 0, Long.MAX_VALUE);
+  }
+
+  /**
+   * Bounds fit for one server: a thread per core, 128 uploads of 4 blocks each, 512 readings, 1,024
+   * waiting calls, 1 GiB left free.
+   */
+  public static BlobConfig defaults() {
+    return new BlobConfig(
+        Math.min(256, Runtime.getRuntime().availableProcessors()), 128, 4, 512, 1_024, 1L << 30);
+  }
+
+  private static void check(String name, long value, long least, long most) {
+    if (value < least || value > most) {
+      throw new IllegalArgumentException(
+          name + ": " + value + " is not within " + least + " to " + most);
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package dev.bourse.blob;
+
+import dev.bourse.core.Page;
+import io.vertx.core.Future;
+import java.time.Instant;
+
+/**
+ * Keeps blobs: byte strings of up to many GiB that are written once, as an upload, and then read
+ * under a key until they are deleted.
+ *
+ * <p>Names of uploads and keys are 1 to 128 letters, digits, dots, dashes and underscores, and
+ * start with no dot; another name fails the call with {@link IllegalArgumentException}. A key is
+ * never used again, not even after its blob was deleted, so nothing is ever overwritten.
+ *
+ * <p>Every call may be made from an event loop and any of them may fail with {@link StorageFault}
+ * (the disk or the service behind it does not do what it was asked) or {@link StorageBusy} (too
+ * much is asked at once). Futures complete on the context they were asked from.
+ */
+public interface BlobStore {
+  /** The size of block to append: large enough that handing it to a thread costs nothing beside. */
+  int BLOCK_BYTES = 256 * 1024;
+
+  /** The largest block and the largest piece: what one call may hold in memory. */
+  int MAX_BLOCK_BYTES = 1024 * 1024;
+
+  /**
+   * Opens an upload for appending: a new one, or one an earlier call or process left. What it holds
+   * already passes through the inspector before the future succeeds; that takes about half a second
+   * per GiB, in the background, and other uploads' blocks do not wait for it.
+   *
+   * <p>Fails with {@link StorageBusy} when the upload is open or too many are, with {@link
+   * StorageFull} when it cannot be created for want of room, with {@link BlobGone} when it is
+   * abandoned meanwhile, and with what the inspector threw.
+   *
+   * @param inspector a fresh one; what it has learned belongs to this opening alone
+   */
+  Future<Upload> open(String uploadId, Inspector inspector);
+
+  /**
+   * How many bytes of the upload are kept, whether it is open or not; 0 when there is none. After a
+   * crash this is whatever had arrived, which may be less or more than was last answered.
+   */
+  Future<Long> stored(String uploadId);
+
+  /**
+   * Makes the upload's bytes readable under the key and as durable as the store can make them, and
+   * ends the upload. A crash leaves either the upload or the blob, whole; the same call does the
+   * rest, and it succeeds when all was done already.
+   *
+   * <p>Fails with {@link StorageBusy} while the upload is open, with {@link BlobGone} when there is
+   * neither the upload nor the blob, with {@link StorageFull} when there is no room for the blob's
+   * name, which leaves the upload as it was, and with {@link StorageFault}. When bytes could not be
+   * made durable the upload is gone with that: nobody knows which of them were lost.
+   */
+  Future<Void> publish(String uploadId, String key);
+
+  /** Deletes the upload. Appends that wait fail with {@link BlobGone}. Nothing to do: succeeds. */
+  Future<Void> abandon(String uploadId);
+
+  /** Deletes the blob; whoever reads it may go on. Nothing to do: succeeds. */
+  Future<Void> delete(String key);
+
+  /** Whether there is a blob under the key. */
+  Future<Boolean> exists(String key);
+
+  /** Opens a blob for reading. Fails with {@link BlobGone} when there is none. */
+  Future<Reading> read(String key);
+
+  /**
+   * Uploads nothing was appended to since some time, for whoever looks for those nobody knows of.
+   * It reads whole folders and is not for the way of a request.
+   *
+   * @param before only what was last written earlier than this
+   * @param after the last item of the page before; empty for the first page
+   * @param limit the most items, 1 to 1,000
+   * @return names in an order of the store's own, the same on every call
+   */
+  Future<Page<String>> listUploads(Instant before, String after, int limit);
+
+  /** Keys published before some time, in pages as {@link #listUploads} gives them. */
+  Future<Page<String>> listBlobs(Instant before, String after, int limit);
+
+  /**
+   * Ends what is open: uploads keep their whole blocks, readings break off. Succeeds when nothing
+   * of the store is under way any more; further calls fail with {@link StorageBusy}.
+   */
+  Future<Void> close();
+}

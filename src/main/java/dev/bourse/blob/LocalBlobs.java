@@ -1,0 +1,295 @@
+package dev.bourse.blob;
+
+import dev.bourse.core.Page;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Blobs as files of a folder of the local disk, on a POSIX file system that no other process writes
+ * to: which uploads are open is known to this object alone.
+ *
+ * <p>Appended bytes are the operating system's at once and outlive the process; they are flushed
+ * when the upload is published. When the machine itself stops, an upload may have lost its end, or
+ * have zeros there on some file systems, which its digest shows.
+ */
+public final class LocalBlobs implements BlobStore {
+  private final BlobFiles files;
+  private final Workers workers;
+  private final BlobConfig config;
+  private final Clock clock;
+
+  // The four below are guarded by this object.
+  private final Map<String, LocalUpload> uploads = new HashMap<>();
+  private final Set<String> ending = new HashSet<>();
+  private final Set<LocalReading> readings = new HashSet<>();
+  private @Nullable Future<Void> closed;
+
+  /** Readings that are open or about to be; guarded by this object too. */
+  private int openReadings;
+
+  private LocalBlobs(BlobFiles files, Workers workers, BlobConfig config, Clock clock) {
+    this.files = files;
+    this.workers = workers;
+    this.config = config;
+    this.clock = clock;
+  }
+
+  /**
+   * Opens the store in a folder, which is created, readable by this user alone, when there is none.
+   * Fails with the {@link IOException} of a folder that cannot be used.
+   *
+   * @param clock what time blobs are published at
+   */
+  public static Future<LocalBlobs> open(Vertx vertx, Path folder, BlobConfig config, Clock clock) {
+    Context home = vertx.getOrCreateContext();
+    return vertx.executeBlocking(
+        () -> {
+          BlobFiles files = new BlobFiles(folder, config.reserveBytes());
+          return new LocalBlobs(files, new Workers(home, config), config, clock);
+        },
+        false);
+  }
+
+  @Override
+  public Future<Upload> open(String uploadId, Inspector inspector) {
+    return checked(
+        () -> {
+          BlobFiles.checkedName(uploadId);
+          LocalUpload upload =
+              new LocalUpload(
+                  uploadId,
+                  inspector,
+                  files,
+                  workers,
+                  config.waitingBlocks(),
+                  () -> forget(uploadId));
+          synchronized (this) {
+            checkIdle(uploadId);
+            if (uploads.size() >= config.openUploads()) {
+              throw new StorageBusy(
+                  uploads.size() + " uploads are open, as many as may be at once");
+            }
+            uploads.put(uploadId, upload);
+          }
+          Future<Void> started =
+              workers.call(
+                  () -> {
+                    upload.openFile();
+                    return null;
+                  });
+          if (started.failed()) {
+            upload.refuse(started.cause());
+          }
+          return upload.opened();
+        });
+  }
+
+  private synchronized void forget(String uploadId) {
+    uploads.remove(uploadId);
+  }
+
+  /** Under this object's lock. */
+  private void checkIdle(String uploadId) {
+    if (closed != null) {
+      throw new StorageBusy("the blob store is closed");
+    }
+    if (uploads.containsKey(uploadId)) {
+      throw new StorageBusy("upload " + uploadId + " is open");
+    }
+    if (ending.contains(uploadId)) {
+      throw new StorageBusy("upload " + uploadId + " is being published or abandoned");
+    }
+  }
+
+  @Override
+  public Future<Long> stored(String uploadId) {
+    return call(
+        () -> {
+          LocalUpload open;
+          synchronized (this) {
+            open = uploads.get(BlobFiles.checkedName(uploadId));
+          }
+          // Of an upload that is open the file may hold a part of the block under way.
+          long known = open == null ? -1 : open.stored();
+          return known >= 0 ? known : Math.max(0, files.length(BlobFiles.Area.UPLOADS, uploadId));
+        });
+  }
+
+  @Override
+  public Future<Void> publish(String uploadId, String key) {
+    return checked(
+        () -> {
+          BlobFiles.checkedName(uploadId);
+          BlobFiles.checkedName(key);
+          synchronized (this) {
+            checkIdle(uploadId);
+            ending.add(uploadId);
+          }
+          return end(uploadId, () -> files.publish(uploadId, key, clock.instant()));
+        });
+  }
+
+  @Override
+  public Future<Void> abandon(String uploadId) {
+    return checked(
+        () -> {
+          BlobFiles.checkedName(uploadId);
+          LocalUpload open;
+          synchronized (this) {
+            open = uploads.get(uploadId);
+            if (open == null) {
+              checkIdle(uploadId);
+              ending.add(uploadId);
+            }
+          }
+          if (open == null) {
+            return end(uploadId, () -> files.delete(BlobFiles.Area.UPLOADS, uploadId));
+          }
+          // Once it is released it may be opened again, and then that is abandoned in its turn.
+          return open.end(new BlobGone("upload " + uploadId + " was abandoned"))
+              .compose(v -> abandon(uploadId));
+        });
+  }
+
+  /** The last deed to an upload that was marked as ending. */
+  private Future<Void> end(String uploadId, Runnable deed) {
+    return workers
+        .<Void>call(
+            () -> {
+              deed.run();
+              return null;
+            })
+        .eventually(
+            () -> {
+              synchronized (this) {
+                ending.remove(uploadId);
+              }
+              return Future.succeededFuture();
+            });
+  }
+
+  @Override
+  public Future<Void> delete(String key) {
+    return call(
+        () -> {
+          files.delete(BlobFiles.Area.BLOBS, BlobFiles.checkedName(key));
+          return null;
+        });
+  }
+
+  @Override
+  public Future<Boolean> exists(String key) {
+    return call(() -> files.length(BlobFiles.Area.BLOBS, BlobFiles.checkedName(key)) >= 0);
+  }
+
+  @Override
+  public Future<Reading> read(String key) {
+    return checked(
+        () -> {
+          BlobFiles.checkedName(key);
+          synchronized (this) {
+            if (closed != null) {
+              throw new StorageBusy("the blob store is closed");
+            }
+            if (openReadings >= config.openReadings()) {
+              throw new StorageBusy(openReadings + " blobs are being read, as many as may be");
+            }
+            openReadings++;
+          }
+          return workers
+              .<Reading>call(() -> openReading(key))
+              .onFailure(
+                  e -> {
+                    synchronized (this) {
+                      openReadings--;
+                    }
+                  });
+        });
+  }
+
+  private Reading openReading(String key) {
+    FileChannel channel = files.openBlob(key);
+    LocalReading reading = new LocalReading(key, channel, files, workers, this::closed);
+    synchronized (this) {
+      if (closed != null) {
+        BlobFiles.closeQuietly(channel);
+        throw new StorageBusy("the blob store is closed");
+      }
+      readings.add(reading);
+    }
+    return reading;
+  }
+
+  private synchronized void closed(LocalReading reading) {
+    readings.remove(reading);
+    openReadings--;
+  }
+
+  @Override
+  public Future<Page<String>> listUploads(Instant before, String after, int limit) {
+    return list(BlobFiles.Area.UPLOADS, before, after, limit);
+  }
+
+  @Override
+  public Future<Page<String>> listBlobs(Instant before, String after, int limit) {
+    return list(BlobFiles.Area.BLOBS, before, after, limit);
+  }
+
+  private Future<Page<String>> list(BlobFiles.Area area, Instant before, String after, int limit) {
+    return checked(
+        () -> {
+          if (limit < 1 || limit > 1_000) {
+            throw new IllegalArgumentException("limit: " + limit + " is not within 1 to 1000");
+          }
+          if (!after.isEmpty()) {
+            BlobFiles.checkedName(after);
+          }
+          return call(() -> files.list(area, before, after, limit));
+        });
+  }
+
+  @Override
+  public synchronized Future<Void> close() {
+    if (closed == null) {
+      StorageBusy reason = new StorageBusy("the blob store is closed");
+      List<Future<Void>> ends = new ArrayList<>();
+      // Copies, for each of them leaves its collection when it has ended.
+      List.copyOf(uploads.values()).forEach(upload -> ends.add(upload.end(reason)));
+      List.copyOf(readings).forEach(reading -> ends.add(reading.close()));
+      closed = Future.join(ends).transform(all -> workers.close());
+    }
+    return closed;
+  }
+
+  private <T> Future<T> call(Callable<T> call) {
+    synchronized (this) {
+      if (closed != null) {
+        return Future.failedFuture(new StorageBusy("the blob store is closed"));
+      }
+    }
+    return workers.call(call);
+  }
+
+  /** A call whose arguments and state are looked at on the caller's thread. */
+  private static <T> Future<T> checked(Callable<Future<T>> call) {
+    try {
+      return call.call();
+    } catch (Exception e) {
+      return Future.failedFuture(e);
+    }
+  }
+}

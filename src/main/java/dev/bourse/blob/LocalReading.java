@@ -1,0 +1,99 @@
+package dev.bourse.blob;
+
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A file that is open for reading; its bytes stay while it is, whatever becomes of its name. */
+final class LocalReading implements Reading {
+  private final String key;
+  private final FileChannel channel;
+  private final long length;
+  private final BlobFiles files;
+  private final Workers workers;
+  private final Consumer<LocalReading> onClosed;
+  private @Nullable Future<Void> closed;
+
+  LocalReading(
+      String key,
+      FileChannel channel,
+      BlobFiles files,
+      Workers workers,
+      Consumer<LocalReading> onClosed) {
+    this.key = key;
+    this.channel = channel;
+    this.files = files;
+    this.workers = workers;
+    this.onClosed = onClosed;
+    try {
+      length = channel.size();
+    } catch (IOException e) {
+      BlobFiles.closeQuietly(channel);
+      throw files.failure("cannot look at blob " + key, e);
+    }
+  }
+
+  @Override
+  public long length() {
+    return length;
+  }
+
+  @Override
+  public Optional<FileChannel> file() {
+    return Optional.of(channel);
+  }
+
+  @Override
+  public Future<Buffer> piece(long offset, int count) {
+    if (count < 1 || count > BlobStore.MAX_BLOCK_BYTES || offset < 0 || offset > length - count) {
+      return Future.failedFuture(
+          new IllegalArgumentException(
+              count
+                  + " bytes at "
+                  + offset
+                  + " are no piece of a blob of "
+                  + length
+                  + "; expected 1 to "
+                  + BlobStore.MAX_BLOCK_BYTES
+                  + " bytes within it"));
+    }
+    return workers.call(() -> read(offset, count));
+  }
+
+  private Buffer read(long offset, int count) {
+    ByteBuffer bytes = ByteBuffer.allocate(count);
+    try {
+      while (bytes.hasRemaining()) {
+        if (channel.read(bytes, offset + bytes.position()) < 0) {
+          throw new IOException("the file became shorter than " + length + " bytes");
+        }
+      }
+    } catch (ClosedChannelException e) {
+      throw new IllegalStateException("the reading of blob " + key + " is closed", e);
+    } catch (IOException e) {
+      throw files.failure("cannot read blob " + key, e);
+    }
+    return Buffer.buffer(bytes.array());
+  }
+
+  @Override
+  public synchronized Future<Void> close() {
+    if (closed == null) {
+      closed =
+          workers.giveBack(
+              () -> {
+                // When the blob was deleted this frees its room, which takes seconds for many GiB.
+                BlobFiles.closeQuietly(channel);
+                onClosed.accept(this);
+                return null;
+              });
+    }
+    return closed;
+  }
+}
