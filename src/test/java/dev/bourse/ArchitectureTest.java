@@ -38,9 +38,11 @@ final class ArchitectureTest {
           entry("market", List.of("core", "store", "access", "audit", "edge", "nodes", "capacity")),
           entry("org", List.of("core", "store", "access", "audit", "edge")),
           entry("admin", List.of("core", "edge")),
-          entry("checkpoint", List.of("core", "store", "access", "audit", "edge")),
+          entry("checkpoint", List.of("core", "store", "access", "audit", "blob", "edge")),
           entry(
-              "operator", List.of("core", "access", "audit", "edge", "capacity", "market", "org")));
+              "operator",
+              List.of(
+                  "core", "access", "audit", "edge", "capacity", "market", "org", "checkpoint")));
 
   /** The libraries each package may use, besides the JDK; {@code store} has the engine's too. */
   private static final Map<String, List<String>> MAY_USE =
@@ -75,13 +77,13 @@ final class ArchitectureTest {
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
           entry("org", List.of("io.vertx.core..")),
           entry("admin", List.of("io.vertx.core.json", "picocli")),
-          entry("checkpoint", List.of("io.vertx.core..")),
+          entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
           entry("operator", List.of("io.vertx.core..")),
           entry("app", List.of("io.vertx.core..", "picocli", "org.yaml.snakeyaml..", "org.slf4j")));
 
   /** Features whose way in is a class named for it, so that nothing else of them knows HTTP. */
   private static final List<String> BEHIND_ROUTES =
-      List.of("capacity", "market", "org", "operator");
+      List.of("capacity", "market", "org", "checkpoint", "operator");
 
   private static final String[] ENGINES = {
     "java.sql..",

@@ -16,6 +16,8 @@ public enum ErrorCode {
   NOT_ACCEPTABLE(406, "not-acceptable"),
   /** The request's head or body did not arrive in the time allowed. */
   REQUEST_TIMEOUT(408, "request-timeout"),
+  /** The session of a resumable upload ended before its commit. */
+  UPLOAD_TIMEOUT(408, "upload-timeout"),
   AMBIGUOUS_CLUSTER(409, "ambiguous-cluster"),
   CLUSTER_GATED(409, "cluster-gated"),
   /** What is asked for stands in the way of something that exists. */
@@ -25,6 +27,8 @@ public enum ErrorCode {
   SWAP_DISABLED(409, "swap-disabled"),
   UNKNOWN_NODE(409, "unknown-node"),
   VERSION_MISMATCH(409, "version-mismatch"),
+  /** A checkpoint that is not the caller's, deleted, or was never there: the three look alike. */
+  GONE(410, "gone"),
   TOO_LARGE(413, "too-large"),
   URI_TOO_LONG(414, "uri-too-long"),
   UNSUPPORTED_MEDIA_TYPE(415, "unsupported-media-type"),
@@ -33,6 +37,10 @@ public enum ErrorCode {
   NO_SSH_KEYS(422, "no-ssh-keys"),
   PRICE_ABOVE_MAXIMUM(422, "price-above-maximum"),
   PRICE_PRECISION(422, "price-precision"),
+  /** A file that holds what looks like a credential; nothing of it is kept. */
+  SECRET_DETECTED(422, "secret-detected"),
+  /** The organization's storage of checkpoints is full. */
+  ORG_CAP(429, "org-cap"),
   RATE_LIMITED(429, "rate-limited"),
   HEADERS_TOO_LARGE(431, "headers-too-large"),
   INTERNAL(500, "internal"),

@@ -22,6 +22,9 @@ public final class Settings {
   private static final Pattern DURATION = Pattern.compile("(\\d+(?:\\.\\d+)?)(ms|s|m|h|d)?");
   private static final Map<String, Double> UNIT_MILLIS =
       Map.of("ms", 1.0, "s", 1e3, "m", 60e3, "h", 3600e3, "d", 86400e3);
+  private static final Pattern SIZE = Pattern.compile("(\\d{1,15})(KiB|MiB|GiB|TiB)?");
+  private static final Map<String, Long> UNIT_BYTES =
+      Map.of("KiB", 1L << 10, "MiB", 1L << 20, "GiB", 1L << 30, "TiB", 1L << 40);
   private static final String ENVIRONMENT_PREFIX = "BOURSE_";
 
   private final Map<String, String> values;
@@ -69,6 +72,21 @@ public final class Settings {
       // Reported below, with the numbers out of range.
     }
     fault(key, text, "a whole number from " + least + " to " + most);
+    return byDefault;
+  }
+
+  /** A size in bytes between two bounds, both included: {@code 1048576 512KiB 32MiB 50GiB}. */
+  public long bytes(String key, long byDefault, long least, long most) {
+    String text = text(key, String.valueOf(byDefault));
+    Matcher matcher = SIZE.matcher(text);
+    if (matcher.matches()) {
+      long number = Long.parseLong(matcher.group(1));
+      long unit = UNIT_BYTES.getOrDefault(matcher.group(2) == null ? "" : matcher.group(2), 1L);
+      if (number <= most / unit && number * unit >= least) {
+        return number * unit;
+      }
+    }
+    fault(key, text, "a size from " + least + " to " + most + " bytes, such as 512KiB or 50GiB");
     return byDefault;
   }
 

@@ -1,0 +1,40 @@
+package dev.bourse.checkpoint;
+
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * How uploads and blobs are called. A blob's key names item, revision and digest, so that it stands
+ * for the same bytes for ever: publishing the same again finds it there, publishing anything else
+ * never touches it.
+ *
+ * @param item the item's id
+ * @param revision the revision's number
+ */
+record BlobName(String item, int revision) {
+  private static final Pattern NAME = Pattern.compile("(ckp_[0-9A-Za-z]+)\\.(\\d{1,9})(\\..*)?");
+
+  /** The upload of a session. */
+  static String upload(String item, int revision) {
+    return item + '.' + revision;
+  }
+
+  /** An upload of one direct request; another request for the same item has another. */
+  static String directUpload(String item, int revision, String attempt) {
+    return item + '.' + revision + '.' + attempt;
+  }
+
+  /** The blob of a revision whose bytes have this digest, in hex. */
+  static String key(String item, int revision, String sha256) {
+    return item + '.' + revision + '.' + sha256;
+  }
+
+  /** Which revision an upload or a blob belongs to; empty for a name of another kind. */
+  static Optional<BlobName> parse(String name) {
+    Matcher matcher = NAME.matcher(name);
+    return matcher.matches()
+        ? Optional.of(new BlobName(matcher.group(1), Integer.parseInt(matcher.group(2))))
+        : Optional.empty();
+  }
+}

@@ -1,0 +1,57 @@
+package dev.bourse.checkpoint;
+
+import dev.bourse.core.Settings;
+import java.time.Duration;
+
+/**
+ * Settings of checkpoints.
+ *
+ * @param enabled {@code checkpoints.enabled}; off, the whole family answers 404
+ * @param directBytes {@code checkpoints.direct-bytes}: the longest file sent in one request
+ * @param itemBytes {@code checkpoints.item-bytes}: the longest file at all
+ * @param orgBytes {@code checkpoints.org-bytes}: what an organization's files hold together,
+ *     announced ones included
+ * @param sessionMillis {@code checkpoints.session-lifetime}: how long announced bytes are awaited
+ * @param sweepMillis {@code checkpoints.sweep-interval}: how often what is of no more use is looked
+ *     for
+ * @param graceMillis {@code checkpoints.deletion-delay}: how long bytes stay after they were
+ *     replaced or deleted, so that whoever has just looked up where they are still finds them
+ */
+public record CheckpointConfig(
+    boolean enabled,
+    long directBytes,
+    long itemBytes,
+    long orgBytes,
+    long sessionMillis,
+    long sweepMillis,
+    long graceMillis) {
+  private static final long MIB = 1L << 20;
+  private static final long GIB = 1L << 30;
+  private static final long PIB = 1L << 50;
+
+  /** A direct upload is one request that cannot be resumed: a few minutes on a slow line. */
+  private static final long MOST_DIRECT = GIB;
+
+  public static CheckpointConfig from(Settings settings) {
+    return new CheckpointConfig(
+        settings.flag("checkpoints.enabled", true),
+        settings.bytes("checkpoints.direct-bytes", 32 * MIB, 1, MOST_DIRECT),
+        settings.bytes("checkpoints.item-bytes", 50 * GIB, 1, PIB),
+        settings.bytes("checkpoints.org-bytes", 200 * GIB, 1, PIB),
+        settings.millis(
+            "checkpoints.session-lifetime",
+            Duration.ofDays(7),
+            Duration.ofMillis(1),
+            Duration.ofDays(90)),
+        settings.millis(
+            "checkpoints.sweep-interval",
+            Duration.ofMinutes(1),
+            Duration.ofMillis(10),
+            Duration.ofDays(1)),
+        settings.millis(
+            "checkpoints.deletion-delay",
+            Duration.ofMinutes(1),
+            Duration.ZERO,
+            Duration.ofDays(7)));
+  }
+}

@@ -1,0 +1,513 @@
+package dev.bourse.checkpoint;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.core.Page;
+import dev.bourse.store.Database;
+import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Rows of checkpoints, of what organizations use, and of bytes that await deletion. */
+public final class CheckpointStore {
+  /** The guard of every change: the item is not as it was read, or its place is taken. */
+  static final String UNCHANGED = "checkpoint is as it was read";
+
+  /** The guard of a publication: the organization's storage has no room for it. */
+  static final String ROOM = "organization has room";
+
+  private static final String ITEM =
+      "c.item_id, c.org_id, c.visibility, c.filename, c.creator, c.publisher_name, c.created_at,"
+          + " c.changed_at, c.last_revision, c.version, c.draft_revision, c.head_revision,"
+          + " c.live_revision";
+
+  private static final String REVISION_COLUMNS =
+      "revision, state, title, description, filename, content_type, bytes, declared_sha256,"
+          + " resumable, session_sha256, created_at, expires_at, sha256, published_at, review_id,"
+          + " findings, rejection_reason";
+
+  private static final int ITEM_COLUMNS = 13;
+
+  private static final String SELECTED =
+      ITEM + ", r." + REVISION_COLUMNS.replace(", ", ", r.") + ", o.display";
+
+  private static final String JOINED =
+      " c JOIN checkpoint_revision r ON r.item_id = c.item_id"
+          + " LEFT JOIN org o ON o.org_id = c.org_id ";
+
+  private final Database database;
+
+  public CheckpointStore(Database database) {
+    this.database = database;
+  }
+
+  /**
+   * An item and what its organization is called.
+   *
+   * @param orgDisplay empty for the platform
+   */
+  public record Listed(Checkpoint item, String orgDisplay) {}
+
+  /** What an organization's items hold. */
+  record Usage(long bytes, long items) {}
+
+  /**
+   * A place in a list, for the page after it.
+   *
+   * @param atMillis the time the list is ordered by
+   * @param id the item's
+   */
+  record Cursor(long atMillis, String id) {}
+
+  Future<Optional<Listed>> find(String itemId) {
+    return one("WHERE c.item_id = ?", itemId);
+  }
+
+  /** The item at a place. */
+  Future<Optional<Checkpoint>> findPlaced(String orgId, Visibility visibility, String fileName) {
+    return one(
+            "WHERE c.org_id = ? AND c.visibility = ? AND c.filename = ?",
+            orgId,
+            visibility.label(),
+            fileName)
+        .map(found -> found.map(Listed::item));
+  }
+
+  /** The item whose draft has this session. */
+  Future<Optional<Checkpoint>> findBySession(String sessionSha256) {
+    return one(
+            "WHERE c.item_id = (SELECT s.item_id FROM checkpoint_revision s"
+                + " WHERE s.session_sha256 = ?)",
+            sessionSha256)
+        .map(found -> found.map(Listed::item));
+  }
+
+  /** The item whose revision has this review, decided or not. */
+  Future<Optional<Listed>> findByReview(String reviewId) {
+    return one(
+        "WHERE c.item_id = (SELECT s.item_id FROM checkpoint_revision s WHERE s.review_id = ?)",
+        reviewId);
+  }
+
+  private Future<Optional<Listed>> one(String where, String... values) {
+    return items("SELECT " + SELECTED + " FROM checkpoint" + JOINED + where, List.of(values))
+        .map(found -> found.stream().findFirst());
+  }
+
+  /**
+   * A page of an organization's items, newest first.
+   *
+   * @param q what title, description or file name hold; empty for all
+   */
+  Future<Page<Listed>> listOfOrg(String orgId, String q, Optional<Cursor> before, int limit) {
+    return page("org_id = ?", List.of(orgId), "changed_at", "search", q, before, limit);
+  }
+
+  /** A page of what everybody may read, newest first. */
+  Future<Page<Listed>> listFeed(String q, Optional<Cursor> before, int limit) {
+    return page("feed_at IS NOT NULL", List.of(), "feed_at", "feed_search", q, before, limit);
+  }
+
+  private Future<Page<Listed>> page(
+      String where,
+      List<String> values,
+      String time,
+      String search,
+      String q,
+      Optional<Cursor> before,
+      int limit) {
+    StringBuilder sql =
+        new StringBuilder("SELECT ").append(SELECTED).append(" FROM (SELECT * FROM checkpoint");
+    sql.append(" WHERE ").append(where);
+    List<Object> parameters = new ArrayList<>(values);
+    before.ifPresent(
+        cursor -> {
+          sql.append(" AND (T < ? OR (T = ? AND item_id < ?))".replace("T", time));
+          Collections.addAll(parameters, cursor.atMillis(), cursor.atMillis(), cursor.id());
+        });
+    if (!q.isEmpty()) {
+      sql.append(" AND ").append(search).append(" LIKE ? ESCAPE '!'");
+      parameters.add('%' + searched(q).replaceAll("[!%_]", "!$0") + '%');
+    }
+    sql.append(" ORDER BY ").append(time).append(" DESC, item_id DESC LIMIT ?)").append(JOINED);
+    parameters.add(limit + 1);
+    sql.append("ORDER BY c.").append(time).append(" DESC, c.item_id DESC");
+    return items(sql.toString(), parameters).map(found -> Page.of(found, limit));
+  }
+
+  /**
+   * A page of the open reviews, the one that waits longest first.
+   *
+   * @param after the last of the page before
+   */
+  Future<Page<Listed>> listReviews(Optional<Cursor> after, int limit) {
+    List<Object> parameters = new ArrayList<>();
+    StringBuilder sql = new StringBuilder("SELECT ").append(SELECTED);
+    sql.append(" FROM (SELECT i.* FROM checkpoint i JOIN checkpoint_revision h");
+    sql.append(" ON h.item_id = i.item_id AND h.revision = i.head_revision");
+    sql.append(" WHERE h.state = 'review'");
+    after.ifPresent(
+        cursor -> {
+          sql.append(" AND (i.changed_at > ? OR (i.changed_at = ? AND i.item_id > ?))");
+          Collections.addAll(parameters, cursor.atMillis(), cursor.atMillis(), cursor.id());
+        });
+    sql.append(" ORDER BY i.changed_at, i.item_id LIMIT ?)").append(JOINED);
+    sql.append("ORDER BY c.changed_at, c.item_id");
+    parameters.add(limit + 1);
+    return items(sql.toString(), parameters).map(found -> Page.of(found, limit));
+  }
+
+  /** Items whose draft is in this state and was awaited until before some time. */
+  Future<List<Checkpoint>> listOverdue(Revision.State state, long beforeMillis, int limit) {
+    return items(
+            "SELECT "
+                + SELECTED
+                + " FROM (SELECT i.* FROM checkpoint i JOIN checkpoint_revision d"
+                + " ON d.item_id = i.item_id AND d.revision = i.draft_revision"
+                + " WHERE d.state = ? AND d.expires_at <= ? ORDER BY d.expires_at LIMIT ?)"
+                + JOINED,
+            List.of(state.label(), beforeMillis, limit))
+        .map(found -> found.stream().map(Listed::item).toList());
+  }
+
+  Future<Usage> usage(String orgId) {
+    return database
+        .read(
+            "SELECT used_bytes, items FROM checkpoint_usage WHERE org_id = ?",
+            List.of(orgId),
+            row -> new Usage(row.integer(0), row.integer(1)))
+        .map(found -> found.isEmpty() ? new Usage(0, 0) : found.get(0));
+  }
+
+  /**
+   * Makes a change and all that follows from it, or nothing. Fails with {@link
+   * dev.bourse.store.GuardFailed} by {@link #UNCHANGED} or {@link #ROOM}.
+   *
+   * @param mostBytes what the organization's items may hold together; checked when more is taken
+   * @param mostItems how many there may be
+   */
+  Future<Void> commit(
+      Move move, long mostBytes, long mostItems, long nowMillis, List<AuditRow> audit) {
+    List<Statement> statements = new ArrayList<>();
+    Checkpoint item = move.item();
+    move.dropped().forEach(revision -> statements.add(deletion(item.id(), revision)));
+    if (move.before().isEmpty()) {
+      statements.add(insertion(item));
+    } else if (move.after().isPresent()) {
+      statements.add(update(move.before().get(), item));
+    }
+    for (Revision revision : move.written()) {
+      statements.add(deletion(item.id(), revision));
+      statements.add(insertion(item.id(), revision));
+    }
+    if (move.after().isEmpty()) {
+      statements.add(
+          Statement.guarded(
+              UNCHANGED,
+              "DELETE FROM checkpoint WHERE item_id = ? AND version = ?",
+              item.id(),
+              item.version()));
+    }
+    addUsage(statements, item.orgId(), move, mostBytes, mostItems);
+    move.uselessUploads().forEach(name -> statements.add(garbage(name, "upload", nowMillis)));
+    move.uselessBlobs().forEach(key -> statements.add(garbage(key, "blob", nowMillis)));
+    audit.forEach(row -> statements.add(AuditStore.insert(row)));
+    return database.commit(statements);
+  }
+
+  private static void addUsage(
+      List<Statement> statements, String orgId, Move move, long mostBytes, long mostItems) {
+    long bytes = move.bytesTaken();
+    int items = move.itemsTaken();
+    if (bytes == 0 && items == 0) {
+      return;
+    }
+    statements.add(
+        Statement.of(
+            "INSERT INTO checkpoint_usage (org_id, used_bytes, items) VALUES (?, 0, 0)"
+                + " ON CONFLICT DO NOTHING",
+            orgId));
+    String moved =
+        "UPDATE checkpoint_usage SET used_bytes = used_bytes + ?, items = items + ?"
+            + " WHERE org_id = ?";
+    statements.add(
+        bytes > 0
+            ? Statement.guarded(
+                ROOM,
+                moved + " AND used_bytes <= ? AND items <= ?",
+                bytes,
+                items,
+                orgId,
+                mostBytes - bytes,
+                mostItems - items)
+            : Statement.of(moved, bytes, items, orgId));
+  }
+
+  private static Statement garbage(String name, String kind, long nowMillis) {
+    return Statement.of(
+        "INSERT INTO checkpoint_garbage (name, kind, since) VALUES (?, ?, ?)"
+            + " ON CONFLICT DO NOTHING",
+        name,
+        kind,
+        nowMillis);
+  }
+
+  /**
+   * Bytes that await deletion.
+   *
+   * @param isBlob else an upload
+   */
+  record Garbage(String name, boolean isBlob) {}
+
+  /** What has been of no use since before some time, the oldest first. */
+  Future<List<Garbage>> listGarbage(long beforeMillis, int limit) {
+    return database.read(
+        "SELECT name, kind FROM checkpoint_garbage WHERE since <= ?"
+            + " ORDER BY since, name, kind LIMIT ?",
+        List.of(beforeMillis, limit),
+        row -> new Garbage(row.text(0), row.text(1).equals("blob")));
+  }
+
+  /** These are deleted. */
+  Future<Void> forget(List<Garbage> deleted) {
+    return database.commit(
+        deleted.stream()
+            .map(
+                garbage ->
+                    Statement.of(
+                        "DELETE FROM checkpoint_garbage WHERE name = ? AND kind = ?",
+                        garbage.name(),
+                        garbage.isBlob() ? "blob" : "upload"))
+            .toList());
+  }
+
+  /** Those of these items that exist. */
+  Future<Map<String, Checkpoint>> findAll(List<String> itemIds) {
+    if (itemIds.isEmpty()) {
+      return Future.succeededFuture(Map.of());
+    }
+    String marks = String.join(", ", Collections.nCopies(itemIds.size(), "?"));
+    return items(
+            "SELECT "
+                + SELECTED
+                + " FROM checkpoint"
+                + JOINED
+                + "WHERE c.item_id IN ("
+                + marks
+                + ")",
+            itemIds)
+        .map(
+            found -> {
+              Map<String, Checkpoint> byId = new LinkedHashMap<>();
+              found.forEach(listed -> byId.put(listed.item().id(), listed.item()));
+              return byId;
+            });
+  }
+
+  private static Statement insertion(Checkpoint item) {
+    return Statement.guarded(
+        UNCHANGED,
+        "INSERT INTO checkpoint (item_id, org_id, visibility, filename, creator, publisher_name,"
+            + " created_at, changed_at, last_revision, version, draft_revision, head_revision,"
+            + " live_revision, search, feed_at, feed_search)"
+            + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        item.id(),
+        item.orgId(),
+        item.visibility().label(),
+        item.fileName(),
+        item.creator(),
+        item.publisherName(),
+        item.createdAtMillis(),
+        item.changedAtMillis(),
+        item.lastRevision(),
+        item.version(),
+        number(item.draft()),
+        number(item.head()),
+        number(item.live()),
+        searched(item.shown().facts()),
+        feedAt(item),
+        feedSearch(item));
+  }
+
+  /** The place is asked for too: renaming may meet another item there. */
+  private static Statement update(Checkpoint before, Checkpoint item) {
+    return Statement.guarded(
+        UNCHANGED,
+        "UPDATE checkpoint SET filename = ?, changed_at = ?, last_revision = ?, version = ?,"
+            + " draft_revision = ?, head_revision = ?, live_revision = ?, search = ?, feed_at = ?,"
+            + " feed_search = ? WHERE item_id = ? AND version = ? AND NOT EXISTS (SELECT 1 FROM"
+            + " checkpoint other WHERE other.org_id = ? AND other.visibility = ?"
+            + " AND other.filename = ? AND other.item_id <> ?)",
+        item.fileName(),
+        item.changedAtMillis(),
+        item.lastRevision(),
+        item.version(),
+        number(item.draft()),
+        number(item.head()),
+        number(item.live()),
+        searched(item.shown().facts()),
+        feedAt(item),
+        feedSearch(item),
+        item.id(),
+        before.version(),
+        item.orgId(),
+        item.visibility().label(),
+        item.fileName(),
+        item.id());
+  }
+
+  private static Statement deletion(String itemId, Revision revision) {
+    return Statement.of(
+        "DELETE FROM checkpoint_revision WHERE item_id = ? AND revision = ?",
+        itemId,
+        revision.number());
+  }
+
+  private static Statement insertion(String itemId, Revision revision) {
+    Facts facts = revision.facts();
+    return Statement.of(
+        "INSERT INTO checkpoint_revision (item_id, "
+            + REVISION_COLUMNS
+            + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        itemId,
+        revision.number(),
+        revision.state().label(),
+        facts.title(),
+        facts.description(),
+        facts.fileName(),
+        facts.contentType(),
+        facts.bytes(),
+        facts.sha256(),
+        revision.resumable(),
+        revision.sessionSha256(),
+        revision.createdAtMillis(),
+        revision.expiresAtMillis(),
+        revision.sha256(),
+        revision.publishedAtMillis(),
+        revision.reviewId(),
+        new JsonArray(revision.findings()).encode(),
+        revision.rejectionReason());
+  }
+
+  private static @Nullable Integer number(@Nullable Revision revision) {
+    return revision == null ? null : revision.number();
+  }
+
+  private static @Nullable Long feedAt(Checkpoint item) {
+    Revision live = item.visibility() == Visibility.PUBLIC ? item.live() : null;
+    return live == null ? null : live.publishedAtMillis();
+  }
+
+  private static @Nullable String feedSearch(Checkpoint item) {
+    Revision live = item.visibility() == Visibility.PUBLIC ? item.live() : null;
+    return live == null ? null : searched(live.facts());
+  }
+
+  private static String searched(Facts facts) {
+    return searched(facts.title() + '\n' + facts.description() + '\n' + facts.fileName());
+  }
+
+  /** Text as it is compared: in lower case by rules that no engine or locale changes. */
+  private static String searched(String text) {
+    return text.toLowerCase(Locale.ROOT);
+  }
+
+  /** An item row joined with one of its revisions. */
+  private record Piece(
+      Listed whole, @Nullable Long draft, @Nullable Long head, @Nullable Long live) {}
+
+  private Future<List<Listed>> items(String sql, List<?> parameters) {
+    return database.read(sql, parameters, CheckpointStore::piece).map(CheckpointStore::assembled);
+  }
+
+  private static List<Listed> assembled(List<Piece> pieces) {
+    Map<String, List<Piece>> byItem = new LinkedHashMap<>();
+    for (Piece piece : pieces) {
+      byItem.computeIfAbsent(piece.whole.item().id(), id -> new ArrayList<>()).add(piece);
+    }
+    return byItem.values().stream().map(CheckpointStore::whole).toList();
+  }
+
+  private static Listed whole(List<Piece> pieces) {
+    Map<Long, Revision> revisions = new LinkedHashMap<>();
+    for (Piece piece : pieces) {
+      Revision revision = piece.whole.item().shown();
+      revisions.put((long) revision.number(), revision);
+    }
+    Piece first = pieces.get(0);
+    Checkpoint item = first.whole.item();
+    return new Listed(
+        new Checkpoint(
+            item.id(),
+            item.orgId(),
+            item.visibility(),
+            item.fileName(),
+            item.creator(),
+            item.publisherName(),
+            item.createdAtMillis(),
+            item.changedAtMillis(),
+            item.lastRevision(),
+            item.version(),
+            revisions.get(first.draft),
+            revisions.get(first.head),
+            revisions.get(first.live)),
+        first.whole.orgDisplay());
+  }
+
+  private static Piece piece(Row row) {
+    String display = row.textOrNull(ITEM_COLUMNS + 17);
+    Checkpoint item =
+        new Checkpoint(
+            row.text(0),
+            row.text(1),
+            Visibility.of(row.text(2)),
+            row.text(3),
+            row.text(4),
+            row.textOrNull(5),
+            row.integer(6),
+            row.integer(7),
+            (int) row.integer(8),
+            row.integer(9),
+            null,
+            revision(row),
+            null);
+    return new Piece(
+        new Listed(item, display == null ? "" : display),
+        row.integerOrNull(10),
+        row.integerOrNull(11),
+        row.integerOrNull(12));
+  }
+
+  private static Revision revision(Row row) {
+    int at = ITEM_COLUMNS;
+    List<String> findings = new JsonArray(row.text(at + 15)).stream().map(String::valueOf).toList();
+    return new Revision(
+        (int) row.integer(at),
+        Revision.State.of(row.text(at + 1)),
+        new Facts(
+            row.text(at + 2),
+            row.text(at + 3),
+            row.text(at + 4),
+            row.text(at + 5),
+            row.integer(at + 6),
+            row.textOrNull(at + 7)),
+        row.truth(at + 8),
+        row.textOrNull(at + 9),
+        row.integer(at + 10),
+        row.integer(at + 11),
+        row.textOrNull(at + 12),
+        row.integerOrNull(at + 13),
+        row.textOrNull(at + 14),
+        findings,
+        row.textOrNull(at + 16));
+  }
+}

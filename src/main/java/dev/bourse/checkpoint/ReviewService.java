@@ -1,0 +1,100 @@
+package dev.bourse.checkpoint;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.Page;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+
+/**
+ * The decision on public files. A review is of one revision: when that is replaced or deleted
+ * meanwhile, the review is gone with it, so nobody approves what they have not seen.
+ */
+public final class ReviewService {
+  private final CheckpointService checkpoints;
+  private final CheckpointStore store;
+  private final Clock clock;
+
+  public ReviewService(CheckpointService checkpoints, CheckpointStore store, Clock clock) {
+    this.checkpoints = checkpoints;
+    this.store = store;
+    this.clock = clock;
+  }
+
+  /**
+   * A review: of the item's revision that carries its id.
+   *
+   * @param orgDisplay what the organization is called
+   */
+  public record Review(Checkpoint item, Revision revision, String orgDisplay) {}
+
+  /** Open reviews, the one that waits longest first; the cursor is the last one's. */
+  public Future<Page<Review>> list(Optional<String> after, int limit) {
+    return store
+        .listReviews(after.map(Cursors::parse), limit)
+        .map(
+            page ->
+                new Page<>(
+                    page.items().stream()
+                        .map(l -> new Review(l.item(), l.item().shown(), l.orgDisplay()))
+                        .toList(),
+                    page.more()));
+  }
+
+  /** One review, decided or not; {@code not-found} once its revision was replaced or deleted. */
+  public Future<Review> get(String reviewId) {
+    return store.findByReview(reviewId).map(found -> review(reviewId, found));
+  }
+
+  private static Review review(String reviewId, Optional<CheckpointStore.Listed> found) {
+    return found
+        .flatMap(
+            listed ->
+                listed.item().revisions().stream()
+                    .filter(revision -> reviewId.equals(revision.reviewId()))
+                    .findFirst()
+                    .map(revision -> new Review(listed.item(), revision, listed.orgDisplay())))
+        .orElseThrow(() -> ApiError.notFound("review", reviewId));
+  }
+
+  /**
+   * Puts the revision on the public feed. Fails with {@code conflict} {@code wrong-status} when it
+   * is decided.
+   *
+   * @param actor the operator
+   */
+  public Future<Review> approve(String actor, String reviewId) {
+    return decide(
+        actor, reviewId, item -> item.approved(reviewId, clock.millis()), "decision=approved");
+  }
+
+  /**
+   * Leaves the revision with its organization; the creator is told the reason.
+   *
+   * @param actor the operator
+   */
+  public Future<Review> reject(String actor, String reviewId, String reason) {
+    return decide(actor, reviewId, item -> item.rejected(reviewId, reason), "decision=rejected");
+  }
+
+  private Future<Review> decide(
+      String actor, String reviewId, UnaryOperator<Checkpoint> decision, String detail) {
+    return checkpoints
+        .change(
+            () -> get(reviewId).map(Review::item),
+            decision,
+            after -> List.of(row(actor, after, reviewId, detail)))
+        .compose(decided -> get(reviewId));
+  }
+
+  private AuditRow row(String actor, Checkpoint item, String reviewId, String detail) {
+    return checkpoints.row(
+        actor,
+        item,
+        "checkpoint_review",
+        CheckpointService.describe(item, item.shown()) + " review=" + reviewId + ' ' + detail);
+  }
+}

@@ -1,0 +1,180 @@
+package dev.bourse.checkpoint;
+
+import dev.bourse.blob.BlobStore;
+import dev.bourse.core.Page;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+
+/**
+ * Deletes what is of no more use: announcements whose bytes did not come in time, bytes that were
+ * replaced or deleted, and bytes that no row knows of because a crash came between them.
+ *
+ * <p>One run does a bounded piece of each; the next goes on where it stopped. Several processes may
+ * sweep at once: everything it does can be done twice.
+ */
+public final class Sweep {
+  /** Rows of one run: some milliseconds of the store. */
+  private static final int ROWS = 100;
+
+  /** Names looked up in one run; the store behind may have millions. */
+  private static final int NAMES = 500;
+
+  /** An upload or blob younger than this may be about to get its row. */
+  static final long ORPHAN_AGE_MILLIS = 3_600_000;
+
+  private final CheckpointService checkpoints;
+  private final CheckpointStore store;
+  private final BlobStore blobs;
+  private final Clock clock;
+  private String lastUpload = "";
+  private String lastBlob = "";
+
+  public Sweep(CheckpointService checkpoints, CheckpointStore store, BlobStore blobs, Clock clock) {
+    this.checkpoints = checkpoints;
+    this.store = store;
+    this.blobs = blobs;
+    this.clock = clock;
+  }
+
+  /** One run; tells how many rows and files it was about. Runs must not overlap. */
+  public Future<Integer> run() {
+    return expire()
+        .compose(expired -> forget().map(expired::plus))
+        .compose(done -> deleteGarbage().map(done::plus))
+        .compose(done -> deleteOrphanUploads().map(done::plus))
+        .compose(done -> deleteOrphanBlobs().map(done::plus))
+        .map(Done::count);
+  }
+
+  /** How much was done. */
+  private record Done(int count) {
+    Done plus(Done more) {
+      return new Done(count + more.count);
+    }
+  }
+
+  /** Gives up what did not arrive in time; a note stays for whoever asks why. */
+  private Future<Done> expire() {
+    return store
+        .listOverdue(Revision.State.PENDING, clock.millis(), ROWS)
+        .compose(late -> each(late, item -> commit(Move.of(item, item.expired()))));
+  }
+
+  /** Drops the notes once they are as old again. */
+  private Future<Done> forget() {
+    long before = clock.millis() - checkpoints.config().sessionMillis();
+    return store
+        .listOverdue(Revision.State.EXPIRED, before, ROWS)
+        .compose(
+            old -> each(old, item -> commit(new Move(Optional.of(item), item.withoutDraft()))));
+  }
+
+  /** An item that changed meanwhile is left to the next run. */
+  private Future<Void> commit(Move move) {
+    return checkpoints.commit(move, List.of()).otherwiseEmpty();
+  }
+
+  private Future<Done> deleteGarbage() {
+    return store
+        .listGarbage(clock.millis() - checkpoints.config().graceMillis(), ROWS)
+        .compose(
+            garbage ->
+                each(
+                        garbage,
+                        one -> one.isBlob() ? blobs.delete(one.name()) : blobs.abandon(one.name()))
+                    .compose(
+                        done ->
+                            garbage.isEmpty()
+                                ? Future.succeededFuture(done)
+                                : store.forget(garbage).map(done)));
+  }
+
+  private Future<Done> deleteOrphanUploads() {
+    return blobs
+        .listUploads(orphanTime(), lastUpload, NAMES)
+        .compose(
+            page -> {
+              lastUpload = next(page);
+              return orphans(page.items(), Sweep::isAwaited);
+            })
+        .compose(orphans -> each(orphans, blobs::abandon));
+  }
+
+  private Future<Done> deleteOrphanBlobs() {
+    return blobs
+        .listBlobs(orphanTime(), lastBlob, NAMES)
+        .compose(
+            page -> {
+              lastBlob = next(page);
+              return orphans(page.items(), Sweep::isReferred);
+            })
+        .compose(orphans -> each(orphans, blobs::delete));
+  }
+
+  private Instant orphanTime() {
+    return clock.instant().minusMillis(ORPHAN_AGE_MILLIS);
+  }
+
+  /** Where the next page begins; the first again after the last. */
+  private static String next(Page<String> page) {
+    return page.more() ? page.items().get(page.items().size() - 1) : "";
+  }
+
+  /** Those of these names that no revision has use for. */
+  private Future<List<String>> orphans(
+      List<String> names, BiFunction<Checkpoint, String, Boolean> isUsed) {
+    Map<String, String> itemOf = new LinkedHashMap<>();
+    // A name of no form of ours is somebody else's.
+    names.forEach(name -> BlobName.parse(name).ifPresent(b -> itemOf.put(name, b.item())));
+    return store
+        .findAll(itemOf.values().stream().distinct().toList())
+        .map(
+            items -> {
+              List<String> orphans = new ArrayList<>();
+              itemOf.forEach(
+                  (name, id) -> {
+                    Checkpoint item = items.get(id);
+                    if (item == null || !isUsed.apply(item, name)) {
+                      orphans.add(name);
+                    }
+                  });
+              return orphans;
+            });
+  }
+
+  private static boolean isAwaited(Checkpoint item, String name) {
+    Revision draft = item.draft();
+    return draft != null
+        && draft.state() == Revision.State.PENDING
+        && draft.resumable()
+        && name.equals(BlobName.upload(item.id(), draft.number()));
+  }
+
+  private static boolean isReferred(Checkpoint item, String name) {
+    return item.revisions().stream()
+        .filter(revision -> revision.sha256() != null)
+        .map(
+            revision ->
+                BlobName.key(
+                    item.id(), revision.number(), Objects.requireNonNull(revision.sha256())))
+        .anyMatch(name::equals);
+  }
+
+  /** One after the other: the sweep is in nobody's way. */
+  private static <T> Future<Done> each(List<T> all, Function<T, Future<Void>> work) {
+    Future<Void> done = Future.succeededFuture();
+    for (T one : all) {
+      done = done.compose(before -> work.apply(one));
+    }
+    return done.map(new Done(all.size()));
+  }
+}
