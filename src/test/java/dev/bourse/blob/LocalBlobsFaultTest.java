@@ -5,10 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.vertx.core.Future;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -168,6 +171,38 @@ class LocalBlobsFaultTest extends BlobFixture {
     Files.delete(inTheWay);
     Files.move(folder.resolve("aside"), inTheWay, StandardCopyOption.ATOMIC_MOVE);
     assertEquals(BYTES.length, await(blobs.open("u", NONE)).stored());
+  }
+
+  @Test
+  void callsThatWaitForTheDiskAreBoundedAndHoldUpNoBlock() throws Exception {
+    reopen(new BlobConfig(2, 8, 4, 100, 12, 0));
+    Upload upload = await(blobs.open("u", NONE));
+    // To open a pipe is to wait for its writer: a call that takes as long as the test wants.
+    Path pipe = new BlobFiles(folder, 0).path(BlobFiles.Area.BLOBS, "slow");
+    Files.createDirectories(pipe.resolveSibling(""));
+    assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+    List<Future<Reading>> stuck = new ArrayList<>();
+    for (int i = 0; i < 12; i++) {
+      stuck.add(blobs.read("slow"));
+    }
+    failure(StorageBusy.class, blobs.exists("k"));
+    failure(StorageBusy.class, blobs.read("slow"));
+    failure(StorageBusy.class, blobs.open("u2", NONE));
+    failure(StorageBusy.class, blobs.publish("u2", "k"));
+    await(append(upload, BYTES));
+    await(upload.release());
+
+    // Readers that come later find this writer open.
+    try (FileChannel writer = FileChannel.open(pipe, StandardOpenOption.WRITE)) {
+      assertTrue(writer.isOpen());
+      for (Future<Reading> reading : stuck) {
+        await(await(reading).close());
+      }
+    }
+    await(blobs.publish("u", "k"));
+    assertArrayEquals(BYTES, blob("k"));
+    assertFalse(await(blobs.exists("u2")));
+    await(await(blobs.open("u2", NONE)).release());
   }
 
   @Test
