@@ -168,7 +168,7 @@ public final class LocalBlobs implements BlobStore {
   /** The last deed to an upload that was marked as ending. */
   private Future<Void> end(String uploadId, Runnable deed) {
     return workers
-        .<Void>call(
+        .<Void>longCall(
             () -> {
               deed.run();
               return null;
@@ -184,7 +184,7 @@ public final class LocalBlobs implements BlobStore {
 
   @Override
   public Future<Void> delete(String key) {
-    return call(
+    return longCall(
         () -> {
           files.delete(BlobFiles.Area.BLOBS, BlobFiles.checkedName(key));
           return null;
@@ -258,7 +258,7 @@ public final class LocalBlobs implements BlobStore {
           if (!after.isEmpty()) {
             BlobFiles.checkedName(after);
           }
-          return call(() -> files.list(area, before, after, limit));
+          return longCall(() -> files.list(area, before, after, limit));
         });
   }
 
@@ -276,12 +276,19 @@ public final class LocalBlobs implements BlobStore {
   }
 
   private <T> Future<T> call(Callable<T> call) {
-    synchronized (this) {
-      if (closed != null) {
-        return Future.failedFuture(new StorageBusy("the blob store is closed"));
-      }
-    }
-    return workers.call(call);
+    return isClosed() ? closedFailure() : workers.call(call);
+  }
+
+  private <T> Future<T> longCall(Callable<T> call) {
+    return isClosed() ? closedFailure() : workers.longCall(call);
+  }
+
+  private synchronized boolean isClosed() {
+    return closed != null;
+  }
+
+  private static <T> Future<T> closedFailure() {
+    return Future.failedFuture(new StorageBusy("the blob store is closed"));
   }
 
   /** A call whose arguments and state are looked at on the caller's thread. */

@@ -2,17 +2,19 @@ package dev.bourse.blob;
 
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of a local store, in three pools so that nothing slow is in front of something quick:
- * blocks on their way to the disk; stored bytes that are inspected again; and calls, among them
- * flushes and deletions that may take seconds.
+ * The threads of a local store, in four pools so that nothing slow is in front of something quick:
+ * blocks on their way to the disk; stored bytes that are inspected again; short calls; and long
+ * ones, which flush, free or list and may take seconds.
  *
  * <p>No thread is ever interrupted, for that would close the file it is at.
  */
@@ -23,6 +25,7 @@ final class Workers {
   private final ExecutorService blocks;
   private final ExecutorService checks;
   private final ExecutorService calls;
+  private final ExecutorService longCalls;
   private final AtomicInteger waiting = new AtomicInteger();
   private final int waitingCalls;
   private final Context home;
@@ -33,6 +36,7 @@ final class Workers {
     blocks = pool("blob-block", config.threads());
     checks = pool("blob-check", Math.max(1, config.threads() / 2));
     calls = pool("blob-call", CALL_THREADS);
+    longCalls = pool("blob-long-call", CALL_THREADS);
   }
 
   private static ExecutorService pool(String name, int threads) {
@@ -61,34 +65,49 @@ final class Workers {
     checks.execute(slice);
   }
 
-  /** A call that is refused when too many wait. */
+  /** A short call, refused when too many wait. */
   <T> Future<T> call(Callable<T> call) {
+    return bounded(calls, call);
+  }
+
+  /** A call that may take seconds, refused when too many wait. */
+  <T> Future<T> longCall(Callable<T> call) {
+    return bounded(longCalls, call);
+  }
+
+  /** A long call that gives something back and is not refused: what was open bounds these. */
+  <T> Future<T> giveBack(Callable<T> call) {
+    waiting.incrementAndGet();
+    return run(longCalls, call);
+  }
+
+  private <T> Future<T> bounded(ExecutorService pool, Callable<T> call) {
     if (waiting.incrementAndGet() > waitingCalls) {
       waiting.decrementAndGet();
       return Future.failedFuture(
-          new StorageBusy(
-              "more calls to the blob store wait than the " + waitingCalls + " it lets"));
+          new StorageBusy(waitingCalls + " calls to the blob store wait, as many as may"));
     }
-    return run(call);
+    return run(pool, call);
   }
 
-  /** A call that gives something back and is not refused: what was open bounds these. */
-  <T> Future<T> giveBack(Callable<T> call) {
-    waiting.incrementAndGet();
-    return run(call);
-  }
-
-  private <T> Future<T> run(Callable<T> call) {
+  private <T> Future<T> run(ExecutorService pool, Callable<T> call) {
     Answer<T> answer = new Answer<>(home);
     try {
-      calls.execute(
+      pool.execute(
           () -> {
+            @Nullable T result = null;
+            @Nullable Throwable failure = null;
             try {
-              answer.succeed(call.call());
+              result = call.call();
             } catch (Throwable e) {
-              answer.fail(e);
-            } finally {
-              waiting.decrementAndGet();
+              failure = e;
+            }
+            // In front of the answer, so that whoever hears of it finds the place free.
+            waiting.decrementAndGet();
+            if (failure == null) {
+              answer.succeed(result);
+            } else {
+              answer.fail(failure);
             }
           });
     } catch (RejectedExecutionException e) {
@@ -105,7 +124,7 @@ final class Workers {
         new Thread(
             () -> {
               try {
-                for (ExecutorService pool : new ExecutorService[] {checks, blocks, calls}) {
+                for (ExecutorService pool : List.of(checks, blocks, calls, longCalls)) {
                   pool.shutdown();
                   while (!pool.awaitTermination(1, TimeUnit.MINUTES)) {
                     // Each task is bounded by the disk; there is nothing to do but wait for it.
