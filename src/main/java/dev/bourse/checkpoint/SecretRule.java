@@ -151,13 +151,16 @@ record SecretRule(String name, List<String> keywords, Function<String, Judge> ju
    */
   private static Judge exactShape(int kind, int least, int most) {
     return (text, at, after) -> {
-      if (!text.startsWord(at) || !text.startsToken(at)) {
-        return NOTHING;
-      }
       int end = text.run(after, kind, after + most + 3);
       int length = end - after;
       boolean fits = length <= most || (length <= most + 2 && text.isBinary(end));
-      return length >= least && fits && text.isRandom(after, end) ? at : NOTHING;
+      return length >= least
+              && fits
+              && text.startsWord(at)
+              && text.startsToken(at)
+              && text.isRandom(after, end)
+          ? at
+          : NOTHING;
     };
   }
 

@@ -155,9 +155,11 @@ final class SecretScanOrdinaryTest {
             "TOKENIZER=meta-llama/Llama-2-7b-chat-hf",
             "MODEL_TOKEN=meta-llama/Llama-2-7b-chat-hf",
             "EOS_TOKEN=<|endoftext|>",
-            "machine git.example.org login me password your-password",
-            "machine git.example.org login me password $PASSWORD",
-            "machine git.example.org login me password <password>",
+            "machine git.example.org login me password qwerty",
+            "machine git.test.org login me password your-password",
+            "default login anonymous password user@site",
+            "machine git.test.org login me password $PASSWORD",
+            "machine git.test.org login me password <password>",
             "//registry.npmjs.org/:_authToken=${NPM_TOKEN}",
             "{\"auths\": {\"registry.test\": {}}, \"credsStore\": \"desktop\"}",
             "-----BEGIN PRIVATE" + " KEY-----\nMIIEvQIBADAN...\n-----END PRIVATE" + " KEY-----",
@@ -182,6 +184,8 @@ final class SecretScanOrdinaryTest {
         TOKEN_RE = re.compile(r"ghp_[A-Za-z0-9]{36}|sk-[A-Za-z0-9]{48}|AKIA[A-Z0-9]{16}")
         if text.startswith("-----BEGIN PRIVATE KEY-----"): raise ValueError("private key given")
         BEGIN = "-----BEGIN RSA PRIVATE KEY-----"; END = "-----END RSA PRIVATE KEY-----"
+        def sign(private_key: ed25519.Ed25519PrivateKey, api_key: typing.Optional[str] = None): ...
+        proxy_auth = base64.b64encode(credentials.encode()).decode("ascii")
         access_token = session.headers["Authorization"].split()[1]
         password = getpass.getpass("password: ")
         secret = secrets.token_urlsafe(32)
