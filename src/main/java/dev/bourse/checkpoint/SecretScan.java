@@ -14,7 +14,7 @@ import java.util.Optional;
  * may read has arrived ({@value SecretText#AFTER} bytes, or the end), so a finding may come up to
  * {@value #BLOCK} bytes and that late, and nothing may be published before {@link #end} was asked.
  *
- * <p>Memory is constant, some 150 KiB. Compressed and encrypted contents and UTF-16 text are not
+ * <p>Memory is constant, some 85 KiB. Compressed and encrypted contents and UTF-16 text are not
  * looked into. Not safe for use by several threads at once.
  */
 public final class SecretScan {
