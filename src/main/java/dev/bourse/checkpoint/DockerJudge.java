@@ -42,7 +42,7 @@ final class DockerJudge implements SecretRule.Judge {
     return colon > 0
             && decoded.length - colon > SHORTEST_PASSWORD
             && !Randomness.isPlaceholder(decoded, colon + 1, decoded.length)
-        ? at
+        ? at + 1
         : NOTHING;
   }
 }

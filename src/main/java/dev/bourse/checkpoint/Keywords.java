@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -27,47 +28,47 @@ final class Keywords {
 
   private final long[] bits = new long[1024];
 
-  /** The first entry, and one more, of each hash; 0 for none. */
+  /** The first entry whose keyword's first four bytes have a hash; 0 for none. */
   private final short[] first = new short[65536];
 
-  private final byte[][] entryWord;
-  private final int[] entryRule;
-  private final int[] entryDistance;
-  private final int[] entryNext;
+  private final byte[][] words;
+  private final int[] rules;
 
-  private record Entry(String keyword, int rule, int distance) {}
+  /** The entry to compare after one that has the same hash; 0 for none. */
+  private final int[] following;
+
+  private record Entry(String keyword, int rule) {}
 
   /** The keywords of each rule, by the rule's index; those of an earlier rule are found first. */
   Keywords(List<List<String>> keywordsByRule) {
     List<Entry> entries = new ArrayList<>();
-    // Chains are built from the end: what starts earlier, then the earlier rule, comes out first.
-    for (int distance = 0; distance <= 1; distance++) {
-      for (int rule = keywordsByRule.size() - 1; rule >= 0; rule--) {
-        for (String keyword : keywordsByRule.get(rule)) {
-          if (keyword.length() < SHORTEST) {
-            throw new IllegalArgumentException(keyword + " is too short to be found");
-          }
-          entries.add(new Entry(keyword, rule, distance));
+    for (int rule = 0; rule < keywordsByRule.size(); rule++) {
+      for (String keyword : keywordsByRule.get(rule)) {
+        if (keyword.length() < SHORTEST) {
+          throw new IllegalArgumentException(keyword + " is too short to be found");
         }
+        entries.add(new Entry(keyword, rule));
       }
     }
-    entryWord = new byte[entries.size() + 1][];
-    entryRule = new int[entries.size() + 1];
-    entryDistance = new int[entries.size() + 1];
-    entryNext = new int[entries.size() + 1];
-    for (int i = 1; i <= entries.size(); i++) {
+    words = new byte[entries.size() + 1][];
+    rules = new int[entries.size() + 1];
+    following = new int[entries.size() + 1];
+    // Each chain is built from its end, so that the earlier rule comes out first.
+    for (int i = entries.size(); i >= 1; i--) {
       Entry entry = entries.get(i - 1);
-      int distance = entry.distance;
       byte[] word = entry.keyword.getBytes(StandardCharsets.ISO_8859_1);
-      int three = word[distance] | word[distance + 1] << 8 | word[distance + 2] << 16;
-      int hash = hash(three);
-      entryWord[i] = word;
-      entryRule[i] = entry.rule;
-      entryDistance[i] = distance;
-      entryNext[i] = first[hash];
-      first[hash] = (short) i;
-      bits[hash >>> 6] |= 1L << hash;
+      int four = (int) INT.get(word, 0);
+      words[i] = word;
+      rules[i] = entry.rule;
+      following[i] = first[hash(four)];
+      first[hash(four)] = (short) i;
+      mark(hash(four & THREE_BYTES));
+      mark(hash(four >>> 8));
     }
+  }
+
+  private void mark(int hash) {
+    bits[hash >>> 6] |= 1L << hash;
   }
 
   /**
@@ -78,7 +79,7 @@ final class Keywords {
     long[] table = bits;
     int i = from;
     for (; i < limit; i += 2) {
-      int hash = hash((int) INT.get(bytes, i));
+      int hash = hash((int) INT.get(bytes, i) & THREE_BYTES);
       if ((table[hash >>> 6] & 1L << hash) != 0) {
         return i;
       }
@@ -86,40 +87,32 @@ final class Keywords {
     return i;
   }
 
-  /** The first entry to compare at a place found; 0 for none. */
-  int first(byte[] bytes, int place) {
-    return first[hash((int) INT.get(bytes, place))];
+  /** The first entry that may start there; 0 for none. */
+  int first(byte[] bytes, int start) {
+    return first[hash((int) INT.get(bytes, start))];
   }
 
   /** The entry to compare after another; 0 for none. */
-  int after(int entry) {
-    return entryNext[entry];
+  int following(int entry) {
+    return following[entry];
   }
 
-  /** Where the entry's keyword starts, -1 when it is not there or not within the bytes given. */
-  int start(int entry, byte[] bytes, int place, int to) {
-    byte[] word = entryWord[entry];
-    int start = place - entryDistance[entry];
-    if (start < 0 || start + word.length > to) {
-      return -1;
-    }
-    for (int i = 0; i < word.length; i++) {
-      if (bytes[start + i] != word[i]) {
-        return -1;
-      }
-    }
-    return start;
+  /** Whether the entry's keyword starts there and ends before a limit. */
+  boolean isAt(int entry, byte[] bytes, int start, int to) {
+    byte[] word = words[entry];
+    return start + word.length <= to
+        && Arrays.equals(bytes, start, start + word.length, word, 0, word.length);
   }
 
   int rule(int entry) {
-    return entryRule[entry];
+    return rules[entry];
   }
 
   int length(int entry) {
-    return entryWord[entry].length;
+    return words[entry].length;
   }
 
   private static int hash(int bytes) {
-    return ((bytes & THREE_BYTES) * SPREAD) >>> 16;
+    return (bytes * SPREAD) >>> 16;
   }
 }

@@ -21,7 +21,8 @@ final class KubeconfigJudge implements SecretRule.Judge {
   public int judge(SecretText text, int at, int after) {
     int first = text.at(at);
     if (first == 'u') {
-      if (text.at(after - 1) == '"' ? text.at(after) == ':' : text.startsLine(at)) {
+      boolean quoted = text.has(after, ":") || text.has(after, "\":");
+      if (text.at(after - 1) == ':' ? text.startsLine(at) : quoted) {
         users = text.offset(at);
       }
       return NOTHING;

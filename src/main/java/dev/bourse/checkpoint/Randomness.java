@@ -154,7 +154,9 @@ final class Randomness {
       }
       previous = letter;
     }
-    // Of six random pairs five are common once in a thousand, of twelve seven the same.
-    return pairs >= 6 && common * 10 >= pairs * (pairs < 12 ? 7 : 6);
+    // Of six random pairs five are common once in a thousand, of nine six three times. Where
+    // digits
+    // are many there are no words, and the pairs of hexadecimal letters are common ones.
+    return pairs >= 6 && pairs * 2 >= to - from && common * 10 >= pairs * (pairs < 9 ? 7 : 6);
   }
 }

@@ -94,8 +94,10 @@ record SecretRule(String name, List<String> keywords, Function<String, Judge> ju
               "client-key-data",
               "users:",
               "users\"",
+              "users\\",
               "token:",
-              "token\""),
+              "token\"",
+              "token\\"),
           ruleOfScan("docker-config", file -> new DockerJudge(), "\"auth"),
           rule("npmrc", SecretShapes::npmrc, "_auth"),
           ruleOfScan("pypirc", SecretShapes::pypirc, "password"),
@@ -131,13 +133,15 @@ record SecretRule(String name, List<String> keywords, Function<String, Judge> ju
     return new SecretRule(name, List.of(keywords), judge);
   }
 
-  /** A keyword and at least so many random characters, anywhere. */
+  /** A keyword and at least so many random characters. */
   private static Judge shape(int kind, int least) {
     return (text, at, after) -> {
       // No more is read than what must be there: keywords within it are near, so reading on to the
       // end for each of them would square the work.
       int end = text.run(after, kind, after + least);
-      return end - after == least && text.isRandom(after, end) ? at : NOTHING;
+      return end - after == least && text.startsToken(at) && text.isRandom(after, end)
+          ? at
+          : NOTHING;
     };
   }
 
@@ -147,13 +151,16 @@ record SecretRule(String name, List<String> keywords, Function<String, Judge> ju
    */
   private static Judge exactShape(int kind, int least, int most) {
     return (text, at, after) -> {
-      if (!text.startsWord(at)) {
-        return NOTHING;
-      }
       int end = text.run(after, kind, after + most + 3);
       int length = end - after;
       boolean fits = length <= most || (length <= most + 2 && text.isBinary(end));
-      return length >= least && fits && text.isRandom(after, end) ? at : NOTHING;
+      return length >= least
+              && fits
+              && text.startsWord(at)
+              && text.startsToken(at)
+              && text.isRandom(after, end)
+          ? at
+          : NOTHING;
     };
   }
 

@@ -14,7 +14,7 @@ import java.util.Optional;
  * may read has arrived ({@value SecretText#AFTER} bytes, or the end), so a finding may come up to
  * {@value #BLOCK} bytes and that late, and nothing may be published before {@link #end} was asked.
  *
- * <p>Memory is constant, some 150 KiB. Compressed and encrypted contents and UTF-16 text are not
+ * <p>Memory is constant, some 85 KiB. Compressed and encrypted contents and UTF-16 text are not
  * looked into. Not safe for use by several threads at once.
  */
 public final class SecretScan {
@@ -95,34 +95,41 @@ public final class SecretScan {
     if (!ended) {
       ended = true;
       Arrays.fill(buffer, filled, filled + Keywords.MARGIN, (byte) 0);
-      judgeUpTo(filled);
+      if (finding.isEmpty()) {
+        judgeUpTo(filled);
+      }
     }
     return finding;
   }
 
   private void judgeUpTo(int limit) {
     int place = KEYWORDS.next(buffer, next, limit);
-    while (place < limit && finding.isEmpty()) {
-      for (int entry = KEYWORDS.first(buffer, place); entry != 0; entry = KEYWORDS.after(entry)) {
-        int start = KEYWORDS.start(entry, buffer, place, filled);
-        if (start >= 0 && judge(entry, start)) {
-          return;
-        }
+    while (place < limit) {
+      if (judgeAt(place - 1) || judgeAt(place)) {
+        return;
       }
       place = KEYWORDS.next(buffer, place + 2, limit);
     }
     next = Math.max(next, place);
   }
 
-  private boolean judge(int entry, int start) {
-    text.look(start, filled, base);
-    int rule = KEYWORDS.rule(entry);
-    int found = judges[rule].judge(text, start, start + KEYWORDS.length(entry));
-    if (found == SecretText.NOTHING) {
+  /** Judges all keywords that start there; whether one of them is a finding. */
+  private boolean judgeAt(int start) {
+    if (start < 0) {
       return false;
     }
-    finding = Optional.of(new Finding(RULES.get(rule).name(), base + found));
-    return true;
+    for (int entry = KEYWORDS.first(buffer, start); entry != 0; entry = KEYWORDS.following(entry)) {
+      if (KEYWORDS.isAt(entry, buffer, start, filled)) {
+        text.look(start, filled, base);
+        int rule = KEYWORDS.rule(entry);
+        int found = judges[rule].judge(text, start, start + KEYWORDS.length(entry));
+        if (found != SecretText.NOTHING) {
+          finding = Optional.of(new Finding(RULES.get(rule).name(), base + found));
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   private void dropJudged() {

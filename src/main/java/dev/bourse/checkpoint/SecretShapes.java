@@ -5,7 +5,6 @@ import static dev.bourse.checkpoint.SecretText.BASE64;
 import static dev.bourse.checkpoint.SecretText.BASE64URL;
 import static dev.bourse.checkpoint.SecretText.BLANK;
 import static dev.bourse.checkpoint.SecretText.DASH;
-import static dev.bourse.checkpoint.SecretText.DOT;
 import static dev.bourse.checkpoint.SecretText.EQUALS;
 import static dev.bourse.checkpoint.SecretText.NOTHING;
 import static dev.bourse.checkpoint.SecretText.UPPER_LABEL;
@@ -13,6 +12,7 @@ import static dev.bourse.checkpoint.SecretText.VALUE;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.List;
 
 /** The rules whose credentials have more of a shape than a prefix. */
 final class SecretShapes {
@@ -30,10 +30,11 @@ final class SecretShapes {
   private static final int PASSWORD = 256;
   private static final int SHORTEST_PASSWORD = 6;
 
-  private SecretShapes() {}
+  /** Decoded, the payloads of the tokens that documentation everywhere shows. */
+  private static final List<String> SAMPLE_JWTS =
+      List.of("\"sub\":\"1234567890\"", "{\"some\":\"payload\"}");
 
-  /** Decoded, the payload of the token that documentation everywhere shows. */
-  private static final String SAMPLE_JWT = "\"sub\":\"1234567890\"";
+  private SecretShapes() {}
 
   /**
    * The first line of a PEM private key of any kind and the beginning of a body: a key may be
@@ -116,7 +117,7 @@ final class SecretShapes {
     }
     if (payloadEnd < text.to()) {
       int signature = payloadEnd + 1;
-      int signatureEnd = text.run(signature, BASE64URL, signature + JWT_SIGNATURE);
+      int signatureEnd = text.run(signature, BASE64URL, signature + Randomness.JUDGED);
       if (text.at(payloadEnd) != '.'
           || signatureEnd - signature < JWT_SIGNATURE
           || !text.isRandom(signature, signatureEnd)) {
@@ -126,7 +127,8 @@ final class SecretShapes {
       return NOTHING; // the file ends here
     }
     int sampled = Math.min(payloadEnd, payload + 256);
-    return decoded(text, payload, sampled).contains(SAMPLE_JWT) ? NOTHING : at;
+    String claims = decoded(text, payload, sampled);
+    return SAMPLE_JWTS.stream().anyMatch(claims::contains) ? NOTHING : at;
   }
 
   private static boolean isJwtHeader(SecretText text, int start, int end) {
@@ -154,7 +156,7 @@ final class SecretShapes {
     if (text.at(i) == '"') {
       i++;
     }
-    int end = text.run(i, BASE64 | BASE64URL | DOT | EQUALS, i + Randomness.JUDGED);
+    int end = text.run(i, BASE64 | BASE64URL | EQUALS, i + Randomness.JUDGED);
     return end - i >= NPM_SECRET && text.isRandom(i, end) ? at : NOTHING;
   }
 
@@ -179,7 +181,9 @@ final class SecretShapes {
       int host = text.run(after, BLANK, after + 16);
       int hostEnd = text.run(host, BASE64URL | VALUE, host + HOST);
       // "machine learning …" is prose.
-      if (host == after || !isHost(text, host, hostEnd)) {
+      if (host == after
+          || !isHost(text, host, hostEnd)
+          || Randomness.isPlaceholder(text.bytes, host, hostEnd)) {
         return NOTHING;
       }
       i = hostEnd;
@@ -199,6 +203,9 @@ final class SecretShapes {
         return NOTHING;
       }
       int value = text.skipBlanks(name + (text.at(name) == 'l' ? 5 : 7), name + 72);
+      if (text.has(value, "anonymous")) {
+        return NOTHING; // and an address of one's own as the password, by custom
+      }
       i = wordEnd(text, value, value + HOST);
     }
     return NOTHING;

@@ -15,6 +15,8 @@ final class SecretText {
 
   static final int NOTHING = -1;
 
+  private static final int LONG_RUN = 24;
+
   static final int DIGIT = 1;
   static final int LETTER = 2;
   static final int UNDERSCORE = 4;
@@ -162,6 +164,18 @@ final class SecretText {
     return (at(place - 2) == '\\' && (before == 'n' || before == 'r' || before == 't'))
         || (at(place - 3) == '%' && is(place - 2, ALNUM))
         || isBinary(place - 2);
+  }
+
+  /**
+   * Whether a credential with a prefix of its own may begin there: not in the middle of a long run
+   * of base64url, where any four letters come up once in 16 MB. A short word may be joined to it.
+   */
+  boolean startsToken(int place) {
+    int start = place;
+    while (start > place - LONG_RUN && is(start - 1, BASE64URL)) {
+      start--;
+    }
+    return start > place - LONG_RUN || (startsWord(place) && at(place - 1) != '-');
   }
 
   /** Whether a line begins there, but for blanks; in JSON a line may begin after {@code \n}. */

@@ -1,6 +1,7 @@
 package dev.bourse.checkpoint;
 
 import dev.bourse.access.TokenSecret;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.KeyPairGenerator;
@@ -8,7 +9,9 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Credentials of every kind, drawn anew: none of them was ever anybody's, none is written here. */
 final class SecretSamples {
@@ -27,6 +30,8 @@ final class SecretSamples {
    * @param at where the finding points to in the text
    */
   record Sample(String label, String rule, String text, int at) {}
+
+  private static final Map<String, byte[]> KEYS = new ConcurrentHashMap<>();
 
   private final Random random;
   private final List<Sample> samples = new ArrayList<>();
@@ -106,7 +111,12 @@ final class SecretSamples {
     return Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(der) + "\n";
   }
 
+  /** Keys take long to make, so they are made once. */
   private static byte[] encoded(String algorithm, int size) {
+    return KEYS.computeIfAbsent(algorithm, name -> made(name, size));
+  }
+
+  private static byte[] made(String algorithm, int size) {
     try {
       KeyPairGenerator generator = KeyPairGenerator.getInstance(algorithm);
       generator.initialize(size, new SecureRandom());
@@ -272,7 +282,7 @@ final class SecretSamples {
         "docker config",
         "docker-config",
         "{\"auths\": {\"registry.test\": {\"auth\": \"" + auth + "\"}}}",
-        "\"auth\"");
+        "auth\"");
     addPointing(
         "npmrc", "npmrc", "//registry.test/:" + "_auth" + "Token=" + uuid() + "\n", "_auth");
     add("netrc", "netrc", "machine git.test.org login me password ", draw(ALNUM, 12), "\n");
@@ -329,7 +339,7 @@ final class SecretSamples {
     return Base64.getEncoder().encodeToString(text.getBytes(latin()));
   }
 
-  private static java.nio.charset.Charset latin() {
+  private static Charset latin() {
     return StandardCharsets.ISO_8859_1;
   }
 }

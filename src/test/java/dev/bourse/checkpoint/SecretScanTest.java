@@ -95,6 +95,7 @@ final class SecretScanTest {
     // A short string is its length in one byte, which may be a letter, and an opcode follows it.
     return SAMPLES.stream()
         .filter(sample -> sample.at() == 0 && !sample.text().contains("\n"))
+        .filter(sample -> !sample.rule().equals("secret-assignment")) // the letter joins the name
         .map(
             sample ->
                 DynamicTest.dynamicTest(
@@ -188,7 +189,7 @@ final class SecretScanTest {
   }
 
   @TestFactory
-  Stream<DynamicTest> drawnAnewAThousandTimesNearlyAllAreFound() {
+  Stream<DynamicTest> drawnAnewNearlyAllAreFound() {
     // Random texts may look like words or placeholders: of each kind hardly any may.
     int draws = 40;
     List<List<Sample>> drawn =
@@ -282,6 +283,11 @@ final class SecretScanTest {
     assertEquals(found, scan.inspect(first, 0, first.length));
     assertEquals(found, scan.end());
     assertEquals(found, scan.end());
+
+    byte[] both =
+        (SAMPLES.get(20).text() + "\n" + SAMPLES.get(0).text() + PROSE.repeat(1000))
+            .getBytes(StandardCharsets.UTF_8);
+    assertEquals(found, scan(both));
   }
 
   @Test
