@@ -1,0 +1,117 @@
+package dev.bourse.checkpoint;
+
+import dev.bourse.core.Page;
+import dev.bourse.core.Times;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Checkpoints in JSON. */
+public final class CheckpointView {
+  private static final String FAMILY = "/api/checkpoints/";
+
+  private CheckpointView() {}
+
+  /**
+   * An item as its organization sees it.
+   *
+   * @param member who looks; empty for an organization's token
+   */
+  public static JsonObject own(CheckpointStore.Listed listed, Optional<String> member) {
+    Checkpoint item = listed.item();
+    Revision shown = item.shown();
+    boolean isCreator = member.isPresent() && item.isBy(member.get());
+    JsonObject json =
+        facts(listed, shown).put("urls", urls(FAMILY + item.id())).put("can_delete", isCreator);
+    String reason = shown.rejectionReason();
+    return isCreator && reason != null ? json.put("rejection_reason", reason) : json;
+  }
+
+  /** An item of the public feed, as everybody sees it. */
+  static JsonObject feed(CheckpointStore.Listed listed) {
+    Checkpoint item = listed.item();
+    return facts(listed, live(item)).put("urls", urls(FAMILY + "public/" + item.id()));
+  }
+
+  /** What everybody reads of an item that is on the feed. */
+  static Revision live(Checkpoint item) {
+    Revision live = item.live();
+    if (live == null) {
+      throw new IllegalStateException("checkpoint " + item.id() + " is not on the feed");
+    }
+    return live;
+  }
+
+  /** Facts of one revision of an item. */
+  public static JsonObject facts(CheckpointStore.Listed listed, Revision shown) {
+    Checkpoint item = listed.item();
+    Facts facts = shown.facts();
+    String sha256 = shown.sha256() != null ? shown.sha256() : facts.sha256();
+    return new JsonObject()
+        .put("id", item.id())
+        .put("title", facts.title())
+        .put("description", facts.description())
+        .put("filename", facts.fileName())
+        .put("content_type", facts.contentType())
+        .put("bytes", facts.bytes())
+        .put("sha256", sha256)
+        .put("visibility", item.visibility().label())
+        .put("status", shown.state().label())
+        .put("status_detail", words(shown.state()))
+        .put("publisher", publisher(listed))
+        .put("revision", shown.number())
+        .put("published_at", Times.rfc3339OrNull(shown.publishedAtMillis()))
+        .put("created_at", Times.rfc3339(item.createdAtMillis()));
+  }
+
+  private static String words(Revision.State state) {
+    return switch (state) {
+      case PENDING -> "Awaiting its bytes";
+      case EXPIRED -> "Its bytes did not come in time";
+      case REVIEW -> "Under review";
+      case READY -> "Published";
+      case REJECTED -> "Rejected in review";
+    };
+  }
+
+  private static JsonObject publisher(CheckpointStore.Listed listed) {
+    Checkpoint item = listed.item();
+    return item.isPlatform()
+        ? new JsonObject().put("name", item.publisherName())
+        : new JsonObject().put("org_display", listed.orgDisplay()).put("username", item.creator());
+  }
+
+  private static JsonObject urls(String path) {
+    return new JsonObject()
+        .put("content", path + "/content")
+        .put("download", path + "/content?download=1");
+  }
+
+  /**
+   * A page of items.
+   *
+   * @param time the time the list is ordered by
+   */
+  static JsonObject page(
+      Page<CheckpointStore.Listed> page,
+      Function<CheckpointStore.Listed, JsonObject> view,
+      Function<Checkpoint, Long> time) {
+    JsonArray items = new JsonArray();
+    page.items().forEach(listed -> items.add(view.apply(listed)));
+    return new JsonObject()
+        .put("checkpoints", items)
+        .put("more", page.more())
+        .put("cursor", cursor(page, time));
+  }
+
+  private static @Nullable String cursor(
+      Page<CheckpointStore.Listed> page, Function<Checkpoint, Long> time) {
+    if (!page.more()) {
+      return null;
+    }
+    Checkpoint last = page.items().get(page.items().size() - 1).item();
+    return Cursors.after(time.apply(last), last.id());
+  }
+}

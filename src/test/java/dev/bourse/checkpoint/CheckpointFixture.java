@@ -1,0 +1,171 @@
+package dev.bourse.checkpoint;
+
+import dev.bourse.access.AccessStore;
+import dev.bourse.access.Organization;
+import dev.bourse.access.Principal;
+import dev.bourse.blob.BlobConfig;
+import dev.bourse.blob.BlobStore;
+import dev.bourse.blob.LocalBlobs;
+import dev.bourse.blob.Reading;
+import dev.bourse.capacity.StoreFixture;
+import dev.bourse.core.Digests;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import java.time.Instant;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** A real store, a real folder of blobs, and the services over them. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+abstract class CheckpointFixture extends StoreFixture {
+  static final CheckpointConfig CONFIG =
+      new CheckpointConfig(true, 1_000_000, 10_000_000, 20_000_000, 1_000_000, 60_000, 1_000);
+
+  static final Organization LAB = new Organization("lab", "Open Lab", "public_research");
+
+  LocalBlobs blobs;
+  final Random random = new Random(11);
+
+  @BeforeEach
+  void openBlobs() throws Exception {
+    blobs = await(openLocal());
+    await(database.commit(List.of(AccessStore.insert(LAB, clock.millis()))));
+  }
+
+  @AfterEach
+  void closeBlobs() throws Exception {
+    await(blobs.close());
+  }
+
+  Future<LocalBlobs> openLocal() {
+    BlobConfig usual = BlobConfig.defaults();
+    return LocalBlobs.open(
+        vertx,
+        folder.resolve("blobs"),
+        new BlobConfig(2, 16, usual.waitingBlocks(), 16, 64, 0),
+        clock);
+  }
+
+  /** The services of one process. */
+  final class Services {
+    final CheckpointStore store;
+    final CheckpointService checkpoints;
+    final UploadService uploads;
+    final ReviewService reviews;
+    final Sweep sweep;
+
+    Services(Database rows, BlobStore bytes) {
+      store = new CheckpointStore(rows);
+      checkpoints = new CheckpointService(store, CONFIG, clock, random);
+      uploads = new UploadService(checkpoints, store, bytes, clock, random);
+      reviews = new ReviewService(checkpoints, store, clock);
+      sweep = new Sweep(checkpoints, store, bytes, clock);
+    }
+  }
+
+  Services services() {
+    return new Services(database, blobs);
+  }
+
+  static Principal member(String username) {
+    return new Principal(LAB, "member:" + username, username, Set.of(), null, null);
+  }
+
+  static CheckpointService.Publication publication(
+      Visibility visibility, String fileName, byte[] bytes, boolean resumable) {
+    return new CheckpointService.Publication(
+        new Facts("A file", "", fileName, "application/octet-stream", bytes.length, null),
+        visibility,
+        Optional.of(resumable),
+        Replace.ANY);
+  }
+
+  /** Bytes that look random, the same for the same seed. */
+  static byte[] bytes(int length, long seed) {
+    byte[] bytes = new byte[length];
+    new Random(seed).nextBytes(bytes);
+    return bytes;
+  }
+
+  static String sha256(byte[] bytes) {
+    return HexFormat.of().formatHex(Digests.sha256(bytes));
+  }
+
+  static ByteSource source(byte[] bytes) {
+    return source(bytes, 0, bytes.length, null);
+  }
+
+  /**
+   * Bytes of an array as a request would bring them, block after block.
+   *
+   * @param failure what ends it after the last byte; null for a request that ends well
+   */
+  static ByteSource source(byte[] bytes, int from, int to, @Nullable Throwable failure) {
+    return new ByteSource() {
+      @Override
+      public OptionalLong length() {
+        return OptionalLong.of(to - from);
+      }
+
+      @Override
+      public Optional<String> contentType() {
+        return Optional.of("application/octet-stream");
+      }
+
+      @Override
+      public Future<Long> read(int blockBytes, Function<Buffer, Future<Void>> sink) {
+        Future<Void> taken = Future.succeededFuture();
+        for (int at = from; at < to; at += blockBytes) {
+          Buffer block = Buffer.buffer().appendBytes(bytes, at, Math.min(blockBytes, to - at));
+          taken = taken.compose(before -> sink.apply(block));
+        }
+        return failure == null
+            ? taken.map((long) to - from)
+            : taken.compose(all -> Future.failedFuture(failure));
+      }
+    };
+  }
+
+  /** The bytes of a revision, as readers get them. */
+  byte[] content(Checkpoint item, Revision revision) throws Exception {
+    String key = BlobName.key(item.id(), revision.number(), String.valueOf(revision.sha256()));
+    Reading reading = await(blobs.read(key));
+    Buffer all = Buffer.buffer();
+    while (all.length() < reading.length()) {
+      int length = (int) Math.min(BlobStore.BLOCK_BYTES, reading.length() - all.length());
+      all.appendBuffer(await(reading.piece(all.length(), length)));
+    }
+    await(reading.close());
+    return all.getBytes();
+  }
+
+  /** What the rows say an organization holds, counted anew. */
+  long countedBytes() throws Exception {
+    return integers(
+            "SELECT COALESCE(SUM(bytes), 0) FROM checkpoint_revision WHERE state <> 'expired'")
+        .get(0);
+  }
+
+  /** What the organization's account says. */
+  long accountedBytes() throws Exception {
+    return integers("SELECT COALESCE(SUM(used_bytes), 0) FROM checkpoint_usage").get(0);
+  }
+
+  /** Names of all blobs, or uploads, there are. */
+  List<String> names(boolean isBlob) throws Exception {
+    Instant always = Instant.MAX;
+    return (isBlob
+            ? await(blobs.listBlobs(always, "", 1_000))
+            : await(blobs.listUploads(always, "", 1_000)))
+        .items();
+  }
+}

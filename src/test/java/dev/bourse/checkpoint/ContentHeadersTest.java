@@ -1,0 +1,75 @@
+package dev.bourse.checkpoint;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** How strangers' files are served. */
+class ContentHeadersTest {
+  private static Map<String, String> headers(String contentType, String fileName) {
+    return ContentHeaders.of(new Facts("t", "", fileName, contentType, 1, null), false);
+  }
+
+  private static String disposition(String contentType, String fileName) {
+    return headers(contentType, fileName).getOrDefault("Content-Disposition", "");
+  }
+
+  @Test
+  void whatBrowsersRunIsServedInASandbox() {
+    for (String type :
+        new String[] {
+          "text/html",
+          "TEXT/HTML; charset=utf-8",
+          "application/xhtml+xml",
+          "image/svg+xml",
+          "text/xml",
+          "application/xml",
+          "application/atom+xml",
+          "text/xsl"
+        }) {
+      String policy = headers(type, "f").getOrDefault("Content-Security-Policy", "");
+      assertTrue(policy.startsWith("sandbox;"), type);
+    }
+    for (String type : new String[] {"text/plain", "image/png", "application/json"}) {
+      assertFalse(headers(type, "f").containsKey("Content-Security-Policy"), type);
+    }
+  }
+
+  @Test
+  void scriptsAreAlwaysAttachments() {
+    for (String type :
+        new String[] {
+          "text/javascript",
+          "application/javascript; charset=utf-8",
+          "application/x-javascript",
+          "text/ecmascript",
+          "application/x-sh",
+          "application/wasm"
+        }) {
+      assertTrue(disposition(type, "f").startsWith("attachment;"), type);
+    }
+    assertTrue(disposition("text/plain", "X.JS").startsWith("attachment;"));
+    assertTrue(disposition("text/plain", "x.txt").startsWith("inline;"));
+  }
+
+  @Test
+  void nothingIsStoredOnTheWay() {
+    assertEquals("no-store", headers("text/plain", "x").get("Cache-Control"));
+  }
+
+  @Test
+  void aPlainNameStandsAlone() {
+    assertEquals(
+        "inline; filename=\"notes 1.md\"", ContentHeaders.disposition("notes 1.md", false));
+  }
+
+  @Test
+  void anotherNameIsToldTwice() {
+    assertEquals(
+        "attachment; filename=\"na_ve__.txt\"; filename*=UTF-8''na%C3%AFve%22%25.txt",
+        ContentHeaders.disposition("naïve\"%.txt", true));
+  }
+}

@@ -1,0 +1,272 @@
+package dev.bourse.checkpoint;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import io.vertx.core.Future;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Bytes on their way into real blobs and rows. */
+class UploadTest extends CheckpointFixture {
+  private static final byte[] BYTES = bytes(700_000, 1);
+  private static final Optional<String> NO_SHA = Optional.empty();
+
+  private @Nullable Services made;
+
+  private Services process() {
+    Services running = made;
+    if (running == null) {
+      running = new Services(database, blobs);
+      made = running;
+    }
+    return running;
+  }
+
+  private static byte[] privateKey() {
+    return SecretSamples.all(1).stream()
+        .filter(sample -> sample.rule().equals("private-key"))
+        .findFirst()
+        .orElseThrow()
+        .text()
+        .getBytes(java.nio.charset.StandardCharsets.ISO_8859_1);
+  }
+
+  private CheckpointService.Announced announce(boolean resumable) throws Exception {
+    return announce("a.bin", BYTES, resumable);
+  }
+
+  private CheckpointService.Announced announce(String name, byte[] bytes, boolean resumable)
+      throws Exception {
+    return await(
+        process()
+            .checkpoints
+            .publish(member("alice"), publication(Visibility.ORG, name, bytes, resumable)));
+  }
+
+  private UploadService.Progress put(CheckpointService.Announced to, int from, int until)
+      throws Exception {
+    return await(
+        process()
+            .uploads
+            .putSession(
+                to.session(),
+                Optional.of("bytes " + from + "-" + (until - 1) + "/" + BYTES.length),
+                source(BYTES, from, until, null)));
+  }
+
+  private UploadService.Progress ask(CheckpointService.Announced of) throws Exception {
+    return await(
+        process()
+            .uploads
+            .putSession(of.session(), Optional.of("bytes */*"), source(BYTES, 0, 0, null)));
+  }
+
+  private Future<CheckpointStore.Listed> commit(CheckpointService.Announced of) {
+    return process().uploads.commit(member("alice"), of.item().id(), BYTES.length, NO_SHA);
+  }
+
+  private void isPublished(Checkpoint item, byte[] bytes) throws Exception {
+    Revision live = CheckpointView.live(item);
+    assertEquals(sha256(bytes), live.sha256());
+    assertArrayEquals(bytes, content(item, live));
+    assertEquals(countedBytes(), accountedBytes());
+  }
+
+  private static void conflict(String reason, Future<?> future) {
+    ApiError error = fails(ApiError.class, future);
+    assertEquals(ErrorCode.CONFLICT, error.code(), error.detail());
+    assertEquals(reason, error.extras().get("reason"));
+  }
+
+  @Test
+  void directBytesArePublishedWhole() throws Exception {
+    String id = announce(false).item().id();
+    Checkpoint item =
+        await(process().uploads.putContent(member("alice"), id, source(BYTES))).item();
+    isPublished(item, BYTES);
+    assertEquals(List.of(), names(false), "no upload is left behind");
+  }
+
+  @Test
+  void sessionBytesArePublishedByTheCommit() throws Exception {
+    CheckpointService.Announced announced = announce(true);
+    assertEquals(300_000, put(announced, 0, 300_000).stored());
+    assertEquals(300_000, ask(announced).stored());
+    assertTrue(put(announced, 300_000, BYTES.length).isComplete());
+    isPublished(await(commit(announced)).item(), BYTES);
+    assertEquals(List.of(), names(false), "no upload is left behind");
+  }
+
+  @Test
+  void whatIsSentTwiceCountsOnceAndAGapIsNotTaken() throws Exception {
+    CheckpointService.Announced announced = announce(true);
+    assertEquals(0, put(announced, 10, 20).stored());
+    assertEquals(300_000, put(announced, 0, 300_000).stored());
+    assertEquals(300_000, put(announced, 300_001, 400_000).stored());
+    assertEquals(400_000, put(announced, 100_000, 400_000).stored());
+    assertEquals(400_000, put(announced, 0, 200_000).stored());
+    put(announced, 0, BYTES.length);
+    isPublished(await(commit(announced)).item(), BYTES);
+  }
+
+  @Test
+  void anInterruptedRequestKeepsWhatArrived() throws Exception {
+    CheckpointService.Announced announced = announce(true);
+    fails(
+        IOException.class,
+        process()
+            .uploads
+            .putSession(
+                announced.session(),
+                Optional.of("bytes 0-*/*"),
+                source(BYTES, 0, 300_000, new IOException("gone"))));
+    assertEquals(300_000, ask(announced).stored());
+    put(announced, 300_000, BYTES.length);
+    isPublished(await(commit(announced)).item(), BYTES);
+  }
+
+  @Test
+  void anUploadGoesOnInAnotherProcess() throws Exception {
+    CheckpointService.Announced announced = announce(true);
+    put(announced, 0, 500_000);
+    await(blobs.close());
+    blobs = await(openLocal());
+    made = null;
+    assertEquals(500_000, ask(announced).stored());
+    put(announced, 500_000, BYTES.length);
+    await(blobs.close());
+    blobs = await(openLocal());
+    made = null;
+    isPublished(await(commit(announced)).item(), BYTES);
+  }
+
+  @Test
+  void anUploadWithoutRequestsIsClosedAndOpenedAgain() throws Exception {
+    CheckpointService.Announced announced = announce(true);
+    put(announced, 0, 500_000);
+    clock.advance(OpenUploads.IDLE_MILLIS);
+    await(process().uploads.closeIdle());
+    put(announced, 500_000, BYTES.length);
+    isPublished(await(commit(announced)).item(), BYTES);
+  }
+
+  @Test
+  void aCommitWithBytesMissingChangesNothing() throws Exception {
+    CheckpointService.Announced announced = announce(true);
+    conflict("object-missing", commit(announced));
+    put(announced, 0, 500_000);
+    conflict("object-missing", commit(announced));
+    conflict(
+        "size-mismatch",
+        process().uploads.commit(member("alice"), announced.item().id(), 5, NO_SHA));
+    put(announced, 500_000, BYTES.length);
+    isPublished(await(commit(announced)).item(), BYTES);
+    conflict("not-pending", commit(announced));
+  }
+
+  @Test
+  void anotherDigestBeginsTheSessionAnew() throws Exception {
+    CheckpointService.Announced announced = announce(true);
+    put(announced, 0, BYTES.length);
+    conflict(
+        "sha-mismatch",
+        process()
+            .uploads
+            .commit(
+                member("alice"),
+                announced.item().id(),
+                BYTES.length,
+                Optional.of(CheckpointSamples.SHA)));
+    assertEquals(0, ask(announced).stored());
+    put(announced, 0, BYTES.length);
+    isPublished(await(commit(announced)).item(), BYTES);
+  }
+
+  @Test
+  void aSessionEndsInTime() throws Exception {
+    CheckpointService.Announced announced = announce(true);
+    put(announced, 0, BYTES.length);
+    clock.advance(CONFIG.sessionMillis());
+    assertEquals(ErrorCode.UPLOAD_TIMEOUT, fails(ApiError.class, commit(announced)).code());
+    assertEquals(
+        ErrorCode.GONE,
+        fails(
+                ApiError.class,
+                process()
+                    .uploads
+                    .putSession(
+                        announced.session(), Optional.of("bytes */*"), source(BYTES, 0, 0, null)))
+            .code());
+  }
+
+  @Test
+  void aSessionEndsWithItsItem() throws Exception {
+    CheckpointService.Announced announced = announce(true);
+    put(announced, 0, 100);
+    await(process().checkpoints.delete(member("alice"), announced.item().id()));
+    assertEquals(
+        ErrorCode.GONE,
+        fails(
+                ApiError.class,
+                process().uploads.putSession(announced.session(), Optional.empty(), source(BYTES)))
+            .code());
+  }
+
+  @Test
+  void aCredentialTakesTheAnnouncementWithIt() throws Exception {
+    byte[] text = BYTES.clone();
+    byte[] secret = privateKey();
+    System.arraycopy(secret, 0, text, 600_000, secret.length);
+    for (boolean resumable : new boolean[] {false, true}) {
+      CheckpointService.Announced announced = announce("s" + resumable, text, resumable);
+      Future<?> sent =
+          resumable
+              ? process().uploads.putSession(announced.session(), Optional.empty(), source(text))
+              : process().uploads.putContent(member("alice"), announced.item().id(), source(text));
+      ApiError error = fails(ApiError.class, sent);
+      assertEquals(ErrorCode.SECRET_DETECTED, error.code(), error.detail());
+      assertEquals("private-key", error.extras().get("rule"));
+      assertEquals(600_000L, error.extras().get("offset"));
+      assertEquals(
+          ErrorCode.GONE,
+          fails(ApiError.class, process().checkpoints.get(member("alice"), announced.item().id()))
+              .code());
+      assertEquals(List.of(), names(false));
+      assertEquals(List.of(), names(true));
+      assertEquals(0, accountedBytes());
+    }
+  }
+
+  @Test
+  void aRefusedDirectRequestMayBeRepeated() throws Exception {
+    String id = announce(false).item().id();
+    conflict(
+        "size-mismatch",
+        process().uploads.putContent(member("alice"), id, source(BYTES, 0, 5, null)));
+    fails(
+        IOException.class,
+        process()
+            .uploads
+            .putContent(
+                member("alice"), id, source(BYTES, 0, BYTES.length, new IOException("gone"))));
+    assertEquals(List.of(), names(false));
+    isPublished(
+        await(process().uploads.putContent(member("alice"), id, source(BYTES))).item(), BYTES);
+    conflict("not-pending", process().uploads.putContent(member("alice"), id, source(BYTES)));
+  }
+
+  @Test
+  void eachKindOfUploadHasItsOwnWay() throws Exception {
+    conflict(
+        "resumable-upload",
+        process().uploads.putContent(member("alice"), announce(true).item().id(), source(BYTES)));
+    conflict("wrong-status", commit(announce("b.bin", BYTES, false)));
+  }
+}
