@@ -366,6 +366,13 @@ final class EdgeLoop {
     }
   }
 
+  /**
+   * Runs something on this loop once it has done what is at hand; may be called from any thread.
+   */
+  void later(Runnable action) {
+    context.runOnContext(turn -> action.run());
+  }
+
   /** Once a second: closes late connections and renews the Date header. */
   void sweep() {
     date = now();

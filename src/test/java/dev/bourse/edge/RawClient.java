@@ -6,6 +6,8 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /** Bytes over a socket, for what no HTTP client would send. */
 final class RawClient implements AutoCloseable {
@@ -52,6 +54,17 @@ final class RawClient implements AutoCloseable {
     } catch (IOException reset) {
       return true;
     }
+  }
+
+  /** Reads until the server closes, so many bytes at a time with a rest in between; how many. */
+  long readSlowly(int restMillis, int bytes) throws IOException {
+    long all = 0;
+    int read;
+    while ((read = socket.getInputStream().readNBytes(bytes).length) > 0) {
+      all += read;
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(restMillis));
+    }
+    return all;
   }
 
   /** What the server says until the given text is seen. */
