@@ -60,11 +60,21 @@ final class RawClient implements AutoCloseable {
   long readSlowly(int restMillis, int bytes) throws IOException {
     long all = 0;
     int read;
-    while ((read = socket.getInputStream().readNBytes(bytes).length) > 0) {
+    byte[] some = new byte[bytes];
+    while ((read = read(some)) > 0) {
       all += read;
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(restMillis));
     }
     return all;
+  }
+
+  private int read(byte[] some) {
+    try {
+      return socket.getInputStream().readNBytes(some, 0, some.length);
+    } catch (IOException reset) {
+      // A reset is a way of closing, too.
+      return 0;
+    }
   }
 
   /** What the server says until the given text is seen. */
