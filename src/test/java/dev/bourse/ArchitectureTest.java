@@ -54,7 +54,7 @@ final class ArchitectureTest {
                   "org.slf4j",
                   "org.sqlite..")),
           entry("access", List.of("io.vertx.core", "org.slf4j")),
-          entry("audit", List.of("io.vertx.core", "org.slf4j")),
+          entry("audit", List.of("io.vertx.core..", "org.slf4j")),
           entry(
               "edge",
               List.of(
@@ -70,7 +70,7 @@ final class ArchitectureTest {
           entry("nodes", List.of("io.vertx.core", "org.apache.sshd..", "org.slf4j")),
           entry("capacity", List.of("io.vertx.core..", "org.slf4j")),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
-          entry("org", List.of("io.vertx.core..")),
+          entry("org", List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
           entry("admin", List.of("io.vertx.core.json", "picocli")),
           entry("operator", List.of("io.vertx.core..")),
           entry("app", List.of("io.vertx.core..", "picocli", "org.yaml.snakeyaml..", "org.slf4j")));

@@ -79,6 +79,23 @@ public final class Tokens {
     return lastReading;
   }
 
+  /**
+   * Forgets a token whose revocation is stored. Readings begun before the call end first, so that
+   * none brings it back; the store is not asked, so that its being away cannot keep the token
+   * alive.
+   */
+  public synchronized Future<Void> drop(String tokenId) {
+    lastReading =
+        lastReading
+            .otherwiseEmpty()
+            .map(
+                read -> {
+                  byId.remove(tokenId);
+                  return null;
+                });
+    return lastReading;
+  }
+
   private Future<Void> loadAll() {
     return store
         .listOrganizations()

@@ -7,6 +7,7 @@ import dev.bourse.access.Operators;
 import dev.bourse.access.Tokens;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.AuditedReads;
+import dev.bourse.audit.TrailStore;
 import dev.bourse.capacity.ActivityStore;
 import dev.bourse.capacity.CapacityRoutes;
 import dev.bourse.capacity.CapacityService;
@@ -36,8 +37,12 @@ import dev.bourse.nodes.NodeProvider;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.nodes.SshNodes;
 import dev.bourse.operator.SwitchRoutes;
+import dev.bourse.org.Directory;
+import dev.bourse.org.LocalDirectory;
 import dev.bourse.org.OrgRoutes;
+import dev.bourse.org.OrgService;
 import dev.bourse.org.OrgStore;
+import dev.bourse.org.ScimDirectory;
 import dev.bourse.store.Database;
 import dev.bourse.store.PostgresDatabase;
 import dev.bourse.store.SqliteDatabase;
@@ -268,11 +273,23 @@ final class Bourse {
               Operations operations = new Operations();
               new CapacityRoutes(capacity, keys).bind(operations);
               new MarketRoutes(market).bind(operations);
-              new OrgRoutes(new OrgStore(database), config.edge().requestsPerMinute())
-                  .bind(operations);
+              OrgService org =
+                  new OrgService(
+                      new OrgStore(database), new TrailStore(database), directory(), tokens, clock);
+              new OrgRoutes(org, config.edge().requestsPerMinute()).bind(operations);
               new SwitchRoutes(switches).bind(operations);
               return market.start().compose(opened -> serve(operations, credentials, contracts));
             });
+  }
+
+  private Directory directory() {
+    Directory directory =
+        config
+            .scim()
+            .<Directory>map(scim -> new ScimDirectory(vertx, scim, clock))
+            .orElseGet(LocalDirectory::new);
+    stops.push(directory::close);
+    return directory;
   }
 
   private List<KeysFile> operatorFiles() {

@@ -8,6 +8,7 @@ import dev.bourse.edge.SharedBudgetConfig;
 import dev.bourse.market.MarketConfig;
 import dev.bourse.nodes.SimulatedConfig;
 import dev.bourse.nodes.SshConfig;
+import dev.bourse.org.ScimConfig;
 import dev.bourse.store.PostgresConfig;
 import dev.bourse.store.PostgresUrl;
 import java.nio.file.Path;
@@ -32,6 +33,7 @@ import java.util.function.Supplier;
  * @param market the market
  * @param simulated simulated machines
  * @param ssh real machines, when {@code nodes.ssh.identity-file} is set
+ * @param scim the directory of members, when {@code directory.kind} is {@code scim}
  * @param world a world file to seed the store from
  */
 record Config(
@@ -45,6 +47,7 @@ record Config(
     MarketConfig market,
     SimulatedConfig simulated,
     Optional<SshConfig> ssh,
+    Optional<ScimConfig> scim,
     Optional<Path> world) {
 
   /** One burst of an address is a quarter of its minute: 300 of 1,200. */
@@ -87,6 +90,7 @@ record Config(
           store,
           "sqlite, the embedded store in the data folder, or postgres://user@host:port/database");
     }
+    Optional<ScimConfig> scim = ScimConfig.from(settings);
     String world = settings.text("world", "");
     faults.addAll(settings.faults());
     if (!faults.isEmpty()) {
@@ -103,6 +107,7 @@ record Config(
         market,
         simulated,
         ssh.orElseThrow(),
+        scim,
         world.isEmpty() ? Optional.empty() : Optional.of(Path.of(world)));
   }
 

@@ -6,6 +6,10 @@
  * dev.bourse.audit.AuditedReads} and committed every 50 ms, so that a read never waits for the
  * disk; a crash loses at most 100 ms of them.
  *
+ * <p>A trail is read a page at a time by {@link dev.bourse.audit.TrailStore}, newest first, by id
+ * below the last one seen: no page counts or skips what is before it. {@link
+ * dev.bourse.audit.TrailExport} strings pages together for who wants all.
+ *
  * <p>Two indexes, by organization and by actor, serve the two trails. With both, an appended row
  * costs the writing thread 12 to 20 µs when keys are scattered and 4 µs when there is one. So a
  * commit has 1,024 rows at most, which holds the writer for some 20 ms, and an INSERT has 64.

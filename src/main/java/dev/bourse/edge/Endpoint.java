@@ -95,6 +95,7 @@ final class Endpoint {
               .getJsonObject("responses", new JsonObject())
               .getJsonObject(status, new JsonObject());
       types.addAll(response.getJsonObject("content", new JsonObject()).fieldNames());
+      types.addAll(response.getJsonObject(Contract.OTHER_CONTENT, new JsonObject()).fieldNames());
     }
     return types.isEmpty() ? List.of(JSON) : List.copyOf(types);
   }

@@ -51,6 +51,7 @@ final class Exchange implements Call {
   private @Nullable JsonObject body;
   private boolean unread;
   private boolean done;
+  private boolean counted;
 
   Exchange(
       EdgeLoop loop,
@@ -155,12 +156,7 @@ final class Exchange implements Call {
     if (answer instanceof Answer.Whole whole) {
       answer(whole);
     } else if (answer instanceof Answer.Streamed streamed) {
-      // Until the first piece is there, a fault can still be told in full.
-      streamed
-          .pieces()
-          .next()
-          .onSuccess(first -> stream(first, streamed.pieces()))
-          .onFailure(this::fail);
+      new PieceSender(this, loop, link, streamed.pieces()).ask();
     }
   }
 
@@ -187,47 +183,23 @@ final class Exchange implements Call {
     end(response, answer.body());
   }
 
-  private void stream(Optional<Buffer> first, Pieces rest) {
+  /** Begins a 200 in the negotiated media type; null when the client is gone. */
+  @Nullable HttpServerResponse beginStreamed() {
     HttpServerResponse response = begin(200);
-    if (response == null) {
-      return;
+    if (response != null) {
+      count(200);
+      response
+          .headers()
+          .add(HttpHeaders.CACHE_CONTROL, NO_STORE)
+          .add(HttpHeaders.CONTENT_TYPE, mediaType);
     }
-    response
-        .headers()
-        .add(HttpHeaders.CACHE_CONTROL, NO_STORE)
-        .add(HttpHeaders.CONTENT_TYPE, mediaType);
-    if (first.isEmpty() || HttpMethod.HEAD.equals(request.method())) {
-      end(response, null);
-      return;
-    }
-    response.setChunked(true);
-    send(response, first, rest);
+    return response;
   }
 
-  /**
-   * Sends a piece and asks for the next. What fails midway ends the connection, so that the client
-   * sees the answer is not whole.
-   */
-  private void send(HttpServerResponse response, Optional<Buffer> piece, Pieces rest) {
-    if (piece.isEmpty()) {
-      end(response, null);
-      return;
-    }
-    loop.connections().sends(link);
-    response
-        .write(piece.get())
-        .compose(
-            taken -> {
-              loop.connections().sent(link);
-              return rest.next();
-            })
-        .onSuccess(next -> send(response, next, rest))
-        .onFailure(
-            e -> {
-              LOG.warn("answer {} was cut off: {}", id, e.toString());
-              settle(response.getStatusCode());
-              loop.connections().close(link);
-            });
+  /** An answer that was begun cannot be finished. */
+  void cutOff(int status, Throwable fault) {
+    LOG.warn("answer {} was cut off: {}", id, fault.toString());
+    settle(status);
   }
 
   /** Sends a page that needs no caller. */
@@ -320,7 +292,8 @@ final class Exchange implements Call {
     return "\"default\";r=" + probe.getRemainingTokens() + ";t=" + seconds;
   }
 
-  private void end(HttpServerResponse response, @Nullable Buffer content) {
+  /** Sends the rest of an answer; the connection is free for the next request. */
+  void end(HttpServerResponse response, @Nullable Buffer content) {
     settle(response.getStatusCode());
     // A body that nobody asked for may have ended while the operation was at work.
     if (unread && !request.isEnded()) {
@@ -343,6 +316,15 @@ final class Exchange implements Call {
 
   private void settle(int status) {
     loop.metrics().left();
+    count(status);
+  }
+
+  /** Once a request, when its answer starts. */
+  private void count(int status) {
+    if (counted) {
+      return;
+    }
+    counted = true;
     EdgeMetrics.Series series = endpoint == null ? loop.unrouted() : endpoint.series();
     series.answered(status, loop.nanos() - enteredNanos);
   }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.Settings;
 import dev.bourse.edge.SharedBudgetConfig;
+import dev.bourse.org.ScimConfig;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Files;
@@ -45,6 +46,7 @@ class ConfigTest {
     assertEquals(0, config.simulated().failureRate());
     assertEquals(Optional.empty(), config.ssh());
     assertEquals(Optional.empty(), config.sharedBudgets());
+    assertEquals(Optional.empty(), config.scim());
     assertEquals(Optional.empty(), config.world());
   }
 
@@ -109,6 +111,65 @@ class ConfigTest {
     assertEquals(5, config.ssh().orElseThrow().maxConcurrent());
     assertEquals(Optional.of(Path.of("w.yaml")), config.world());
     assertEquals(DATA, config.data());
+  }
+
+  @Test
+  void aScimDirectoryHasAUrlATokenAndATimeout(@TempDir Path folder) throws Exception {
+    Path file = Files.writeString(folder.resolve("token"), " s3cret\n");
+    ScimConfig scim =
+        config(
+                Map.of(
+                    "directory.kind", "scim",
+                    "directory.timeout", "500ms",
+                    "directory.scim.url", "https://id.example/scim/v2",
+                    "directory.scim.token-file", file.toString(),
+                    "directory.scim.last-login", "urn:x:User:lastLogin"))
+            .scim()
+            .orElseThrow();
+    assertEquals(
+        new ScimConfig("https://id.example/scim/v2", "s3cret", 500, "urn:x:User:lastLogin"), scim);
+    assertFalse(scim.toString().contains("s3cret"));
+    for (String url : List.of("http://localhost:1/scim", "http://127.0.0.1", "http://[::1]:8")) {
+      assertEquals(
+          url,
+          config(Map.of("directory.kind", "scim", "directory.scim.url", url))
+              .scim()
+              .orElseThrow()
+              .url());
+    }
+    for (String url :
+        List.of(
+            "",
+            "id.example",
+            "http://id.example",
+            "https://id.example/",
+            "ftp://localhost",
+            "https://u:p@id.example",
+            "https://id.example?a",
+            "https://id.example#a",
+            "http://127.0.0.1.evil.example")) {
+      List<String> faults =
+          faults(Map.of("directory.kind", "scim", "directory.scim.url", url), Map.of());
+      assertEquals(1, faults.size(), faults.toString());
+      assertTrue(faults.get(0).startsWith("directory.scim.url: "), faults.toString());
+    }
+    List<String> faults =
+        faults(
+            Map.of(
+                "directory.kind", "ldap",
+                "directory.timeout", "1ms",
+                "directory.scim.tokens", "x"),
+            Map.of());
+    assertEquals(3, faults.size(), faults.toString());
+    List<String> token =
+        faults(
+            Map.of(
+                "directory.kind", "scim",
+                "directory.scim.url", "https://id.example",
+                "directory.scim.token", "two words"),
+            Map.of());
+    assertEquals(1, token.size(), token.toString());
+    assertFalse(token.get(0).contains("words"), token.get(0));
   }
 
   @Test

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.bourse.access.Operator;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.store.Statement;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.TreeSet;
@@ -73,6 +74,16 @@ class ContractCoverageTest {
               null,
               List.of(KEYS.replace("acme", "globex") + "/k")),
           new Case("whoami", "/api/whoami", null, List.of()),
+          new Case("listMembers", "/api/org/members", null, List.of()),
+          new Case("listTokens", "/api/org/tokens", null, List.of()),
+          new Case(
+              "listTokenActivity",
+              "/api/org/tokens/self/activity",
+              null,
+              List.of("/api/org/tokens/globex-token/activity")),
+          // With a parameter it does not take, so that the callers live on.
+          new Case("revokeOwnToken", "/api/org/tokens/self?cluster=acme-train", null, List.of()),
+          new Case("listOrgActivity", "/api/org/activity", null, List.of()),
           new Case("readMarketFeed", "/api/market/feed", null, List.of()),
           new Case("readSwitches", SWITCHES, null, List.of()),
           new Case("writeSwitches", SWITCHES, "{\"capacity_writes_armed\":true}", List.of()));
@@ -82,6 +93,16 @@ class ContractCoverageTest {
   @BeforeAll
   static void start() {
     bourse = RunningBourse.demo();
+    RunningBourse.await(
+        bourse
+            .service()
+            .database()
+            .commit(
+                List.of(
+                    Statement.of(
+                        "INSERT INTO token (token_id, org_id, name, secret_sha256, scopes,"
+                            + " created_by, created_at)"
+                            + " VALUES ('globex-token', 'globex', 'x', '', '', 'member:dave', 1)"))));
   }
 
   @AfterAll
