@@ -1,5 +1,6 @@
 package dev.bourse.app;
 
+import dev.bourse.audit.AuditConfig;
 import dev.bourse.capacity.CapacityConfig;
 import dev.bourse.core.Settings;
 import dev.bourse.edge.EdgeConfig;
@@ -26,6 +27,7 @@ import java.util.function.Supplier;
  * @param eventLoops {@code event-loops}: one for each core by default
  * @param edge how the API is served
  * @param managementPort where health and metrics are served, on loopback; 0 for a free port
+ * @param audit how records are sealed and how long they are kept
  * @param capacity the capacity feature
  * @param market the market
  * @param simulated simulated machines
@@ -38,6 +40,7 @@ record Config(
     int eventLoops,
     EdgeConfig edge,
     int managementPort,
+    AuditConfig audit,
     CapacityConfig capacity,
     MarketConfig market,
     SimulatedConfig simulated,
@@ -66,6 +69,7 @@ record Config(
    */
   static Config from(Settings settings, Path data, List<String> found) throws Faulty {
     List<String> faults = new ArrayList<>(found);
+    AuditConfig audit = AuditConfig.from(settings);
     CapacityConfig capacity = CapacityConfig.from(settings);
     MarketConfig market = MarketConfig.from(settings, capacity.swapFreshnessMillis());
     SimulatedConfig simulated = simulated(settings);
@@ -94,6 +98,7 @@ record Config(
         eventLoops,
         edge.orElseThrow(),
         managementPort,
+        audit,
         capacity,
         market,
         simulated,

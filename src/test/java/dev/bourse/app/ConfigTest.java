@@ -8,6 +8,7 @@ import dev.bourse.core.Settings;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,6 +34,11 @@ class ConfigTest {
     assertEquals(1_200, config.edge().edgePerMinute());
     assertEquals(300, config.edge().edgeBurst());
     assertEquals(Set.of(), config.edge().trustedProxies());
+    assertEquals(300_000, config.audit().sealIntervalMillis());
+    assertEquals(Duration.ofDays(90).toMillis(), config.audit().readsMillis());
+    assertEquals(0, config.audit().writesMillis());
+    assertEquals(Duration.ofDays(400).toMillis(), config.audit().activityMillis());
+    assertEquals(3_600_000, config.audit().retentionIntervalMillis());
     assertEquals(5_000, config.capacity().cadenceMillis());
     assertEquals(3_600_000, config.capacity().swapFreshnessMillis());
     assertEquals(10_000, config.market().tickMillis());
@@ -55,6 +61,11 @@ class ConfigTest {
     values.put("limits.requests-per-minute", "7");
     values.put("limits.edge-per-minute", "80");
     values.put("limits.edge-burst", "9");
+    values.put("audit.seal-interval", "7s");
+    values.put("retention.reads", "2d");
+    values.put("retention.writes", "3d");
+    values.put("retention.activity", "0");
+    values.put("retention.interval", "11s");
     values.put("capacity.write-cadence", "250ms");
     values.put("market.tick", "2");
     values.put("market.protection", "5m");
@@ -82,6 +93,11 @@ class ConfigTest {
     assertEquals(7, config.edge().requestsPerMinute());
     assertEquals(80, config.edge().edgePerMinute());
     assertEquals(9, config.edge().edgeBurst());
+    assertEquals(7_000, config.audit().sealIntervalMillis());
+    assertEquals(Duration.ofDays(2).toMillis(), config.audit().readsMillis());
+    assertEquals(Duration.ofDays(3).toMillis(), config.audit().writesMillis());
+    assertEquals(0, config.audit().activityMillis());
+    assertEquals(11_000, config.audit().retentionIntervalMillis());
     assertEquals(250, config.capacity().cadenceMillis());
     assertEquals(7_200_000, config.capacity().swapFreshnessMillis());
     assertEquals(7_200_000, config.market().swapFreshnessMillis());
@@ -139,6 +155,15 @@ class ConfigTest {
           part + " in " + faults);
     }
     assertEquals(10, faults.size(), faults.toString());
+  }
+
+  @Test
+  void recordsAreKeptForADayAtLeast() {
+    List<String> faults = faults(Map.of("retention.reads", "90"), Map.of());
+
+    assertEquals(1, faults.size(), faults.toString());
+    assertTrue(faults.get(0).contains("retention.reads: 'PT1M30S'"), faults.get(0));
+    assertTrue(faults.get(0).contains("at least 1d"), faults.get(0));
   }
 
   @Test
