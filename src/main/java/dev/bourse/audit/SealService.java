@@ -7,9 +7,10 @@ import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Verification of the sealed trails, a bounded run of batches at a time. */
@@ -19,9 +20,6 @@ public final class SealService {
 
   /** Batches of one run: quiet trails have small ones, and each has 16 bytes a row besides. */
   static final int BATCHES_PER_RUN = 500;
-
-  /** A batch purged between two queries looks faulty; the second look then says another thing. */
-  private static final int LOOKS = 4;
 
   private final Vertx vertx;
   private final SealStore store;
@@ -89,24 +87,11 @@ public final class SealService {
     return exists.compose(
         found ->
             found
-                ? look(chain, afterBatch).compose(first -> confirm(first, afterBatch, LOOKS))
+                ? verify(chain, afterBatch)
                 : Future.failedFuture(ApiError.notFound("organization", chain.orgId())));
   }
 
-  /** A fault counts when two looks in a row find the same. */
-  private Future<Report> confirm(Report seen, long afterBatch, int looksLeft) {
-    if (seen.fault() == null || looksLeft == 0) {
-      return Future.succeededFuture(seen);
-    }
-    return look(seen.chain(), afterBatch)
-        .compose(
-            again ->
-                Objects.equals(seen.fault(), again.fault())
-                    ? Future.succeededFuture(again)
-                    : confirm(again, afterBatch, looksLeft - 1));
-  }
-
-  private Future<Report> look(Chain chain, long afterBatch) {
+  private Future<Report> verify(Chain chain, long afterBatch) {
     // First how far all is sealed: seals read later can only be more.
     return store
         .readThroughId()
@@ -117,12 +102,65 @@ public final class SealService {
   private Future<Run> gather(Chain chain, long throughId, long afterBatch) {
     return store
         .listSizes(chain, afterBatch, BATCHES_PER_RUN)
-        .compose(sizes -> store.listSeals(chain, afterBatch, lastOfRun(sizes, afterBatch)))
         .compose(
-            stored ->
-                store
-                    .findHead(chain)
-                    .compose(head -> gather(chain, throughId, afterBatch, stored, head)));
+            sizes -> {
+              long toBatch = lastOfRun(sizes, afterBatch);
+              return store
+                  .listSeals(chain, afterBatch, toBatch)
+                  .compose(
+                      stored ->
+                          store
+                              .findHead(chain)
+                              .compose(head -> gather(chain, throughId, afterBatch, stored, head)))
+                  .compose(
+                      run ->
+                          store
+                              .listSeals(chain, afterBatch, toBatch)
+                              .map(now -> settled(run, now)));
+            });
+  }
+
+  /**
+   * A batch may have been purged after its seal was read and before its rows were. A second look at
+   * the seals tells, and then its rows count no more.
+   */
+  private static Run settled(Run run, List<Seal> now) {
+    Set<Long> purgedBefore = new HashSet<>();
+    run.seals().stream().filter(Seal::isPurged).forEach(seal -> purgedBefore.add(seal.batch()));
+    List<Seal> purgedMeanwhile =
+        now.stream()
+            .filter(seal -> seal.isPurged() && !purgedBefore.contains(seal.batch()))
+            .toList();
+    List<RecordedRow> rows =
+        run.rows().stream()
+            .filter(
+                row ->
+                    purgedMeanwhile.stream()
+                        .noneMatch(seal -> row.id() >= seal.firstId() && row.id() <= seal.lastId()))
+            .toList();
+    return new Run(
+        run.chain(),
+        run.throughId(),
+        run.afterBatch(),
+        before(run.afterBatch(), now),
+        after(run.afterBatch(), now),
+        rows,
+        run.beyond(),
+        run.head());
+  }
+
+  private static Seal.@Nullable Link before(long afterBatch, List<Seal> stored) {
+    return afterBatch == 0
+        ? Seal.Link.BEGINNING
+        : stored.stream()
+            .filter(seal -> seal.batch() == afterBatch)
+            .findFirst()
+            .map(Seal::link)
+            .orElse(null);
+  }
+
+  private static List<Seal> after(long afterBatch, List<Seal> stored) {
+    return stored.stream().filter(seal -> seal.batch() > afterBatch).toList();
   }
 
   private static long lastOfRun(List<SealStore.Size> sizes, long afterBatch) {
@@ -140,15 +178,8 @@ public final class SealService {
 
   private Future<Run> gather(
       Chain chain, long throughId, long afterBatch, List<Seal> stored, Optional<Seal> head) {
-    List<Seal> seals = stored.stream().filter(seal -> seal.batch() > afterBatch).toList();
-    Seal.Link before =
-        afterBatch == 0
-            ? Seal.Link.BEGINNING
-            : stored.stream()
-                .filter(seal -> seal.batch() == afterBatch)
-                .findFirst()
-                .map(Seal::link)
-                .orElse(null);
+    List<Seal> seals = after(afterBatch, stored);
+    Seal.Link before = before(afterBatch, stored);
     long lastId = seals.isEmpty() ? endOf(before) : seals.get(seals.size() - 1).lastId();
     boolean isEnd = seals.isEmpty() || head.map(h -> h.batch()).equals(last(seals));
     Future<List<RecordedRow>> rows =

@@ -12,7 +12,8 @@
  * then writes, because SQLite fails it as soon as another has written, so a decision is made in
  * memory and guarded by a demand on the rows it changes. {@link dev.bourse.store.PostgresDatabase}
  * keeps the same promises on a server that several processes share. {@link
- * dev.bourse.store.Migrations} brings any engine's schema up to date.
+ * dev.bourse.store.Migrations} brings any engine's schema up to date. {@link
+ * dev.bourse.store.Upkeep} runs work on the store that nobody waits for.
  */
 @NullMarked
 package dev.bourse.store;

@@ -8,11 +8,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.store.Change;
+import dev.bourse.store.ChangeListener;
+import dev.bourse.store.Database;
+import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
+import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Sealing and verifying on a real store. Engines plug in by subclassing. */
@@ -295,5 +301,54 @@ abstract class SealsTest extends TrailFixture {
 
     assertTrue(String.valueOf(e.getMessage()).contains("set it back"), e.getMessage());
     assertEquals(List.of(), findings("acme", false));
+  }
+
+  @Test
+  void aCommitThatFailsIsMadeUpForInTheNextRound() throws Exception {
+    rows(1, 1_500, "acme", false);
+    AtomicInteger failures = new AtomicInteger(1);
+    Sealer failing = new Sealer(vertx, failing(failures), clock, nanos::get, SETTLE_MILLIS);
+    for (int i = 0; i < 3; i++) {
+      settle();
+      Future<Boolean> step = failing.step();
+      while (await(step.otherwise(false))) {
+        step = failing.step();
+      }
+    }
+
+    assertEquals(0, failures.get());
+    assertEquals(1_500, verify("acme", false, 0).rows());
+  }
+
+  /** The store, with so many of its commits refused. */
+  private Database failing(AtomicInteger failures) {
+    return new Database() {
+      @Override
+      public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
+        return database.read(sql, parameters, mapper);
+      }
+
+      @Override
+      public Future<Void> commit(List<Statement> statements, List<Change> changes) {
+        return failures.getAndUpdate(n -> Math.max(0, n - 1)) > 0
+            ? Future.failedFuture(new StoreUnavailable("made to fail", null))
+            : database.commit(statements, changes);
+      }
+
+      @Override
+      public void listen(ChangeListener listener) {
+        database.listen(listener);
+      }
+
+      @Override
+      public boolean isShared() {
+        return database.isShared();
+      }
+
+      @Override
+      public Future<Void> close() {
+        return database.close();
+      }
+    };
   }
 }

@@ -187,4 +187,28 @@ abstract class TrailRetentionTest extends TrailFixture {
     assertEquals(List.of(), findings("acme", true));
     assertTrue(findings("globex", false).isEmpty());
   }
+
+  @Test
+  void purgingWhileVerifyingIsNoFault() throws Exception {
+    for (long batch = 0; batch < 20; batch++) {
+      rows(1_000 * batch + 1, 1_000 * batch + 200, "acme", true);
+      seal();
+    }
+    row(90_000, "globex", false);
+    clock.advance(READS_KEPT + 1);
+    TrailRetention retention = retention(READS_KEPT, 0);
+    Future<Boolean> purging = retention.step();
+    int runs = 0;
+    while (!purging.isComplete() || await(purging)) {
+      if (purging.isComplete()) {
+        purging = retention.step();
+      }
+      assertNull(verify("acme", true, 0).fault());
+      assertNull(verify("acme", true, 7).fault());
+      runs++;
+    }
+
+    assertTrue(runs > 1, runs + " runs");
+    assertEquals(20, verify("acme", true, 0).purgedBatches());
+  }
 }
