@@ -142,18 +142,37 @@ public final class Sealer {
     if (taken.throughId() <= taken.fromId()) {
       return Future.succeededFuture(false);
     }
+    // The heads belong to the mark only if it has not moved since: another may have sealed.
     return store
         .readHeads(taken.chains())
-        .compose(heads -> vertx.executeBlocking(() -> seal(taken, heads), false))
-        .compose(seals -> store.seal(seals, taken.fromId(), taken.throughId()))
-        .map(stored -> !isLast)
+        .compose(
+            heads ->
+                store
+                    .readThroughId()
+                    .compose(
+                        through ->
+                            through == taken.fromId()
+                                ? commit(taken, heads).map(!isLast)
+                                : Future.succeededFuture(leaveToOther())))
         .recover(
             e -> {
-              target = SealStore.isDoneElsewhere(e) ? null : (Long) id;
-              return SealStore.isDoneElsewhere(e)
-                  ? Future.succeededFuture(false)
-                  : Future.failedFuture(e);
+              if (SealStore.isDoneElsewhere(e)) {
+                return Future.succeededFuture(leaveToOther());
+              }
+              target = id;
+              return Future.failedFuture(e);
             });
+  }
+
+  private boolean leaveToOther() {
+    target = null;
+    return false;
+  }
+
+  private Future<Void> commit(Stretch taken, Map<Chain, Seal.Link> heads) {
+    return vertx
+        .executeBlocking(() -> seal(taken, heads), false)
+        .compose(seals -> store.seal(seals, taken.fromId(), taken.throughId()));
   }
 
   private List<Seal> seal(Stretch taken, Map<Chain, Seal.Link> heads) {

@@ -21,6 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 class PostgresSealsTest extends SealsTest {
   private static PostgresServer server;
 
+  private String url = "";
+
   @BeforeAll
   static void startServer(@TempDir Path folder) throws Exception {
     server = PostgresServer.start(folder.resolve("pg"), Map.of());
@@ -33,9 +35,14 @@ class PostgresSealsTest extends SealsTest {
 
   @Override
   Future<? extends Database> open() throws Exception {
+    url = server.newDatabase();
+    return openAgain();
+  }
+
+  private Future<? extends Database> openAgain() {
     return PostgresDatabase.open(
         vertx,
-        PostgresConfig.defaults(PostgresUrl.parse(server.newDatabase()), ""),
+        PostgresConfig.defaults(PostgresUrl.parse(url), ""),
         "db/postgres",
         clock,
         new Random());
@@ -66,5 +73,25 @@ class PostgresSealsTest extends SealsTest {
     round(sealer::step);
 
     assertEquals(1, verify("acme", false, 0).rows());
+  }
+
+  @Test
+  void anotherProcessThatSealsAtTheSameTimeSealsNothingTwice() throws Exception {
+    Database others = await(openAgain());
+    Sealer other = new Sealer(vertx, others, clock, nanos::get, SETTLE_MILLIS);
+    for (int i = 0; i < 5; i++) {
+      rows(1 + 1_000 * i, 600 + 1_000 * i, "acme", false);
+      settle();
+      Future<Boolean> mine = sealer.step();
+      Future<Boolean> theirs = other.step();
+      await(mine);
+      await(theirs);
+    }
+    seal();
+    await(others.close());
+
+    assertEquals(3_000, verify("acme", false, 0).rows());
+    assertEquals(
+        List.of(3_000L), integers("SELECT CAST(SUM(row_count) AS BIGINT) FROM audit_seal"));
   }
 }
