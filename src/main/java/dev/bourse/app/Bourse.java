@@ -5,9 +5,14 @@ import dev.bourse.access.Authenticator;
 import dev.bourse.access.Credentials;
 import dev.bourse.access.Operators;
 import dev.bourse.access.Tokens;
+import dev.bourse.audit.AuditConfig;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.AuditedReads;
+import dev.bourse.audit.SealService;
+import dev.bourse.audit.Sealer;
+import dev.bourse.audit.TrailRetention;
 import dev.bourse.audit.TrailStore;
+import dev.bourse.capacity.ActivityRetention;
 import dev.bourse.capacity.ActivityStore;
 import dev.bourse.capacity.CapacityRoutes;
 import dev.bourse.capacity.CapacityService;
@@ -36,6 +41,7 @@ import dev.bourse.market.MarketStore;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.nodes.SshNodes;
+import dev.bourse.operator.SealRoutes;
 import dev.bourse.operator.SwitchRoutes;
 import dev.bourse.org.Directory;
 import dev.bourse.org.LocalDirectory;
@@ -44,10 +50,12 @@ import dev.bourse.org.OrgService;
 import dev.bourse.org.OrgStore;
 import dev.bourse.org.ScimDirectory;
 import dev.bourse.store.Database;
+import dev.bourse.store.PostgresConfig;
 import dev.bourse.store.PostgresDatabase;
 import dev.bourse.store.SqliteDatabase;
 import dev.bourse.store.StoreConfig;
 import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.Upkeep;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -278,6 +286,8 @@ final class Bourse {
                       new OrgStore(database), new TrailStore(database), directory(), tokens, clock);
               new OrgRoutes(org, config.edge().requestsPerMinute()).bind(operations);
               new SwitchRoutes(switches).bind(operations);
+              new SealRoutes(new SealService(vertx, database)).bind(operations);
+              keepUp(database);
               return market.start().compose(opened -> serve(operations, credentials, contracts));
             });
   }
@@ -294,6 +304,29 @@ final class Bourse {
 
   private List<KeysFile> operatorFiles() {
     return demo ? List.of(keysFile("operator"), keysFile("demo")) : List.of(keysFile("operator"));
+  }
+
+  /** Starts what is done to the store's records behind everybody's back. */
+  private void keepUp(Database database) {
+    AuditConfig audit = config.audit();
+    long settleMillis =
+        Sealer.settleMillis(config.postgres().map(PostgresConfig::queryMillis).orElse(0L));
+    Sealer sealer = new Sealer(vertx, database, clock, System::nanoTime, settleMillis);
+    TrailRetention trails = new TrailRetention(vertx, database, audit, clock);
+    ActivityRetention activity = new ActivityRetention(database, audit.activityMillis(), clock);
+    long retention = audit.retentionIntervalMillis();
+    for (Upkeep upkeep :
+        List.of(
+            upkeep("sealing the audit trail", audit.sealIntervalMillis(), sealer::step),
+            upkeep("deleting audit rows past their time", retention, trails::step),
+            upkeep("deleting activity past its time", retention, activity::step))) {
+      upkeep.start();
+      stops.push(upkeep::stop);
+    }
+  }
+
+  private Upkeep upkeep(String name, long intervalMillis, Supplier<Future<Boolean>> step) {
+    return new Upkeep(vertx, name, intervalMillis, System::nanoTime, step);
   }
 
   private MarketService market(

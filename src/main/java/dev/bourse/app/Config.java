@@ -1,5 +1,6 @@
 package dev.bourse.app;
 
+import dev.bourse.audit.AuditConfig;
 import dev.bourse.capacity.CapacityConfig;
 import dev.bourse.core.Settings;
 import dev.bourse.edge.EdgeConfig;
@@ -29,6 +30,7 @@ import java.util.function.Supplier;
  * @param edge how the API is served
  * @param sharedBudgets the server that counts tokens' requests for several processes
  * @param managementPort where health and metrics are served, on loopback; 0 for a free port
+ * @param audit how records are sealed and how long they are kept
  * @param capacity the capacity feature
  * @param market the market
  * @param simulated simulated machines
@@ -43,6 +45,7 @@ record Config(
     EdgeConfig edge,
     Optional<SharedBudgetConfig> sharedBudgets,
     int managementPort,
+    AuditConfig audit,
     CapacityConfig capacity,
     MarketConfig market,
     SimulatedConfig simulated,
@@ -72,6 +75,7 @@ record Config(
    */
   static Config from(Settings settings, Path data, List<String> found) throws Faulty {
     List<String> faults = new ArrayList<>(found);
+    AuditConfig audit = AuditConfig.from(settings);
     CapacityConfig capacity = CapacityConfig.from(settings);
     MarketConfig market = MarketConfig.from(settings, capacity.swapFreshnessMillis());
     SimulatedConfig simulated = simulated(settings);
@@ -103,6 +107,7 @@ record Config(
         edge.orElseThrow(),
         sharedBudgets,
         managementPort,
+        audit,
         capacity,
         market,
         simulated,

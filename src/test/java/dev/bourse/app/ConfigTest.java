@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -38,6 +39,11 @@ class ConfigTest {
     assertEquals(1_200, config.edge().edgePerMinute());
     assertEquals(300, config.edge().edgeBurst());
     assertEquals(Set.of(), config.edge().trustedProxies());
+    assertEquals(300_000, config.audit().sealIntervalMillis());
+    assertEquals(Duration.ofDays(90).toMillis(), config.audit().readsMillis());
+    assertEquals(0, config.audit().writesMillis());
+    assertEquals(Duration.ofDays(400).toMillis(), config.audit().activityMillis());
+    assertEquals(3_600_000, config.audit().retentionIntervalMillis());
     assertEquals(5_000, config.capacity().cadenceMillis());
     assertEquals(3_600_000, config.capacity().swapFreshnessMillis());
     assertEquals(10_000, config.market().tickMillis());
@@ -65,6 +71,11 @@ class ConfigTest {
     values.put("limits.shared-url", "rediss://app@cache.example:7000/3");
     values.put("limits.shared-password", "secret");
     values.put("limits.shared-timeout", "20ms");
+    values.put("audit.seal-interval", "7s");
+    values.put("retention.reads", "2d");
+    values.put("retention.writes", "3d");
+    values.put("retention.activity", "0");
+    values.put("retention.interval", "11s");
     values.put("capacity.write-cadence", "250ms");
     values.put("market.tick", "2");
     values.put("market.protection", "5m");
@@ -95,6 +106,11 @@ class ConfigTest {
     assertEquals(
         Optional.of(new SharedBudgetConfig("cache.example", 7_000, true, 3, "app", "secret", 20)),
         config.sharedBudgets());
+    assertEquals(7_000, config.audit().sealIntervalMillis());
+    assertEquals(Duration.ofDays(2).toMillis(), config.audit().readsMillis());
+    assertEquals(Duration.ofDays(3).toMillis(), config.audit().writesMillis());
+    assertEquals(0, config.audit().activityMillis());
+    assertEquals(11_000, config.audit().retentionIntervalMillis());
     assertEquals(250, config.capacity().cadenceMillis());
     assertEquals(7_200_000, config.capacity().swapFreshnessMillis());
     assertEquals(7_200_000, config.market().swapFreshnessMillis());
@@ -259,6 +275,15 @@ class ConfigTest {
 
   private static SharedBudgetConfig shared(Map<String, String> values) throws Config.Faulty {
     return config(values).sharedBudgets().orElseThrow();
+  }
+
+  @Test
+  void recordsAreKeptForADayAtLeast() {
+    List<String> faults = faults(Map.of("retention.reads", "90"), Map.of());
+
+    assertEquals(1, faults.size(), faults.toString());
+    assertTrue(faults.get(0).contains("retention.reads: 'PT1M30S'"), faults.get(0));
+    assertTrue(faults.get(0).contains("at least 1d"), faults.get(0));
   }
 
   @Test

@@ -86,7 +86,8 @@ class ContractCoverageTest {
           new Case("listOrgActivity", "/api/org/activity", null, List.of()),
           new Case("readMarketFeed", "/api/market/feed", null, List.of()),
           new Case("readSwitches", SWITCHES, null, List.of()),
-          new Case("writeSwitches", SWITCHES, "{\"capacity_writes_armed\":true}", List.of()));
+          new Case("writeSwitches", SWITCHES, "{\"capacity_writes_armed\":true}", List.of()),
+          new Case("verifySeals", "/api/operator/orgs/acme/seals", null, List.of()));
 
   private static RunningBourse bourse;
 
