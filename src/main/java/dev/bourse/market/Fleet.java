@@ -15,6 +15,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -22,6 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -67,6 +69,15 @@ final class Fleet {
   private final Map<String, Integer> failedTries = new HashMap<>();
 
   private final Set<String> cleaning = new HashSet<>();
+
+  /** New machines that are being asked what they hold. */
+  private final Set<String> joining = new HashSet<>();
+
+  /** Nodes whose rows are being written, and how often. */
+  private final Map<String, Integer> noting = new HashMap<>();
+
+  /** Nodes whose rows are or were being written since a reading began; null between readings. */
+  private @Nullable Set<String> notedMeanwhile;
 
   /**
    * Active allocations whose machines lost what they were prepared with, and whether the machine
@@ -132,12 +143,60 @@ final class Fleet {
             });
   }
 
+  /**
+   * Reads the inventory anew, for operators changed it.
+   *
+   * @return whether all of it was; what this process writes meanwhile must be read once more
+   */
+  Future<Boolean> reread() {
+    Set<String> noted = new HashSet<>(noting.keySet());
+    notedMeanwhile = noted;
+    return store
+        .listNodes(lease.pool())
+        .map(
+            list -> {
+              notedMeanwhile = null;
+              List<Machine> added = new ArrayList<>();
+              for (Node node : list) {
+                if (!noted.contains(node.nodeId()) && nodes.put(node.nodeId(), node) == null) {
+                  added.add(node.machine());
+                }
+              }
+              join(added);
+              return noted.isEmpty();
+            });
+  }
+
+  /** A new machine is granted only once it is known to hold nothing, or as far as that is known. */
+  private void join(List<Machine> added) {
+    if (stopped || added.isEmpty()) {
+      return;
+    }
+    added.forEach(machine -> joining.add(machine.nodeId()));
+    provider
+        .held(added)
+        .otherwise(
+            e -> {
+              LOG.warn("pool {}: new machines cannot be asked", lease.pool(), e);
+              return List.of();
+            })
+        .onSuccess(
+            holdings -> {
+              added.forEach(machine -> joining.remove(machine.nodeId()));
+              if (!stopped) {
+                reconcile(holdings);
+              }
+            });
+  }
+
   /** What the next tick may grant. */
   Tick.Nodes snapshot(long nowMillis) {
     Map<String, String> excluded = new HashMap<>();
     swappedAway.values().removeIf(s -> s.atMillis() + SWAP_EXCLUSION_MILLIS <= nowMillis);
     swappedAway.values().forEach(s -> excluded.put(s.nodeId(), s.orgId()));
-    return new Tick.Nodes(List.copyOf(nodes.values()), Set.copyOf(cleaning), excluded);
+    Set<String> busy = new HashSet<>(cleaning);
+    busy.addAll(joining);
+    return new Tick.Nodes(List.copyOf(nodes.values()), busy, excluded);
   }
 
   String publicIp(String nodeId) {
@@ -339,8 +398,15 @@ final class Fleet {
   }
 
   private Future<Void> note(Node changed) {
-    nodes.put(changed.nodeId(), changed);
-    return store.update(changed, lease);
+    String nodeId = changed.nodeId();
+    nodes.put(nodeId, changed);
+    noting.merge(nodeId, 1, Integer::sum);
+    if (notedMeanwhile != null) {
+      notedMeanwhile.add(nodeId);
+    }
+    return store
+        .update(changed, lease)
+        .onComplete(done -> noting.compute(nodeId, (id, n) -> n == null || n == 1 ? null : n - 1));
   }
 
   /**
