@@ -64,10 +64,27 @@ public final class NodeService {
   /**
    * A node as operators see it.
    *
+   * @param publicIp where tenants reach it
+   * @param sshPort where its ssh server listens
+   * @param hostKey its ssh host key; null for a simulated machine
    * @param cluster the one that holds it or is being relieved of it; null when none is
+   * @param failures times in a row it could not be prepared
+   * @param backingOffUntilMillis until when it is left alone; null when it is not
+   * @param quarantinedAtMillis since when it waits for an operator; null when it does not
    */
   public record NodeView(
-      Node node, String pool, State state, @Nullable String cluster, long createdAtMillis) {}
+      String nodeId,
+      String pool,
+      String publicIp,
+      int sshPort,
+      @Nullable String hostKey,
+      State state,
+      @Nullable String cluster,
+      boolean cordoned,
+      int failures,
+      @Nullable Long backingOffUntilMillis,
+      @Nullable Long quarantinedAtMillis,
+      long createdAtMillis) {}
 
   /** One page of a pool's nodes, by id. Refused with {@code not-found}. */
   public Future<Page<NodeView>> listNodes(String pool, String after, int limit) {
@@ -85,11 +102,20 @@ public final class NodeService {
   }
 
   private NodeView view(MarketStore.StoredNode stored) {
+    Node node = stored.node();
+    long now = clock.millis();
     return new NodeView(
-        stored.node(),
+        node.nodeId(),
         stored.pool(),
-        state(stored.node(), stored.held(), clock.millis()),
+        node.machine().publicIp(),
+        node.machine().sshPort(),
+        node.machine().hostKey(),
+        state(node, stored.held(), now),
         stored.cluster(),
+        node.cordoned(),
+        node.failures(),
+        node.usableAfterMillis() > now ? node.usableAfterMillis() : null,
+        node.quarantinedAtMillis(),
         stored.createdAtMillis());
   }
 
@@ -298,7 +324,7 @@ public final class NodeService {
             store.release(
                 node.pool(),
                 nodeId,
-                audit(actor, "node_release", nodeId, "failures=" + node.node().failures())));
+                audit(actor, "node_release", nodeId, "failures=" + node.failures())));
   }
 
   /** A change of a node's row. */

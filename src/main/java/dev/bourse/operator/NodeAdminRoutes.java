@@ -5,7 +5,6 @@ import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
-import dev.bourse.market.Node;
 import dev.bourse.market.NodeService;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
@@ -73,21 +72,19 @@ public final class NodeAdminRoutes {
         .map(node -> Answer.ok(node(node)));
   }
 
-  private static JsonObject node(NodeService.NodeView view) {
-    Node node = view.node();
-    boolean isBackingOff = view.state() == NodeService.State.BACKING_OFF;
+  private static JsonObject node(NodeService.NodeView node) {
     return new JsonObject()
         .put("node_id", node.nodeId())
-        .put("pool", view.pool())
-        .put("public_ip", node.machine().publicIp())
-        .put("ssh_port", node.machine().sshPort())
-        .put("host_key", node.machine().hostKey())
-        .put("state", view.state().name().toLowerCase(Locale.ROOT).replace('_', '-'))
-        .put("cluster", view.cluster())
+        .put("pool", node.pool())
+        .put("public_ip", node.publicIp())
+        .put("ssh_port", node.sshPort())
+        .put("host_key", node.hostKey())
+        .put("state", node.state().name().toLowerCase(Locale.ROOT).replace('_', '-'))
+        .put("cluster", node.cluster())
         .put("cordoned", node.cordoned())
         .put("failures", node.failures())
-        .put("backing_off_until", isBackingOff ? Times.rfc3339(node.usableAfterMillis()) : null)
+        .put("backing_off_until", Times.rfc3339OrNull(node.backingOffUntilMillis()))
         .put("quarantined_since", Times.rfc3339OrNull(node.quarantinedAtMillis()))
-        .put("created_at", Times.rfc3339(view.createdAtMillis()));
+        .put("created_at", Times.rfc3339(node.createdAtMillis()));
   }
 }

@@ -11,14 +11,17 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import io.vertx.core.json.JsonObject;
-import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyPairGenerator;
 import java.util.List;
 import java.util.stream.Stream;
+import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyPairResourceWriter;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What operators do to machines, and what the market makes of it. */
 class NodeAdminApiTest {
@@ -205,27 +208,36 @@ class NodeAdminApiTest {
   }
 
   @Test
-  void aNodeThatFailedIsLeftAloneUntilItIsReleased() {
-    try (RunningBourse failing = RunningBourse.staged(1, "nodes.simulated.failure-rate=1")) {
-      Stage stage = failing.stage();
-      Caller op = failing.operator();
-      stage.redA().addKey();
-      stage.redA().declare(Stage.NODES, 2);
-      String path = "/api/operator/nodes/" + node(stage, 1);
-      until(
-          "failed",
-          () -> {
-            JsonObject node = op.get(path).ok();
-            return node.getInteger("failures") == 1 && node.getString("backing_off_until") != null;
-          });
-      op.send("POST", path + "/release", null).ok();
-      until("tried again", () -> op.get(path).ok().getInteger("failures") == 1);
-    }
+  void aNodeThatIsBackingOffIsGrantedAtOnceWhenReleased() {
+    Stage stage = bourse.stage();
+    store(
+        "UPDATE node SET usable_after = ?, failures = 1 WHERE pool = ?",
+        System.currentTimeMillis() + 600_000,
+        stage.name());
+    cordon(node(stage, 1), false);
+    assertEquals("backing-off", read(node(stage, 1)).getString("state"));
+    someTicks(stage);
+    Desk desk = stage.redA();
+    desk.addKey();
+    desk.declare(1, 2);
+    someTicks(stage);
+    assertEquals(List.of(), desk.allocations());
+    JsonObject released = release(node(stage, 4));
+    assertEquals("free", released.getString("state"));
+    assertEquals(null, released.getString("backing_off_until"));
+    desk.untilHeld(1);
+    assertEquals(desk.cluster(), read(node(stage, 4)).getString("cluster"));
   }
 
   @Test
-  void aRealMachineNeedsAnAddressAndAHostKeyThatIsOne() throws IOException {
-    Path identity = Files.createTempFile("bourse-test", ".key");
+  void aRealMachineNeedsAnAddressAndAHostKeyThatIsOne(@TempDir Path folder) throws Exception {
+    Path identity = folder.resolve("identity");
+    KeyPairGenerator keys = KeyPairGenerator.getInstance("EC");
+    keys.initialize(256);
+    try (OutputStream out = Files.newOutputStream(identity)) {
+      OpenSSHKeyPairResourceWriter.INSTANCE.writePrivateKey(
+          keys.generateKeyPair(), "admin", null, out);
+    }
     try (RunningBourse site =
         RunningBourse.staged(
             1, "nodes.ssh.identity-file=" + identity, "nodes.ssh.wipe-command=true")) {
@@ -251,8 +263,6 @@ class NodeAdminApiTest {
       HttpAnswer added = op.post(nodesOf("real"), machine.copy().put("host_key", line + " root@a"));
       assertEquals(201, added.status());
       assertEquals(line, added.json().getString("host_key"), "without the comment");
-    } finally {
-      Files.delete(identity);
     }
   }
 
