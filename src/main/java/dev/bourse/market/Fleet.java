@@ -15,15 +15,12 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -60,7 +57,7 @@ final class Fleet {
   private final MarketConfig config;
   private final Clock clock;
 
-  private final Map<String, Node> nodes = new TreeMap<>();
+  private final Inventory nodes;
   private final Map<String, MarketStore.SwappedAway> swappedAway = new HashMap<>();
   private final Set<String> inWork = new HashSet<>();
   private final ArrayDeque<Supplier<Future<Void>>> waiting = new ArrayDeque<>();
@@ -72,12 +69,6 @@ final class Fleet {
 
   /** New machines that are being asked what they hold. */
   private final Set<String> joining = new HashSet<>();
-
-  /** Nodes whose rows are being written, and how often. */
-  private final Map<String, Integer> noting = new HashMap<>();
-
-  /** Nodes whose rows are or were being written since a reading began; null between readings. */
-  private @Nullable Set<String> notedMeanwhile;
 
   /**
    * Active allocations whose machines lost what they were prepared with, and whether the machine
@@ -106,6 +97,7 @@ final class Fleet {
     this.keys = keys;
     this.store = store;
     this.lease = lease;
+    this.nodes = new Inventory(store, lease);
     this.provider = provider;
     this.config = config;
     this.clock = clock;
@@ -113,18 +105,15 @@ final class Fleet {
 
   /** Reads the inventory, compares it with the allocations, and takes up what was left undone. */
   Future<Void> start() {
-    return store
-        .listNodes(lease.pool())
+    return nodes
+        .read()
         .compose(
-            list -> {
-              list.forEach(node -> nodes.put(node.nodeId(), node));
-              return store.listSwappedAway(lease.pool(), clock.millis() - SWAP_EXCLUSION_MILLIS);
-            })
+            read -> store.listSwappedAway(lease.pool(), clock.millis() - SWAP_EXCLUSION_MILLIS))
         .compose(
             list -> {
               list.forEach(swapped -> swappedAway.put(swapped.nodeId(), swapped));
               return provider
-                  .held(nodes.values().stream().map(Node::machine).toList())
+                  .held(nodes.all().stream().map(Node::machine).toList())
                   .otherwise(
                       e -> {
                         LOG.warn("pool {}: machines cannot be asked", lease.pool(), e);
@@ -149,21 +138,12 @@ final class Fleet {
    * @return whether all of it was; what this process writes meanwhile must be read once more
    */
   Future<Boolean> reread() {
-    Set<String> noted = new HashSet<>(noting.keySet());
-    notedMeanwhile = noted;
-    return store
-        .listNodes(lease.pool())
+    return nodes
+        .read()
         .map(
-            list -> {
-              notedMeanwhile = null;
-              List<Machine> added = new ArrayList<>();
-              for (Node node : list) {
-                if (!noted.contains(node.nodeId()) && nodes.put(node.nodeId(), node) == null) {
-                  added.add(node.machine());
-                }
-              }
-              join(added);
-              return noted.isEmpty();
+            reading -> {
+              join(reading.added());
+              return reading.isWhole();
             });
   }
 
@@ -196,7 +176,7 @@ final class Fleet {
     swappedAway.values().forEach(s -> excluded.put(s.nodeId(), s.orgId()));
     Set<String> busy = new HashSet<>(cleaning);
     busy.addAll(joining);
-    return new Tick.Nodes(List.copyOf(nodes.values()), busy, excluded);
+    return new Tick.Nodes(nodes.all(), busy, excluded);
   }
 
   String publicIp(String nodeId) {
@@ -398,15 +378,7 @@ final class Fleet {
   }
 
   private Future<Void> note(Node changed) {
-    String nodeId = changed.nodeId();
-    nodes.put(nodeId, changed);
-    noting.merge(nodeId, 1, Integer::sum);
-    if (notedMeanwhile != null) {
-      notedMeanwhile.add(nodeId);
-    }
-    return store
-        .update(changed, lease)
-        .onComplete(done -> noting.compute(nodeId, (id, n) -> n == null || n == 1 ? null : n - 1));
+    return nodes.note(changed);
   }
 
   /**
@@ -454,10 +426,6 @@ final class Fleet {
   }
 
   private Machine machine(String nodeId) {
-    Node node = nodes.get(nodeId);
-    if (node == null) {
-      throw new IllegalStateException("no node " + nodeId + " in pool " + lease.pool());
-    }
-    return node.machine();
+    return nodes.machine(nodeId);
   }
 }
