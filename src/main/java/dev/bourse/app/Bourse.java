@@ -17,10 +17,11 @@ import dev.bourse.capacity.ActivityStore;
 import dev.bourse.capacity.CapacityRoutes;
 import dev.bourse.capacity.CapacityService;
 import dev.bourse.capacity.CapacityStore;
+import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.HistoryStore;
-import dev.bourse.capacity.PoolStore;
+import dev.bourse.capacity.PoolService;
 import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SshKeyStore;
 import dev.bourse.capacity.SwitchService;
@@ -38,9 +39,13 @@ import dev.bourse.edge.Sources;
 import dev.bourse.market.MarketRoutes;
 import dev.bourse.market.MarketService;
 import dev.bourse.market.MarketStore;
+import dev.bourse.market.NodeService;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.nodes.SshNodes;
+import dev.bourse.operator.ClusterAdminRoutes;
+import dev.bourse.operator.NodeAdminRoutes;
+import dev.bourse.operator.PoolAdminRoutes;
 import dev.bourse.operator.SealRoutes;
 import dev.bourse.operator.SwitchRoutes;
 import dev.bourse.org.Directory;
@@ -75,6 +80,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -243,13 +249,13 @@ final class Bourse {
     SshKeyStore keyStore = new SshKeyStore(database);
     SshKeyService keys = new SshKeyService(keyStore, clusters, reads, clock, random);
     SwitchService switches = new SwitchService(database, clusters, clock);
-    PoolStore pools = new PoolStore(database);
-    Supplier<Future<Void>> terms =
-        () ->
-            pools
-                .listPools()
-                .onSuccess(all -> all.forEach(clusters::put))
-                .compose(p -> switches.load().mapEmpty());
+    PoolService pools =
+        new PoolService(
+            database,
+            clusters,
+            config.ssh().isPresent() ? Set.of("simulated", "ssh") : Set.of("simulated"),
+            clock);
+    Supplier<Future<Void>> terms = () -> pools.load().compose(read -> switches.load().mapEmpty());
     Future<Void> operatorsLoaded =
         operators
             .load()
@@ -265,8 +271,9 @@ final class Bourse {
         .compose(
             owners -> {
               this.owners = owners;
-              replication.follow(new Replication.Parts(owners, keys, tokens, operators, terms));
               MarketService market = market(database, clusters, owners, keys, keyStore);
+              replication.follow(
+                  new Replication.Parts(owners, keys, tokens, operators, market, terms));
               stops.push(market::stop);
               CapacityService capacity =
                   new CapacityService(
@@ -285,6 +292,11 @@ final class Bourse {
                   new OrgService(
                       new OrgStore(database), new TrailStore(database), directory(), tokens, clock);
               new OrgRoutes(org, config.edge().requestsPerMinute()).bind(operations);
+              new ClusterAdminRoutes(new ClusterAdminService(database, clusters, owners, clock))
+                  .bind(operations);
+              new PoolAdminRoutes(pools).bind(operations);
+              new NodeAdminRoutes(new NodeService(database, clusters, market, clock))
+                  .bind(operations);
               new SwitchRoutes(switches).bind(operations);
               new SealRoutes(new SealService(vertx, database)).bind(operations);
               keepUp(database);

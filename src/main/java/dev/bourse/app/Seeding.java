@@ -266,7 +266,8 @@ final class Seeding {
         Verdict.NONE,
         0,
         0,
-        null);
+        null,
+        empty.overrides());
   }
 
   /** Held since now and active; the provider prepares the machine at start-up. */

@@ -23,6 +23,12 @@ import org.junit.jupiter.api.TestFactory;
 class ContractCoverageTest {
   private static final String KEYS = "/api/vm/orgs/acme/ssh-keys";
   private static final String SWITCHES = "/api/operator/switches";
+  private static final String CLUSTERS = "/api/operator/clusters";
+  private static final String POOLS = "/api/operator/pools";
+  private static final String NODE = "/api/operator/nodes/demo-h100-00001";
+  private static final String POOL =
+      "{\"name\":\"demo-h100\",\"site\":\"s\",\"provider\":\"simulated\",\"gpu_vendor\":\"v\","
+          + "\"reserve_price_per_gpu_hour\":1,\"max_price_cap_per_gpu_hour\":2,\"ssh_user\":\"u\"}";
   private static final String SWAP = "{\"node\":\"192.0.2.1\",\"cluster\":\"acme-train\"}";
   private static final String KEY = "{\"name\":\"k\",\"public_key\":\"ssh-ed25519 AAAA\"}";
   private static final String DECLARATION =
@@ -87,7 +93,26 @@ class ContractCoverageTest {
           new Case("readMarketFeed", "/api/market/feed", null, List.of()),
           new Case("readSwitches", SWITCHES, null, List.of()),
           new Case("writeSwitches", SWITCHES, "{\"capacity_writes_armed\":true}", List.of()),
-          new Case("verifySeals", "/api/operator/orgs/acme/seals", null, List.of()));
+          new Case("verifySeals", "/api/operator/orgs/acme/seals", null, List.of()),
+          new Case("listClusters", CLUSTERS, null, List.of()),
+          new Case(
+              "createCluster",
+              CLUSTERS,
+              "{\"name\":\"acme-train\",\"org\":\"acme\",\"pool\":\"demo-h100\"}",
+              List.of()),
+          new Case("readCluster", CLUSTERS + "/acme-train", null, List.of()),
+          new Case("updateCluster", CLUSTERS + "/acme-train", "{\"maintenance\":false}", List.of()),
+          new Case("pinNode", CLUSTERS + "/acme-train/pins/198.51.100.1", null, List.of()),
+          new Case("unpinNode", CLUSTERS + "/acme-train/pins/198.51.100.1", null, List.of()),
+          new Case("listPools", POOLS, null, List.of()),
+          new Case("createPool", POOLS, POOL, List.of()),
+          new Case("readPool", POOLS + "/demo-h100", null, List.of()),
+          new Case("updatePool", POOLS + "/demo-h100", "{\"swaps_enabled\":true}", List.of()),
+          new Case("listNodes", POOLS + "/demo-h100/nodes", null, List.of()),
+          new Case("addNode", POOLS + "/demo-h100/nodes", "{\"node_id\":\"n\"}", List.of()),
+          new Case("readNode", NODE, null, List.of()),
+          new Case("updateNode", NODE, "{\"cordoned\":false}", List.of()),
+          new Case("releaseNode", NODE + "/release", null, List.of()));
 
   private static RunningBourse bourse;
 
