@@ -264,7 +264,10 @@ final class Bourse {
               new OrgRoutes(new OrgStore(database), config.edge().requestsPerMinute())
                   .bind(operations);
               new SwitchRoutes(switches).bind(operations);
-              return market.start().compose(opened -> serve(operations, credentials, contracts));
+              return OrgAdministration.start(
+                      vertx, operations, database, tokens, operators, owners, clock, random)
+                  .compose(bound -> market.start())
+                  .compose(opened -> serve(operations, credentials, contracts));
             });
   }
 
