@@ -68,7 +68,7 @@ final class ArchitectureTest {
           entry("nodes", List.of("io.vertx.core", "org.apache.sshd..", "org.slf4j")),
           entry("capacity", List.of("io.vertx.core..", "org.slf4j")),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
-          entry("org", List.of("io.vertx.core..")),
+          entry("org", List.of("io.vertx.core..", "org.slf4j")),
           entry("operator", List.of("io.vertx.core..")),
           entry("app", List.of("io.vertx.core..", "picocli", "org.yaml.snakeyaml..", "org.slf4j")));
 

@@ -20,6 +20,9 @@ import org.junit.jupiter.api.TestFactory;
 /** Every operation of every contract turns away whom it must. */
 class ContractCoverageTest {
   private static final String KEYS = "/api/vm/orgs/acme/ssh-keys";
+  private static final String ORGS = "/api/operator/orgs";
+  private static final String ORG = ORGS + "/globex";
+  private static final String OPERATORS = "/api/operator/operators";
   private static final String SWITCHES = "/api/operator/switches";
   private static final String SWAP = "{\"node\":\"192.0.2.1\",\"cluster\":\"acme-train\"}";
   private static final String KEY = "{\"name\":\"k\",\"public_key\":\"ssh-ed25519 AAAA\"}";
@@ -73,6 +76,37 @@ class ContractCoverageTest {
               List.of(KEYS.replace("acme", "globex") + "/k")),
           new Case("whoami", "/api/whoami", null, List.of()),
           new Case("readMarketFeed", "/api/market/feed", null, List.of()),
+          new Case("listOrgs", ORGS, null, List.of()),
+          new Case(
+              "createOrg",
+              ORGS,
+              "{\"org_id\":\"o\",\"display\":\"O\",\"kind\":\"standard\"}",
+              List.of()),
+          new Case("readOrg", ORG, null, List.of()),
+          new Case("updateOrg", ORG, "{\"display\":\"O\"}", List.of()),
+          new Case("retireOrg", ORG, null, List.of()),
+          new Case("listOrgMembers", ORG + "/members", null, List.of()),
+          new Case(
+              "addMember",
+              ORG + "/members",
+              "{\"username\":\"m\",\"email\":\"m@x.example\",\"name\":\"M\"}",
+              List.of()),
+          new Case("updateMember", ORG + "/members/m", "{\"suspended\":true}", List.of()),
+          new Case("removeMember", ORG + "/members/m", null, List.of()),
+          new Case("listJoinRules", ORG + "/rules", null, List.of()),
+          new Case(
+              "addJoinRule",
+              ORG + "/rules",
+              "{\"kind\":\"domain\",\"value\":\"x.example\"}",
+              List.of()),
+          new Case("removeJoinRule", ORG + "/rules/jr_1", null, List.of()),
+          new Case("inviteMember", ORG + "/invitations", "{\"email\":\"m@x.example\"}", List.of()),
+          new Case("listOrgTokens", ORG + "/tokens", null, List.of()),
+          new Case("mintToken", ORG + "/tokens", "{\"name\":\"t\",\"scopes\":[]}", List.of()),
+          new Case("revokeToken", ORG + "/tokens/t", null, List.of()),
+          new Case("listOperators", OPERATORS, null, List.of()),
+          new Case("mintOperator", OPERATORS, "{\"name\":\"o\"}", List.of()),
+          new Case("revokeOperator", OPERATORS + "/t", null, List.of()),
           new Case("readSwitches", SWITCHES, null, List.of()),
           new Case("writeSwitches", SWITCHES, "{\"capacity_writes_armed\":true}", List.of()));
 
