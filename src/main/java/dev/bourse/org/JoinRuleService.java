@@ -159,7 +159,7 @@ public final class JoinRuleService {
                     + " DO UPDATE SET link_expires_at = excluded.link_expires_at"))
         .record(row(now, actor, orgId, "member_invite", "email=" + Text.shown(address)))
         .commit()
-        .compose(stored -> store.find(orgId, JoinRuleStore.Kind.EMAIL, address))
+        .compose(stored -> OrgWrite.inForce(store.find(orgId, JoinRuleStore.Kind.EMAIL, address)))
         // Gone again already: somebody removed it since.
         .map(found -> found.orElse(rule))
         .map(kept -> new Invited(kept, kept.ruleId().equals(rule.ruleId())));

@@ -105,7 +105,7 @@ public final class OrgAdminService {
         .record(row(actor, orgId, "org_update", String.join(" ", detail)))
         .commit(new Change(Tokens.CHANGED, ""))
         .compose(stored -> OrgWrite.inForce(tokens.load()))
-        .compose(loaded -> store.find(orgId));
+        .compose(loaded -> OrgWrite.inForce(store.find(orgId)));
   }
 
   /**
@@ -123,7 +123,7 @@ public final class OrgAdminService {
         .commit(new Change(Tokens.CHANGED, ""))
         .compose(stored -> OrgWrite.inForce(tokens.load()))
         .compose(loaded -> releaseRetired())
-        .compose(released -> store.find(orgId));
+        .compose(released -> OrgWrite.inForce(store.find(orgId)));
   }
 
   /**

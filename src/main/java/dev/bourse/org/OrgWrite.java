@@ -114,16 +114,16 @@ final class OrgWrite {
   /**
    * What follows a commit. Its failure must not read as if nothing had been stored.
    *
-   * @param following brings the change into force in this process
+   * @param following brings the change into force in this process, or reads what it came to
    */
-  static Future<Void> inForce(Future<Void> following) {
+  static <T> Future<T> inForce(Future<T> following) {
     return following.recover(
         e ->
             Future.failedFuture(
                 ApiError.retryLater(
                     ErrorCode.OVERLOADED,
-                    "the change is stored but not in force here yet; read the state before you"
-                        + " retry",
+                    "the change is stored, but may not be in force here yet; read the state before"
+                        + " you retry",
                     1000)));
   }
 }

@@ -131,7 +131,7 @@ public final class RosterService {
     return write
         .record(row(now, actor, orgId, "member_update", String.join(" ", detail)))
         .commit()
-        .compose(stored -> store.find(orgId, username))
+        .compose(stored -> OrgWrite.inForce(store.find(orgId, username)))
         .map(found -> found.orElseThrow(() -> unknown(username)));
   }
 
@@ -155,7 +155,7 @@ public final class RosterService {
         .record(row(now, actor, orgId, "member_remove", "username=" + Text.shown(username)))
         .commit(new Change(Tokens.CHANGED, ""))
         .compose(stored -> OrgWrite.inForce(tokens.load()))
-        .compose(loaded -> tokenStore.listRevoked(orgId, username, now));
+        .compose(loaded -> OrgWrite.inForce(tokenStore.listRevoked(orgId, username, now)));
   }
 
   private static Statement set(
