@@ -29,7 +29,7 @@ final class ArchitectureTest {
       Map.ofEntries(
           entry("core", List.of()),
           entry("store", List.of("core")),
-          entry("access", List.of("core", "store")),
+          entry("access", List.of("core", "store", "audit")),
           entry("audit", List.of("core", "store")),
           entry("edge", List.of("core", "access")),
           entry("nodes", List.of("core")),

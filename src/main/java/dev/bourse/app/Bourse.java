@@ -300,7 +300,10 @@ final class Bourse {
               new SwitchRoutes(switches).bind(operations);
               new SealRoutes(new SealService(vertx, database)).bind(operations);
               keepUp(database);
-              return market.start().compose(opened -> serve(operations, credentials, contracts));
+              return OrgAdministration.start(
+                      vertx, operations, database, tokens, operators, owners, clock, random)
+                  .compose(bound -> market.start())
+                  .compose(opened -> serve(operations, credentials, contracts));
             });
   }
 

@@ -4,6 +4,7 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -12,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What operators and billing do to a cluster. Pure; clients' versions stay as they are. */
 public final class Steering {
+  /** The actor of what an organization's retirement brings about. */
+  private static final String OFFBOARD = "system:offboard";
+
   private Steering() {}
 
   /** Whether the cluster's declaration can be written. */
@@ -91,6 +95,42 @@ public final class Steering {
       return held.pinned() == pinned
           ? Transition.none(cluster)
           : changing(draft -> draft.put(held.pinned(pinned))).apply(cluster, now);
+    };
+  }
+
+  /**
+   * Lays the cluster of a retired organization to rest: its writes are disarmed, it declares
+   * nothing more and gives back all it holds, pinned nodes too. Doing so again changes nothing.
+   */
+  public static Command retire() {
+    return (cluster, now) -> {
+      List<Allocation> held = cluster.allocations().stream().filter(Allocation::isOpen).toList();
+      Declaration standing = cluster.declared();
+      Declaration declared = standing == null || standing.maxGpus() == 0 ? null : standing;
+      if (!cluster.writesArmed() && declared == null && held.isEmpty()) {
+        return Transition.none(cluster);
+      }
+      Cluster.Draft draft = cluster.draft();
+      draft.writesArmed = false;
+      draft.verdict = Verdict.NONE;
+      List<Activity> activity = new ArrayList<>();
+      if (declared != null) {
+        draft.declared =
+            new Declaration(0, declared.ceilingCents(), declared.pricedAtMillis(), now, OFFBOARD);
+        activity.add(
+            new Activity("request", OFFBOARD, "system", 0, declared.ceilingCents(), null, null));
+      }
+      for (Allocation allocation : held) {
+        // A replacement goes with the node it was to replace, so each is looked at anew.
+        draft
+            .find(allocation.allocationId())
+            .filter(Allocation::isOpen)
+            .ifPresent(
+                open ->
+                    Allotment.take(
+                        draft, open, Allocation.Reason.OPERATOR, OFFBOARD, now, activity));
+      }
+      return new Transition(cluster, draft.build(), activity, null);
     };
   }
 

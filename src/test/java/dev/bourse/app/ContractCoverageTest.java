@@ -22,6 +22,9 @@ import org.junit.jupiter.api.TestFactory;
 @EachEngine
 class ContractCoverageTest {
   private static final String KEYS = "/api/vm/orgs/acme/ssh-keys";
+  private static final String ORGS = "/api/operator/orgs";
+  private static final String ORG = ORGS + "/globex";
+  private static final String OPERATORS = "/api/operator/operators";
   private static final String SWITCHES = "/api/operator/switches";
   private static final String CLUSTERS = "/api/operator/clusters";
   private static final String POOLS = "/api/operator/pools";
@@ -91,6 +94,37 @@ class ContractCoverageTest {
           new Case("revokeOwnToken", "/api/org/tokens/self?cluster=acme-train", null, List.of()),
           new Case("listOrgActivity", "/api/org/activity", null, List.of()),
           new Case("readMarketFeed", "/api/market/feed", null, List.of()),
+          new Case("listOrgs", ORGS, null, List.of()),
+          new Case(
+              "createOrg",
+              ORGS,
+              "{\"org_id\":\"o\",\"display\":\"O\",\"kind\":\"standard\"}",
+              List.of()),
+          new Case("readOrg", ORG, null, List.of()),
+          new Case("updateOrg", ORG, "{\"display\":\"O\"}", List.of()),
+          new Case("retireOrg", ORG, null, List.of()),
+          new Case("listOrgMembers", ORG + "/members", null, List.of()),
+          new Case(
+              "addMember",
+              ORG + "/members",
+              "{\"username\":\"m\",\"email\":\"m@x.example\",\"name\":\"M\"}",
+              List.of()),
+          new Case("updateMember", ORG + "/members/m", "{\"suspended\":true}", List.of()),
+          new Case("removeMember", ORG + "/members/m", null, List.of()),
+          new Case("listJoinRules", ORG + "/rules", null, List.of()),
+          new Case(
+              "addJoinRule",
+              ORG + "/rules",
+              "{\"kind\":\"domain\",\"value\":\"x.example\"}",
+              List.of()),
+          new Case("removeJoinRule", ORG + "/rules/jr_1", null, List.of()),
+          new Case("inviteMember", ORG + "/invitations", "{\"email\":\"m@x.example\"}", List.of()),
+          new Case("listOrgTokens", ORG + "/tokens", null, List.of()),
+          new Case("mintToken", ORG + "/tokens", "{\"name\":\"t\",\"scopes\":[]}", List.of()),
+          new Case("revokeToken", ORG + "/tokens/t", null, List.of()),
+          new Case("listOperators", OPERATORS, null, List.of()),
+          new Case("mintOperator", OPERATORS, "{\"name\":\"o\"}", List.of()),
+          new Case("revokeOperator", OPERATORS + "/t", null, List.of()),
           new Case("readSwitches", SWITCHES, null, List.of()),
           new Case("writeSwitches", SWITCHES, "{\"capacity_writes_armed\":true}", List.of()),
           new Case("verifySeals", "/api/operator/orgs/acme/seals", null, List.of()),

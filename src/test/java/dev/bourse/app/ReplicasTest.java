@@ -8,6 +8,7 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.store.PostgresServer;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -132,6 +133,89 @@ class ReplicasTest {
       won += status == 200 ? 1 : 0;
     }
     return won;
+  }
+
+  @Test
+  void aTokenMintedAndRevokedAtOneIsSoonTakenAndRefusedByTheOther() {
+    Caller operator = first.operator();
+    assertEquals(201, operator.post("/api/operator/orgs", OrgAdminApiTest.org("shared")).status());
+    String tokens = "/api/operator/orgs/shared/tokens";
+    JsonObject minted =
+        operator.post(tokens, new JsonObject().put("name", "t").put("scopes", List.of())).json();
+    Caller there = second.with(minted.getString("token"));
+    until("the other knows it", () -> there.get("/api/whoami").status() == 200);
+    operator.delete(tokens + "/" + minted.getString("token_id")).ok();
+    long revokedAt = System.nanoTime();
+    until("the other refuses it", () -> there.get("/api/whoami").status() == 401);
+    assertTrue(System.nanoTime() - revokedAt < TimeUnit.SECONDS.toNanos(1));
+  }
+
+  @Test
+  void anOrganizationMadeAtOneIsKnownWhereItsTokenIsMinted() {
+    for (int i = 0; i < 10; i++) {
+      String orgId = "quick-" + i;
+      assertEquals(
+          201, first.operator().post("/api/operator/orgs", OrgAdminApiTest.org(orgId)).status());
+      HttpAnswer minted =
+          second
+              .with(operatorOf(first))
+              .post(
+                  "/api/operator/orgs/" + orgId + "/tokens",
+                  new JsonObject().put("name", "t").put("scopes", List.of()));
+      assertEquals(201, minted.status());
+      second.with(minted.json().getString("token")).get("/api/whoami").ok();
+    }
+  }
+
+  @Test
+  void aMemberRemovedAtOneLosesTheirTokensAtTheOther() {
+    Caller operator = first.operator();
+    List<Caller> theirs = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      theirs.add(
+          second.with(
+              operator
+                  .post(
+                      "/api/operator/orgs/acme/tokens",
+                      new JsonObject()
+                          .put("name", "t" + i)
+                          .put("scopes", List.of())
+                          .put("member", "alice"))
+                  .json()
+                  .getString("token")));
+    }
+    until("the other knows the last", () -> theirs.get(99).get("/api/whoami").status() == 200);
+    assertEquals(
+        100,
+        operator
+            .delete("/api/operator/orgs/acme/members/alice")
+            .ok()
+            .getJsonArray("revoked_tokens")
+            .size());
+    long revokedAt = System.nanoTime();
+    for (Caller token : theirs) {
+      until("the other refuses it", () -> token.get("/api/whoami").status() == 401);
+    }
+    assertTrue(System.nanoTime() - revokedAt < TimeUnit.SECONDS.toNanos(1));
+    assertEquals(
+        100,
+        first.audit("acme", false).stream()
+            .filter(row -> row.actor().equals("system:offboard"))
+            .count());
+  }
+
+  @Test
+  void operatorsWhoRevokeThemselvesAtBothLeaveOne() throws Exception {
+    OperatorTokenAdminApiTest.assertRacingRevokesLeaveOne(first, second);
+  }
+
+  private static String operatorOf(RunningBourse service) {
+    try {
+      return new JsonObject(Files.readString(service.data().resolve("operator.json")))
+          .getString("operator_token");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Test
