@@ -56,4 +56,3 @@ CREATE TABLE audit_sealed (
   name TEXT COLLATE "C" PRIMARY KEY,
   through_id BIGINT NOT NULL
 );
-INSERT INTO audit_sealed (name, through_id) VALUES ('audit', 0);

@@ -56,4 +56,3 @@ CREATE TABLE audit_sealed (
   name TEXT PRIMARY KEY,
   through_id INTEGER NOT NULL
 );
-INSERT INTO audit_sealed (name, through_id) VALUES ('audit', 0);

@@ -51,22 +51,16 @@ final class SealStore {
 
   /** The greatest id stored; 0 when there is none. */
   Future<Long> readGreatestId() {
-    return one("SELECT COALESCE(MAX(id), 0) FROM audit", List.of());
+    return one("SELECT COALESCE(MAX(id), 0) FROM audit");
   }
 
   /** The id up to which every row is in a batch. */
   Future<Long> readThroughId() {
-    return one("SELECT through_id FROM audit_sealed WHERE name = ?", List.of(WALK));
+    return one("SELECT COALESCE(MAX(through_id), 0) FROM audit_sealed WHERE name = ?", WALK);
   }
 
-  private Future<Long> one(String sql, List<?> parameters) {
-    return database
-        .read(sql, parameters, row -> row.integer(0))
-        .compose(
-            rows ->
-                rows.isEmpty()
-                    ? Future.failedFuture("audit_sealed has no row '" + WALK + "'")
-                    : Future.succeededFuture(rows.get(0)));
+  private Future<Long> one(String sql, Object... parameters) {
+    return database.read(sql, List.of(parameters), row -> row.integer(0)).map(rows -> rows.get(0));
   }
 
   /** Whether there is such an organization, or was. */
@@ -126,7 +120,11 @@ final class SealStore {
    * another process has sealed meanwhile.
    */
   Future<Void> seal(List<Seal> seals, long fromId, long throughId) {
-    List<Statement> statements = new ArrayList<>(seals.size() + 1);
+    List<Statement> statements = new ArrayList<>(seals.size() + 2);
+    statements.add(
+        Statement.of(
+            "INSERT INTO audit_sealed (name, through_id) VALUES (?, 0) ON CONFLICT DO NOTHING",
+            WALK));
     statements.add(
         Statement.guarded(
             NOT_SEALED_ELSEWHERE,

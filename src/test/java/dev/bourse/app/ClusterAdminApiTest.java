@@ -255,7 +255,7 @@ class ClusterAdminApiTest {
     assertEquals(List.of(), names("org=nobody"));
     List<String> paged = new ArrayList<>();
     JsonObject page;
-    String after = "";
+    String after = "0";
     do {
       page = operator.get(CLUSTERS + "?limit=7&after=" + after).ok();
       Desk.objects(page.getJsonArray("clusters")).forEach(c -> paged.add(c.getString("name")));

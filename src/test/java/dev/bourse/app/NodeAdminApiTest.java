@@ -11,13 +11,12 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import io.vertx.core.json.JsonObject;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyPairGenerator;
+import java.util.Base64;
 import java.util.List;
 import java.util.stream.Stream;
-import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyPairResourceWriter;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -233,12 +232,14 @@ class NodeAdminApiTest {
   @Test
   void aRealMachineNeedsAnAddressAndAHostKeyThatIsOne(@TempDir Path folder) throws Exception {
     Path identity = folder.resolve("identity");
-    KeyPairGenerator keys = KeyPairGenerator.getInstance("EC");
-    keys.initialize(256);
-    try (OutputStream out = Files.newOutputStream(identity)) {
-      OpenSSHKeyPairResourceWriter.INSTANCE.writePrivateKey(
-          keys.generateKeyPair(), "admin", null, out);
-    }
+    KeyPairGenerator keys = KeyPairGenerator.getInstance("RSA");
+    keys.initialize(2048);
+    Files.writeString(
+        identity,
+        "-----BEGIN PRIVATE KEY-----\n"
+            + Base64.getMimeEncoder()
+                .encodeToString(keys.generateKeyPair().getPrivate().getEncoded())
+            + "\n-----END PRIVATE KEY-----\n");
     try (RunningBourse site =
         RunningBourse.staged(
             1, "nodes.ssh.identity-file=" + identity, "nodes.ssh.wipe-command=true")) {

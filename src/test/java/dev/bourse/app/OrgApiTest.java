@@ -94,9 +94,22 @@ class OrgApiTest {
 
   // Members, join rules, invitations
 
+  /** Two organizations whose trails are empty yet, without the mints of the tokens they have. */
+  private static Stage stage() {
+    Stage stage = bourse.stage();
+    for (String org : List.of(stage.red(), stage.blue())) {
+      await(
+          bourse
+              .service()
+              .database()
+              .commit(List.of(Statement.of("DELETE FROM audit WHERE org_id = ?", org))));
+    }
+    return stage;
+  }
+
   @Test
   void membersAreListedWithWhatIsKnownOfThem() {
-    Stage stage = bourse.stage();
+    Stage stage = stage();
     commit(
         member(stage.red(), "zoe", "zoe@red.example"),
         member(stage.red(), "amy", "amy@red.example"),
@@ -131,7 +144,7 @@ class OrgApiTest {
 
   @Test
   void anEmailRuleInvitesUntilAMemberCarriesTheAddress() {
-    Stage stage = bourse.stage();
+    Stage stage = stage();
     String red = stage.red();
     commit(
         member(red, "amy", "Amy@Red.Example"),
@@ -169,7 +182,7 @@ class OrgApiTest {
 
   @Test
   void tokensAreListedNewestFirstLiveAndInactive() {
-    Stage stage = bourse.stage();
+    Stage stage = stage();
     String red = stage.red();
     commit(
         token("old" + red, red, "capacity:read capacity:write", 10, 20L),
@@ -215,7 +228,7 @@ class OrgApiTest {
 
   @Test
   void secretsAndTheirHashesAreNowhere() {
-    Stage stage = bourse.stage();
+    Stage stage = stage();
     Caller red = stage.red("bare");
     String secret = bourse.secret(stage.red(), "orgwide").split("_", -1)[2];
     commit(token("hash" + stage.red(), stage.red(), "", 1, null));
@@ -227,7 +240,7 @@ class OrgApiTest {
 
   @Test
   void atMostAThousandTokensAreListedTheNewest() {
-    Stage stage = bourse.stage();
+    Stage stage = stage();
     long now = System.currentTimeMillis() + 60_000;
     List<Statement> statements = new ArrayList<>();
     for (int i = 0; i < 1_005; i++) {
@@ -243,7 +256,7 @@ class OrgApiTest {
 
   @Test
   void rule1ATokenOutsideTheOrganizationIsAnsweredAsAnUnknownOne() {
-    Stage stage = bourse.stage();
+    Stage stage = stage();
     Caller red = stage.red("bare");
     String foreign = id(stage.blue("orgwide"));
     String unknown = "x".repeat(foreign.length());
@@ -267,7 +280,7 @@ class OrgApiTest {
 
   @Test
   void anEntryOfAnotherOrganizationAsBeforeIsANumberLikeAnyOther() {
-    Stage stage = bourse.stage();
+    Stage stage = stage();
     rows(stage.red(), 1);
     rows(stage.blue(), 1);
     rows(stage.red(), 1);
@@ -281,7 +294,7 @@ class OrgApiTest {
 
   @Test
   void rule2BadPagingParametersAreRefusedByNameAndValue() {
-    Stage stage = bourse.stage();
+    Stage stage = stage();
     Caller red = stage.red("bare");
     for (String path : List.of("/api/org/activity", "/api/org/tokens/self/activity")) {
       for (String bad :
@@ -322,7 +335,7 @@ class OrgApiTest {
 
   @Test
   void aLimitIsClampedToOneAndFiveHundredAndIsAHundredByDefault() {
-    Stage stage = bourse.stage();
+    Stage stage = stage();
     rows(stage.red(), 520);
     Caller red = stage.red("bare");
     assertEquals(100, entries(red.get("/api/org/activity").ok()).size());
@@ -353,7 +366,7 @@ class OrgApiTest {
 
   @Test
   void pagesNeitherOverlapNorSkipAndMoreIsExact() {
-    Stage stage = bourse.stage();
+    Stage stage = stage();
     rows(stage.red(), 10);
     Caller red = stage.red("bare");
     for (int limit : new int[] {1, 3, 5, 9, 10, 11}) {
@@ -371,7 +384,7 @@ class OrgApiTest {
 
   @Test
   void rule3WritesAreRecordedAndTheTwoReadsShowWithReads1() {
-    Stage stage = bourse.stage();
+    Stage stage = stage();
     Desk desk = stage.redA();
     Caller red = stage.red("orgwide");
     red.get("/api/vm/orgs/" + stage.red() + "/ssh-keys").ok();
@@ -409,7 +422,7 @@ class OrgApiTest {
 
   @Test
   void rule4TheOrganizationsTrailHasItsTokensItsMembersAndItselfAndNothingElse() {
-    Stage stage = bourse.stage();
+    Stage stage = stage();
     String red = stage.red();
     commit(
         row(red, "token:t1", "vm_capacity_put", red + "-a", "shown: a token's write"),
@@ -438,7 +451,7 @@ class OrgApiTest {
 
   @Test
   void aTokensTrailIsWhatItDidInItsOrganizationLiveOrNot() {
-    Stage stage = bourse.stage();
+    Stage stage = stage();
     String red = stage.red();
     String gone = "gone" + red;
     commit(
@@ -454,7 +467,7 @@ class OrgApiTest {
 
   @Test
   void selfIsTheCallingTokenWhateverItsScopesOrBinding() {
-    Stage stage = bourse.stage();
+    Stage stage = stage();
     for (String name : List.of("orgwide", "bound", "readonly", "bare")) {
       Caller caller = stage.red(name);
       commit(row(stage.red(), caller.actor(), "vm_key_add", stage.red(), name));
@@ -469,7 +482,7 @@ class OrgApiTest {
 
   @Test
   void rule5ATokenThatRevokedItselfIsUnauthorizedAndItsRowNamesIt() {
-    Stage stage = bourse.stage();
+    Stage stage = stage();
     Caller red = stage.red("bound");
     JsonObject answer = red.delete("/api/org/tokens/self").ok();
     assertTrue(answer.getBoolean("ok"));
@@ -496,7 +509,7 @@ class OrgApiTest {
 
   @Test
   void ofRacingSelfRevokesOneSucceedsAndTheOthersAreUnauthorized() {
-    Stage stage = bourse.stage();
+    Stage stage = stage();
     Caller red = stage.red("readonly");
     List<CompletableFuture<Integer>> calls =
         IntStream.range(0, 8)
@@ -518,7 +531,7 @@ class OrgApiTest {
 
   @Test
   void rule6RevokesOfOffboardingAreInTheTrailUnderTheirOwnActor() {
-    Stage stage = bourse.stage();
+    Stage stage = stage();
     commit(row(stage.red(), "system:offboard", "vm_token_revoke", stage.red(), "token_id=x"));
     JsonObject entry = entries(stage.red("bare").get("/api/org/activity").ok()).get(0);
     assertEquals("system:offboard", entry.getString("actor"));
