@@ -32,7 +32,9 @@ ALTER TABLE cluster ADD COLUMN cap_cents BIGINT;
 ALTER TABLE cluster ADD COLUMN env TEXT COLLATE "C";
 
 -- A batch of an organization's trail: reads and writes are sealed apart, for they are kept for
--- different times. The seal is a digest over the previous one and the rows' digests.
+-- different times. The seal is a digest over the previous one and over row_digests' first 32 bytes,
+-- the digest over the rows' digests; each row's id and the beginning of its digest follow, until the
+-- rows are purged.
 CREATE TABLE audit_seal (
   org_id TEXT COLLATE "C" NOT NULL,
   is_read BIGINT NOT NULL,

@@ -29,7 +29,7 @@ final class ArchitectureTest {
       Map.ofEntries(
           entry("core", List.of()),
           entry("store", List.of("core")),
-          entry("access", List.of("core", "store")),
+          entry("access", List.of("core", "store", "audit")),
           entry("audit", List.of("core", "store")),
           entry("edge", List.of("core", "access")),
           entry("nodes", List.of("core")),
@@ -58,7 +58,7 @@ final class ArchitectureTest {
                   "org.slf4j",
                   "org.sqlite..")),
           entry("access", List.of("io.vertx.core", "org.slf4j")),
-          entry("audit", List.of("io.vertx.core", "org.slf4j")),
+          entry("audit", List.of("io.vertx.core..", "org.slf4j")),
           entry(
               "edge",
               List.of(
@@ -75,7 +75,7 @@ final class ArchitectureTest {
           entry("blob", List.of("io.vertx.core", "io.vertx.core.buffer", "org.slf4j")),
           entry("capacity", List.of("io.vertx.core..", "org.slf4j")),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
-          entry("org", List.of("io.vertx.core..")),
+          entry("org", List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
           entry("admin", List.of("io.vertx.core.json", "picocli")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
           entry("operator", List.of("io.vertx.core..")),

@@ -17,6 +17,7 @@ public final class Operators {
   private final Clock clock;
   private volatile Map<String, OperatorToken> byId = Map.of();
   private Future<Void> lastReading = Future.succeededFuture();
+  private volatile boolean isBehind;
 
   public Operators(AccessStore store, Clock clock) {
     this.store = store;
@@ -32,14 +33,27 @@ public final class Operators {
             .map(
                 found -> {
                   byId = found.stream().collect(Collectors.toMap(OperatorToken::tokenId, t -> t));
-                  return null;
-                });
+                  return (Void) null;
+                })
+            .onComplete(read -> isBehind = read.failed());
     return lastReading;
   }
 
-  /** Whether nobody could use the operators' interface. */
+  /** Reads all of them anew when the last reading failed. */
+  public void catchUp() {
+    if (isBehind) {
+      load();
+    }
+  }
+
+  /** Whether nobody could use the operators' interface: none is there, or all have expired. */
   public boolean isEmpty() {
-    return byId.isEmpty();
+    return byId.values().stream().allMatch(this::isExpired);
+  }
+
+  private boolean isExpired(OperatorToken token) {
+    Long expiresAt = token.expiresAtMillis();
+    return expiresAt != null && clock.millis() >= expiresAt;
   }
 
   /**
@@ -54,8 +68,7 @@ public final class Operators {
             HexFormat.of().parseHex(token.secretSha256()), presented.sha256())) {
       throw Credentials.unauthorized("the token is unknown or revoked");
     }
-    Long expiresAt = token.expiresAtMillis();
-    if (expiresAt != null && clock.millis() >= expiresAt) {
+    if (isExpired(token)) {
       throw Credentials.unauthorized("the token has expired");
     }
     return new Operator(token.tokenId(), token.name());

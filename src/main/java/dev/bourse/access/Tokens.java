@@ -47,6 +47,9 @@ public final class Tokens {
   /** Readings of the store, one after the other; see {@link #load}. */
   private Future<Void> lastReading = Future.succeededFuture();
 
+  /** Whether a reading failed, so that what is in memory may be out of date. */
+  private volatile boolean isBehind;
+
   /** Reads everything, then keeps the times of last use up to date. */
   public Future<Void> start(Vertx vertx) {
     vertx.setPeriodic(
@@ -61,8 +64,19 @@ public final class Tokens {
    * found cannot undo a later one.
    */
   public synchronized Future<Void> load() {
-    lastReading = lastReading.otherwiseEmpty().compose(read -> loadAll());
+    lastReading =
+        lastReading
+            .otherwiseEmpty()
+            .compose(read -> loadAll())
+            .onComplete(read -> isBehind = read.failed());
     return lastReading;
+  }
+
+  /** Reads everything anew when a reading failed since everything was read last. */
+  public void catchUp() {
+    if (isBehind) {
+      load();
+    }
   }
 
   /** Reads one token anew: it was minted or revoked just now. */
@@ -71,9 +85,31 @@ public final class Tokens {
         lastReading
             .otherwiseEmpty()
             .compose(read -> store.findLiveToken(tokenId))
-            .map(
+            .compose(
                 found -> {
+                  if (found.isPresent() && !orgs.containsKey(found.get().orgId())) {
+                    // Another process made its organization a moment ago.
+                    return loadAll();
+                  }
                   found.ifPresentOrElse(this::admit, () -> byId.remove(tokenId));
+                  return Future.<Void>succeededFuture();
+                })
+            .onFailure(e -> isBehind = true);
+    return lastReading;
+  }
+
+  /**
+   * Forgets a token whose revocation is stored. Readings begun before the call end first, so that
+   * none brings it back; the store is not asked, so that its being away cannot keep the token
+   * alive.
+   */
+  public synchronized Future<Void> drop(String tokenId) {
+    lastReading =
+        lastReading
+            .otherwiseEmpty()
+            .map(
+                read -> {
+                  byId.remove(tokenId);
                   return null;
                 });
     return lastReading;

@@ -7,8 +7,10 @@
  * dev.bourse.access.TokenSecret} carries a checksum, so that a mistyped token is refused without a
  * look-up. Times of last use are gathered and written once a minute.
  *
- * <p>Tokens come from a world file; minting and revoking them over the API come with the operator's
- * interface.
+ * <p>Organizations' tokens are minted and revoked by {@code dev.bourse.org}, operators' by {@link
+ * dev.bourse.access.OperatorTokenService}. Either reads them anew before it answers, and a reading
+ * that fails is repeated every second, so that a revoked token is never taken for long. The last
+ * live operator's token cannot be revoked: nobody could mint another.
  *
  * <p>Rejected: signed tokens that carry their own claims (they cannot be revoked before they
  * expire), and scopes that imply others (what a token may do would no longer be what it lists).

@@ -5,16 +5,23 @@ import dev.bourse.access.Authenticator;
 import dev.bourse.access.Credentials;
 import dev.bourse.access.Operators;
 import dev.bourse.access.Tokens;
+import dev.bourse.audit.AuditConfig;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.AuditedReads;
+import dev.bourse.audit.SealService;
+import dev.bourse.audit.Sealer;
+import dev.bourse.audit.TrailRetention;
+import dev.bourse.audit.TrailStore;
+import dev.bourse.capacity.ActivityRetention;
 import dev.bourse.capacity.ActivityStore;
 import dev.bourse.capacity.CapacityRoutes;
 import dev.bourse.capacity.CapacityService;
 import dev.bourse.capacity.CapacityStore;
+import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.HistoryStore;
-import dev.bourse.capacity.PoolStore;
+import dev.bourse.capacity.PoolService;
 import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SshKeyStore;
 import dev.bourse.capacity.SwitchService;
@@ -32,17 +39,28 @@ import dev.bourse.edge.Sources;
 import dev.bourse.market.MarketRoutes;
 import dev.bourse.market.MarketService;
 import dev.bourse.market.MarketStore;
+import dev.bourse.market.NodeService;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.nodes.SshNodes;
+import dev.bourse.operator.ClusterAdminRoutes;
+import dev.bourse.operator.NodeAdminRoutes;
+import dev.bourse.operator.PoolAdminRoutes;
+import dev.bourse.operator.SealRoutes;
 import dev.bourse.operator.SwitchRoutes;
+import dev.bourse.org.Directory;
+import dev.bourse.org.LocalDirectory;
 import dev.bourse.org.OrgRoutes;
+import dev.bourse.org.OrgService;
 import dev.bourse.org.OrgStore;
+import dev.bourse.org.ScimDirectory;
 import dev.bourse.store.Database;
+import dev.bourse.store.PostgresConfig;
 import dev.bourse.store.PostgresDatabase;
 import dev.bourse.store.SqliteDatabase;
 import dev.bourse.store.StoreConfig;
 import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.Upkeep;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -62,6 +80,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -230,13 +249,13 @@ final class Bourse {
     SshKeyStore keyStore = new SshKeyStore(database);
     SshKeyService keys = new SshKeyService(keyStore, clusters, reads, clock, random);
     SwitchService switches = new SwitchService(database, clusters, clock);
-    PoolStore pools = new PoolStore(database);
-    Supplier<Future<Void>> terms =
-        () ->
-            pools
-                .listPools()
-                .onSuccess(all -> all.forEach(clusters::put))
-                .compose(p -> switches.load().mapEmpty());
+    PoolService pools =
+        new PoolService(
+            database,
+            clusters,
+            config.ssh().isPresent() ? Set.of("simulated", "ssh") : Set.of("simulated"),
+            clock);
+    Supplier<Future<Void>> terms = () -> pools.load().compose(read -> switches.load().mapEmpty());
     Future<Void> operatorsLoaded =
         operators
             .load()
@@ -252,8 +271,9 @@ final class Bourse {
         .compose(
             owners -> {
               this.owners = owners;
-              replication.follow(new Replication.Parts(owners, keys, tokens, operators, terms));
               MarketService market = market(database, clusters, owners, keys, keyStore);
+              replication.follow(
+                  new Replication.Parts(owners, keys, tokens, operators, market, terms));
               stops.push(market::stop);
               CapacityService capacity =
                   new CapacityService(
@@ -268,15 +288,60 @@ final class Bourse {
               Operations operations = new Operations();
               new CapacityRoutes(capacity, keys).bind(operations);
               new MarketRoutes(market).bind(operations);
-              new OrgRoutes(new OrgStore(database), config.edge().requestsPerMinute())
+              OrgService org =
+                  new OrgService(
+                      new OrgStore(database), new TrailStore(database), directory(), tokens, clock);
+              new OrgRoutes(org, config.edge().requestsPerMinute()).bind(operations);
+              new ClusterAdminRoutes(new ClusterAdminService(database, clusters, owners, clock))
+                  .bind(operations);
+              new PoolAdminRoutes(pools).bind(operations);
+              new NodeAdminRoutes(new NodeService(database, clusters, market, clock))
                   .bind(operations);
               new SwitchRoutes(switches).bind(operations);
-              return market.start().compose(opened -> serve(operations, credentials, contracts));
+              new SealRoutes(new SealService(vertx, database)).bind(operations);
+              keepUp(database);
+              return OrgAdministration.start(
+                      vertx, operations, database, tokens, operators, owners, clock, random)
+                  .compose(bound -> market.start())
+                  .compose(opened -> serve(operations, credentials, contracts));
             });
+  }
+
+  private Directory directory() {
+    Directory directory =
+        config
+            .scim()
+            .<Directory>map(scim -> new ScimDirectory(vertx, scim, clock))
+            .orElseGet(LocalDirectory::new);
+    stops.push(directory::close);
+    return directory;
   }
 
   private List<KeysFile> operatorFiles() {
     return demo ? List.of(keysFile("operator"), keysFile("demo")) : List.of(keysFile("operator"));
+  }
+
+  /** Starts what is done to the store's records behind everybody's back. */
+  private void keepUp(Database database) {
+    AuditConfig audit = config.audit();
+    long settleMillis =
+        Sealer.settleMillis(config.postgres().map(PostgresConfig::queryMillis).orElse(0L));
+    Sealer sealer = new Sealer(vertx, database, clock, System::nanoTime, settleMillis);
+    TrailRetention trails = new TrailRetention(vertx, database, audit, clock);
+    ActivityRetention activity = new ActivityRetention(database, audit.activityMillis(), clock);
+    long retention = audit.retentionIntervalMillis();
+    for (Upkeep upkeep :
+        List.of(
+            upkeep("sealing the audit trail", audit.sealIntervalMillis(), sealer::step),
+            upkeep("deleting audit rows past their time", retention, trails::step),
+            upkeep("deleting activity past its time", retention, activity::step))) {
+      upkeep.start();
+      stops.push(upkeep::stop);
+    }
+  }
+
+  private Upkeep upkeep(String name, long intervalMillis, Supplier<Future<Boolean>> step) {
+    return new Upkeep(vertx, name, intervalMillis, System::nanoTime, step);
   }
 
   private MarketService market(

@@ -1,5 +1,6 @@
 package dev.bourse.app;
 
+import dev.bourse.audit.AuditConfig;
 import dev.bourse.capacity.CapacityConfig;
 import dev.bourse.core.Settings;
 import dev.bourse.edge.EdgeConfig;
@@ -8,6 +9,7 @@ import dev.bourse.edge.SharedBudgetConfig;
 import dev.bourse.market.MarketConfig;
 import dev.bourse.nodes.SimulatedConfig;
 import dev.bourse.nodes.SshConfig;
+import dev.bourse.org.ScimConfig;
 import dev.bourse.store.PostgresConfig;
 import dev.bourse.store.PostgresUrl;
 import java.nio.file.Path;
@@ -28,10 +30,12 @@ import java.util.function.Supplier;
  * @param edge how the API is served
  * @param sharedBudgets the server that counts tokens' requests for several processes
  * @param managementPort where health and metrics are served, on loopback; 0 for a free port
+ * @param audit how records are sealed and how long they are kept
  * @param capacity the capacity feature
  * @param market the market
  * @param simulated simulated machines
  * @param ssh real machines, when {@code nodes.ssh.identity-file} is set
+ * @param scim the directory of members, when {@code directory.kind} is {@code scim}
  * @param world a world file to seed the store from
  */
 record Config(
@@ -41,10 +45,12 @@ record Config(
     EdgeConfig edge,
     Optional<SharedBudgetConfig> sharedBudgets,
     int managementPort,
+    AuditConfig audit,
     CapacityConfig capacity,
     MarketConfig market,
     SimulatedConfig simulated,
     Optional<SshConfig> ssh,
+    Optional<ScimConfig> scim,
     Optional<Path> world) {
 
   /** One burst of an address is a quarter of its minute: 300 of 1,200. */
@@ -69,6 +75,7 @@ record Config(
    */
   static Config from(Settings settings, Path data, List<String> found) throws Faulty {
     List<String> faults = new ArrayList<>(found);
+    AuditConfig audit = AuditConfig.from(settings);
     CapacityConfig capacity = CapacityConfig.from(settings);
     MarketConfig market = MarketConfig.from(settings, capacity.swapFreshnessMillis());
     SimulatedConfig simulated = simulated(settings);
@@ -87,6 +94,7 @@ record Config(
           store,
           "sqlite, the embedded store in the data folder, or postgres://user@host:port/database");
     }
+    Optional<ScimConfig> scim = ScimConfig.from(settings);
     String world = settings.text("world", "");
     faults.addAll(settings.faults());
     if (!faults.isEmpty()) {
@@ -99,10 +107,12 @@ record Config(
         edge.orElseThrow(),
         sharedBudgets,
         managementPort,
+        audit,
         capacity,
         market,
         simulated,
         ssh.orElseThrow(),
+        scim,
         world.isEmpty() ? Optional.empty() : Optional.of(Path.of(world)));
   }
 

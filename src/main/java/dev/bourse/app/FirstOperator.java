@@ -2,6 +2,7 @@ package dev.bourse.app;
 
 import dev.bourse.access.AccessStore;
 import dev.bourse.access.OperatorToken;
+import dev.bourse.access.OperatorTokenService;
 import dev.bourse.access.Operators;
 import dev.bourse.access.TokenSecret;
 import dev.bourse.store.Change;
@@ -57,7 +58,7 @@ final class FirstOperator {
         .compose(
             told ->
                 database.commit(
-                    List.of(AccessStore.insert(token)),
+                    List.of(AccessStore.insert(token), OperatorTokenService.minting(token)),
                     List.of(new Change(Operators.CHANGED, token.tokenId()))))
         .compose(stored -> operators.load());
   }

@@ -8,6 +8,8 @@ import dev.bourse.capacity.PoolStore;
 import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SshKeyStore;
 import dev.bourse.capacity.SwitchService;
+import dev.bourse.market.MarketService;
+import dev.bourse.market.MarketStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.ChangeListener;
 import io.vertx.core.Future;
@@ -30,11 +32,15 @@ final class Replication implements ChangeListener {
       SshKeyService keys,
       Tokens tokens,
       Operators operators,
+      MarketService market,
       Supplier<Future<Void>> terms) {}
 
   private @Nullable Parts parts;
   private boolean missedAny;
   private boolean rereading;
+
+  /** The last reading of terms: a cluster can be shown only once its pool is known. */
+  private Future<Void> termsRead = Future.succeededFuture();
 
   /** The parts are there; what was heard so far is caught up with. */
   synchronized void follow(Parts following) {
@@ -53,12 +59,17 @@ final class Replication implements ChangeListener {
     }
     Future<Void> read =
         switch (change.topic()) {
-          case CapacityStore.CHANGED -> known.owners().refresh(change.key());
+          case CapacityStore.CHANGED ->
+              termsRead.otherwiseEmpty().compose(done -> known.owners().refresh(change.key()));
           case SshKeyStore.CHANGED -> known.keys().load();
           case Tokens.CHANGED ->
               change.key().isEmpty() ? known.tokens().load() : known.tokens().refresh(change.key());
           case Operators.CHANGED -> known.operators().load();
-          case SwitchService.CHANGED, PoolStore.CHANGED -> known.terms().get();
+          case SwitchService.CHANGED, PoolStore.CHANGED -> readTerms(known);
+          case MarketStore.CHANGED -> {
+            known.market().nodesChanged(change.key());
+            yield Future.succeededFuture();
+          }
           default -> Future.failedFuture("no such topic: " + change.topic());
         };
     read.onFailure(
@@ -66,6 +77,11 @@ final class Replication implements ChangeListener {
           LOG.warn("change {} not followed: {}", change, e.toString());
           missed();
         });
+  }
+
+  private Future<Void> readTerms(Parts known) {
+    termsRead = known.terms().get();
+    return termsRead;
   }
 
   @Override
@@ -77,13 +93,13 @@ final class Replication implements ChangeListener {
     }
     missedAny = false;
     rereading = true;
+    known.market().nodesChanged();
     Future.all(
             List.of(
-                known.terms().get(),
+                readTerms(known).compose(read -> known.owners().refreshAll()),
                 known.tokens().load(),
                 known.operators().load(),
-                known.keys().load(),
-                known.owners().refreshAll()))
+                known.keys().load()))
         .onComplete(done -> reread(done.succeeded(), done.cause()));
   }
 

@@ -15,6 +15,8 @@ import dev.bourse.core.Ids;
 import dev.bourse.market.MarketStore;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.SimulatedNodes;
+import dev.bourse.org.RosterStore;
+import dev.bourse.org.TokenStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
@@ -71,9 +73,9 @@ final class Seeding {
             row -> new Spare(row.text(0), row.text(1), row.text(2)));
     Future<Set<String>> orgs = names("SELECT org_id FROM org");
     Future<Set<String>> clusters = names("SELECT name FROM cluster");
-    Future<Set<String>> members = names("SELECT org_id || '/' || username FROM member");
+    Future<Set<String>> retired = names("SELECT org_id FROM org WHERE retired_at IS NOT NULL");
     Future<Set<String>> tokens = names("SELECT org_id || '/' || name FROM token");
-    return Future.all(List.of(pools, nodes, known, free, orgs, clusters, members, tokens))
+    return Future.all(List.of(pools, nodes, known, free, orgs, clusters, retired, tokens))
         .map(
             all -> {
               addresses.addAll(known.result());
@@ -83,8 +85,11 @@ final class Seeding {
                 seed(site, pools.result(), nodes.result());
               }
               for (World.Tenant tenant : world.tenants()) {
-                seed(tenant, orgs.result(), members.result(), tokens.result());
-                seedClusters(tenant, world, clusters.result());
+                // What a retired organization lacks it is to lack.
+                if (!retired.result().contains(tenant.org().orgId())) {
+                  seed(tenant, orgs.result(), tokens.result());
+                  seedClusters(tenant, world, clusters.result());
+                }
               }
               return this;
             });
@@ -138,32 +143,26 @@ final class Seeding {
     return address;
   }
 
-  private void seed(
-      World.Tenant tenant, Set<String> orgs, Set<String> members, Set<String> tokens) {
+  private void seed(World.Tenant tenant, Set<String> orgs, Set<String> tokens) {
     String orgId = tenant.org().orgId();
-    if (!orgs.contains(orgId)) {
+    boolean isNew = !orgs.contains(orgId);
+    if (isNew) {
       statements.add(AccessStore.insert(tenant.org(), now()));
     }
     JsonObject minted = new JsonObject();
     for (World.Grant grant : tenant.tokens()) {
       if (!tokens.contains(orgId + "/" + grant.name())) {
         TokenSecret secret = TokenSecret.mint(random);
-        statements.add(AccessStore.insert(token(orgId, grant, secret)));
+        statements.addAll(TokenStore.minted(token(orgId, grant, secret), OPERATOR));
         minted.put(grant.name(), secret.text());
       }
     }
     JsonObject people = new JsonObject();
     for (World.Member member : tenant.members()) {
-      if (!members.contains(orgId + "/" + member.username())) {
+      // Who was removed from an organization must not come back with the next start.
+      if (isNew) {
         statements.add(
-            Statement.of(
-                "INSERT INTO member (org_id, username, email, name, created_at)"
-                    + " VALUES (?, ?, ?, ?, ?)",
-                orgId,
-                member.username(),
-                member.email(),
-                member.name(),
-                now()));
+            RosterStore.insert(orgId, member.username(), member.email(), member.name(), now()));
       }
       people.put(
           member.username(),
@@ -266,7 +265,8 @@ final class Seeding {
         Verdict.NONE,
         0,
         0,
-        null);
+        null,
+        empty.overrides());
   }
 
   /** Held since now and active; the provider prepares the machine at start-up. */

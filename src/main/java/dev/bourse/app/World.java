@@ -6,6 +6,7 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Pool;
 import dev.bourse.capacity.SshPublicKey;
 import dev.bourse.core.ApiError;
+import dev.bourse.core.IpAddress;
 import dev.bourse.core.Price;
 import dev.bourse.core.Text;
 import dev.bourse.nodes.Machine;
@@ -103,7 +104,7 @@ record World(List<Site> sites, List<Tenant> tenants) {
     Machine machine =
         new Machine(
             yaml.parsed("id", "unnamed", World::name),
-            yaml.text("public_ip"),
+            canonical(yaml.text("public_ip")),
             yaml.integer("ssh_port", sshPort, 1, 65_535),
             yaml.text("host_key"));
     if (!machine.publicIp().isEmpty() && !Address.isIp(machine.publicIp())) {
@@ -111,6 +112,11 @@ record World(List<Site> sites, List<Tenant> tenants) {
     }
     requireHostKey(yaml, machine);
     return machine;
+  }
+
+  /** In its one spelling, so that no machine is in the inventory twice. */
+  private static String canonical(String address) {
+    return IpAddress.canonical(address).orElse(address);
   }
 
   private static void requireHostKey(Yaml yaml, Machine machine) {

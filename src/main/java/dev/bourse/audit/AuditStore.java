@@ -4,6 +4,7 @@ import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,34 @@ public final class AuditStore {
     List<@Nullable Object> values = new ArrayList<>(7);
     add(values, row, 0);
     return new Statement(INSERT_ONE, values, null, 0);
+  }
+
+  /**
+   * A row for each row of a query, in its order: alike but for the detail, which is selected. Goes
+   * into the commit of the write it records, before that changes what the query finds.
+   *
+   * @param detail an SQL expression of type text
+   * @param from what follows FROM, with {@code ?} placeholders
+   */
+  public static Statement insertEach(
+      AuditRow row, String detail, String from, Object... parameters) {
+    List<@Nullable Object> values = new ArrayList<>(5 + parameters.length);
+    values.add(row.atMillis());
+    values.add(Trails.owner(row));
+    values.add(row.actor());
+    values.add(row.action());
+    values.add(row.subject());
+    values.addAll(Arrays.asList(parameters));
+    return new Statement(
+        "INSERT INTO audit (ts, org_id, actor, action, subject, detail, is_read)"
+            + " SELECT CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT),"
+            + " CAST(? AS TEXT), "
+            + detail
+            + ", 0 FROM "
+            + from,
+        values,
+        null,
+        0);
   }
 
   Future<Void> insertReads(List<AuditRow> rows) {

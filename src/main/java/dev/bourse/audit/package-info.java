@@ -6,9 +6,24 @@
  * dev.bourse.audit.AuditedReads} and committed every 50 ms, so that a read never waits for the
  * disk; a crash loses at most 100 ms of them.
  *
+ * <p>A trail is read a page at a time by {@link dev.bourse.audit.TrailStore}, newest first, by id
+ * below the last one seen: no page counts or skips what is before it. {@link
+ * dev.bourse.audit.TrailExport} strings pages together for who wants all.
+ *
  * <p>Two indexes, by organization and by actor, serve the two trails. With both, an appended row
  * costs the writing thread 12 to 20 µs when keys are scattered and 4 µs when there is one. So a
  * commit has 1,024 rows at most, which holds the writer for some 20 ms, and an INSERT has 64.
+ *
+ * <p>In the background {@link dev.bourse.audit.Sealer} puts settled rows into batches, each sealed
+ * with a digest over its rows and the batch before; {@link dev.bourse.audit.SealService} verifies
+ * the chain and names the first row that differs. {@link dev.bourse.audit.TrailRetention} deletes
+ * rows past their time, whole batches at a time. A seal is made from one digest over the rows'
+ * digests, so that much is all that has to stay of a purged batch. Seals have no key: one in the
+ * same process would be in the same hands as the store. They prove what was noted elsewhere.
+ *
+ * <p>Rejected: a digest chained from row to row in the write's own commit (all writes of an
+ * organization would wait for each other), a seal over all trails (an organization's rows could not
+ * be proven, or purged, apart), and deleting single rows by age (a chain has no place for holes).
  *
  * <p>Rejected: a commit for each read (the flush to disk would bound reading), and dropping rows
  * when the store is away (past a bound reads are refused instead).

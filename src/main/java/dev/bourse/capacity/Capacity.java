@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What clients do to a cluster: declare and swap. Pure functions; each refusal is an {@link
@@ -50,7 +51,9 @@ public final class Capacity {
           order.maxGpus(),
           "a multiple of gpus_per_node, which is " + pool.gpusPerNode());
     }
-    long ceilingCents = ceilingCents(order.pricePerGpuHour(), pool);
+    Declaration standing = cluster.declared();
+    boolean isRaise = order.maxGpus() > (standing == null ? 0 : standing.maxGpus());
+    long ceilingCents = ceilingCents(order.pricePerGpuHour(), pool, isRaise ? null : standing);
     if (order.expectedVersion() != cluster.version()) {
       throw ApiError.of(
           ErrorCode.VERSION_MISMATCH,
@@ -60,8 +63,6 @@ public final class Capacity {
               + cluster.version()
               + "; nothing was written");
     }
-    Declaration standing = cluster.declared();
-    boolean isRaise = order.maxGpus() > (standing == null ? 0 : standing.maxGpus());
     if (isRaise) {
       requireRaisable(cluster, terms);
     }
@@ -173,7 +174,11 @@ public final class Capacity {
   /** An operator's switch stays off for minutes rather than seconds. */
   private static final long RETRY_DISARMED_MILLIS = 60_000;
 
-  private static long ceilingCents(BigDecimal price, Pool pool) {
+  /**
+   * @param kept the declaration whose price may stay though the cap was lowered under it since:
+   *     whoever cannot pay less must still be able to release
+   */
+  private static long ceilingCents(BigDecimal price, Pool pool, @Nullable Declaration kept) {
     if (!Price.isWholeCents(price)) {
       throw ApiError.of(
           ErrorCode.PRICE_PRECISION,
@@ -181,7 +186,9 @@ public final class Capacity {
               + Text.shown(price.toPlainString())
               + " has more than two decimals; expected whole cents");
     }
-    if (price.compareTo(BigDecimal.valueOf(pool.capCents(), 2)) > 0) {
+    boolean isKept =
+        kept != null && price.compareTo(BigDecimal.valueOf(kept.ceilingCents(), 2)) == 0;
+    if (!isKept && price.compareTo(BigDecimal.valueOf(pool.capCents(), 2)) > 0) {
       throw ApiError.of(
               ErrorCode.PRICE_ABOVE_MAXIMUM,
               "max_price_per_gpu_hour "

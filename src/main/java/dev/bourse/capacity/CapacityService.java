@@ -88,8 +88,8 @@ public final class CapacityService {
     return owners
         .submit(
             view.cluster().name(),
-            (cluster, now) -> Capacity.declare(cluster, order, terms(cluster, view.pool()), now))
-        .map(cluster -> new ClusterView(cluster, view.pool(), clusters.switches()));
+            (cluster, now) -> Capacity.declare(cluster, order, terms(cluster), now))
+        .map(clusters::view);
   }
 
   /**
@@ -108,8 +108,7 @@ public final class CapacityService {
     return owners
         .submit(
             view.cluster().name(),
-            (cluster, now) ->
-                Capacity.swap(cluster, caller.actor(), node, terms(cluster, view.pool()), now))
+            (cluster, now) -> Capacity.swap(cluster, caller.actor(), node, terms(cluster), now))
         .map(
             cluster -> {
               Long requestedAt =
@@ -150,7 +149,9 @@ public final class CapacityService {
         .map(past -> new ClusterHistory(view.cluster().name(), view.pool().gpusPerNode(), past));
   }
 
-  private Terms terms(Cluster cluster, Pool pool) {
+  /** The terms as they are when the command runs, not when it was queued. */
+  private Terms terms(Cluster cluster) {
+    Pool pool = clusters.view(cluster).pool();
     return new Terms(
         pool,
         clusters.findQuote(pool.name()).map(Quote::admissionCents).orElse(null),

@@ -1,11 +1,13 @@
 package dev.bourse.capacity;
 
+import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -24,11 +26,17 @@ public final class CapacityStore {
   /** The guard of every cluster row: somebody else changed the cluster first. */
   static final String REVISION_GUARD = "revision";
 
+  /** The guard of a new cluster's row: there is one of that name. */
+  static final String NAME_GUARD = "cluster name is free";
+
+  /** The guard of a cluster's making: its organization is there and not retired. */
+  static final String ORG_GUARD = "organization is live";
+
   private static final String CLUSTER_COLUMNS =
       "name, org_id, pool, kind, posture, writes_armed, maintenance, version, revision, max_gpus,"
           + " ceiling_cents, priced_at, declared_at, declared_by, bid_too_low,"
           + " capacity_unavailable, last_write_at, provision_failures, hold_stage, hold_reason,"
-          + " hold_enforce_after";
+          + " hold_enforce_after, cap_cents, env";
   private static final String ALLOCATION_COLUMNS =
       "cluster, allocation_id, node_id, public_ip, slot, state, granted_at, active_at,"
           + " protected_until, grant_ceiling_cents, pinned, nomination, swap_requested_at,"
@@ -144,13 +152,44 @@ public final class CapacityStore {
             "INSERT INTO cluster (name, org_id, pool, kind, posture, writes_armed, maintenance,"
                 + " version, max_gpus, ceiling_cents, priced_at, declared_at, declared_by,"
                 + " bid_too_low, capacity_unavailable, last_write_at, provision_failures,"
-                + " hold_stage, hold_reason, hold_enforce_after, revision, created_at)"
-                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                + " hold_stage, hold_reason, hold_enforce_after, cap_cents, env, revision,"
+                + " created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+                + " ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
             values,
-            null,
-            0));
+            NAME_GUARD,
+            1));
     cluster.allocations().forEach(a -> statements.add(insert(a, cluster.name())));
     return statements;
+  }
+
+  /**
+   * Whether an organization may be given a cluster: false when it is retired, empty when there is
+   * none of that id.
+   */
+  Future<Optional<Boolean>> findOrgLive(String orgId) {
+    return database
+        .read(
+            "SELECT retired_at FROM org WHERE org_id = ?",
+            List.of(orgId),
+            row -> row.integerOrNull(0) == null)
+        .map(found -> found.stream().findFirst());
+  }
+
+  /**
+   * Stores a new cluster and the row that records it. Fails on {@link #ORG_GUARD} or {@link
+   * #NAME_GUARD}.
+   */
+  Future<Void> create(Cluster cluster, AuditRow audit) {
+    List<Statement> statements = new ArrayList<>();
+    // An organization that is being retired must not get a cluster behind the retiring's back.
+    statements.add(
+        Statement.guarded(
+            ORG_GUARD,
+            "UPDATE org SET org_id = org_id WHERE org_id = ? AND retired_at IS NULL",
+            cluster.orgId()));
+    statements.addAll(insert(cluster, audit.atMillis()));
+    statements.add(AuditStore.insert(audit));
+    return database.commit(statements, List.of(new Change(CHANGED, cluster.name())));
   }
 
   /** An entry of a cluster's activity. */
@@ -179,7 +218,7 @@ public final class CapacityStore {
             + " max_gpus = ?, ceiling_cents = ?, priced_at = ?, declared_at = ?, declared_by = ?,"
             + " bid_too_low = ?, capacity_unavailable = ?, last_write_at = ?,"
             + " provision_failures = ?, hold_stage = ?, hold_reason = ?, hold_enforce_after = ?,"
-            + " revision = ? WHERE name = ? AND revision = ?",
+            + " cap_cents = ?, env = ?, revision = ? WHERE name = ? AND revision = ?",
         values,
         REVISION_GUARD,
         1);
@@ -205,6 +244,8 @@ public final class CapacityStore {
     values.add(hold == null ? null : hold.stage().name());
     values.add(hold == null ? null : hold.reason());
     values.add(hold == null ? null : hold.enforceAfterMillis());
+    values.add(cluster.overrides().capCents());
+    values.add(json(cluster.overrides().env()));
     values.add(cluster.revision());
   }
 
@@ -312,7 +353,30 @@ public final class CapacityStore {
         Math.toIntExact(row.integer(17)),
         stage == null
             ? null
-            : new Hold(Hold.Stage.valueOf(stage), row.text(19), row.integerOrNull(20)));
+            : new Hold(Hold.Stage.valueOf(stage), row.text(19), row.integerOrNull(20)),
+        overrides(row.integerOrNull(21), row.textOrNull(22)));
+  }
+
+  private static @Nullable String json(Map<String, Optional<String>> env) {
+    if (env.isEmpty()) {
+      return null;
+    }
+    JsonObject json = new JsonObject();
+    env.forEach((name, value) -> json.put(name, value.orElse(null)));
+    return json.encode();
+  }
+
+  private static Overrides overrides(@Nullable Long capCents, @Nullable String env) {
+    if (capCents == null && env == null) {
+      return Overrides.NONE;
+    }
+    Map<String, Optional<String>> variables = new HashMap<>();
+    if (env != null) {
+      JsonObject json = new JsonObject(env);
+      json.fieldNames()
+          .forEach(name -> variables.put(name, Optional.ofNullable(json.getString(name))));
+    }
+    return new Overrides(capCents, variables);
   }
 
   private static @Nullable Allocation allocationOrNull(Row row) {

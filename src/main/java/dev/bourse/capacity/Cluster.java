@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param lastWriteAtMillis when the last client write was accepted; 0 when none was
  * @param provisionFailures grants unwound in a row
  * @param hold the billing hold in force, or null
+ * @param overrides what an operator set for it beside its pool's terms
  */
 public record Cluster(
     String name,
@@ -43,7 +44,8 @@ public record Cluster(
     Verdict verdict,
     long lastWriteAtMillis,
     int provisionFailures,
-    @Nullable Hold hold) {
+    @Nullable Hold hold,
+    Overrides overrides) {
 
   /** The order in which a shrink takes nodes: nominated, provisioning, then the newest grant. */
   private static final Comparator<Allocation> RELEASE_ORDER =
@@ -89,7 +91,8 @@ public record Cluster(
         Verdict.NONE,
         0,
         0,
-        null);
+        null,
+        Overrides.NONE);
   }
 
   /** Whole nodes declared. */
@@ -166,7 +169,8 @@ public record Cluster(
         verdict,
         lastWriteAtMillis,
         provisionFailures,
-        hold);
+        hold,
+        overrides);
   }
 
   Draft draft() {
@@ -190,6 +194,7 @@ public record Cluster(
     long lastWriteAtMillis;
     int provisionFailures;
     @Nullable Hold hold;
+    Overrides overrides;
 
     private Draft(Cluster base) {
       this.base = base;
@@ -203,6 +208,7 @@ public record Cluster(
       this.lastWriteAtMillis = base.lastWriteAtMillis;
       this.provisionFailures = base.provisionFailures;
       this.hold = base.hold;
+      this.overrides = base.overrides;
     }
 
     /** Replaces the allocation of the same id. */
@@ -278,7 +284,8 @@ public record Cluster(
           verdict,
           lastWriteAtMillis,
           provisionFailures,
-          hold);
+          hold,
+          overrides);
     }
   }
 }

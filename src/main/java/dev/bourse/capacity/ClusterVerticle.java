@@ -56,8 +56,9 @@ final class ClusterVerticle extends VerticleBase {
 
   /** Takes a cluster into its care, as stored. */
   void adopt(Cluster cluster) {
-    mailboxes.put(cluster.name(), new Mailbox(cluster));
+    // Shown first: what cannot be, for its pool is not known yet, is not taken on either.
     clusters.publish(cluster);
+    mailboxes.put(cluster.name(), new Mailbox(cluster));
   }
 
   /** Queues a command. Called on this verticle's context only. */

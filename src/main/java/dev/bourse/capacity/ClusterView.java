@@ -22,9 +22,12 @@ public final class ClusterView {
   private final Switches switches;
   private volatile @Nullable Encoded encoded;
 
+  /**
+   * @param pool the pool's own terms
+   */
   ClusterView(Cluster cluster, Pool pool, Switches switches) {
     this.cluster = cluster;
-    this.pool = pool;
+    this.pool = cluster.overrides().over(pool);
     this.switches = switches;
   }
 
@@ -40,6 +43,7 @@ public final class ClusterView {
     return cluster;
   }
 
+  /** The pool's terms as they are in force for this cluster. */
   public Pool pool() {
     return pool;
   }

@@ -1,10 +1,12 @@
 package dev.bourse.capacity;
 
+import dev.bourse.core.Page;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -17,11 +19,16 @@ import java.util.function.Consumer;
  */
 public final class Clusters {
   private final Map<String, ClusterView> byName = new ConcurrentHashMap<>();
-  private final Map<String, Map<String, ClusterView>> byOrg = new ConcurrentHashMap<>();
-  private final Map<String, Map<String, ClusterView>> byPool = new ConcurrentHashMap<>();
+
+  /** The same in order, for lists; a look-up there takes longer than a reader should wait. */
+  private final NavigableMap<String, ClusterView> inOrder = new ConcurrentSkipListMap<>();
+
+  private final Map<String, NavigableMap<String, ClusterView>> byOrg = new ConcurrentHashMap<>();
+  private final Map<String, NavigableMap<String, ClusterView>> byPool = new ConcurrentHashMap<>();
   private final Map<String, Pool> pools = new ConcurrentSkipListMap<>();
   private final Map<String, Quote> quotes = new ConcurrentHashMap<>();
   private final List<Consumer<Cluster>> listeners = new CopyOnWriteArrayList<>();
+  private final List<Consumer<Pool>> poolListeners = new CopyOnWriteArrayList<>();
   private volatile Switches switches;
 
   public Clusters(Switches switches) {
@@ -43,7 +50,7 @@ public final class Clusters {
   public List<ClusterView> ofOrg(String orgId, Cluster.Kind kind) {
     List<ClusterView> views = new ArrayList<>();
     byOrg
-        .getOrDefault(orgId, Map.of())
+        .getOrDefault(orgId, Collections.emptyNavigableMap())
         .values()
         .forEach(
             view -> {
@@ -54,14 +61,44 @@ public final class Clusters {
     return views;
   }
 
-  /** All clusters that buy in a pool, in no order. */
+  /** All clusters that buy in a pool, by name. */
   public Collection<ClusterView> ofPool(String pool) {
-    return Collections.unmodifiableCollection(byPool.getOrDefault(pool, Map.of()).values());
+    return Collections.unmodifiableCollection(
+        byPool.getOrDefault(pool, Collections.emptyNavigableMap()).values());
+  }
+
+  /** One page of all clusters, or of an organization's, or a pool's, by name. */
+  Page<ClusterView> list(Optional<String> org, Optional<String> pool, String after, int limit) {
+    NavigableMap<String, ClusterView> all =
+        org.map(id -> byOrg.getOrDefault(id, Collections.emptyNavigableMap()))
+            .or(() -> pool.map(of -> byPool.getOrDefault(of, Collections.emptyNavigableMap())))
+            .orElse(inOrder);
+    return Page.of(
+        all.tailMap(after, false).values().stream()
+            .filter(view -> pool.isEmpty() || view.cluster().pool().equals(pool.get()))
+            .limit(limit + 1L)
+            .toList(),
+        limit);
   }
 
   /** All pools, by name. */
   public List<Pool> pools() {
     return List.copyOf(pools.values());
+  }
+
+  /** A pool's terms. */
+  public Optional<Pool> findPool(String pool) {
+    return Optional.ofNullable(pools.get(pool));
+  }
+
+  /** A state of a cluster, with the terms in force for it. */
+  ClusterView view(Cluster cluster) {
+    Pool pool = pools.get(cluster.pool());
+    if (pool == null) {
+      throw new IllegalStateException(
+          "cluster " + cluster.name() + " names no pool: " + cluster.pool());
+    }
+    return new ClusterView(cluster, pool, switches);
   }
 
   /** What a pool's market last published. */
@@ -83,9 +120,29 @@ public final class Clusters {
     return () -> listeners.remove(listener);
   }
 
-  public synchronized void put(Pool pool) {
-    pools.put(pool.name(), pool);
-    republish();
+  /**
+   * Tells a listener of every pool that is new or changed from now on, on the thread that read it.
+   *
+   * @return ends it
+   */
+  public Runnable onPool(Consumer<Pool> listener) {
+    poolListeners.add(listener);
+    return () -> poolListeners.remove(listener);
+  }
+
+  /** Puts a pool's terms in force; every snapshot of its clusters shows them at once. */
+  public void put(Pool pool) {
+    if (replace(pool)) {
+      poolListeners.forEach(listener -> listener.accept(pool));
+    }
+  }
+
+  private synchronized boolean replace(Pool pool) {
+    if (pool.equals(pools.put(pool.name(), pool))) {
+      return false;
+    }
+    ofPool(pool.name()).forEach(view -> show(view.cluster()));
+    return true;
   }
 
   public void put(String pool, Quote quote) {
@@ -117,18 +174,14 @@ public final class Clusters {
     if (shown != null && shown.cluster().revision() > cluster.revision()) {
       return;
     }
-    Pool pool = pools.get(cluster.pool());
-    if (pool == null) {
-      throw new IllegalStateException(
-          "cluster " + cluster.name() + " names no pool: " + cluster.pool());
-    }
-    ClusterView view = new ClusterView(cluster, pool, switches);
+    ClusterView view = view(cluster);
     byName.put(cluster.name(), view);
+    inOrder.put(cluster.name(), view);
     byOrg
         .computeIfAbsent(cluster.orgId(), org -> new ConcurrentSkipListMap<>())
         .put(cluster.name(), view);
     byPool
-        .computeIfAbsent(cluster.pool(), name -> new ConcurrentHashMap<>())
+        .computeIfAbsent(cluster.pool(), name -> new ConcurrentSkipListMap<>())
         .put(cluster.name(), view);
   }
 }

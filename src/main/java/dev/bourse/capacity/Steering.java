@@ -1,14 +1,21 @@
 package dev.bourse.capacity;
 
+import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** What operators and billing do to a cluster. Pure; clients' versions stay as they are. */
 public final class Steering {
+  /** The actor of what an organization's retirement brings about. */
+  private static final String OFFBOARD = "system:offboard";
+
   private Steering() {}
 
   /** Whether the cluster's declaration can be written. */
@@ -31,7 +38,50 @@ public final class Steering {
     return changing(draft -> draft.hold = hold);
   }
 
-  /** Pins or unpins the node at this address. Refused with {@code unknown-node}. */
+  /**
+   * What an operator sets of a cluster.
+   *
+   * @param posture empty to leave it
+   * @param writesArmed empty to leave it
+   * @param maintenance empty to leave it
+   * @param overrides what becomes of what is set beside the pool's terms
+   */
+  record Settings(
+      Optional<Cluster.Posture> posture,
+      Optional<Boolean> writesArmed,
+      Optional<Boolean> maintenance,
+      UnaryOperator<Overrides> overrides) {}
+
+  /** Sets several things as one change. */
+  static Command set(Settings settings) {
+    return changing(
+        draft -> {
+          draft.posture = settings.posture().orElse(draft.posture);
+          draft.writesArmed = settings.writesArmed().orElse(draft.writesArmed);
+          draft.maintenance = settings.maintenance().orElse(draft.maintenance);
+          draft.overrides = settings.overrides().apply(draft.overrides);
+        });
+  }
+
+  /**
+   * A command whose audit row goes into the same commit; none when it changes nothing.
+   *
+   * @param detail the arguments to record
+   */
+  static Command recorded(Command command, String actor, String action, String detail) {
+    return (cluster, now) -> {
+      Transition transition = command.apply(cluster, now);
+      return transition.changesNothing()
+          ? transition
+          : transition.recorded(
+              new AuditRow(now, cluster.orgId(), actor, action, cluster.name(), detail));
+    };
+  }
+
+  /**
+   * Pins or unpins the node at this address; changes nothing when it is so already. Refused with
+   * {@code unknown-node}.
+   */
   public static Command pin(String publicIp, boolean pinned) {
     return (cluster, now) -> {
       Allocation held =
@@ -42,7 +92,45 @@ public final class Steering {
                       ApiError.of(
                           ErrorCode.UNKNOWN_NODE,
                           "cluster " + cluster.name() + " holds no " + Text.shown(publicIp)));
-      return changing(draft -> draft.put(held.pinned(pinned))).apply(cluster, now);
+      return held.pinned() == pinned
+          ? Transition.none(cluster)
+          : changing(draft -> draft.put(held.pinned(pinned))).apply(cluster, now);
+    };
+  }
+
+  /**
+   * Lays the cluster of a retired organization to rest: its writes are disarmed, it declares
+   * nothing more and gives back all it holds, pinned nodes too. Doing so again changes nothing.
+   */
+  public static Command retire() {
+    return (cluster, now) -> {
+      List<Allocation> held = cluster.allocations().stream().filter(Allocation::isOpen).toList();
+      Declaration standing = cluster.declared();
+      Declaration declared = standing == null || standing.maxGpus() == 0 ? null : standing;
+      if (!cluster.writesArmed() && declared == null && held.isEmpty()) {
+        return Transition.none(cluster);
+      }
+      Cluster.Draft draft = cluster.draft();
+      draft.writesArmed = false;
+      draft.verdict = Verdict.NONE;
+      List<Activity> activity = new ArrayList<>();
+      if (declared != null) {
+        draft.declared =
+            new Declaration(0, declared.ceilingCents(), declared.pricedAtMillis(), now, OFFBOARD);
+        activity.add(
+            new Activity("request", OFFBOARD, "system", 0, declared.ceilingCents(), null, null));
+      }
+      for (Allocation allocation : held) {
+        // A replacement goes with the node it was to replace, so each is looked at anew.
+        draft
+            .find(allocation.allocationId())
+            .filter(Allocation::isOpen)
+            .ifPresent(
+                open ->
+                    Allotment.take(
+                        draft, open, Allocation.Reason.OPERATOR, OFFBOARD, now, activity));
+      }
+      return new Transition(cluster, draft.build(), activity, null);
     };
   }
 

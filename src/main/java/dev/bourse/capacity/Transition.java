@@ -21,6 +21,11 @@ public record Transition(
     return new Transition(cluster, cluster, List.of(), null);
   }
 
+  /** The same with a row of the audit trail, in the place of any it had. */
+  Transition recorded(AuditRow row) {
+    return new Transition(before, next, activity, row);
+  }
+
   boolean changesNothing() {
     return before.revision() == next.revision();
   }

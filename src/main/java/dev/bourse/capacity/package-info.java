@@ -8,6 +8,10 @@
  * one piece by {@link dev.bourse.capacity.CapacityStore}; only then the new state is published in
  * {@link dev.bourse.capacity.Clusters}, where every event loop reads it without asking anybody.
  *
+ * <p>What operators do goes the same way: {@link dev.bourse.capacity.ClusterAdminService} queues
+ * {@link dev.bourse.capacity.Steering} commands, so that a client's write and an operator's never
+ * lose each other, and {@link dev.bourse.capacity.PoolService} stores terms and puts them in force.
+ *
  * <p>The rules themselves are pure functions: {@link dev.bourse.capacity.Capacity} for what clients
  * do, {@link dev.bourse.capacity.Allotment} for what the market does.
  *

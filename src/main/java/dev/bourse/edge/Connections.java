@@ -1,6 +1,7 @@
 package dev.bourse.edge;
 
 import io.vertx.core.http.HttpConnection;
+import io.vertx.core.net.impl.ConnectionBase;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -30,6 +31,7 @@ final class Connections {
     private @Nullable Exchange exchange;
     private boolean readingBody;
     private boolean closing;
+    private boolean closed;
 
     private Link(HttpConnection connection, long deadlineMillis) {
       this.connection = connection;
@@ -81,9 +83,20 @@ final class Connections {
     link.deadlineMillis = nowMillis() + limits.bodyGraceMillis();
   }
 
-  /** So many bytes of the body arrived; they buy the rest more time. */
+  /**
+   * So many bytes of the body arrived; they buy the rest more time, but never more than a silent
+   * connection has, or a gigabyte would buy weeks.
+   */
   void bodyGrows(Link link, int bytes) {
-    link.deadlineMillis += bytes * 1_000L / limits.minBodyBytesPerSecond();
+    link.deadlineMillis =
+        Math.min(
+            link.deadlineMillis + bytes * 1_000L / limits.minBodyBytesPerSecond(),
+            nowMillis() + limits.keepAliveMillis());
+  }
+
+  /** The body is not taken for now: the client waits for us. */
+  void bodyWaits(Link link) {
+    link.deadlineMillis = NEVER;
   }
 
   /** The whole body is here. */
@@ -117,7 +130,11 @@ final class Connections {
     link.deadlineMillis = nowMillis() + LINGER_MILLIS;
   }
 
-  /** Closes connections whose client kept us waiting; a slow body is told so first. */
+  /**
+   * Closes connections whose client kept us waiting; a slow body is told so first. Closing waits
+   * for what is still to be sent, which a client that does not read never takes: what is not closed
+   * after a while is cut.
+   */
   void sweep() {
     long now = nowMillis();
     List<Link> late = new ArrayList<>();
@@ -129,6 +146,8 @@ final class Connections {
     for (Link link : late) {
       if (link.readingBody && link.exchange != null) {
         link.exchange.bodyTooSlow();
+      } else if (link.closed) {
+        cut(link);
       } else {
         close(link);
       }
@@ -138,7 +157,17 @@ final class Connections {
   /** Closes a connection; requests that it still brings are not served. */
   void close(Link link) {
     link.closing = true;
+    link.closed = true;
+    link.readingBody = false;
+    link.deadlineMillis = nowMillis() + LINGER_MILLIS;
     link.connection.close();
+  }
+
+  /** Closes a connection with whatever is still to be sent. The port has no word for it. */
+  private static void cut(Link link) {
+    if (link.connection instanceof ConnectionBase connection) {
+      connection.channelHandlerContext().close();
+    }
   }
 
   int open() {

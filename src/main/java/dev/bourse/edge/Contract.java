@@ -33,6 +33,9 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
  * once per build instead.
  */
 public final class Contract {
+  /** Of a response: its media types that are no JSON, which the library refuses to know. */
+  static final String OTHER_CONTENT = "x-other-content";
+
   private final String name;
   private final Map<String, Object> source;
   private final OpenAPIContract model;
@@ -42,13 +45,43 @@ public final class Contract {
     this.source = source;
     this.model =
         new OpenAPIContractImpl(
-            new JsonObject(object(resolved(source, source, 0))),
+            withoutOtherContent(new JsonObject(object(resolved(source, source, 0)))),
             OpenAPIVersion.V3_1,
             SchemaRepository.create(
                 new JsonSchemaOptions()
                     .setDraft(Draft.DRAFT202012)
                     .setBaseUri("app://")
                     .setOutputFormat(OutputFormat.Basic)));
+  }
+
+  /** With responses' content that is no JSON set aside under {@link #OTHER_CONTENT}. */
+  static JsonObject withoutOtherContent(JsonObject resolved) {
+    JsonObject paths = resolved.getJsonObject("paths", new JsonObject());
+    for (String path : paths.fieldNames()) {
+      JsonObject item = paths.getJsonObject(path);
+      for (String method : item.fieldNames()) {
+        if (item.getValue(method) instanceof JsonObject operation) {
+          JsonObject responses = operation.getJsonObject("responses", new JsonObject());
+          responses
+              .fieldNames()
+              .forEach(status -> setOtherContentAside(responses.getJsonObject(status)));
+        }
+      }
+    }
+    return resolved;
+  }
+
+  private static void setOtherContentAside(JsonObject response) {
+    JsonObject content = response.getJsonObject("content", new JsonObject());
+    JsonObject other = new JsonObject();
+    for (String type : List.copyOf(content.fieldNames())) {
+      if (!type.equals(Endpoint.JSON)) {
+        other.put(type, content.remove(type));
+      }
+    }
+    if (!other.isEmpty()) {
+      response.put(OTHER_CONTENT, other);
+    }
   }
 
   /** Loads {@code openapi/<name>.yaml} from the class path. */

@@ -38,6 +38,7 @@ final class EdgeLoop {
 
   private final Edge edge;
   private final Vertx vertx;
+  private final Context context;
   private final Entrance entrance;
   private final Connections connections;
   private final Map<String, Router> routers = new HashMap<>();
@@ -53,6 +54,7 @@ final class EdgeLoop {
   EdgeLoop(Edge edge, Vertx vertx, Context context) {
     this.edge = edge;
     this.vertx = vertx;
+    this.context = context;
     this.entrance = new Entrance(edge, context);
     this.idPrefix = Ids.base62(edge.sources().random(), ID_PREFIX_LENGTH);
     this.connections = new Connections(edge.config().limits(), edge.sources().nanos());
@@ -230,6 +232,13 @@ final class EdgeLoop {
     return ApiError.of(
         ErrorCode.METHOD_NOT_ALLOWED,
         Text.shown(exchange.request().method().name()) + " is not among this route's methods");
+  }
+
+  /**
+   * Runs something on this loop once it has done what is at hand; may be called from any thread.
+   */
+  void later(Runnable action) {
+    context.runOnContext(turn -> action.run());
   }
 
   /** Once a second: closes late connections and renews the Date header. */

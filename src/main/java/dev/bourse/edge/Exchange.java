@@ -49,8 +49,10 @@ final class Exchange implements Call {
   private @Nullable ConsumptionProbe budget;
   private Map<String, Object> parameters = Map.of();
   private @Nullable JsonObject body;
+  private @Nullable InboundBody inbound;
   private boolean unread;
   private boolean done;
+  private boolean counted;
 
   Exchange(
       EdgeLoop loop,
@@ -135,6 +137,17 @@ final class Exchange implements Call {
         });
   }
 
+  /** The body is bytes, which the operation reads when it is ready for them. */
+  void expectBytes() {
+    inbound = new InboundBody(request, loop, link, () -> unread = false);
+  }
+
+  private void breakInbound() {
+    if (inbound != null) {
+      inbound.broken();
+    }
+  }
+
   private @Nullable Buffer collectedBody;
 
   /** The bytes that {@link #readBody} collected. */
@@ -147,6 +160,7 @@ final class Exchange implements Call {
   }
 
   void bodyTooSlow() {
+    breakInbound();
     fail(ApiError.of(ErrorCode.REQUEST_TIMEOUT, "the body comes too slowly"));
   }
 
@@ -155,12 +169,15 @@ final class Exchange implements Call {
     if (answer instanceof Answer.Whole whole) {
       answer(whole);
     } else if (answer instanceof Answer.Streamed streamed) {
-      // Until the first piece is there, a fault can still be told in full.
-      streamed
-          .pieces()
-          .next()
-          .onSuccess(first -> stream(first, streamed.pieces()))
-          .onFailure(this::fail);
+      new PieceSender(this, loop, link, streamed.pieces()).ask();
+    } else if (answer instanceof Answer.Download download) {
+      new Downloading(this, loop, link, download).begin();
+    } else if (answer instanceof Answer.Empty empty) {
+      HttpServerResponse response = beginAnswer(empty.status());
+      if (response != null) {
+        empty.headers().forEach(response.headers()::add);
+        end(response, null);
+      }
     }
   }
 
@@ -172,6 +189,7 @@ final class Exchange implements Call {
       return;
     }
     MultiMap headers = response.headers();
+    answer.headers().forEach(headers::add);
     if (etag != null) {
       headers.add(HttpHeaders.ETAG, etag).add(HttpHeaders.CACHE_CONTROL, REVALIDATE);
       String known = request.getHeader(HttpHeaders.IF_NONE_MATCH);
@@ -187,47 +205,28 @@ final class Exchange implements Call {
     end(response, answer.body());
   }
 
-  private void stream(Optional<Buffer> first, Pieces rest) {
-    HttpServerResponse response = begin(200);
-    if (response == null) {
-      return;
-    }
-    response
-        .headers()
-        .add(HttpHeaders.CACHE_CONTROL, NO_STORE)
-        .add(HttpHeaders.CONTENT_TYPE, mediaType);
-    if (first.isEmpty() || HttpMethod.HEAD.equals(request.method())) {
-      end(response, null);
-      return;
-    }
-    response.setChunked(true);
-    send(response, first, rest);
+  /** Begins an answer of this status; null when the client is gone. */
+  @Nullable HttpServerResponse beginAnswer(int status) {
+    return begin(status);
   }
 
-  /**
-   * Sends a piece and asks for the next. What fails midway ends the connection, so that the client
-   * sees the answer is not whole.
-   */
-  private void send(HttpServerResponse response, Optional<Buffer> piece, Pieces rest) {
-    if (piece.isEmpty()) {
-      end(response, null);
-      return;
+  /** Begins a 200 in the negotiated media type; null when the client is gone. */
+  @Nullable HttpServerResponse beginStreamed() {
+    HttpServerResponse response = begin(200);
+    if (response != null) {
+      count(200);
+      response
+          .headers()
+          .add(HttpHeaders.CACHE_CONTROL, NO_STORE)
+          .add(HttpHeaders.CONTENT_TYPE, mediaType);
     }
-    loop.connections().sends(link);
-    response
-        .write(piece.get())
-        .compose(
-            taken -> {
-              loop.connections().sent(link);
-              return rest.next();
-            })
-        .onSuccess(next -> send(response, next, rest))
-        .onFailure(
-            e -> {
-              LOG.warn("answer {} was cut off: {}", id, e.toString());
-              settle(response.getStatusCode());
-              loop.connections().close(link);
-            });
+    return response;
+  }
+
+  /** An answer that was begun cannot be finished. */
+  void cutOff(int status, Throwable fault) {
+    LOG.warn("answer {} was cut off: {}", id, fault.toString());
+    settle(status);
   }
 
   /** Sends a page that needs no caller. */
@@ -320,10 +319,14 @@ final class Exchange implements Call {
     return "\"default\";r=" + probe.getRemainingTokens() + ";t=" + seconds;
   }
 
-  private void end(HttpServerResponse response, @Nullable Buffer content) {
+  /** Sends the rest of an answer; the connection is free for the next request. */
+  void end(HttpServerResponse response, @Nullable Buffer content) {
     settle(response.getStatusCode());
     // A body that nobody asked for may have ended while the operation was at work.
     if (unread && !request.isEnded()) {
+      if (inbound != null) {
+        request.resume();
+      }
       response.headers().add(HttpHeaders.CONNECTION, CLOSE);
       request.handler(ignored -> {});
       request.endHandler(end -> loop.connections().close(link));
@@ -341,14 +344,30 @@ final class Exchange implements Call {
     response.end(content);
   }
 
+  /** An answer that sends itself to its end has done so; the connection is free. */
+  void sent() {
+    loop.metrics().left();
+    loop.connections().answered(link);
+  }
+
   private void settle(int status) {
     loop.metrics().left();
+    count(status);
+  }
+
+  /** Once a request, when its answer starts. */
+  void count(int status) {
+    if (counted) {
+      return;
+    }
+    counted = true;
     EdgeMetrics.Series series = endpoint == null ? loop.unrouted() : endpoint.series();
     series.answered(status, loop.nanos() - enteredNanos);
   }
 
   /** The client is gone; an answer that comes later is dropped. */
   void abandon() {
+    breakInbound();
     if (!done) {
       done = true;
       loop.metrics().left();
@@ -373,6 +392,19 @@ final class Exchange implements Call {
       return operator;
     }
     throw new IllegalStateException("this operation does not demand " + Operator.SCHEME);
+  }
+
+  @Override
+  public Inbound bytes() {
+    if (inbound == null) {
+      throw new IllegalStateException("this operation takes no bytes");
+    }
+    return inbound;
+  }
+
+  @Override
+  public Optional<String> header(String name) {
+    return Optional.ofNullable(request.getHeader(name));
   }
 
   @Override

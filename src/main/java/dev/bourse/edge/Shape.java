@@ -83,6 +83,7 @@ final class Shape {
       JsonObject known = piece.getJsonObject("properties", new JsonObject());
       // The library also reports declared fields here when their value fails.
       return known.containsKey(unknown)
+              || piece.getValue("additionalProperties") instanceof JsonObject
           ? null
           : ApiError.of(
               ErrorCode.BAD_REQUEST,
@@ -119,6 +120,11 @@ final class Shape {
     JsonArray values = piece.getJsonArray("enum");
     if (values != null) {
       return "one of " + values.stream().map(String::valueOf).collect(Collectors.joining(", "));
+    }
+    if (piece.getValue("type") instanceof JsonArray types) {
+      return types.stream()
+          .map(type -> "null".equals(type) ? "null" : expected(piece.copy().put("type", type)))
+          .collect(Collectors.joining(" or "));
     }
     return switch (piece.getString("type", "")) {
       case "integer" -> "an integer" + range(piece, "minimum", "maximum", "");

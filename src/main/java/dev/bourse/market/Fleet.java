@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,7 +59,7 @@ final class Fleet {
   private final MarketConfig config;
   private final Clock clock;
 
-  private final Map<String, Node> nodes = new TreeMap<>();
+  private final Inventory nodes;
   private final Map<String, MarketStore.SwappedAway> swappedAway = new HashMap<>();
   private final Set<String> inWork = new HashSet<>();
   private final ArrayDeque<Supplier<Future<Void>>> waiting = new ArrayDeque<>();
@@ -69,6 +68,9 @@ final class Fleet {
   private final Map<String, Integer> failedTries = new HashMap<>();
 
   private final Set<String> cleaning = new HashSet<>();
+
+  /** New machines that are being asked what they hold. */
+  private final Set<String> joining = new HashSet<>();
 
   /**
    * Active allocations whose machines lost what they were prepared with, and the other allocation
@@ -97,6 +99,7 @@ final class Fleet {
     this.keys = keys;
     this.store = store;
     this.lease = lease;
+    this.nodes = new Inventory(store, lease);
     this.provider = provider;
     this.handover = new Handover(provider, store);
     this.config = config;
@@ -105,18 +108,15 @@ final class Fleet {
 
   /** Reads the inventory, compares it with the allocations, and takes up what was left undone. */
   Future<Void> start() {
-    return store
-        .listNodes(lease.pool())
+    return nodes
+        .read()
         .compose(
-            list -> {
-              list.forEach(node -> nodes.put(node.nodeId(), node));
-              return store.listSwappedAway(lease.pool(), clock.millis() - SWAP_EXCLUSION_MILLIS);
-            })
+            read -> store.listSwappedAway(lease.pool(), clock.millis() - SWAP_EXCLUSION_MILLIS))
         .compose(
             list -> {
               list.forEach(swapped -> swappedAway.put(swapped.nodeId(), swapped));
               return provider
-                  .held(nodes.values().stream().map(Node::machine).toList())
+                  .held(nodes.all().stream().map(Node::machine).toList())
                   .otherwise(
                       e -> {
                         LOG.warn("pool {}: machines cannot be asked", lease.pool(), e);
@@ -135,12 +135,51 @@ final class Fleet {
             });
   }
 
+  /**
+   * Reads the inventory anew, for operators changed it.
+   *
+   * @return whether all of it was; what this process writes meanwhile must be read once more
+   */
+  Future<Boolean> reread() {
+    return nodes
+        .read()
+        .map(
+            reading -> {
+              join(reading.added());
+              return reading.isWhole();
+            });
+  }
+
+  /** A new machine is granted only once it is known to hold nothing, or as far as that is known. */
+  private void join(List<Machine> added) {
+    if (stopped || added.isEmpty()) {
+      return;
+    }
+    added.forEach(machine -> joining.add(machine.nodeId()));
+    provider
+        .held(added)
+        .otherwise(
+            e -> {
+              LOG.warn("pool {}: new machines cannot be asked", lease.pool(), e);
+              return List.of();
+            })
+        .onSuccess(
+            holdings -> {
+              added.forEach(machine -> joining.remove(machine.nodeId()));
+              if (!stopped) {
+                reconcile(holdings);
+              }
+            });
+  }
+
   /** What the next tick may grant. */
   Tick.Nodes snapshot(long nowMillis) {
     Map<String, String> excluded = new HashMap<>();
     swappedAway.values().removeIf(s -> s.atMillis() + SWAP_EXCLUSION_MILLIS <= nowMillis);
     swappedAway.values().forEach(s -> excluded.put(s.nodeId(), s.orgId()));
-    return new Tick.Nodes(List.copyOf(nodes.values()), Set.copyOf(cleaning), excluded);
+    Set<String> busy = new HashSet<>(cleaning);
+    busy.addAll(joining);
+    return new Tick.Nodes(nodes.all(), busy, excluded);
   }
 
   String publicIp(String nodeId) {
@@ -354,8 +393,7 @@ final class Fleet {
   }
 
   private Future<Void> note(Node changed) {
-    nodes.put(changed.nodeId(), changed);
-    return store.update(changed, lease);
+    return nodes.note(changed);
   }
 
   /**
@@ -403,10 +441,6 @@ final class Fleet {
   }
 
   private Machine machine(String nodeId) {
-    Node node = nodes.get(nodeId);
-    if (node == null) {
-      throw new IllegalStateException("no node " + nodeId + " in pool " + lease.pool());
-    }
-    return node.machine();
+    return nodes.machine(nodeId);
   }
 }

@@ -12,18 +12,30 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The markets of all pools. */
 public final class MarketService {
+  private static final Logger LOG = LoggerFactory.getLogger(MarketService.class);
+
   private final Vertx vertx;
   private final Clusters clusters;
   private final Map<String, NodeProvider> providers;
   private final MarketVerticle.Setting setting;
-  private final List<String> deployments = new ArrayList<>();
+
+  // The three below are guarded by this object.
+  private final Map<String, Open> open = new HashMap<>();
+  private Runnable unsubscribe = () -> {};
+  private boolean stopped;
+
+  /** A pool's market, and its deployment. */
+  private record Open(MarketVerticle market, Future<String> deployment) {}
 
   /**
    * @param providers node providers by the name pools call them
@@ -55,27 +67,54 @@ public final class MarketService {
             Ids.next("process", random));
   }
 
-  /** Opens the market of every pool. */
-  public Future<Void> start() {
-    List<Future<String>> opened = new ArrayList<>();
-    for (Pool pool : clusters.pools()) {
-      NodeProvider provider = providers.get(pool.provider());
-      if (provider == null) {
-        return Future.failedFuture(
-            new IllegalStateException(
-                "pool " + pool.name() + " names no node provider: " + pool.provider()));
-      }
-      opened.add(
-          vertx
-              .deployVerticle(new MarketVerticle(pool, provider, setting))
-              .onSuccess(deployments::add));
-    }
+  /** Opens the market of every pool, and from now on of every pool that is made. */
+  public synchronized Future<Void> start() {
+    List<Future<Void>> opened = new ArrayList<>();
+    unsubscribe =
+        clusters.onPool(
+            pool ->
+                open(pool).onFailure(e -> LOG.error("pool {} has no market here", pool.name(), e)));
+    clusters.pools().forEach(pool -> opened.add(open(pool)));
     return Future.all(opened).mapEmpty();
   }
 
+  private synchronized Future<Void> open(Pool pool) {
+    Open known = open.get(pool.name());
+    if (known != null || stopped) {
+      return known == null ? Future.succeededFuture() : known.deployment().mapEmpty();
+    }
+    NodeProvider provider = providers.get(pool.provider());
+    if (provider == null) {
+      return Future.failedFuture(
+          new IllegalStateException(
+              "pool " + pool.name() + " names no node provider: " + pool.provider()));
+    }
+    MarketVerticle market = new MarketVerticle(pool.name(), provider, setting);
+    Future<String> deployment = vertx.deployVerticle(market);
+    open.put(pool.name(), new Open(market, deployment));
+    return deployment.mapEmpty();
+  }
+
   /** Closes all markets and gives their leases back. */
-  public Future<Void> stop() {
-    return Future.join(deployments.stream().map(vertx::undeploy).toList()).mapEmpty();
+  public synchronized Future<Void> stop() {
+    stopped = true;
+    unsubscribe.run();
+    return Future.join(
+            open.values().stream().map(o -> o.deployment().compose(vertx::undeploy)).toList())
+        .mapEmpty();
+  }
+
+  /** An operator changed nodes of a pool: its market reads them anew before its next tick. */
+  public synchronized void nodesChanged(String pool) {
+    Open known = open.get(pool);
+    if (known != null) {
+      known.market().nodesChanged();
+    }
+  }
+
+  /** Nodes of any pool may have changed. */
+  public synchronized void nodesChanged() {
+    open.values().forEach(o -> o.market().nodesChanged());
   }
 
   /** A pool and what its market last published, if it has. */

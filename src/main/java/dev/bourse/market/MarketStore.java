@@ -1,19 +1,42 @@
 package dev.bourse.market;
 
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditStore;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.nodes.Machine;
+import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Rows of nodes, leases and prices. */
 public final class MarketStore {
+  /** What other processes are told when operators change nodes; the key is the pool. */
+  public static final String CHANGED = "nodes";
+
+  /** The guard of a node's row: there is none of that id. */
+  static final String NODE_GUARD = "node";
+
+  /** The guard of a new node's row: its id or its address is taken. */
+  static final String FREE_GUARD = "node id and address are free";
+
   private static final String LEASE_GUARD = "lease";
+
+  private static final String NODE_COLUMNS =
+      "n.node_id, n.public_ip, n.ssh_port, n.host_key, n.cordoned, n.failures, n.usable_after,"
+          + " n.quarantined_at";
+
+  private static final String STORED_NODE =
+      "SELECT "
+          + NODE_COLUMNS
+          + ", n.pool, n.created_at, a.cluster, a.state FROM node n"
+          + " LEFT JOIN allocation a ON a.node_id = n.node_id AND a.gone_at IS NULL";
 
   private final Database database;
 
@@ -68,16 +91,102 @@ public final class MarketStore {
   /** Every node of a pool, by id. */
   Future<List<Node>> listNodes(String pool) {
     return database.read(
-        "SELECT node_id, public_ip, ssh_port, host_key, cordoned, failures, usable_after,"
-            + " quarantined_at FROM node WHERE pool = ? ORDER BY node_id",
+        "SELECT " + NODE_COLUMNS + " FROM node n WHERE n.pool = ? ORDER BY n.node_id",
         List.of(pool),
         MarketStore::node);
   }
 
+  /**
+   * A node as it is stored.
+   *
+   * @param cluster the one that holds it or is being relieved of it; null when none is
+   * @param held how; null when nobody holds it
+   */
+  record StoredNode(
+      Node node,
+      String pool,
+      long createdAtMillis,
+      @Nullable String cluster,
+      Allocation.@Nullable State held) {}
+
+  /** So many nodes of a pool, by id, after this one. */
+  Future<List<StoredNode>> listNodes(String pool, String after, int limit) {
+    return database.read(
+        STORED_NODE + " WHERE n.pool = ? AND n.node_id > ? ORDER BY n.node_id LIMIT ?",
+        List.of(pool, after, limit),
+        MarketStore::storedNode);
+  }
+
+  Future<Optional<StoredNode>> findNode(String nodeId) {
+    return database
+        .read(STORED_NODE + " WHERE n.node_id = ?", List.of(nodeId), MarketStore::storedNode)
+        .map(found -> found.stream().findFirst());
+  }
+
+  /** The node at an address. */
+  Future<Optional<String>> findNodeAt(String publicIp) {
+    return database
+        .read("SELECT node_id FROM node WHERE public_ip = ?", List.of(publicIp), row -> row.text(0))
+        .map(found -> found.stream().findFirst());
+  }
+
+  /** How many nodes there are in pools of a provider. */
+  Future<Integer> countNodes(String provider) {
+    return database
+        .read(
+            "SELECT COUNT(*) FROM node n JOIN pool p ON p.name = n.pool WHERE p.provider = ?",
+            List.of(provider),
+            row -> Math.toIntExact(row.integer(0)))
+        .map(counts -> counts.get(0));
+  }
+
+  /** Which of these addresses nodes have. */
+  Future<List<String>> listTaken(List<String> addresses) {
+    return database.read(
+        "SELECT public_ip FROM node WHERE public_ip IN ("
+            + String.join(", ", Collections.nCopies(addresses.size(), "?"))
+            + ")",
+        addresses,
+        row -> row.text(0));
+  }
+
+  /** Stores a new node and the row that records it. Fails on {@link #FREE_GUARD}. */
+  Future<Void> create(String pool, Machine machine, AuditRow audit) {
+    return commit(pool, insert(pool, machine, audit.atMillis()), audit);
+  }
+
+  /** Keeps a node out of the market, or lets it in again. Fails on {@link #NODE_GUARD}. */
+  Future<Void> cordon(String pool, String nodeId, boolean cordoned, AuditRow audit) {
+    return commit(
+        pool,
+        Statement.guarded(
+            NODE_GUARD, "UPDATE node SET cordoned = ? WHERE node_id = ?", cordoned, nodeId),
+        audit);
+  }
+
+  /** Forgets a node's failures. Fails on {@link #NODE_GUARD}. */
+  Future<Void> release(String pool, String nodeId, AuditRow audit) {
+    return commit(
+        pool,
+        Statement.guarded(
+            NODE_GUARD,
+            "UPDATE node SET failures = 0, usable_after = 0, quarantined_at = NULL"
+                + " WHERE node_id = ?",
+            nodeId),
+        audit);
+  }
+
+  private Future<Void> commit(String pool, Statement statement, AuditRow audit) {
+    return database.commit(
+        List.of(statement, AuditStore.insert(audit)), List.of(new Change(CHANGED, pool)));
+  }
+
+  /** A new node's row; guarded by its id and its address being free. */
   public static Statement insert(String pool, Machine machine, long nowMillis) {
-    return Statement.of(
+    return Statement.guarded(
+        FREE_GUARD,
         "INSERT INTO node (node_id, pool, public_ip, ssh_port, host_key, created_at)"
-            + " VALUES (?, ?, ?, ?, ?, ?)",
+            + " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         machine.nodeId(),
         pool,
         machine.publicIp(),
@@ -213,6 +322,16 @@ public final class MarketStore {
                 point.admissionCents(),
                 point.centsMillis(),
                 point.pricedMillis())));
+  }
+
+  private static StoredNode storedNode(Row row) {
+    String state = row.textOrNull(11);
+    return new StoredNode(
+        node(row),
+        row.text(8),
+        row.integer(9),
+        row.textOrNull(10),
+        state == null ? null : Allocation.State.valueOf(state));
   }
 
   private static Node node(Row row) {

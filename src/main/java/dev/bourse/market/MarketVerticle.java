@@ -4,7 +4,6 @@ import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.Pool;
 import dev.bourse.capacity.Quote;
 import dev.bourse.capacity.SshKey;
 import dev.bourse.capacity.SshKeyService;
@@ -20,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,7 +51,7 @@ final class MarketVerticle extends VerticleBase {
       RandomGenerator random,
       String processId) {}
 
-  private final Pool pool;
+  private final String pool;
   private final NodeProvider provider;
   private final Setting setting;
   private MarketStore.@Nullable Lease lease;
@@ -60,7 +60,10 @@ final class MarketVerticle extends VerticleBase {
   private boolean stopped;
   private long nextLookMillis;
 
-  MarketVerticle(Pool pool, NodeProvider provider, Setting setting) {
+  /** Whether operators changed nodes since the inventory was read; set from any thread. */
+  private final AtomicBoolean nodesChanged = new AtomicBoolean();
+
+  MarketVerticle(String pool, NodeProvider provider, Setting setting) {
     this.pool = pool;
     this.provider = provider;
     this.setting = setting;
@@ -89,12 +92,12 @@ final class MarketVerticle extends VerticleBase {
     }
     setting
         .store
-        .acquire(pool.name(), setting.processId, now(), setting.config.leaseMillis())
+        .acquire(pool, setting.processId, now(), setting.config.leaseMillis())
         .onComplete(
             got -> {
               Optional<MarketStore.Lease> won = got.succeeded() ? got.result() : Optional.empty();
               if (got.failed() && !MarketStore.isLost(got.cause())) {
-                LOG.warn("pool {}: no lease: {}", pool.name(), got.cause().toString());
+                LOG.warn("pool {}: no lease: {}", pool, got.cause().toString());
               }
               won.ifPresentOrElse(
                   this::hold,
@@ -117,19 +120,25 @@ final class MarketVerticle extends VerticleBase {
     nextLookMillis = now + setting.config.tickMillis();
     setting
         .store
-        .listNodes(pool.name())
+        .listNodes(pool)
         .compose(
             nodes ->
                 vertx.executeBlocking(
                     () -> tick(now).decide(new Tick.Nodes(nodes, Set.of(), Map.of())), false))
         .onSuccess(outcome -> publish(outcome, now))
-        .onFailure(e -> LOG.warn("pool {}: no look at the market: {}", pool.name(), e.toString()));
+        .onFailure(e -> LOG.warn("pool {}: no look at the market: {}", pool, e.toString()));
   }
 
+  /** Has the nodes read anew before the next tick. */
+  void nodesChanged() {
+    nodesChanged.set(true);
+  }
+
+  /** By the terms as they are now: an operator may have changed them since the last tick. */
   private Tick tick(long nowMillis) {
     return new Tick(
-        pool,
-        setting.clusters.ofPool(pool.name()),
+        setting.clusters.findPool(pool).orElseThrow(),
+        setting.clusters.ofPool(pool),
         setting.config.swapFreshnessMillis(),
         nowMillis);
   }
@@ -156,7 +165,7 @@ final class MarketVerticle extends VerticleBase {
     }
     machines
         .start()
-        .compose(started -> setting.store.findLastPrice(pool.name()))
+        .compose(started -> setting.store.findLastPrice(pool))
         .onSuccess(
             price -> {
               lastPrice = price.orElse(null);
@@ -177,7 +186,7 @@ final class MarketVerticle extends VerticleBase {
 
   private void lose(MarketStore.Lease held, String during, Throwable cause) {
     if (held.equals(lease)) {
-      LOG.warn("pool {}: lease given up at {}: {}", pool.name(), during, cause.toString());
+      LOG.warn("pool {}: lease given up at {}: {}", pool, during, cause.toString());
       drop();
       later(this::seek, retryMillis());
     }
@@ -196,10 +205,13 @@ final class MarketVerticle extends VerticleBase {
       return;
     }
     long now = now();
-    Tick.Nodes nodes = machines.snapshot(now);
-    Tick tick = tick(now);
-    vertx
-        .executeBlocking(() -> tick.decide(nodes), false)
+    followNodes(machines)
+        .compose(
+            read -> {
+              Tick.Nodes nodes = machines.snapshot(now);
+              Tick tick = tick(now);
+              return vertx.executeBlocking(() -> tick.decide(nodes), false);
+            })
         .compose(outcome -> carryOut(outcome, held, machines, now))
         .onComplete(
             done -> {
@@ -207,7 +219,7 @@ final class MarketVerticle extends VerticleBase {
                 lose(held, "tick", done.cause());
               } else {
                 if (done.failed()) {
-                  LOG.warn("pool {}: a tick failed", pool.name(), done.cause());
+                  LOG.warn("pool {}: a tick failed", pool, done.cause());
                 }
                 // A clock set back must not make the next tick late.
                 long tickMillis = setting.config.tickMillis();
@@ -216,6 +228,18 @@ final class MarketVerticle extends VerticleBase {
                     Math.min(tickMillis, Math.max(1, now + tickMillis - now())));
               }
             });
+  }
+
+  /** Reads the nodes anew if they changed; a reading that fails or falls short is done again. */
+  private Future<Void> followNodes(Fleet machines) {
+    if (!nodesChanged.getAndSet(false)) {
+      return Future.succeededFuture();
+    }
+    return machines
+        .reread()
+        .onSuccess(all -> nodesChanged.compareAndSet(false, !all))
+        .onFailure(e -> nodesChanged.set(true))
+        .mapEmpty();
   }
 
   private Future<Void> carryOut(
@@ -256,7 +280,7 @@ final class MarketVerticle extends VerticleBase {
               if (MarketStore.isLost(e)) {
                 return Future.failedFuture(e);
               }
-              LOG.warn("pool {}: cluster {} keeps its state: {}", pool.name(), name, e.toString());
+              LOG.warn("pool {}: cluster {} keeps its state: {}", pool, name, e.toString());
               return Future.succeededFuture();
             });
   }
@@ -300,7 +324,7 @@ final class MarketVerticle extends VerticleBase {
   private void publish(Tick.Outcome outcome, long tickMillis) {
     Clearing clearing = outcome.clearing();
     setting.clusters.put(
-        pool.name(),
+        pool,
         new Quote(
             clearing.clearingCents(),
             clearing.admissionCents(),

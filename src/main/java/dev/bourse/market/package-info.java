@@ -9,6 +9,11 @@
  * work, so that a restart needs no path of its own. {@link dev.bourse.market.Handover} makes its
  * calls harmless however late they come.
  *
+ * <p>{@link dev.bourse.market.NodeService} is what operators do to machines. Its rows are the
+ * truth; whoever holds the lease keeps them in an {@link dev.bourse.market.Inventory} and reads
+ * them again, before the next tick, when word comes that an operator changed some. Reading all of
+ * them at each tick would cost as much for nothing.
+ *
  * <p>Rejected: granting in the write that declares (first come would beat best bid), and a table of
  * node occupancy (the clusters' allocations already say it; two tables could disagree).
  */

@@ -2,6 +2,8 @@ package dev.bourse.org;
 
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
+import dev.bourse.audit.TrailQuery;
+import dev.bourse.audit.TrailText;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
@@ -11,29 +13,34 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /** The organization contract's operations. */
 public final class OrgRoutes {
-  private final OrgStore store;
+  private final OrgService service;
   private final int requestsPerMinute;
 
   /**
    * @param requestsPerMinute the request budget of a token, shown by whoami
    */
-  public OrgRoutes(OrgStore store, int requestsPerMinute) {
-    this.store = store;
+  public OrgRoutes(OrgService service, int requestsPerMinute) {
+    this.service = service;
     this.requestsPerMinute = requestsPerMinute;
   }
 
   public void bind(Operations operations) {
-    operations.bind("whoami", this::whoami);
+    operations
+        .bind("whoami", this::whoami)
+        .bind("listMembers", this::listMembers)
+        .bind("listTokens", this::listTokens)
+        .bind("listTokenActivity", this::listTokenActivity)
+        .bind("revokeOwnToken", this::revokeOwnToken)
+        .bind("listOrgActivity", this::listOrgActivity);
   }
 
   private Future<Answer> whoami(Call call) {
     Principal caller = call.principal();
-    return store
-        .listClusters(caller.org().orgId(), caller.cluster())
-        .map(clusters -> Answer.ok(whoami(caller, clusters)));
+    return service.listClusters(caller).map(clusters -> Answer.ok(whoami(caller, clusters)));
   }
 
   private JsonObject whoami(Principal caller, List<OrgStore.Addressable> clusters) {
@@ -57,5 +64,109 @@ public final class OrgRoutes {
         .put("expires_at", Times.rfc3339OrNull(caller.expiresAtMillis()))
         .put("clusters", addressable)
         .put("rate_limit", new JsonObject().put("requests_per_minute", requestsPerMinute));
+  }
+
+  private Future<Answer> listMembers(Call call) {
+    return service.readRoster(orgId(call)).map(roster -> Answer.ok(json(roster)));
+  }
+
+  private static JsonObject json(Roster roster) {
+    JsonArray members = new JsonArray();
+    for (Roster.Entry member : roster.members()) {
+      members.add(
+          new JsonObject()
+              .put("username", member.username())
+              .put("email", member.email())
+              .put("name", member.name())
+              .put("is_active", member.active())
+              .put("last_login", Times.rfc3339OrNull(member.lastLoginAtMillis()))
+              .put("role", "admin"));
+    }
+    JsonArray rules = new JsonArray();
+    for (JoinRule rule : roster.rules()) {
+      rules.add(
+          new JsonObject()
+              .put("id", rule.ruleId())
+              .put("kind", rule.kind())
+              .put("value", rule.value()));
+    }
+    JsonArray invited = new JsonArray();
+    for (JoinRule rule : roster.invited()) {
+      invited.add(
+          new JsonObject()
+              .put("id", rule.ruleId())
+              .put("email", rule.value())
+              .put("invited_at", Times.rfc3339(rule.createdAtMillis()))
+              .put("invited_by", rule.createdBy())
+              .put("link_expires_at", Times.rfc3339OrNull(rule.linkExpiresAtMillis())));
+    }
+    return new JsonObject().put("members", members).put("rules", rules).put("invited", invited);
+  }
+
+  private Future<Answer> listTokens(Call call) {
+    return service
+        .listTokens(orgId(call))
+        .map(
+            tokens -> {
+              JsonArray list = new JsonArray();
+              tokens.forEach(token -> list.add(json(token)));
+              return Answer.ok(new JsonObject().put("tokens", list));
+            });
+  }
+
+  private static JsonObject json(TokenView token) {
+    return new JsonObject()
+        .put("token_id", token.tokenId())
+        .put("name", token.name())
+        .put("scopes", new JsonArray(token.scopes()))
+        .put("cluster", token.cluster())
+        .put("expires_at", Times.rfc3339OrNull(token.expiresAtMillis()))
+        .put("created_by", token.createdBy())
+        .put("created_at", Times.rfc3339(token.createdAtMillis()))
+        .put("last_used_at", Times.rfc3339OrNull(token.lastUsedAtMillis()))
+        .put("revoked_at", Times.rfc3339OrNull(token.revokedAtMillis()));
+  }
+
+  private Future<Answer> listTokenActivity(Call call) {
+    return service
+        .listTokenActivity(call.principal(), call.text("token_id"), query(call))
+        .map(page -> Answer.ok(TrailText.json(page)));
+  }
+
+  private Future<Answer> revokeOwnToken(Call call) {
+    Principal caller = call.principal();
+    return service
+        .revokeOwnToken(caller)
+        .map(
+            at ->
+                Answer.ok(
+                    new JsonObject()
+                        .put("ok", true)
+                        .put("token_id", caller.tokenId())
+                        .put("revoked_at", Times.rfc3339(at))));
+  }
+
+  private Future<Answer> listOrgActivity(Call call) {
+    TrailQuery query = query(call);
+    Optional<TrailText> form = TrailText.of(call.mediaType());
+    if (form.isPresent()) {
+      return Future.succeededFuture(
+          new Answer.Streamed(service.exportActivity(orgId(call), form.get(), query)::next));
+    }
+    return service
+        .listActivity(orgId(call), query)
+        .map(
+            page ->
+                Answer.ok(
+                    new JsonObject().put("org_id", orgId(call)).mergeIn(TrailText.json(page))));
+  }
+
+  private static TrailQuery query(Call call) {
+    return TrailQuery.parse(
+        call.findText("reads"), call.findText("limit"), call.findText("before"));
+  }
+
+  private static String orgId(Call call) {
+    return call.principal().org().orgId();
   }
 }

@@ -13,7 +13,7 @@
  * memory and guarded by a demand on the rows it changes. {@link dev.bourse.store.PostgresDatabase}
  * keeps the same promises on a server that several processes share. {@link
  * dev.bourse.store.Migrations} brings any engine's schema up to date, over a session no time-out
- * cuts short.
+ * cuts short. {@link dev.bourse.store.Upkeep} runs work on the store that nobody waits for.
  *
  * <p>{@link dev.bourse.store.WholeStore} is for operators' commands alone: all rows of all tables,
  * which {@link dev.bourse.store.ExportWriter} writes to a file and {@link

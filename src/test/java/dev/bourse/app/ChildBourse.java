@@ -19,6 +19,16 @@ final class ChildBourse implements AutoCloseable {
 
   /** Starts one on a data folder and waits until it says it is ready. */
   ChildBourse(Path data, List<String> settings) {
+    this(data, settings, "off", ProcessBuilder.Redirect.INHERIT);
+  }
+
+  /** One that logs all it can into a file. */
+  static ChildBourse logging(Path data, List<String> settings, Path log) {
+    return new ChildBourse(data, settings, "trace", ProcessBuilder.Redirect.to(log.toFile()));
+  }
+
+  private ChildBourse(
+      Path data, List<String> settings, String logLevel, ProcessBuilder.Redirect log) {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -27,7 +37,7 @@ final class ChildBourse implements AutoCloseable {
                 "-XX:+UseSerialGC",
                 // It lives for a moment: a quick start matters more than fast code.
                 "-XX:TieredStopAtLevel=1",
-                "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
+                "-Dorg.slf4j.simpleLogger.defaultLogLevel=" + logLevel,
                 "-cp",
                 System.getProperty(
                     "surefire.test.class.path", System.getProperty("java.class.path")),
@@ -45,7 +55,7 @@ final class ChildBourse implements AutoCloseable {
       command.add(setting);
     }
     try {
-      process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+      process = new ProcessBuilder(command).redirectError(log).start();
       BufferedReader printed = process.inputReader(StandardCharsets.UTF_8);
       String line = printed.readLine();
       assertTrue(line != null && line.startsWith("ready http://"), "printed: " + line);

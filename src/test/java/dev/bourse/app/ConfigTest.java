@@ -7,10 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.Settings;
 import dev.bourse.edge.SharedBudgetConfig;
+import dev.bourse.org.ScimConfig;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -37,6 +39,11 @@ class ConfigTest {
     assertEquals(1_200, config.edge().edgePerMinute());
     assertEquals(300, config.edge().edgeBurst());
     assertEquals(Set.of(), config.edge().trustedProxies());
+    assertEquals(300_000, config.audit().sealIntervalMillis());
+    assertEquals(Duration.ofDays(90).toMillis(), config.audit().readsMillis());
+    assertEquals(0, config.audit().writesMillis());
+    assertEquals(Duration.ofDays(400).toMillis(), config.audit().activityMillis());
+    assertEquals(3_600_000, config.audit().retentionIntervalMillis());
     assertEquals(5_000, config.capacity().cadenceMillis());
     assertEquals(3_600_000, config.capacity().swapFreshnessMillis());
     assertEquals(10_000, config.market().tickMillis());
@@ -45,6 +52,7 @@ class ConfigTest {
     assertEquals(0, config.simulated().failureRate());
     assertEquals(Optional.empty(), config.ssh());
     assertEquals(Optional.empty(), config.sharedBudgets());
+    assertEquals(Optional.empty(), config.scim());
     assertEquals(Optional.empty(), config.world());
   }
 
@@ -63,6 +71,11 @@ class ConfigTest {
     values.put("limits.shared-url", "rediss://app@cache.example:7000/3");
     values.put("limits.shared-password", "secret");
     values.put("limits.shared-timeout", "20ms");
+    values.put("audit.seal-interval", "7s");
+    values.put("retention.reads", "2d");
+    values.put("retention.writes", "3d");
+    values.put("retention.activity", "0");
+    values.put("retention.interval", "11s");
     values.put("capacity.write-cadence", "250ms");
     values.put("market.tick", "2");
     values.put("market.protection", "5m");
@@ -93,6 +106,11 @@ class ConfigTest {
     assertEquals(
         Optional.of(new SharedBudgetConfig("cache.example", 7_000, true, 3, "app", "secret", 20)),
         config.sharedBudgets());
+    assertEquals(7_000, config.audit().sealIntervalMillis());
+    assertEquals(Duration.ofDays(2).toMillis(), config.audit().readsMillis());
+    assertEquals(Duration.ofDays(3).toMillis(), config.audit().writesMillis());
+    assertEquals(0, config.audit().activityMillis());
+    assertEquals(11_000, config.audit().retentionIntervalMillis());
     assertEquals(250, config.capacity().cadenceMillis());
     assertEquals(7_200_000, config.capacity().swapFreshnessMillis());
     assertEquals(7_200_000, config.market().swapFreshnessMillis());
@@ -109,6 +127,65 @@ class ConfigTest {
     assertEquals(5, config.ssh().orElseThrow().maxConcurrent());
     assertEquals(Optional.of(Path.of("w.yaml")), config.world());
     assertEquals(DATA, config.data());
+  }
+
+  @Test
+  void aScimDirectoryHasAUrlATokenAndATimeout(@TempDir Path folder) throws Exception {
+    Path file = Files.writeString(folder.resolve("token"), " s3cret\n");
+    ScimConfig scim =
+        config(
+                Map.of(
+                    "directory.kind", "scim",
+                    "directory.timeout", "500ms",
+                    "directory.scim.url", "https://id.example/scim/v2",
+                    "directory.scim.token-file", file.toString(),
+                    "directory.scim.last-login", "urn:x:User:lastLogin"))
+            .scim()
+            .orElseThrow();
+    assertEquals(
+        new ScimConfig("https://id.example/scim/v2", "s3cret", 500, "urn:x:User:lastLogin"), scim);
+    assertFalse(scim.toString().contains("s3cret"));
+    for (String url : List.of("http://localhost:1/scim", "http://127.0.0.1", "http://[::1]:8")) {
+      assertEquals(
+          url,
+          config(Map.of("directory.kind", "scim", "directory.scim.url", url))
+              .scim()
+              .orElseThrow()
+              .url());
+    }
+    for (String url :
+        List.of(
+            "",
+            "id.example",
+            "http://id.example",
+            "https://id.example/",
+            "ftp://localhost",
+            "https://u:p@id.example",
+            "https://id.example?a",
+            "https://id.example#a",
+            "http://127.0.0.1.evil.example")) {
+      List<String> faults =
+          faults(Map.of("directory.kind", "scim", "directory.scim.url", url), Map.of());
+      assertEquals(1, faults.size(), faults.toString());
+      assertTrue(faults.get(0).startsWith("directory.scim.url: "), faults.toString());
+    }
+    List<String> faults =
+        faults(
+            Map.of(
+                "directory.kind", "ldap",
+                "directory.timeout", "1ms",
+                "directory.scim.tokens", "x"),
+            Map.of());
+    assertEquals(3, faults.size(), faults.toString());
+    List<String> token =
+        faults(
+            Map.of(
+                "directory.kind", "scim",
+                "directory.scim.url", "https://id.example",
+                "directory.scim.token", "two words"),
+            Map.of());
+    assertEquals(1, token.size(), token.toString());
+    assertFalse(token.get(0).contains("words"), token.get(0));
   }
 
   @Test
@@ -198,6 +275,15 @@ class ConfigTest {
 
   private static SharedBudgetConfig shared(Map<String, String> values) throws Config.Faulty {
     return config(values).sharedBudgets().orElseThrow();
+  }
+
+  @Test
+  void recordsAreKeptForADayAtLeast() {
+    List<String> faults = faults(Map.of("retention.reads", "90"), Map.of());
+
+    assertEquals(1, faults.size(), faults.toString());
+    assertTrue(faults.get(0).contains("retention.reads: 'PT1M30S'"), faults.get(0));
+    assertTrue(faults.get(0).contains("at least 1d"), faults.get(0));
   }
 
   @Test

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.bourse.access.Operator;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.store.Statement;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.TreeSet;
@@ -21,7 +22,16 @@ import org.junit.jupiter.api.TestFactory;
 @EachEngine
 class ContractCoverageTest {
   private static final String KEYS = "/api/vm/orgs/acme/ssh-keys";
+  private static final String ORGS = "/api/operator/orgs";
+  private static final String ORG = ORGS + "/globex";
+  private static final String OPERATORS = "/api/operator/operators";
   private static final String SWITCHES = "/api/operator/switches";
+  private static final String CLUSTERS = "/api/operator/clusters";
+  private static final String POOLS = "/api/operator/pools";
+  private static final String NODE = "/api/operator/nodes/demo-h100-00001";
+  private static final String POOL =
+      "{\"name\":\"demo-h100\",\"site\":\"s\",\"provider\":\"simulated\",\"gpu_vendor\":\"v\","
+          + "\"reserve_price_per_gpu_hour\":1,\"max_price_cap_per_gpu_hour\":2,\"ssh_user\":\"u\"}";
   private static final String SWAP = "{\"node\":\"192.0.2.1\",\"cluster\":\"acme-train\"}";
   private static final String KEY = "{\"name\":\"k\",\"public_key\":\"ssh-ed25519 AAAA\"}";
   private static final String DECLARATION =
@@ -73,15 +83,86 @@ class ContractCoverageTest {
               null,
               List.of(KEYS.replace("acme", "globex") + "/k")),
           new Case("whoami", "/api/whoami", null, List.of()),
+          new Case("listMembers", "/api/org/members", null, List.of()),
+          new Case("listTokens", "/api/org/tokens", null, List.of()),
+          new Case(
+              "listTokenActivity",
+              "/api/org/tokens/self/activity",
+              null,
+              List.of("/api/org/tokens/globex-token/activity")),
+          // With a parameter it does not take, so that the callers live on.
+          new Case("revokeOwnToken", "/api/org/tokens/self?cluster=acme-train", null, List.of()),
+          new Case("listOrgActivity", "/api/org/activity", null, List.of()),
           new Case("readMarketFeed", "/api/market/feed", null, List.of()),
+          new Case("listOrgs", ORGS, null, List.of()),
+          new Case(
+              "createOrg",
+              ORGS,
+              "{\"org_id\":\"o\",\"display\":\"O\",\"kind\":\"standard\"}",
+              List.of()),
+          new Case("readOrg", ORG, null, List.of()),
+          new Case("updateOrg", ORG, "{\"display\":\"O\"}", List.of()),
+          new Case("retireOrg", ORG, null, List.of()),
+          new Case("listOrgMembers", ORG + "/members", null, List.of()),
+          new Case(
+              "addMember",
+              ORG + "/members",
+              "{\"username\":\"m\",\"email\":\"m@x.example\",\"name\":\"M\"}",
+              List.of()),
+          new Case("updateMember", ORG + "/members/m", "{\"suspended\":true}", List.of()),
+          new Case("removeMember", ORG + "/members/m", null, List.of()),
+          new Case("listJoinRules", ORG + "/rules", null, List.of()),
+          new Case(
+              "addJoinRule",
+              ORG + "/rules",
+              "{\"kind\":\"domain\",\"value\":\"x.example\"}",
+              List.of()),
+          new Case("removeJoinRule", ORG + "/rules/jr_1", null, List.of()),
+          new Case("inviteMember", ORG + "/invitations", "{\"email\":\"m@x.example\"}", List.of()),
+          new Case("listOrgTokens", ORG + "/tokens", null, List.of()),
+          new Case("mintToken", ORG + "/tokens", "{\"name\":\"t\",\"scopes\":[]}", List.of()),
+          new Case("revokeToken", ORG + "/tokens/t", null, List.of()),
+          new Case("listOperators", OPERATORS, null, List.of()),
+          new Case("mintOperator", OPERATORS, "{\"name\":\"o\"}", List.of()),
+          new Case("revokeOperator", OPERATORS + "/t", null, List.of()),
           new Case("readSwitches", SWITCHES, null, List.of()),
-          new Case("writeSwitches", SWITCHES, "{\"capacity_writes_armed\":true}", List.of()));
+          new Case("writeSwitches", SWITCHES, "{\"capacity_writes_armed\":true}", List.of()),
+          new Case("verifySeals", "/api/operator/orgs/acme/seals", null, List.of()),
+          new Case("listClusters", CLUSTERS, null, List.of()),
+          new Case(
+              "createCluster",
+              CLUSTERS,
+              "{\"name\":\"acme-train\",\"org\":\"acme\",\"pool\":\"demo-h100\"}",
+              List.of()),
+          new Case("readCluster", CLUSTERS + "/acme-train", null, List.of()),
+          new Case("updateCluster", CLUSTERS + "/acme-train", "{\"maintenance\":false}", List.of()),
+          new Case("pinNode", CLUSTERS + "/acme-train/pins/198.51.100.1", null, List.of()),
+          new Case("unpinNode", CLUSTERS + "/acme-train/pins/198.51.100.1", null, List.of()),
+          new Case("listPools", POOLS, null, List.of()),
+          new Case("createPool", POOLS, POOL, List.of()),
+          new Case("readPool", POOLS + "/demo-h100", null, List.of()),
+          new Case("updatePool", POOLS + "/demo-h100", "{\"swaps_enabled\":true}", List.of()),
+          new Case("listNodes", POOLS + "/demo-h100/nodes", null, List.of()),
+          new Case("addNode", POOLS + "/demo-h100/nodes", "{\"node_id\":\"n\"}", List.of()),
+          new Case("readNode", NODE, null, List.of()),
+          new Case("updateNode", NODE, "{\"cordoned\":false}", List.of()),
+          new Case("releaseNode", NODE + "/release", null, List.of()));
 
   private static RunningBourse bourse;
 
   @BeforeAll
   static void start() {
     bourse = RunningBourse.demo();
+    RunningBourse.await(
+        bourse
+            .service()
+            .database()
+            .commit(
+                List.of(
+                    Statement.of(
+                        "INSERT INTO token (token_id, org_id, name, secret_sha256, scopes,"
+                            + " created_by, created_at)"
+                            + " VALUES ('globex-token', 'globex', 'x', '', '', 'member:dave', 1)"))));
   }
 
   @AfterAll

@@ -4,8 +4,12 @@ import static dev.bourse.app.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.core.ErrorCode;
 import dev.bourse.store.PostgresServer;
 import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -132,6 +136,89 @@ class ReplicasTest {
   }
 
   @Test
+  void aTokenMintedAndRevokedAtOneIsSoonTakenAndRefusedByTheOther() {
+    Caller operator = first.operator();
+    assertEquals(201, operator.post("/api/operator/orgs", OrgAdminApiTest.org("shared")).status());
+    String tokens = "/api/operator/orgs/shared/tokens";
+    JsonObject minted =
+        operator.post(tokens, new JsonObject().put("name", "t").put("scopes", List.of())).json();
+    Caller there = second.with(minted.getString("token"));
+    until("the other knows it", () -> there.get("/api/whoami").status() == 200);
+    operator.delete(tokens + "/" + minted.getString("token_id")).ok();
+    long revokedAt = System.nanoTime();
+    until("the other refuses it", () -> there.get("/api/whoami").status() == 401);
+    assertTrue(System.nanoTime() - revokedAt < TimeUnit.SECONDS.toNanos(1));
+  }
+
+  @Test
+  void anOrganizationMadeAtOneIsKnownWhereItsTokenIsMinted() {
+    for (int i = 0; i < 10; i++) {
+      String orgId = "quick-" + i;
+      assertEquals(
+          201, first.operator().post("/api/operator/orgs", OrgAdminApiTest.org(orgId)).status());
+      HttpAnswer minted =
+          second
+              .with(operatorOf(first))
+              .post(
+                  "/api/operator/orgs/" + orgId + "/tokens",
+                  new JsonObject().put("name", "t").put("scopes", List.of()));
+      assertEquals(201, minted.status());
+      second.with(minted.json().getString("token")).get("/api/whoami").ok();
+    }
+  }
+
+  @Test
+  void aMemberRemovedAtOneLosesTheirTokensAtTheOther() {
+    Caller operator = first.operator();
+    List<Caller> theirs = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      theirs.add(
+          second.with(
+              operator
+                  .post(
+                      "/api/operator/orgs/acme/tokens",
+                      new JsonObject()
+                          .put("name", "t" + i)
+                          .put("scopes", List.of())
+                          .put("member", "alice"))
+                  .json()
+                  .getString("token")));
+    }
+    until("the other knows the last", () -> theirs.get(99).get("/api/whoami").status() == 200);
+    assertEquals(
+        100,
+        operator
+            .delete("/api/operator/orgs/acme/members/alice")
+            .ok()
+            .getJsonArray("revoked_tokens")
+            .size());
+    long revokedAt = System.nanoTime();
+    for (Caller token : theirs) {
+      until("the other refuses it", () -> token.get("/api/whoami").status() == 401);
+    }
+    assertTrue(System.nanoTime() - revokedAt < TimeUnit.SECONDS.toNanos(1));
+    assertEquals(
+        100,
+        first.audit("acme", false).stream()
+            .filter(row -> row.actor().equals("system:offboard"))
+            .count());
+  }
+
+  @Test
+  void operatorsWhoRevokeThemselvesAtBothLeaveOne() throws Exception {
+    OperatorTokenAdminApiTest.assertRacingRevokesLeaveOne(first, second);
+  }
+
+  private static String operatorOf(RunningBourse service) {
+    try {
+      return new JsonObject(Files.readString(service.data().resolve("operator.json")))
+          .getString("operator_token");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
   void whenTheServiceThatRunsTheMarketStopsTheOtherGoesOn() {
     desk(first).addKey();
     until(
@@ -140,5 +227,86 @@ class ReplicasTest {
     first.stop();
     desk(second).declare(1, 2.5);
     desk(second).untilHeld(1);
+  }
+
+  /** An operator at one of the two; their token is good at both. */
+  private Caller operator(RunningBourse service) throws IOException {
+    return service.with(
+        new JsonObject(Files.readString(first.data().resolve("operator.json")))
+            .getString("operator_token"));
+  }
+
+  @Test
+  void whatAnOperatorSetsAtOneHoldsAtTheOtherWithinASecond() throws Exception {
+    until("the other is ready", () -> desk(second).version() == 0);
+    long start = System.nanoTime();
+    operator(first)
+        .patch(
+            "/api/operator/clusters/acme-train",
+            new JsonObject().put("writes_armed", false).put("max_price_cap_per_gpu_hour", 5))
+        .ok();
+    until("told", () -> desk(second).state().getDouble("max_price_cap_per_gpu_hour") == 5);
+    assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(1));
+    desk(second).put(desk(second).order(0, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
+
+    operator(second)
+        .patch(
+            "/api/operator/pools/demo-h100", new JsonObject().put("max_price_cap_per_gpu_hour", 4))
+        .ok();
+    until("told", () -> desk(first).state().getDouble("max_price_cap_per_gpu_hour") == 4);
+  }
+
+  @Test
+  void aPoolItsNodesAndAClusterMadeAtEitherAreGrantedAtBoth() throws Exception {
+    for (RunningBourse maker : List.of(first, second)) {
+      RunningBourse other = maker == first ? second : first;
+      String name = maker == first ? "annex-1" : "annex-2";
+      Caller operator = operator(maker);
+      operator.post("/api/operator/pools", PoolAdminApiTest.newPool(name));
+      operator.post(
+          "/api/operator/pools/" + name + "/nodes", new JsonObject().put("node_id", name + "-n"));
+      operator.post(
+          "/api/operator/clusters",
+          new JsonObject().put("name", name).put("org", "acme").put("pool", name));
+      String token = first.secret("acme", "orgwide");
+      Desk here = new Desk(maker.with(token), "acme", name);
+      Desk there = new Desk(other.with(token), "acme", name);
+      here.addKey();
+      until(
+          "the other knows it",
+          () ->
+              there.caller().get("/api/vm/capacity?cluster=" + name).status() == 200
+                  && there.put(there.order(1, 2)).status() == 200);
+      there.untilHeld(1);
+      until("told", () -> here.active().size() == 1);
+    }
+  }
+
+  @Test
+  void aNodeCordonedAtEitherIsGrantedByNeither() throws Exception {
+    List<JsonObject> nodes =
+        Desk.objects(
+            operator(first).get("/api/operator/pools/demo-h100/nodes").ok().getJsonArray("nodes"));
+    List<RunningBourse> both = List.of(first, second);
+    for (int i = 0; i < nodes.size(); i++) {
+      operator(both.get(i % 2))
+          .patch(
+              "/api/operator/nodes/" + nodes.get(i).getString("node_id"),
+              new JsonObject().put("cordoned", true))
+          .ok();
+    }
+    for (RunningBourse service : both) {
+      until(
+          "nothing is free",
+          () ->
+              service
+                      .with(first.secret("acme", "bare"))
+                      .get("/api/market/feed")
+                      .ok()
+                      .getJsonArray("pools")
+                      .getJsonObject(0)
+                      .getInteger("free_nodes")
+                  == 0);
+    }
   }
 }

@@ -176,14 +176,18 @@ final class RunningBourse implements AutoCloseable {
     return await(bourse.owners().submit(cluster, command));
   }
 
-  /** An organization's audit rows of writes, or of reads, oldest first. */
+  /**
+   * An organization's audit rows of writes, or of reads, oldest first, but for those of the tokens
+   * its world file lists.
+   */
   List<AuditRow> audit(String orgId, boolean reads) {
     return await(
         bourse
             .database()
             .read(
                 "SELECT ts, org_id, actor, action, subject, detail FROM audit"
-                    + " WHERE org_id = ? AND is_read = ? ORDER BY id",
+                    + " WHERE org_id = ? AND is_read = ? AND actor <> 'system:operator'"
+                    + " ORDER BY id",
                 List.of(orgId, reads),
                 row ->
                     new AuditRow(

@@ -148,6 +148,7 @@ class CapacityStoreTest extends StoreFixture {
         cluster.verdict(),
         cluster.lastWriteAtMillis(),
         cluster.provisionFailures(),
-        cluster.hold());
+        cluster.hold(),
+        cluster.overrides());
   }
 }

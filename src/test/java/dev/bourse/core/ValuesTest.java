@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.math.BigDecimal;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** The values every package speaks in. */
@@ -49,6 +51,28 @@ class ValuesTest {
   void aPageKnowsWhetherMoreFollows() {
     assertEquals(new Page<>(List.of(1, 2), true), Page.of(List.of(1, 2, 3), 2));
     assertEquals(new Page<>(List.of(1, 2), false), Page.of(List.of(1, 2), 2));
+  }
+
+  @Test
+  void anAddressHasOneSpelling() {
+    Map<String, String> spellings =
+        Map.of(
+            "198.18.0.7", "198.18.0.7",
+            "2001:DB8:0:0:0:0:0:7", "2001:db8::7",
+            "2001:db8::0007", "2001:db8::7",
+            "::", "::",
+            "0:0:0:0:0:0:0:1", "::1",
+            "1:0:0:2:0:0:0:3", "1:0:0:2::3",
+            "1:0:0:2:3:0:0:4", "1::2:3:0:0:4",
+            "1:0:2:3:4:5:6:7", "1:0:2:3:4:5:6:7",
+            "1:2:3:4:5:6:0:0", "1:2:3:4:5:6::",
+            "::ffff:198.18.0.7", "198.18.0.7");
+    spellings.forEach((sent, shown) -> assertEquals(shown, IpAddress.canonical(sent).get(), sent));
+    for (String none : List.of("", ":", "1", "1.2.3", "1.2.3.256", "01.2.3.4", "a.b", "1::2::3")) {
+      assertEquals(Optional.empty(), IpAddress.canonical(none), none);
+    }
+    assertEquals(Optional.empty(), IpAddress.canonical("fe80::1%eth0"));
+    assertEquals(Optional.empty(), IpAddress.canonical(":".repeat(1_000)));
   }
 
   @Test

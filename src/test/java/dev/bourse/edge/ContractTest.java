@@ -8,7 +8,9 @@ import dev.bourse.access.Scope;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
+import io.vertx.json.schema.OutputUnit;
 import io.vertx.openapi.contract.OpenAPIContract;
+import io.vertx.openapi.contract.OpenAPIVersion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -39,7 +41,14 @@ class ContractTest {
     try {
       for (Contract contract : EdgeFixture.contracts()) {
         JsonObject document = new JsonObject(contract.document().encode());
-        OpenAPIContract checked = OpenAPIContract.from(vertx, document).await();
+        OutputUnit outcome =
+            OpenAPIVersion.V3_1
+                .getRepository(vertx, "app://")
+                .compose(schemas -> OpenAPIVersion.V3_1.validateContract(vertx, schemas, document))
+                .await();
+        assertEquals(true, outcome.getValid(), contract.name());
+        OpenAPIContract checked =
+            OpenAPIContract.from(vertx, Contract.withoutOtherContent(document)).await();
         assertEquals(contract.model().operations().size(), checked.operations().size());
       }
     } finally {

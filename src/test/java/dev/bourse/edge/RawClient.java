@@ -6,6 +6,8 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /** Bytes over a socket, for what no HTTP client would send. */
 final class RawClient implements AutoCloseable {
@@ -51,6 +53,27 @@ final class RawClient implements AutoCloseable {
       return false;
     } catch (IOException reset) {
       return true;
+    }
+  }
+
+  /** Reads until the server closes, so many bytes at a time with a rest in between; how many. */
+  long readSlowly(int restMillis, int bytes) throws IOException {
+    long all = 0;
+    int read;
+    byte[] some = new byte[bytes];
+    while ((read = read(some)) > 0) {
+      all += read;
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(restMillis));
+    }
+    return all;
+  }
+
+  private int read(byte[] some) {
+    try {
+      return socket.getInputStream().readNBytes(some, 0, some.length);
+    } catch (IOException reset) {
+      // A reset is a way of closing, too.
+      return 0;
     }
   }
 

@@ -9,6 +9,7 @@ import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ExchangeFixture;
 import dev.bourse.capacity.Sample;
+import dev.bourse.nodes.Machine;
 import dev.bourse.store.Statement;
 import java.util.List;
 import java.util.Map;
@@ -323,6 +324,39 @@ class MarketVerticleTest extends ExchangeFixture {
 
     assertEquals(List.of(1L), integers("SELECT COUNT(*) FROM price_point"));
     assertTrue(integers("SELECT clearing_cents FROM price_point").contains(100L));
+  }
+
+  @Test
+  void aMachineAddedWithTheMarkOfAnotherLifeIsCleanedBeforeItIsGranted() throws Exception {
+    onlyNode();
+    nodes.marks.put("x", "another");
+    adopt(Sample.empty());
+    await(market.start());
+    declare(8);
+    ticks(2);
+    await(
+        database.commit(
+            List.of(
+                MarketStore.insert(
+                    "h100", new Machine("x", "198.51.100.9", 22, null), clock.millis()))));
+    market.nodesChanged("h100");
+
+    eventually("granted", () -> addresses(Allocation.State.ACTIVE).equals(List.of("198.51.100.9")));
+    assertEquals(1, nodes.count("reclaim x"));
+    assertEquals(1, nodes.count("provision x"));
+  }
+
+  @Test
+  void everyPoolsNodesAreReadAnewWhenAChangeMayHaveBeenMissed() throws Exception {
+    onlyNode();
+    adopt(Sample.empty());
+    await(market.start());
+    declare(8);
+    ticks(2);
+    await(database.commit(List.of(Statement.of("UPDATE node SET cordoned = 0"))));
+    market.nodesChanged();
+
+    eventually("granted", () -> addresses(Allocation.State.ACTIVE).size() == 1);
   }
 
   private MarketService newMarket() {

@@ -1,0 +1,68 @@
+package dev.bourse.app;
+
+import dev.bourse.access.OperatorTokenService;
+import dev.bourse.access.Operators;
+import dev.bourse.access.Tokens;
+import dev.bourse.capacity.ClusterOwners;
+import dev.bourse.capacity.Steering;
+import dev.bourse.edge.Operations;
+import dev.bourse.operator.MemberAdminRoutes;
+import dev.bourse.operator.OperatorTokenRoutes;
+import dev.bourse.operator.OrgAdminRoutes;
+import dev.bourse.operator.RuleAdminRoutes;
+import dev.bourse.operator.TokenAdminRoutes;
+import dev.bourse.org.JoinRuleService;
+import dev.bourse.org.OrgAdminService;
+import dev.bourse.org.RosterService;
+import dev.bourse.org.TokenService;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Clock;
+import java.util.random.RandomGenerator;
+
+/** The parts by which operators run organizations, put together. */
+final class OrgAdministration {
+  /**
+   * How often clusters of retired organizations are looked at: whatever a crash, a full queue or
+   * another process left undone holds capacity no longer than this.
+   */
+  private static final long RELEASE_INTERVAL_MILLIS = 60_000;
+
+  /** How soon what could not be read after a change is read again. */
+  private static final long CATCH_UP_INTERVAL_MILLIS = 1_000;
+
+  private OrgAdministration() {}
+
+  /** Binds the operations and sets to rest what retired organizations still hold. */
+  static Future<Void> start(
+      Vertx vertx,
+      Operations operations,
+      Database database,
+      Tokens tokens,
+      Operators operators,
+      ClusterOwners owners,
+      Clock clock,
+      RandomGenerator random) {
+    OrgAdminService orgs =
+        new OrgAdminService(
+            database,
+            tokens,
+            cluster -> owners.submit(cluster, Steering.retire()).mapEmpty(),
+            clock);
+    new OrgAdminRoutes(orgs).bind(operations);
+    new MemberAdminRoutes(new RosterService(database, tokens, clock)).bind(operations);
+    new RuleAdminRoutes(new JoinRuleService(database, clock, random)).bind(operations);
+    new TokenAdminRoutes(new TokenService(database, tokens, clock, random), clock).bind(operations);
+    new OperatorTokenRoutes(new OperatorTokenService(database, operators, clock, random), clock)
+        .bind(operations);
+    vertx.setPeriodic(RELEASE_INTERVAL_MILLIS, timer -> orgs.releaseRetired());
+    vertx.setPeriodic(
+        CATCH_UP_INTERVAL_MILLIS,
+        timer -> {
+          tokens.catchUp();
+          operators.catchUp();
+        });
+    return orgs.releaseRetired();
+  }
+}

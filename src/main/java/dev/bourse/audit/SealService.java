@@ -1,0 +1,277 @@
+package dev.bourse.audit;
+
+import dev.bourse.audit.SealVerification.Fault;
+import dev.bourse.audit.SealVerification.What;
+import dev.bourse.core.ApiError;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Verification of the sealed trails, a bounded run of batches at a time. */
+public final class SealService {
+  /** Rows of one run: some 100 ms of a reader and of a worker. */
+  static final int ROWS_PER_RUN = 10_000;
+
+  /** Batches of one run: quiet trails have small ones, and each has 16 bytes a row besides. */
+  static final int BATCHES_PER_RUN = 500;
+
+  private final Vertx vertx;
+  private final SealStore store;
+
+  public SealService(Vertx vertx, Database database) {
+    this.vertx = vertx;
+    this.store = new SealStore(database);
+  }
+
+  /**
+   * The first fault of a run.
+   *
+   * @param rowId null when it is none of one row
+   * @param what {@code changed}, {@code missing}, {@code added}, {@code seal} or {@code gap}
+   */
+  public record Finding(long batch, @Nullable Long rowId, String what, String detail) {}
+
+  /** The last batch of a chain; whoever notes it elsewhere can later prove all up to it. */
+  public record Head(long batch, String seal, long sealedAtMillis) {}
+
+  /**
+   * What one run found.
+   *
+   * @param batches how many were found sound, the purged ones among them
+   * @param rows how many rows were found sound
+   * @param purgedBatches how many are sealed still, but without their rows
+   * @param next the batch after which the next run goes on; null at the end of the chain
+   * @param throughId rows of greater ids are not sealed yet
+   * @param head null while nothing is sealed
+   * @param fault null when all of the run is sound
+   */
+  public record Report(
+      Chain chain,
+      int batches,
+      long rows,
+      int purgedBatches,
+      @Nullable Long next,
+      long throughId,
+      @Nullable Head head,
+      @Nullable Finding fault) {}
+
+  /** What is to be compared. */
+  private record Run(
+      Chain chain,
+      long throughId,
+      long afterBatch,
+      Seal.@Nullable Link before,
+      List<Seal> seals,
+      List<RecordedRow> rows,
+      List<RecordedRow> beyond,
+      @Nullable Seal head) {}
+
+  /**
+   * Verifies the batches of a chain after one, until the run is long enough or a fault is found.
+   *
+   * <p>Fails with an {@link ApiError} {@code not-found} when there is no such organization.
+   *
+   * @param afterBatch 0 for the beginning
+   */
+  public Future<Report> verifySeals(Chain chain, long afterBatch) {
+    Future<Boolean> exists =
+        chain.orgId().equals(Trails.PLATFORM)
+            ? Future.succeededFuture(true)
+            : store.exists(chain.orgId());
+    return exists.compose(
+        found ->
+            found
+                ? verify(chain, afterBatch)
+                : Future.failedFuture(ApiError.notFound("organization", chain.orgId())));
+  }
+
+  private Future<Report> verify(Chain chain, long afterBatch) {
+    // First how far all is sealed: seals read later can only be more.
+    return store
+        .readThroughId()
+        .compose(through -> gather(chain, through, afterBatch))
+        .compose(run -> vertx.executeBlocking(() -> report(run), false));
+  }
+
+  private Future<Run> gather(Chain chain, long throughId, long afterBatch) {
+    return store
+        .listSizes(chain, afterBatch, BATCHES_PER_RUN)
+        .compose(
+            sizes -> {
+              long toBatch = lastOfRun(sizes, afterBatch);
+              return store
+                  .listSeals(chain, afterBatch, toBatch)
+                  .compose(
+                      stored ->
+                          store
+                              .findHead(chain)
+                              .compose(head -> gather(chain, throughId, afterBatch, stored, head)))
+                  .compose(
+                      run ->
+                          store
+                              .listSeals(chain, afterBatch, toBatch)
+                              .map(now -> settled(run, now)));
+            });
+  }
+
+  /**
+   * A batch may have been purged after its seal was read and before its rows were. A second look at
+   * the seals tells, and then its rows count no more.
+   */
+  private static Run settled(Run run, List<Seal> now) {
+    Set<Long> purgedBefore = new HashSet<>();
+    run.seals().stream().filter(Seal::isPurged).forEach(seal -> purgedBefore.add(seal.batch()));
+    List<Seal> purgedMeanwhile =
+        now.stream()
+            .filter(seal -> seal.isPurged() && !purgedBefore.contains(seal.batch()))
+            .toList();
+    List<RecordedRow> rows =
+        run.rows().stream()
+            .filter(
+                row ->
+                    purgedMeanwhile.stream()
+                        .noneMatch(seal -> row.id() >= seal.firstId() && row.id() <= seal.lastId()))
+            .toList();
+    return new Run(
+        run.chain(),
+        run.throughId(),
+        run.afterBatch(),
+        before(run.afterBatch(), now),
+        after(run.afterBatch(), now),
+        rows,
+        run.beyond(),
+        run.head());
+  }
+
+  private static Seal.@Nullable Link before(long afterBatch, List<Seal> stored) {
+    return afterBatch == 0
+        ? Seal.Link.BEGINNING
+        : stored.stream()
+            .filter(seal -> seal.batch() == afterBatch)
+            .findFirst()
+            .map(Seal::link)
+            .orElse(null);
+  }
+
+  private static List<Seal> after(long afterBatch, List<Seal> stored) {
+    return stored.stream().filter(seal -> seal.batch() > afterBatch).toList();
+  }
+
+  private static long lastOfRun(List<SealStore.Size> sizes, long afterBatch) {
+    long last = afterBatch;
+    long rows = 0;
+    for (SealStore.Size size : sizes) {
+      rows += Math.min(Math.max(size.rows(), 0), Seal.MAX_ROWS);
+      if (rows > ROWS_PER_RUN && last > afterBatch) {
+        break;
+      }
+      last = size.batch();
+    }
+    return last;
+  }
+
+  private Future<Run> gather(
+      Chain chain, long throughId, long afterBatch, List<Seal> stored, Optional<Seal> head) {
+    List<Seal> seals = after(afterBatch, stored);
+    Seal.Link before = before(afterBatch, stored);
+    long lastId = seals.isEmpty() ? endOf(before) : seals.get(seals.size() - 1).lastId();
+    boolean isEnd = seals.isEmpty() || head.map(h -> h.batch()).equals(last(seals));
+    Future<List<RecordedRow>> rows =
+        seals.isEmpty()
+            ? Future.succeededFuture(List.of())
+            : store.listRows(
+                chain,
+                before == null ? seals.get(0).firstId() - 1 : before.lastId(),
+                lastId,
+                seals.stream().mapToLong(seal -> seal.rows().count()).sum() + 1);
+    // Past the last batch there must be none either, as far as all is sealed.
+    Future<List<RecordedRow>> beyond =
+        isEnd && (before != null || !seals.isEmpty())
+            ? store.listRows(chain, lastId, throughId, 1)
+            : Future.succeededFuture(List.of());
+    return Future.all(rows, beyond)
+        .map(
+            both ->
+                new Run(
+                    chain,
+                    throughId,
+                    afterBatch,
+                    before,
+                    seals,
+                    rows.result(),
+                    beyond.result(),
+                    head.orElse(null)));
+  }
+
+  private static Optional<Long> last(List<Seal> seals) {
+    return Optional.of(seals.get(seals.size() - 1).batch());
+  }
+
+  private static long endOf(Seal.@Nullable Link before) {
+    return before == null ? Long.MAX_VALUE : before.lastId();
+  }
+
+  private static Report report(Run run) {
+    int sound = 0;
+    int purged = 0;
+    long rows = 0;
+    int at = 0;
+    Seal.Link before = run.before();
+    for (Seal seal : run.seals()) {
+      int end = at;
+      while (end < run.rows().size() && run.rows().get(end).id() <= seal.lastId()) {
+        end++;
+      }
+      List<RecordedRow> mine = new ArrayList<>(run.rows().subList(at, end));
+      Optional<Fault> fault = SealVerification.check(before, seal, mine);
+      if (fault.isPresent()) {
+        return report(run, sound, rows, purged, fault.get());
+      }
+      sound++;
+      rows += mine.size();
+      purged += seal.isPurged() ? 1 : 0;
+      before = seal.link();
+      at = end;
+    }
+    if (!run.beyond().isEmpty()) {
+      long id = run.beyond().get(0).id();
+      Fault fault =
+          new Fault(
+              before == null ? 1 : before.batch() + 1,
+              id,
+              What.ADDED,
+              "row "
+                  + id
+                  + " is in no batch, though all rows up to "
+                  + run.throughId()
+                  + " are: it was slipped in, or the seal of its batch is gone");
+      return report(run, sound, rows, purged, fault);
+    }
+    return report(run, sound, rows, purged, null);
+  }
+
+  private static Report report(Run run, int sound, long rows, int purged, @Nullable Fault fault) {
+    Seal head = run.head();
+    long last =
+        fault != null
+            ? fault.batch()
+            : run.seals().isEmpty() ? run.afterBatch() : last(run.seals()).orElseThrow();
+    return new Report(
+        run.chain(),
+        sound,
+        rows,
+        purged,
+        head != null && last < head.batch() ? (Long) last : null,
+        run.throughId(),
+        head == null ? null : new Head(head.batch(), head.seal(), head.sealedAtMillis()),
+        fault == null
+            ? null
+            : new Finding(fault.batch(), fault.rowId(), fault.what().label(), fault.detail()));
+  }
+}

@@ -1,0 +1,103 @@
+package dev.bourse.audit;
+
+import dev.bourse.audit.SealVerification.Fault;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Clock;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Deletes rows of the trails that are past their time, one sealed batch a commit; never rows that
+ * are not sealed. The seal stays, with the digest over the rows it was made from, so that the chain
+ * can be proven without them. A step of {@link dev.bourse.store.Upkeep}; one at a time.
+ *
+ * <p>A batch whose rows are not as they were sealed is evidence, and is kept, and with it all later
+ * ones of its chain.
+ */
+public final class TrailRetention {
+  private static final Logger LOG = LoggerFactory.getLogger(TrailRetention.class);
+
+  private final Vertx vertx;
+  private final SealStore store;
+  private final AuditConfig config;
+  private final Clock clock;
+
+  /** Chains with a batch that is kept as evidence. Touched by one step at a time. */
+  private final Set<Chain> kept = new HashSet<>();
+
+  public TrailRetention(Vertx vertx, Database database, AuditConfig config, Clock clock) {
+    this.vertx = vertx;
+    this.store = new SealStore(database);
+    this.config = config;
+    this.clock = clock;
+  }
+
+  /** Purges a batch; whether there may be another. */
+  public Future<Boolean> step() {
+    return next(true, config.readsMillis())
+        .compose(
+            reads ->
+                reads.isPresent()
+                    ? Future.succeededFuture(reads)
+                    : next(false, config.writesMillis()))
+        .compose(due -> due.isEmpty() ? Future.succeededFuture(false) : purge(due.get()).map(true));
+  }
+
+  private Future<Optional<Seal>> next(boolean isRead, long keptMillis) {
+    if (keptMillis == 0) {
+      return Future.succeededFuture(Optional.empty());
+    }
+    // Of each chain only the first kept batch is listed, so one more than the skipped will do.
+    return store
+        .listPurgeable(isRead, clock.millis() - keptMillis, kept.size() + 1)
+        .map(due -> due.stream().filter(seal -> !kept.contains(seal.chain())).findFirst());
+  }
+
+  private Future<Void> purge(Seal seal) {
+    return store
+        .listSeals(seal.chain(), seal.batch() - 1, seal.batch() - 1)
+        .compose(
+            before -> {
+              Seal.Link link =
+                  before.stream().findFirst().map(Seal::link).orElse(Seal.Link.BEGINNING);
+              return store
+                  .listRows(seal.chain(), link.lastId(), seal.lastId(), seal.rowCount() + 1)
+                  .compose(rows -> vertx.executeBlocking(() -> check(link, seal, rows), false));
+            })
+        .compose(fault -> fault.isEmpty() ? delete(seal) : keep(seal, fault.get()));
+  }
+
+  private static Optional<Fault> check(Seal.Link before, Seal seal, List<RecordedRow> rows) {
+    return SealVerification.check(before, seal, rows);
+  }
+
+  private Future<Void> delete(Seal seal) {
+    return store
+        .purge(seal, clock.millis())
+        .recover(
+            e -> SealStore.isDoneElsewhere(e) ? Future.succeededFuture() : Future.failedFuture(e));
+  }
+
+  /** Unless another process has purged it between two queries: then the next look tells. */
+  private Future<Void> keep(Seal seal, Fault fault) {
+    return store
+        .listSeals(seal.chain(), seal.batch(), seal.batch())
+        .map(
+            now -> {
+              if (now.equals(List.of(seal)) && kept.add(seal.chain())) {
+                LOG.warn(
+                    "rows of {} are kept past their time, for batch {} does not verify: {}",
+                    seal.chain(),
+                    seal.batch(),
+                    fault.detail());
+              }
+              return null;
+            });
+  }
+}

@@ -1,0 +1,82 @@
+package dev.bourse.audit;
+
+import dev.bourse.core.Page;
+import dev.bourse.store.Database;
+import dev.bourse.store.Row;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Reads of the trails: an organization's, the platform's, and one token's part of either. */
+public final class TrailStore {
+  private final Database database;
+
+  public TrailStore(Database database) {
+    this.database = database;
+  }
+
+  /**
+   * A page of a trail, newest first.
+   *
+   * @param owner the organization, or {@link Trails#PLATFORM}
+   * @param actor only what this actor did; empty for the whole trail
+   */
+  public Future<Page<TrailEntry>> listEntries(
+      String owner, Optional<String> actor, TrailQuery query) {
+    return listEntries(owner, actor, query.reads(), query.before(), query.pageSize());
+  }
+
+  /**
+   * The same by its parts.
+   *
+   * @param before only entries below this id
+   * @param size most entries of the page
+   */
+  Future<Page<TrailEntry>> listEntries(
+      String owner, Optional<String> actor, boolean reads, long before, int size) {
+    List<Object> parameters = new ArrayList<>();
+    for (int kind = 0; kind <= (reads ? 1 : 0); kind++) {
+      parameters.add(owner);
+      actor.ifPresent(parameters::add);
+      parameters.add(before);
+      // One more than the page tells whether there are more.
+      parameters.add(size + 1);
+    }
+    if (reads) {
+      parameters.add(size + 1);
+    }
+    return database
+        .read(page(actor.isPresent(), reads), parameters, TrailStore::entry)
+        .map(fetched -> Page.of(fetched, size));
+  }
+
+  /**
+   * The newest rows below an id. Writes and reads are separate ranges of the indexes, each in order
+   * of id, so each has a SELECT of its own: the page costs what it shows, however long the trail is
+   * and however many reads lie between two writes.
+   */
+  static String page(boolean ofActor, boolean reads) {
+    return reads
+        ? "SELECT * FROM ("
+            + range(ofActor, 0)
+            + ") AS writes UNION ALL SELECT * FROM ("
+            + range(ofActor, 1)
+            + ") AS reads ORDER BY id DESC LIMIT ?"
+        : range(ofActor, 0);
+  }
+
+  private static String range(boolean ofActor, int isRead) {
+    return "SELECT id, ts, actor, action, subject, detail FROM audit WHERE "
+        // As an expression the owner is no way in: the index by actor is the narrower one.
+        + (ofActor ? "org_id || '' = ? AND actor = ?" : "org_id = ?")
+        + " AND is_read = "
+        + isRead
+        + " AND id < ? ORDER BY id DESC LIMIT ?";
+  }
+
+  private static TrailEntry entry(Row row) {
+    return new TrailEntry(
+        row.integer(0), row.integer(1), row.text(2), row.text(3), row.text(4), row.text(5));
+  }
+}

@@ -1,0 +1,202 @@
+package dev.bourse.capacity;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Page;
+import dev.bourse.core.Price;
+import dev.bourse.core.Text;
+import dev.bourse.store.Database;
+import dev.bourse.store.GuardFailed;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What operators do to clusters of any organization and surface. */
+public final class ClusterAdminService {
+  private final CapacityStore store;
+  private final Clusters clusters;
+  private final ClusterOwners owners;
+  private final Clock clock;
+
+  public ClusterAdminService(
+      Database database, Clusters clusters, ClusterOwners owners, Clock clock) {
+    this.store = new CapacityStore(database);
+    this.clusters = clusters;
+    this.owners = owners;
+    this.clock = clock;
+  }
+
+  /** One page of the clusters, by name; of an organization's or a pool's when one is named. */
+  public Page<ClusterView> listClusters(
+      Optional<String> org, Optional<String> pool, String after, int limit) {
+    return clusters.list(org, pool, after, limit);
+  }
+
+  /** The latest snapshot of one cluster. Refused with {@code not-found}. */
+  public ClusterView readCluster(String name) {
+    return clusters.find(name).orElseThrow(() -> ApiError.notFound("cluster", name));
+  }
+
+  /**
+   * Makes a cluster that nobody has declared anything for. It can be declared for as soon as this
+   * succeeds, on other processes once they have heard of it.
+   *
+   * <p>Refused with {@code bad-request} for an organization or a pool that does not exist, with
+   * {@code conflict} when the name is taken or the organization is retired.
+   *
+   * @param actor the operator
+   */
+  public Future<ClusterView> createCluster(String actor, Cluster cluster) {
+    if (clusters.findPool(cluster.pool()).isEmpty()) {
+      throw ApiError.badField("pool", cluster.pool(), "a pool that exists");
+    }
+    AuditRow audit =
+        new AuditRow(
+            clock.millis(),
+            cluster.orgId(),
+            actor,
+            "cluster_create",
+            cluster.name(),
+            "org="
+                + cluster.orgId()
+                + " pool="
+                + cluster.pool()
+                + " kind="
+                + lower(cluster.kind())
+                + " posture="
+                + lower(cluster.posture()));
+    return store
+        .findOrgLive(cluster.orgId())
+        .compose(
+            live -> {
+              if (live.isEmpty()) {
+                throw ApiError.badField("org", cluster.orgId(), "an organization that exists");
+              }
+              return store.create(cluster, audit);
+            })
+        .recover(
+            e ->
+                Future.failedFuture(e instanceof GuardFailed failed ? refusal(failed, cluster) : e))
+        .compose(created -> owners.refresh(cluster.name()))
+        .map(adopted -> readCluster(cluster.name()));
+  }
+
+  private static Throwable refusal(GuardFailed failed, Cluster cluster) {
+    return switch (failed.guard()) {
+      case CapacityStore.ORG_GUARD ->
+          ApiError.of(ErrorCode.CONFLICT, "organization '" + cluster.orgId() + "' is retired")
+              .with("reason", "retired");
+      case CapacityStore.NAME_GUARD ->
+          ApiError.of(ErrorCode.CONFLICT, "there is a cluster '" + cluster.name() + "' already")
+              .with("reason", "exists");
+      default -> failed;
+    };
+  }
+
+  /**
+   * A price cap to set.
+   *
+   * @param cents the highest ceiling accepted, in cents per GPU-hour; null for the pool's
+   */
+  public record Cap(@Nullable Long cents) {}
+
+  /**
+   * What an operator changes of a cluster; what is empty stays.
+   *
+   * @param posture who decides how much it holds
+   * @param writesArmed whether its declaration can be written
+   * @param maintenance whether an operator has it in work
+   * @param cap the highest ceiling its writes may name
+   * @param env environment variables of its own in the place of those set before; an empty value
+   *     takes the pool's away
+   */
+  public record Settings(
+      Optional<Cluster.Posture> posture,
+      Optional<Boolean> writesArmed,
+      Optional<Boolean> maintenance,
+      Optional<Cap> cap,
+      Optional<Map<String, Optional<String>>> env) {
+
+    private Overrides over(Overrides standing) {
+      Overrides changed = cap.map(c -> standing.capped(c.cents())).orElse(standing);
+      return env.map(changed::with).orElse(changed);
+    }
+
+    /** As recorded; of variables only the names, for their values may be long. */
+    private String detail() {
+      List<String> fields = new ArrayList<>();
+      posture.ifPresent(p -> fields.add("posture=" + lower(p)));
+      writesArmed.ifPresent(on -> fields.add("writes_armed=" + on));
+      maintenance.ifPresent(on -> fields.add("maintenance=" + on));
+      cap.ifPresent(
+          c ->
+              fields.add(
+                  "max_price_cap_per_gpu_hour="
+                      + (c.cents() == null ? "none" : Price.shown(c.cents()))));
+      env.ifPresent(e -> fields.add("env=[" + String.join(",", e.keySet()) + "]"));
+      return String.join(" ", fields);
+    }
+  }
+
+  /**
+   * Changes a cluster; the declaration and what it holds stay as they are. Refused with {@code
+   * not-found}, and with {@code bad-request} for a cap under the pool's reserve price, with which
+   * nothing could ever be bought.
+   *
+   * @param actor the operator
+   */
+  public Future<ClusterView> updateCluster(String actor, String name, Settings settings) {
+    ClusterView view = readCluster(name);
+    Long cents = settings.cap().map(Cap::cents).orElse(null);
+    if (cents != null && cents < view.pool().reserveCents()) {
+      throw ApiError.badField(
+          "max_price_cap_per_gpu_hour",
+          Price.shown(cents),
+          "at least the pool's reserve price, which is " + Price.shown(view.pool().reserveCents()));
+    }
+    return submit(
+        name,
+        Steering.set(
+            new Steering.Settings(
+                settings.posture(),
+                settings.writesArmed(),
+                settings.maintenance(),
+                settings::over)),
+        actor,
+        "cluster_update",
+        settings.detail());
+  }
+
+  /**
+   * Pins or unpins a held node: a pinned one cannot be swapped. Refused with {@code not-found} and
+   * {@code unknown-node}.
+   *
+   * @param actor the operator
+   */
+  public Future<ClusterView> pinNode(String actor, String name, String publicIp, boolean pinned) {
+    readCluster(name);
+    return submit(
+        name,
+        Steering.pin(publicIp, pinned),
+        actor,
+        pinned ? "node_pin" : "node_unpin",
+        "node=" + Text.shown(publicIp));
+  }
+
+  private Future<ClusterView> submit(
+      String name, Command command, String actor, String action, String detail) {
+    return owners
+        .submit(name, Steering.recorded(command, actor, action, detail))
+        .map(clusters::view);
+  }
+
+  private static String lower(Enum<?> value) {
+    return value.name().toLowerCase(Locale.ROOT);
+  }
+}

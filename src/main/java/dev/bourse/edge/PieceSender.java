@@ -1,0 +1,102 @@
+package dev.bourse.edge;
+
+import io.vertx.core.AsyncResult;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpVersion;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sending of one long answer. A piece is asked for when the one before is with the operating
+ * system, so one is in memory at a time, and a client that stops taking them is one that {@link
+ * Connections} ends.
+ */
+final class PieceSender {
+  private final Exchange exchange;
+  private final EdgeLoop loop;
+  private final Connections.Link link;
+  private final Pieces pieces;
+  private @Nullable HttpServerResponse response;
+
+  PieceSender(Exchange exchange, EdgeLoop loop, Connections.Link link, Pieces pieces) {
+    this.exchange = exchange;
+    this.loop = loop;
+    this.link = link;
+    this.pieces = pieces;
+  }
+
+  /** Asks for the next piece; for the first one, too. */
+  void ask() {
+    Future<Optional<Buffer>> asked;
+    try {
+      asked = pieces.next();
+    } catch (RuntimeException fault) {
+      asked = Future.failedFuture(fault);
+    }
+    // By way of the queue: back on this loop, never deeper in its stack however many pieces are
+    // ready at once, and other connections get their turn in between.
+    asked.onComplete(next -> loop.later(() -> take(next)));
+  }
+
+  private void take(AsyncResult<Optional<Buffer>> next) {
+    HttpServerResponse begun = response;
+    if (begun == null) {
+      begin(next);
+    } else if (next.failed()) {
+      cut(begun, next.cause());
+    } else if (next.result().isEmpty()) {
+      finish(begun);
+    } else {
+      send(begun, next.result().get());
+    }
+  }
+
+  /** Until the first piece is there, a fault can still be told in full. */
+  private void begin(AsyncResult<Optional<Buffer>> first) {
+    if (first.failed()) {
+      exchange.fail(first.cause());
+      return;
+    }
+    HttpServerResponse begun = exchange.beginStreamed();
+    if (begun == null) {
+      return;
+    }
+    response = begun;
+    if (first.result().isEmpty() || HttpMethod.HEAD.equals(exchange.request().method())) {
+      exchange.end(begun, null);
+      return;
+    }
+    // Without effect on HTTP/1.0, which knows no chunks.
+    begun.setChunked(true);
+    send(begun, first.result().get());
+  }
+
+  private void send(HttpServerResponse begun, Buffer piece) {
+    loop.connections().sends(link);
+    begun
+        .write(piece)
+        .onSuccess(
+            sent -> {
+              loop.connections().sent(link);
+              ask();
+            })
+        .onFailure(fault -> cut(begun, fault));
+  }
+
+  private void finish(HttpServerResponse begun) {
+    exchange.end(begun, null);
+    if (exchange.request().version() == HttpVersion.HTTP_1_0) {
+      // The end of the connection is all that tells the end of the answer.
+      loop.connections().close(link);
+    }
+  }
+
+  /** Ends the connection in the midst of the answer, so that the client sees it is not whole. */
+  private void cut(HttpServerResponse begun, Throwable fault) {
+    exchange.cutOff(begun.getStatusCode(), fault);
+    loop.connections().close(link);
+  }
+}

@@ -1,0 +1,355 @@
+package dev.bourse.market;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.Trails;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.Pool;
+import dev.bourse.capacity.SshPublicKey;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.IpAddress;
+import dev.bourse.core.Page;
+import dev.bourse.nodes.Machine;
+import dev.bourse.nodes.SimulatedNodes;
+import dev.bourse.store.Database;
+import dev.bourse.store.GuardFailed;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What operators do to machines. A pool's market notices before its next tick. */
+public final class NodeService {
+  private static final String SIMULATED = "simulated";
+
+  /** Addresses looked at in one query when one is made up. */
+  private static final int ADDRESS_WINDOW = 256;
+
+  /** How often another address is made up because somebody else took it first. */
+  private static final int ADDRESS_TRIES = 4;
+
+  private final MarketStore store;
+  private final Clusters clusters;
+  private final MarketService market;
+  private final Clock clock;
+
+  public NodeService(Database database, Clusters clusters, MarketService market, Clock clock) {
+    this.store = new MarketStore(database);
+    this.clusters = clusters;
+    this.market = market;
+    this.clock = clock;
+  }
+
+  /** What becomes of a node, in one word. */
+  public enum State {
+    /** A cluster holds it. */
+    HELD,
+    /** It is being cleaned after a cluster held it. */
+    RECLAIMING,
+    /** It failed too often and waits for an operator. */
+    QUARANTINED,
+    /** An operator keeps it out of the market. */
+    CORDONED,
+    /** It failed and is left alone for a while. */
+    BACKING_OFF,
+    /** The next tick may grant it. */
+    FREE
+  }
+
+  /**
+   * A node as operators see it.
+   *
+   * @param publicIp where tenants reach it
+   * @param sshPort where its ssh server listens
+   * @param hostKey its ssh host key; null for a simulated machine
+   * @param cluster the one that holds it or is being relieved of it; null when none is
+   * @param failures times in a row it could not be prepared
+   * @param backingOffUntilMillis until when it is left alone; null when it is not
+   * @param quarantinedAtMillis since when it waits for an operator; null when it does not
+   */
+  public record NodeView(
+      String nodeId,
+      String pool,
+      String publicIp,
+      int sshPort,
+      @Nullable String hostKey,
+      State state,
+      @Nullable String cluster,
+      boolean cordoned,
+      int failures,
+      @Nullable Long backingOffUntilMillis,
+      @Nullable Long quarantinedAtMillis,
+      long createdAtMillis) {}
+
+  /** One page of a pool's nodes, by id. Refused with {@code not-found}. */
+  public Future<Page<NodeView>> listNodes(String pool, String after, int limit) {
+    requirePool(pool);
+    return store
+        .listNodes(pool, after, limit + 1)
+        .map(nodes -> Page.of(nodes.stream().map(this::view).toList(), limit));
+  }
+
+  /** One node. Refused with {@code not-found}. */
+  public Future<NodeView> readNode(String nodeId) {
+    return store
+        .findNode(nodeId)
+        .map(found -> view(found.orElseThrow(() -> ApiError.notFound("node", nodeId))));
+  }
+
+  private NodeView view(MarketStore.StoredNode stored) {
+    Node node = stored.node();
+    long now = clock.millis();
+    return new NodeView(
+        node.nodeId(),
+        stored.pool(),
+        node.machine().publicIp(),
+        node.machine().sshPort(),
+        node.machine().hostKey(),
+        state(node, stored.held(), now),
+        stored.cluster(),
+        node.cordoned(),
+        node.failures(),
+        node.usableAfterMillis() > now ? node.usableAfterMillis() : null,
+        node.quarantinedAtMillis(),
+        stored.createdAtMillis());
+  }
+
+  private static State state(Node node, Allocation.@Nullable State held, long nowMillis) {
+    if (held != null) {
+      return held == Allocation.State.RECLAIMING ? State.RECLAIMING : State.HELD;
+    }
+    if (node.quarantinedAtMillis() != null) {
+      return State.QUARANTINED;
+    }
+    if (node.cordoned()) {
+      return State.CORDONED;
+    }
+    return node.usableAfterMillis() > nowMillis ? State.BACKING_OFF : State.FREE;
+  }
+
+  /**
+   * A machine to add.
+   *
+   * @param nodeId its name among operators
+   * @param publicIp where tenants reach it; empty to have one made up for a simulated machine
+   * @param sshPort where its ssh server listens; empty for the pool's
+   * @param hostKey its ssh host key as a public key line; empty for a simulated machine
+   */
+  public record Added(
+      String nodeId,
+      Optional<String> publicIp,
+      Optional<Integer> sshPort,
+      Optional<String> hostKey) {}
+
+  /**
+   * Adds a machine to a pool; it can be granted from the next tick on, or as soon as it is cleaned
+   * when it still carries the mark of an allocation.
+   *
+   * <p>Refused with {@code not-found} for a pool that does not exist, with {@code bad-request} for
+   * a host key or an address that is missing, out of place or malformed, with {@code conflict} when
+   * the id or the address is another node's, in whatever pool.
+   *
+   * @param actor the operator
+   */
+  public Future<NodeView> addNode(String actor, String poolName, Added added) {
+    Pool pool = requirePool(poolName);
+    boolean isSimulated = pool.provider().equals(SIMULATED);
+    String hostKey = hostKey(added.hostKey(), pool);
+    Optional<String> address = added.publicIp().map(NodeService::requireAddress);
+    if (address.isEmpty() && !isSimulated) {
+      throw ApiError.badField("public_ip", null, "the address tenants reach the machine at");
+    }
+    int sshPort = added.sshPort().orElse(pool.environment().sshPort());
+    return create(actor, poolName, added.nodeId(), address, sshPort, hostKey, ADDRESS_TRIES)
+        .compose(
+            created -> {
+              market.nodesChanged(poolName);
+              return readNode(added.nodeId());
+            });
+  }
+
+  private Future<Void> create(
+      String actor,
+      String pool,
+      String nodeId,
+      Optional<String> address,
+      int sshPort,
+      @Nullable String hostKey,
+      int triesLeft) {
+    Future<String> publicIp =
+        address
+            .map(Future::succeededFuture)
+            .orElseGet(
+                () ->
+                    store
+                        .countNodes(SIMULATED)
+                        .compose(count -> findFreeAddress(count % SimulatedNodes.ADDRESSES, 0)));
+    return publicIp.compose(
+        ip -> {
+          Machine machine = new Machine(nodeId, ip, sshPort, hostKey);
+          String detail = "pool=" + pool + " public_ip=" + ip + " ssh_port=" + sshPort;
+          return store
+              .create(pool, machine, audit(actor, "node_add", nodeId, detail))
+              .recover(
+                  e -> {
+                    if (!(e instanceof GuardFailed)) {
+                      return Future.failedFuture(e);
+                    }
+                    return requireFreeId(nodeId)
+                        .compose(
+                            free ->
+                                address.isEmpty() && triesLeft > 1
+                                    ? create(
+                                        actor,
+                                        pool,
+                                        nodeId,
+                                        address,
+                                        sshPort,
+                                        hostKey,
+                                        triesLeft - 1)
+                                    : refuseAddress(ip));
+                  });
+        });
+  }
+
+  private Future<Void> requireFreeId(String nodeId) {
+    return store
+        .findNode(nodeId)
+        .map(
+            found -> {
+              found.ifPresent(
+                  node -> {
+                    throw exists("there is a node '" + nodeId + "' in pool " + node.pool());
+                  });
+              return null;
+            });
+  }
+
+  private Future<Void> refuseAddress(String ip) {
+    return store
+        .findNodeAt(ip)
+        .map(
+            found -> {
+              throw exists("public_ip " + ip + " is that of node " + found.orElse("another"));
+            });
+  }
+
+  private static ApiError exists(String detail) {
+    return ApiError.of(ErrorCode.CONFLICT, detail).with("reason", "exists");
+  }
+
+  /**
+   * The first free address of simulated machines from this index on, round the end of their
+   * network. As many machines as there are usually have the addresses from the start, so that the
+   * first look finds one.
+   */
+  private Future<String> findFreeAddress(int from, int looked) {
+    if (looked >= SimulatedNodes.ADDRESSES) {
+      return Future.failedFuture(
+          ApiError.of(ErrorCode.CONFLICT, "every address of simulated machines is taken")
+              .with("reason", "limit"));
+    }
+    List<String> window = new ArrayList<>(ADDRESS_WINDOW);
+    for (int i = 0; i < ADDRESS_WINDOW; i++) {
+      window.add(SimulatedNodes.address((from + i) % SimulatedNodes.ADDRESSES));
+    }
+    return store
+        .listTaken(window)
+        .compose(
+            list -> {
+              Set<String> taken = new HashSet<>(list);
+              return window.stream()
+                  .filter(address -> !taken.contains(address))
+                  .findFirst()
+                  .map(Future::succeededFuture)
+                  .orElseGet(
+                      () ->
+                          findFreeAddress(
+                              (from + ADDRESS_WINDOW) % SimulatedNodes.ADDRESSES,
+                              looked + ADDRESS_WINDOW));
+            });
+  }
+
+  private static @Nullable String hostKey(Optional<String> line, Pool pool) {
+    boolean isSimulated = pool.provider().equals(SIMULATED);
+    if (isSimulated != line.isEmpty()) {
+      throw ApiError.badField(
+          "host_key",
+          line.orElse(null),
+          isSimulated
+              ? "none: the machines of pool " + pool.name() + " are simulated"
+              : "the machine's ssh host key, 'type base64' as ssh-keyscan prints it");
+    }
+    try {
+      return line.map(SshPublicKey::parse)
+          .map(key -> key.type() + ' ' + key.blobBase64())
+          .orElse(null);
+    } catch (ApiError refused) {
+      throw ApiError.of(
+          ErrorCode.BAD_REQUEST,
+          "host_key: expected 'type base64' as ssh-keyscan prints it, without the address; "
+              + refused.detail());
+    }
+  }
+
+  private static String requireAddress(String text) {
+    return IpAddress.canonical(text)
+        .orElseThrow(() -> ApiError.badField("public_ip", text, "an IPv4 or IPv6 address"));
+  }
+
+  /**
+   * Keeps a node out of the market, or lets it in again. What holds it goes on holding it.
+   *
+   * @param actor the operator
+   */
+  public Future<NodeView> cordonNode(String actor, String nodeId, boolean cordoned) {
+    AuditRow row = audit(actor, "node_update", nodeId, "cordoned=" + cordoned);
+    return change(nodeId, node -> store.cordon(node.pool(), nodeId, cordoned, row));
+  }
+
+  /**
+   * Ends a node's quarantine or back-off and forgets its failures.
+   *
+   * @param actor the operator
+   */
+  public Future<NodeView> releaseNode(String actor, String nodeId) {
+    return change(
+        nodeId,
+        node ->
+            store.release(
+                node.pool(),
+                nodeId,
+                audit(actor, "node_release", nodeId, "failures=" + node.failures())));
+  }
+
+  /** A change of a node's row. */
+  private interface NodeChange {
+    Future<Void> store(NodeView node);
+  }
+
+  private Future<NodeView> change(String nodeId, NodeChange change) {
+    return readNode(nodeId)
+        .compose(
+            node ->
+                change
+                    .store(node)
+                    .compose(
+                        stored -> {
+                          market.nodesChanged(node.pool());
+                          return readNode(nodeId);
+                        }));
+  }
+
+  private Pool requirePool(String name) {
+    return clusters.findPool(name).orElseThrow(() -> ApiError.notFound("pool", name));
+  }
+
+  private AuditRow audit(String actor, String action, String nodeId, String detail) {
+    return new AuditRow(clock.millis(), Trails.PLATFORM, actor, action, nodeId, detail);
+  }
+}

@@ -1,0 +1,82 @@
+package dev.bourse.operator;
+
+import dev.bourse.core.Times;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import dev.bourse.org.RosterService;
+import dev.bourse.org.RosterStore;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.Optional;
+
+/** The operator contract's operations on members. */
+public final class MemberAdminRoutes {
+  private final RosterService roster;
+
+  public MemberAdminRoutes(RosterService roster) {
+    this.roster = roster;
+  }
+
+  public void bind(Operations operations) {
+    operations
+        .bind("listOrgMembers", this::list)
+        .bind("addMember", this::add)
+        .bind("updateMember", this::update)
+        .bind("removeMember", this::remove);
+  }
+
+  private Future<Answer> list(Call call) {
+    return roster
+        .list(call.text("org"), Requested.limit(call.findInteger("limit")), call.findText("after"))
+        .map(page -> Answer.ok(Requested.page("members", page, MemberAdminRoutes::json)));
+  }
+
+  private Future<Answer> add(Call call) {
+    JsonObject body = call.body();
+    return roster
+        .add(
+            call.operator().actor(),
+            call.text("org"),
+            body.getString("username"),
+            body.getString("email"),
+            body.getString("name"))
+        .map(member -> Answer.created(json(member)));
+  }
+
+  private Future<Answer> update(Call call) {
+    JsonObject body = call.body();
+    return roster
+        .update(
+            call.operator().actor(),
+            call.text("org"),
+            call.text("username"),
+            Optional.ofNullable(body.getBoolean("suspended")),
+            Optional.ofNullable(body.getString("email")),
+            Optional.ofNullable(body.getString("name")))
+        .map(member -> Answer.ok(json(member)));
+  }
+
+  private Future<Answer> remove(Call call) {
+    String username = call.text("username");
+    return roster
+        .remove(call.operator().actor(), call.text("org"), username)
+        .map(
+            revoked ->
+                Answer.ok(
+                    new JsonObject()
+                        .put("username", username)
+                        .put("revoked_tokens", new JsonArray(revoked))));
+  }
+
+  private static JsonObject json(RosterStore.Member member) {
+    return new JsonObject()
+        .put("username", member.username())
+        .put("email", member.email())
+        .put("name", member.name())
+        .put("created_at", Times.rfc3339(member.createdAtMillis()))
+        .put("last_login_at", Times.rfc3339OrNull(member.lastLoginAtMillis()))
+        .put("suspended_at", Times.rfc3339OrNull(member.suspendedAtMillis()));
+  }
+}

@@ -1,0 +1,90 @@
+package dev.bourse.operator;
+
+import dev.bourse.core.Page;
+import dev.bourse.core.Times;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import dev.bourse.market.NodeService;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.Locale;
+import java.util.Optional;
+
+/** The operator contract's operations on nodes. */
+public final class NodeAdminRoutes {
+  private final NodeService nodes;
+
+  public NodeAdminRoutes(NodeService nodes) {
+    this.nodes = nodes;
+  }
+
+  public void bind(Operations operations) {
+    operations
+        .bind("listNodes", this::list)
+        .bind("addNode", this::add)
+        .bind(
+            "readNode",
+            call -> nodes.readNode(call.text("node_id")).map(node -> Answer.ok(node(node))))
+        .bind("updateNode", this::update)
+        .bind(
+            "releaseNode",
+            call ->
+                nodes
+                    .releaseNode(call.operator().actor(), call.text("node_id"))
+                    .map(node -> Answer.ok(node(node))));
+  }
+
+  private Future<Answer> list(Call call) {
+    return nodes
+        .listNodes(
+            call.text("pool"),
+            call.findText("after").orElse(""),
+            Fields.limit(call.findInteger("limit")))
+        .map(NodeAdminRoutes::page);
+  }
+
+  private static Answer page(Page<NodeService.NodeView> page) {
+    JsonArray listed = new JsonArray();
+    page.items().forEach(node -> listed.add(node(node)));
+    return Answer.ok(new JsonObject().put("nodes", listed).put("more", page.more()));
+  }
+
+  private Future<Answer> add(Call call) {
+    JsonObject body = call.body();
+    return nodes
+        .addNode(
+            call.operator().actor(),
+            call.text("pool"),
+            new NodeService.Added(
+                body.getString("node_id"),
+                Optional.ofNullable(body.getString("public_ip")),
+                Optional.ofNullable(body.getInteger("ssh_port")),
+                Optional.ofNullable(body.getString("host_key"))))
+        .map(node -> Answer.created(node(node)));
+  }
+
+  private Future<Answer> update(Call call) {
+    return nodes
+        .cordonNode(
+            call.operator().actor(), call.text("node_id"), call.body().getBoolean("cordoned"))
+        .map(node -> Answer.ok(node(node)));
+  }
+
+  private static JsonObject node(NodeService.NodeView node) {
+    return new JsonObject()
+        .put("node_id", node.nodeId())
+        .put("pool", node.pool())
+        .put("public_ip", node.publicIp())
+        .put("ssh_port", node.sshPort())
+        .put("host_key", node.hostKey())
+        .put("state", node.state().name().toLowerCase(Locale.ROOT).replace('_', '-'))
+        .put("cluster", node.cluster())
+        .put("cordoned", node.cordoned())
+        .put("failures", node.failures())
+        .put("backing_off_until", Times.rfc3339OrNull(node.backingOffUntilMillis()))
+        .put("quarantined_since", Times.rfc3339OrNull(node.quarantinedAtMillis()))
+        .put("created_at", Times.rfc3339(node.createdAtMillis()));
+  }
+}

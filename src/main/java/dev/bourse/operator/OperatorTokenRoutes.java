@@ -1,0 +1,80 @@
+package dev.bourse.operator;
+
+import dev.bourse.access.OperatorToken;
+import dev.bourse.access.OperatorTokenService;
+import dev.bourse.access.OperatorTokenStore;
+import dev.bourse.core.Times;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.time.Clock;
+
+/** The operator contract's operations on operators' tokens. */
+public final class OperatorTokenRoutes {
+  private final OperatorTokenService tokens;
+  private final Clock clock;
+
+  public OperatorTokenRoutes(OperatorTokenService tokens, Clock clock) {
+    this.tokens = tokens;
+    this.clock = clock;
+  }
+
+  public void bind(Operations operations) {
+    operations
+        .bind("listOperators", this::list)
+        .bind("mintOperator", this::mint)
+        .bind("revokeOperator", this::revoke);
+  }
+
+  private Future<Answer> list(Call call) {
+    return tokens
+        .list(Requested.limit(call.findInteger("limit")), call.findText("after"))
+        .map(page -> Answer.ok(Requested.page("operators", page, OperatorTokenRoutes::json)));
+  }
+
+  private Future<Answer> mint(Call call) {
+    JsonObject body = call.body();
+    return tokens
+        .mint(
+            call.operator().actor(),
+            body.getString("name"),
+            Requested.expiry(body.getString("expires_at"), clock.millis()))
+        .map(minted -> Answer.created(json(minted)));
+  }
+
+  private Future<Answer> revoke(Call call) {
+    String tokenId = call.text("token_id");
+    return tokens
+        .revoke(call.operator().actor(), tokenId)
+        .map(
+            at ->
+                Answer.ok(
+                    new JsonObject()
+                        .put("token_id", tokenId)
+                        .put("revoked_at", Times.rfc3339(at))));
+  }
+
+  private static JsonObject json(OperatorTokenService.Minted minted) {
+    OperatorToken token = minted.token();
+    return json(new OperatorTokenStore.Listed(
+            token.tokenId(),
+            token.name(),
+            token.createdBy(),
+            token.createdAtMillis(),
+            token.expiresAtMillis(),
+            null))
+        .put("token", minted.secret().text());
+  }
+
+  private static JsonObject json(OperatorTokenStore.Listed token) {
+    return new JsonObject()
+        .put("token_id", token.tokenId())
+        .put("name", token.name())
+        .put("created_by", token.createdBy())
+        .put("created_at", Times.rfc3339(token.createdAtMillis()))
+        .put("expires_at", Times.rfc3339OrNull(token.expiresAtMillis()))
+        .put("revoked_at", Times.rfc3339OrNull(token.revokedAtMillis()));
+  }
+}

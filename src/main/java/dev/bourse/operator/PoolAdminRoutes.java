@@ -1,0 +1,124 @@
+package dev.bourse.operator;
+
+import dev.bourse.capacity.Pool;
+import dev.bourse.capacity.PoolService;
+import dev.bourse.core.Page;
+import dev.bourse.core.Price;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** The operator contract's operations on pools. */
+public final class PoolAdminRoutes {
+  private static final String RESERVE = "reserve_price_per_gpu_hour";
+  private static final String CAP = "max_price_cap_per_gpu_hour";
+
+  private final PoolService pools;
+
+  public PoolAdminRoutes(PoolService pools) {
+    this.pools = pools;
+  }
+
+  public void bind(Operations operations) {
+    operations
+        .bind("listPools", this::list)
+        .bind("createPool", this::create)
+        .bind(
+            "readPool",
+            call -> Future.succeededFuture(Answer.ok(pool(pools.readPool(call.text("pool"))))))
+        .bind("updatePool", this::update);
+  }
+
+  private Future<Answer> list(Call call) {
+    Page<Pool> page =
+        pools.listPools(call.findText("after").orElse(""), Fields.limit(call.findInteger("limit")));
+    JsonArray listed = new JsonArray();
+    page.items().forEach(pool -> listed.add(pool(pool)));
+    return Future.succeededFuture(
+        Answer.ok(new JsonObject().put("pools", listed).put("more", page.more())));
+  }
+
+  private Future<Answer> create(Call call) {
+    JsonObject body = call.body();
+    Pool pool =
+        new Pool(
+            body.getString("name"),
+            body.getString("site"),
+            body.getString("provider"),
+            body.getString("gpu_vendor"),
+            body.getString("gpu_model"),
+            body.getInteger("gpus_per_node", 8),
+            Fields.cents(body, RESERVE),
+            Fields.cents(body, CAP),
+            body.getBoolean("detector_armed", true),
+            body.getBoolean("swaps_enabled", true),
+            new Pool.Environment(
+                body.getString("ssh_user"),
+                body.getInteger("ssh_port", 22),
+                texts(body, "env").orElse(Map.of()),
+                texts(body, "storage").orElse(Map.of())));
+    return pools
+        .createPool(call.operator().actor(), pool)
+        .map(created -> Answer.created(pool(created)));
+  }
+
+  private Future<Answer> update(Call call) {
+    JsonObject body = call.body();
+    PoolService.Settings changed =
+        new PoolService.Settings(
+            Optional.ofNullable(body.getString("gpu_model")),
+            cents(body, RESERVE),
+            cents(body, CAP),
+            Optional.ofNullable(body.getBoolean("detector_armed")),
+            Optional.ofNullable(body.getBoolean("swaps_enabled")),
+            texts(body, "env"),
+            texts(body, "storage"));
+    return pools
+        .updatePool(call.operator().actor(), call.text("pool"), changed)
+        .map(pool -> Answer.ok(pool(pool)));
+  }
+
+  private static Optional<Long> cents(JsonObject body, String field) {
+    return body.containsKey(field) ? Optional.of(Fields.cents(body, field)) : Optional.empty();
+  }
+
+  private static Optional<Map<String, String>> texts(JsonObject body, String field) {
+    return Optional.ofNullable(body.getJsonObject(field))
+        .map(
+            json -> {
+              Map<String, String> texts = new TreeMap<>();
+              json.fieldNames().forEach(name -> texts.put(name, json.getString(name)));
+              return texts;
+            });
+  }
+
+  private static JsonObject pool(Pool pool) {
+    return new JsonObject()
+        .put("name", pool.name())
+        .put("site", pool.site())
+        .put("provider", pool.provider())
+        .put("gpu_vendor", pool.gpuVendor())
+        .put("gpu_model", pool.gpuModel())
+        .put("gpus_per_node", pool.gpusPerNode())
+        .put(RESERVE, Price.toUsd(pool.reserveCents()))
+        .put(CAP, Price.toUsd(pool.capCents()))
+        .put("detector_armed", pool.detectorArmed())
+        .put("swaps_enabled", pool.swapsEnabled())
+        .put("ssh_user", pool.environment().sshUser())
+        .put("ssh_port", pool.environment().sshPort())
+        .put("env", json(pool.environment().env()))
+        .put("storage", json(pool.environment().storage()));
+  }
+
+  private static JsonObject json(Map<String, String> texts) {
+    JsonObject json = new JsonObject();
+    new TreeMap<>(texts).forEach(json::put);
+    return json;
+  }
+}

@@ -1,0 +1,68 @@
+package dev.bourse.operator;
+
+import dev.bourse.audit.Chain;
+import dev.bourse.audit.SealService;
+import dev.bourse.audit.Trails;
+import dev.bourse.core.Times;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+
+/** The operator contract's operations on the seals of the trails. */
+public final class SealRoutes {
+  /**
+   * The platform's own trail in the place of an organization; no organization has an underscore.
+   */
+  private static final String PLATFORM = "_platform";
+
+  private final SealService seals;
+
+  public SealRoutes(SealService seals) {
+    this.seals = seals;
+  }
+
+  public void bind(Operations operations) {
+    operations.bind("verifySeals", this::verify);
+  }
+
+  private Future<Answer> verify(Call call) {
+    String org = call.text("org");
+    String kind = call.findText("kind").orElse("writes");
+    Chain chain = new Chain(org.equals(PLATFORM) ? Trails.PLATFORM : org, kind.equals("reads"));
+    return seals
+        .verifySeals(chain, call.findInteger("after_batch").orElse(0L))
+        .map(report -> Answer.ok(json(org, kind, report)));
+  }
+
+  private static JsonObject json(String org, String kind, SealService.Report report) {
+    SealService.Head head = report.head();
+    SealService.Finding fault = report.fault();
+    return new JsonObject()
+        .put("org", org)
+        .put("kind", kind)
+        .put("batches", report.batches())
+        .put("rows", report.rows())
+        .put("purged_batches", report.purgedBatches())
+        .put("next", report.next())
+        .put("sealed_through", report.throughId())
+        .put(
+            "head",
+            head == null
+                ? null
+                : new JsonObject()
+                    .put("batch", head.batch())
+                    .put("seal", head.seal())
+                    .put("sealed_at", Times.rfc3339(head.sealedAtMillis())))
+        .put(
+            "fault",
+            fault == null
+                ? null
+                : new JsonObject()
+                    .put("batch", fault.batch())
+                    .put("row_id", fault.rowId())
+                    .put("what", fault.what())
+                    .put("detail", fault.detail()));
+  }
+}

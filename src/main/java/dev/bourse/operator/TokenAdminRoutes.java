@@ -1,0 +1,97 @@
+package dev.bourse.operator;
+
+import dev.bourse.access.Scope;
+import dev.bourse.access.Token;
+import dev.bourse.core.Times;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import dev.bourse.org.TokenService;
+import dev.bourse.org.TokenStore;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.time.Clock;
+import java.util.EnumSet;
+import java.util.Set;
+
+/** The operator contract's operations on organizations' API tokens. */
+public final class TokenAdminRoutes {
+  private final TokenService tokens;
+  private final Clock clock;
+
+  public TokenAdminRoutes(TokenService tokens, Clock clock) {
+    this.tokens = tokens;
+    this.clock = clock;
+  }
+
+  public void bind(Operations operations) {
+    operations
+        .bind("listOrgTokens", this::list)
+        .bind("mintToken", this::mint)
+        .bind("revokeToken", this::revoke);
+  }
+
+  private Future<Answer> list(Call call) {
+    return tokens
+        .list(call.text("org"), Requested.limit(call.findInteger("limit")), call.findText("after"))
+        .map(page -> Answer.ok(Requested.page("tokens", page, TokenAdminRoutes::json)));
+  }
+
+  private Future<Answer> mint(Call call) {
+    JsonObject body = call.body();
+    Set<Scope> scopes = EnumSet.noneOf(Scope.class);
+    body.getJsonArray("scopes")
+        .forEach(label -> Scope.find(String.valueOf(label)).ifPresent(scopes::add));
+    TokenService.Order order =
+        new TokenService.Order(
+            body.getString("name"),
+            scopes,
+            body.getString("cluster"),
+            Requested.expiry(body.getString("expires_at"), clock.millis()),
+            body.getString("member"));
+    return tokens
+        .mint(call.operator().actor(), call.text("org"), order)
+        .map(minted -> Answer.created(json(minted)));
+  }
+
+  private Future<Answer> revoke(Call call) {
+    String tokenId = call.text("token_id");
+    return tokens
+        .revoke(call.operator().actor(), call.text("org"), tokenId)
+        .map(
+            at ->
+                Answer.ok(
+                    new JsonObject()
+                        .put("token_id", tokenId)
+                        .put("revoked_at", Times.rfc3339(at))));
+  }
+
+  private static JsonObject json(TokenService.Minted minted) {
+    Token token = minted.token();
+    return json(new TokenStore.Listed(
+            token.tokenId(),
+            token.name(),
+            token.scopes().stream().map(Scope::label).sorted().toList(),
+            token.cluster(),
+            token.createdBy(),
+            token.createdAtMillis(),
+            token.expiresAtMillis(),
+            null,
+            null))
+        .put("token", minted.secret().text());
+  }
+
+  private static JsonObject json(TokenStore.Listed token) {
+    return new JsonObject()
+        .put("token_id", token.tokenId())
+        .put("name", token.name())
+        .put("scopes", new JsonArray(token.scopes()))
+        .put("cluster", token.cluster())
+        .put("created_by", token.createdBy())
+        .put("created_at", Times.rfc3339(token.createdAtMillis()))
+        .put("expires_at", Times.rfc3339OrNull(token.expiresAtMillis()))
+        .put("last_used_at", Times.rfc3339OrNull(token.lastUsedAtMillis()))
+        .put("revoked_at", Times.rfc3339OrNull(token.revokedAtMillis()));
+  }
+}

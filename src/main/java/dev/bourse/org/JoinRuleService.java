@@ -1,0 +1,206 @@
+package dev.bourse.org;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.Ids;
+import dev.bourse.core.Page;
+import dev.bourse.core.Text;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+import java.util.regex.Pattern;
+
+/** What operators do to the rules by which people join an organization. */
+public final class JoinRuleService {
+  /** Rules of one organization: its roster is read in one piece. */
+  static final int MAX_RULES = 1_000;
+
+  /** How long an invitation's sign-in link works. */
+  static final Duration LINK_VALIDITY = Duration.ofDays(3);
+
+  /** Labels of letters, digits and hyphens (RFC 1035), at least two; others come in punycode. */
+  private static final String DOMAIN =
+      "(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
+
+  private static final Pattern DOMAIN_NAME = Pattern.compile(DOMAIN);
+  private static final Pattern ADDRESS = Pattern.compile("[!-?A-~]{1,64}@" + DOMAIN);
+
+  private static final String FEWER =
+      "(SELECT COUNT(*) FROM join_rule WHERE org_id = ?) < " + MAX_RULES;
+
+  private final Database database;
+  private final OrgAdminStore orgs;
+  private final JoinRuleStore store;
+  private final Clock clock;
+  private final RandomGenerator random;
+
+  public JoinRuleService(Database database, Clock clock, RandomGenerator random) {
+    this.database = database;
+    this.orgs = new OrgAdminStore(database);
+    this.store = new JoinRuleStore(database);
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /** A page of an organization's rules, by id; of a retired one, too. */
+  public Future<Page<JoinRuleStore.Rule>> list(String orgId, int limit, Optional<String> after) {
+    return orgs.find(orgId).compose(known -> store.list(orgId, limit, after));
+  }
+
+  /**
+   * Adds a rule; {@code conflict} when there is the same already.
+   *
+   * @param value a domain or an address, in any case
+   */
+  public Future<JoinRuleStore.Rule> add(
+      String actor, String orgId, JoinRuleStore.Kind kind, String value) {
+    String folded = value.toLowerCase(Locale.ROOT);
+    if (kind == JoinRuleStore.Kind.DOMAIN) {
+      if (!DOMAIN_NAME.matcher(folded).matches()) {
+        throw ApiError.badField("value", value, "a domain name such as acme.example");
+      }
+    } else {
+      requireAddress("value", value);
+    }
+    long now = clock.millis();
+    JoinRuleStore.Rule rule =
+        new JoinRuleStore.Rule(Ids.next("jr", random), kind, folded, now, actor, null);
+    return new OrgWrite(database, orgId)
+        .demand(
+            OrgWrite.conflict(
+                "exists",
+                "value: "
+                    + orgId
+                    + " has a rule of kind "
+                    + kind.label()
+                    + " for "
+                    + Text.shown(folded)),
+            "NOT EXISTS (SELECT 1 FROM join_rule WHERE org_id = ? AND kind = ? AND value = ?)",
+            orgId,
+            kind.label(),
+            folded)
+        .demand(tooMany(orgId), FEWER, orgId)
+        .any(insert(orgId, rule, ""))
+        .record(row(now, actor, orgId, "rule_add", detail(rule)))
+        .commit()
+        .map(stored -> rule);
+  }
+
+  /** Removes a rule; {@code not-found} when there is none of that id. */
+  public Future<Void> remove(String actor, String orgId, String ruleId) {
+    AuditRow row = row(clock.millis(), actor, orgId, "rule_remove", "");
+    return new OrgWrite(database, orgId)
+        .any(
+            AuditStore.insertEach(
+                row,
+                "'rule_id=' || rule_id || ' kind=' || kind || ' value=' || value",
+                "join_rule WHERE org_id = ? AND rule_id = ?",
+                orgId,
+                ruleId))
+        .one(
+            ApiError.notFound("join rule", ruleId),
+            "DELETE FROM join_rule WHERE org_id = ? AND rule_id = ?",
+            orgId,
+            ruleId)
+        .commit();
+  }
+
+  /**
+   * An invitation.
+   *
+   * @param rule the rule of kind email it stands for
+   * @param isNew false when the address was invited before and its link was renewed
+   */
+  public record Invited(JoinRuleStore.Rule rule, boolean isNew) {}
+
+  /**
+   * Invites an address: a rule of kind email whose sign-in link works for {@link #LINK_VALIDITY}
+   * from now. Inviting it again renews the link; {@code conflict} when a member carries it already.
+   */
+  public Future<Invited> invite(String actor, String orgId, String email) {
+    requireAddress("email", email);
+    String address = email.toLowerCase(Locale.ROOT);
+    long now = clock.millis();
+    JoinRuleStore.Rule rule =
+        new JoinRuleStore.Rule(
+            Ids.next("jr", random),
+            JoinRuleStore.Kind.EMAIL,
+            address,
+            now,
+            actor,
+            now + LINK_VALIDITY.toMillis());
+    return new OrgWrite(database, orgId)
+        .demand(
+            OrgWrite.conflict(
+                "exists", "email: " + Text.shown(email) + " is the address of a member already"),
+            "NOT EXISTS (SELECT 1 FROM member WHERE org_id = ? AND lower(email) = ?)",
+            orgId,
+            address)
+        .demand(
+            tooMany(orgId),
+            "("
+                + FEWER
+                + " OR EXISTS (SELECT 1 FROM join_rule WHERE org_id = ?"
+                + " AND kind = 'email' AND value = ?))",
+            orgId,
+            orgId,
+            address)
+        .any(
+            insert(
+                orgId,
+                rule,
+                " ON CONFLICT (org_id, kind, value)"
+                    + " DO UPDATE SET link_expires_at = excluded.link_expires_at"))
+        .record(row(now, actor, orgId, "member_invite", "email=" + Text.shown(address)))
+        .commit()
+        .compose(stored -> OrgWrite.inForce(store.find(orgId, JoinRuleStore.Kind.EMAIL, address)))
+        // Gone again already: somebody removed it since.
+        .map(found -> found.orElse(rule))
+        .map(kept -> new Invited(kept, kept.ruleId().equals(rule.ruleId())));
+  }
+
+  /**
+   * Refuses what is no e-mail address.
+   *
+   * @throws ApiError {@code bad-request} naming the field
+   */
+  public static void requireAddress(String field, String email) {
+    if (!ADDRESS.matcher(email.toLowerCase(Locale.ROOT)).matches()) {
+      throw ApiError.badField(
+          field, email, "an e-mail address of printable ASCII such as alice@acme.example");
+    }
+  }
+
+  private static Statement insert(String orgId, JoinRuleStore.Rule rule, String onConflict) {
+    return Statement.of(
+        "INSERT INTO join_rule (rule_id, org_id, kind, value, created_at, created_by,"
+            + " link_expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)"
+            + onConflict,
+        rule.ruleId(),
+        orgId,
+        rule.kind().label(),
+        rule.value(),
+        rule.createdAtMillis(),
+        rule.createdBy(),
+        rule.linkExpiresAtMillis());
+  }
+
+  private static ApiError tooMany(String orgId) {
+    return OrgWrite.conflict(
+        "limit", "organization " + orgId + " has " + MAX_RULES + " join rules, the most it may");
+  }
+
+  private static String detail(JoinRuleStore.Rule rule) {
+    return "rule_id=" + rule.ruleId() + " kind=" + rule.kind().label() + " value=" + rule.value();
+  }
+
+  private static AuditRow row(long now, String actor, String orgId, String action, String detail) {
+    return new AuditRow(now, orgId, actor, action, orgId, detail);
+  }
+}

@@ -1,0 +1,114 @@
+package dev.bourse.org;
+
+import dev.bourse.access.Principal;
+import dev.bourse.access.Tokens;
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.audit.TrailEntry;
+import dev.bourse.audit.TrailExport;
+import dev.bourse.audit.TrailQuery;
+import dev.bourse.audit.TrailStore;
+import dev.bourse.audit.TrailText;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Page;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+
+/** What an organization's tokens may know of it, and how one ends itself. */
+public final class OrgService {
+  /** In the place of a token's id: the calling token. No id has its length. */
+  static final String SELF = "self";
+
+  private final OrgStore store;
+  private final TrailStore trails;
+  private final Directory directory;
+  private final Tokens tokens;
+  private final Clock clock;
+
+  public OrgService(
+      OrgStore store, TrailStore trails, Directory directory, Tokens tokens, Clock clock) {
+    this.store = store;
+    this.trails = trails;
+    this.directory = directory;
+    this.tokens = tokens;
+    this.clock = clock;
+  }
+
+  /** The clusters the caller can address, by name. */
+  Future<List<OrgStore.Addressable>> listClusters(Principal caller) {
+    return store.listClusters(caller.org().orgId(), caller.cluster());
+  }
+
+  /** Members, join rules and open invitations. */
+  Future<Roster> readRoster(String orgId) {
+    Future<List<JoinRule>> rules = store.listJoinRules(orgId);
+    return store
+        .listMembers(orgId)
+        .compose(
+            members ->
+                Future.all(directory.find(members), rules)
+                    .map(both -> Roster.of(members, both.resultAt(0), rules.result())));
+  }
+
+  /** Tokens, live and not, the newest first. */
+  Future<List<TokenView>> listTokens(String orgId) {
+    return store.listTokens(orgId);
+  }
+
+  /** A page of the organization's trail. */
+  Future<Page<TrailEntry>> listActivity(String orgId, TrailQuery query) {
+    return trails.listEntries(orgId, Optional.empty(), query);
+  }
+
+  /** The organization's trail as one text. */
+  TrailExport exportActivity(String orgId, TrailText form, TrailQuery query) {
+    return new TrailExport(trails, orgId, form, query);
+  }
+
+  /**
+   * A page of what one token did.
+   *
+   * @param tokenId {@code self} for the caller's own
+   * @throws ApiError {@code not-found} alike for a token of another organization and for none
+   */
+  Future<Page<TrailEntry>> listTokenActivity(Principal caller, String tokenId, TrailQuery query) {
+    String orgId = caller.org().orgId();
+    if (tokenId.equals(SELF)) {
+      return trails.listEntries(orgId, Optional.of(caller.actor()), query);
+    }
+    return store
+        .hasToken(orgId, tokenId)
+        .compose(
+            known ->
+                known
+                    ? trails.listEntries(orgId, Optional.of("token:" + tokenId), query)
+                    : Future.failedFuture(ApiError.notFound("token", tokenId)));
+  }
+
+  /**
+   * Revokes the caller's own token. When this succeeds, no later request gets in with it: here at
+   * once, on other replicas within a second. Of two calls at a time the second fails with {@code
+   * unauthorized}, as one that had come later.
+   *
+   * @return when it was revoked
+   */
+  Future<Long> revokeOwnToken(Principal caller) {
+    long now = clock.millis();
+    String orgId = caller.org().orgId();
+    AuditRow row =
+        new AuditRow(
+            now, orgId, caller.actor(), "vm_token_revoke", orgId, "token_id=" + caller.tokenId());
+    return store
+        .revoke(orgId, caller.tokenId(), now, AuditStore.insert(row))
+        .compose(revoked -> tokens.drop(caller.tokenId()).map(revoked))
+        .compose(
+            revoked ->
+                revoked
+                    ? Future.succeededFuture(now)
+                    : Future.failedFuture(
+                        ApiError.of(ErrorCode.UNAUTHORIZED, "the token is unknown or revoked")));
+  }
+}

@@ -1,0 +1,65 @@
+package dev.bourse.org;
+
+import dev.bourse.org.Directory.Person;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An organization's members as its directory tells of them, who may join, and who is invited.
+ *
+ * @param invited rules of kind email that no member has consumed
+ */
+record Roster(List<Entry> members, List<JoinRule> rules, List<JoinRule> invited) {
+
+  /** A member, with empty texts where the directory does not tell. */
+  record Entry(
+      String username,
+      String email,
+      String name,
+      boolean active,
+      @Nullable Long lastLoginAtMillis) {}
+
+  static Roster of(List<Member> members, Map<String, Person> people, List<JoinRule> rules) {
+    List<Entry> entries = new ArrayList<>();
+    Set<String> carried = new HashSet<>();
+    for (Member member : members) {
+      String username = member.username();
+      Person person = people.get(username);
+      if (person == null) {
+        // Nothing is known of the account now, and nobody is shown as suspended on no evidence.
+        entries.add(new Entry(username, "", "", true, null));
+      } else {
+        entries.add(
+            new Entry(
+                username,
+                person.email(),
+                person.name(),
+                person.active() && member.suspendedAtMillis() == null,
+                person.lastLoginAtMillis()));
+      }
+      carried.add(
+          (person == null || person.email().isEmpty() ? username : person.email())
+              .toLowerCase(Locale.ROOT));
+    }
+    List<JoinRule> invited =
+        rules.stream()
+            .filter(rule -> rule.kind().equals(JoinRule.EMAIL))
+            .filter(rule -> !isConsumed(rule.value().toLowerCase(Locale.ROOT), carried))
+            .toList();
+    return new Roster(List.copyOf(entries), rules, invited);
+  }
+
+  /**
+   * Whether a member carries the address: known addresses and, of members whose address is not
+   * known, usernames, which are an address or the part of one before its {@code @}.
+   */
+  private static boolean isConsumed(String address, Set<String> carried) {
+    int at = address.lastIndexOf('@');
+    return carried.contains(address) || (at > 0 && carried.contains(address.substring(0, at)));
+  }
+}

@@ -1,0 +1,182 @@
+package dev.bourse.org;
+
+import dev.bourse.access.Tokens;
+import dev.bourse.audit.AuditRow;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.Page;
+import dev.bourse.core.Text;
+import dev.bourse.store.Change;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What operators do to an organization's members. */
+public final class RosterService {
+  /** Members of one organization: its roster is read in one piece. */
+  static final int MAX_MEMBERS = 2_000;
+
+  private static final String SAME_ADDRESS =
+      "EXISTS (SELECT 1 FROM member WHERE org_id = ? AND lower(email) = ? AND username <> ?)";
+
+  private final Database database;
+  private final OrgAdminStore orgs;
+  private final RosterStore store;
+  private final TokenStore tokenStore;
+  private final Tokens tokens;
+  private final Clock clock;
+
+  public RosterService(Database database, Tokens tokens, Clock clock) {
+    this.database = database;
+    this.orgs = new OrgAdminStore(database);
+    this.store = new RosterStore(database);
+    this.tokenStore = new TokenStore(database);
+    this.tokens = tokens;
+    this.clock = clock;
+  }
+
+  /** A page of an organization's members, by username; of a retired one, too. */
+  public Future<Page<RosterStore.Member>> list(String orgId, int limit, Optional<String> after) {
+    return orgs.find(orgId).compose(known -> store.list(orgId, limit, after));
+  }
+
+  /** Adds one; {@code conflict} when the name or the address is a member's already. */
+  public Future<RosterStore.Member> add(
+      String actor, String orgId, String username, String email, String name) {
+    JoinRuleService.requireAddress("email", email);
+    long now = clock.millis();
+    return new OrgWrite(database, orgId)
+        .demand(
+            OrgWrite.conflict(
+                "exists", "username: " + username + " is a member of " + orgId + " already"),
+            "NOT EXISTS (SELECT 1 FROM member WHERE org_id = ? AND username = ?)",
+            orgId,
+            username)
+        .demand(
+            taken(email), "NOT " + SAME_ADDRESS, orgId, email.toLowerCase(Locale.ROOT), username)
+        .demand(
+            OrgWrite.conflict(
+                "limit",
+                "organization " + orgId + " has " + MAX_MEMBERS + " members, the most it may"),
+            "(SELECT COUNT(*) FROM member WHERE org_id = ?) < " + MAX_MEMBERS,
+            orgId)
+        .any(RosterStore.insert(orgId, username, email, name, now))
+        .record(
+            row(
+                now,
+                actor,
+                orgId,
+                "member_add",
+                "username="
+                    + username
+                    + " email="
+                    + Text.shown(email)
+                    + " name="
+                    + Text.shown(name)))
+        .commit()
+        .map(stored -> new RosterStore.Member(username, email, name, now, null, null));
+  }
+
+  /**
+   * Changes one; what is left empty stays. A suspended member may not sign in; the tokens they
+   * minted go on, for the organization's work may hang on them.
+   */
+  public Future<RosterStore.Member> update(
+      String actor,
+      String orgId,
+      String username,
+      Optional<Boolean> suspended,
+      Optional<String> email,
+      Optional<String> name) {
+    email.ifPresent(address -> JoinRuleService.requireAddress("email", address));
+    long now = clock.millis();
+    OrgWrite write =
+        new OrgWrite(database, orgId)
+            .one(
+                unknown(username),
+                "UPDATE member SET username = username WHERE org_id = ? AND username = ?",
+                orgId,
+                username);
+    List<String> detail = new ArrayList<>(List.of("username=" + Text.shown(username)));
+    email.ifPresent(
+        address -> {
+          write.demand(
+              taken(address),
+              "NOT " + SAME_ADDRESS,
+              orgId,
+              address.toLowerCase(Locale.ROOT),
+              username);
+          write.any(set("email = ?", address, orgId, username));
+          detail.add("email=" + Text.shown(address));
+        });
+    name.ifPresent(
+        text -> {
+          write.any(set("name = ?", text, orgId, username));
+          detail.add("name=" + Text.shown(text));
+        });
+    suspended.ifPresent(
+        on -> {
+          // Suspending again keeps the time of the first.
+          write.any(
+              on
+                  ? set("suspended_at = COALESCE(suspended_at, ?)", now, orgId, username)
+                  : set("suspended_at = ?", null, orgId, username));
+          detail.add("suspended=" + on);
+        });
+    return write
+        .record(row(now, actor, orgId, "member_update", String.join(" ", detail)))
+        .commit()
+        .compose(stored -> OrgWrite.inForce(store.find(orgId, username)))
+        .map(found -> found.orElseThrow(() -> unknown(username)));
+  }
+
+  /**
+   * Removes one. In the same commit every live token they minted is revoked, each with a row of its
+   * own by {@link TokenStore#OFFBOARD}.
+   *
+   * @return the tokens revoked, oldest first
+   */
+  public Future<List<String>> remove(String actor, String orgId, String username) {
+    long now = clock.millis();
+    OrgWrite write =
+        new OrgWrite(database, orgId)
+            .one(
+                unknown(username),
+                "DELETE FROM member WHERE org_id = ? AND username = ?",
+                orgId,
+                username);
+    TokenStore.offboard(orgId, username, now).forEach(write::any);
+    return write
+        .record(row(now, actor, orgId, "member_remove", "username=" + Text.shown(username)))
+        .commit(new Change(Tokens.CHANGED, ""))
+        .compose(stored -> OrgWrite.inForce(tokens.load()))
+        .compose(loaded -> OrgWrite.inForce(tokenStore.listRevoked(orgId, username, now)));
+  }
+
+  private static Statement set(
+      String column, @Nullable Object value, String orgId, String username) {
+    return Statement.of(
+        "UPDATE member SET " + column + " WHERE org_id = ? AND username = ?",
+        value,
+        orgId,
+        username);
+  }
+
+  private static ApiError unknown(String username) {
+    return ApiError.notFound("member", username);
+  }
+
+  private static ApiError taken(String email) {
+    return OrgWrite.conflict(
+        "exists", "email: " + Text.shown(email) + " is the address of another member");
+  }
+
+  private static AuditRow row(long now, String actor, String orgId, String action, String detail) {
+    return new AuditRow(now, orgId, actor, action, orgId, detail);
+  }
+}

@@ -1,0 +1,83 @@
+package dev.bourse.org;
+
+import dev.bourse.core.Page;
+import dev.bourse.store.Database;
+import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Rows of members. */
+public final class RosterStore {
+  private static final String COLUMNS =
+      "SELECT username, email, name, created_at, last_login_at, suspended_at FROM member"
+          + " WHERE org_id = ?";
+
+  private final Database database;
+
+  RosterStore(Database database) {
+    this.database = database;
+  }
+
+  /**
+   * A member.
+   *
+   * @param username unique in the organization
+   * @param email where mail reaches them
+   * @param name for people
+   * @param createdAtMillis since when they are a member
+   * @param lastLoginAtMillis when they last signed in, null for never
+   * @param suspendedAtMillis since when they may not sign in, null while they may
+   */
+  public record Member(
+      String username,
+      String email,
+      String name,
+      long createdAtMillis,
+      @Nullable Long lastLoginAtMillis,
+      @Nullable Long suspendedAtMillis) {}
+
+  /** A new member. */
+  public static Statement insert(
+      String orgId, String username, String email, String name, long nowMillis) {
+    return Statement.of(
+        "INSERT INTO member (org_id, username, email, name, created_at) VALUES (?, ?, ?, ?, ?)",
+        orgId,
+        username,
+        email,
+        name,
+        nowMillis);
+  }
+
+  /** A page of an organization's members, by username. */
+  Future<Page<Member>> list(String orgId, int limit, Optional<String> after) {
+    List<Object> parameters = new ArrayList<>(List.of(orgId));
+    after.ifPresent(parameters::add);
+    parameters.add(limit + 1);
+    return database
+        .read(
+            COLUMNS + (after.isPresent() ? " AND username > ?" : "") + " ORDER BY username LIMIT ?",
+            parameters,
+            RosterStore::member)
+        .map(found -> Page.of(found, limit));
+  }
+
+  Future<Optional<Member>> find(String orgId, String username) {
+    return database
+        .read(COLUMNS + " AND username = ?", List.of(orgId, username), RosterStore::member)
+        .map(found -> found.stream().findFirst());
+  }
+
+  private static Member member(Row row) {
+    return new Member(
+        row.text(0),
+        row.text(1),
+        row.text(2),
+        row.integer(3),
+        row.integerOrNull(4),
+        row.integerOrNull(5));
+  }
+}

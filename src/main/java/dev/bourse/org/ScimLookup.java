@@ -1,0 +1,204 @@
+package dev.bourse.org;
+
+import dev.bourse.org.Directory.Person;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.RequestOptions;
+import io.vertx.core.json.Json;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * One look-up of users in a SCIM directory: its requests share one deadline, and all end when it
+ * passes or one of them fails. Lives on one context.
+ */
+final class ScimLookup {
+  /** Requests at a time. */
+  static final int LANES = 4;
+
+  /** Users of one request: a filter of some 2 KB once encoded, within any server's bound. */
+  private static final int USERS_PER_REQUEST = 20;
+
+  /** Users of one look-up; of a larger roster the others are asked for when it is read again. */
+  private static final int MAX_USERS = 1_000;
+
+  /** Pages followed of one filter: user names are unique, so a server has no reason for more. */
+  private static final int MAX_PAGES = 4;
+
+  /** Longest answer: 20 users at 10 KB each, far over what their few attributes need. */
+  private static final int MAX_BYTES = 200 * 1_024;
+
+  private final Vertx vertx;
+  private final HttpClient client;
+  private final ScimConfig config;
+  private final Deque<List<String>> waiting = new ArrayDeque<>();
+  private final Set<HttpClientRequest> open = new HashSet<>();
+  private final Map<String, Optional<Person>> found = new HashMap<>();
+  private final Promise<Void> ended = Promise.promise();
+
+  ScimLookup(Vertx vertx, HttpClient client, ScimConfig config, List<String> usernames) {
+    this.vertx = vertx;
+    this.client = client;
+    this.config = config;
+    int users = Math.min(usernames.size(), MAX_USERS);
+    for (int from = 0; from < users; from += USERS_PER_REQUEST) {
+      waiting.add(usernames.subList(from, Math.min(users, from + USERS_PER_REQUEST)));
+    }
+  }
+
+  /** Succeeds when all were asked for, fails when the directory does; either way in time. */
+  Future<Void> ended() {
+    return ended.future();
+  }
+
+  /** What was learned by the end: of each username the person, or that there is none. */
+  Map<String, Optional<Person>> found() {
+    return found;
+  }
+
+  /** Sends the first requests. */
+  void start() {
+    long timer =
+        vertx.setTimer(
+            config.timeoutMillis(),
+            late -> ended.tryFail("no answer within " + config.timeoutMillis() + " ms"));
+    ended
+        .future()
+        .onComplete(
+            outcome -> {
+              vertx.cancelTimer(timer);
+              waiting.clear();
+              List.copyOf(open).forEach(HttpClientRequest::reset);
+            });
+    List<Future<Void>> lanes = new ArrayList<>();
+    for (int i = 0; i < LANES; i++) {
+      lanes.add(lane());
+    }
+    Future.all(lanes)
+        .onSuccess(all -> ended.tryComplete())
+        .onFailure(failure -> ended.tryFail(failure));
+  }
+
+  private Future<Void> lane() {
+    List<String> next = waiting.poll();
+    return next == null
+        ? Future.succeededFuture()
+        : ask(next, 1, 1, new HashMap<>()).compose(asked -> lane());
+  }
+
+  /**
+   * Asks for some users and follows the answer's pages.
+   *
+   * @param startIndex the first result wanted, from 1
+   * @param users what earlier pages told, by user name in lower case
+   */
+  private Future<Void> ask(
+      List<String> usernames, int startIndex, int page, Map<String, Person> users) {
+    return client
+        .request(options(usernames, startIndex))
+        .compose(this::send)
+        .compose(
+            body -> {
+              ScimPage answer = ScimPage.parse(body, config.lastLogin());
+              users.putAll(answer.users());
+              int next = startIndex + answer.resources();
+              if (answer.resources() > 0 && next <= answer.total() && page < MAX_PAGES) {
+                return ask(usernames, next, page + 1, users);
+              }
+              for (String username : usernames) {
+                found.put(
+                    username, Optional.ofNullable(users.get(username.toLowerCase(Locale.ROOT))));
+              }
+              return Future.succeededFuture();
+            });
+  }
+
+  private RequestOptions options(List<String> usernames, int startIndex) {
+    String filter =
+        usernames.stream()
+            .map(username -> "userName eq " + Json.encode(username))
+            .collect(Collectors.joining(" or "));
+    String attributes = "userName,emails,displayName,name,active";
+    RequestOptions options =
+        new RequestOptions()
+            .setMethod(HttpMethod.GET)
+            .setAbsoluteURI(
+                config.url()
+                    + "/Users?filter="
+                    + encoded(filter)
+                    + "&attributes="
+                    + encoded(
+                        config.lastLogin().isEmpty()
+                            ? attributes
+                            : attributes + ',' + config.lastLogin())
+                    + "&startIndex="
+                    + startIndex
+                    + "&count="
+                    + USERS_PER_REQUEST)
+            .setTimeout(config.timeoutMillis())
+            .putHeader("accept", "application/scim+json, application/json;q=0.9");
+    return config.token().isEmpty()
+        ? options
+        : options.putHeader("authorization", "Bearer " + config.token());
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+
+  private Future<Buffer> send(HttpClientRequest request) {
+    if (ended.future().isComplete()) {
+      request.reset();
+      return Future.failedFuture("the look-up has ended");
+    }
+    open.add(request);
+    return request
+        .send()
+        .compose(response -> body(request, response))
+        .andThen(
+            received -> {
+              open.remove(request);
+              if (received.failed()) {
+                // Whatever it still sends is not read.
+                request.reset();
+              }
+            });
+  }
+
+  private static Future<Buffer> body(HttpClientRequest request, HttpClientResponse response) {
+    if (response.statusCode() != 200) {
+      return Future.failedFuture("status " + response.statusCode());
+    }
+    Promise<Buffer> whole = Promise.promise();
+    Buffer collected = Buffer.buffer();
+    response.handler(
+        piece -> {
+          if (collected.length() + piece.length() > MAX_BYTES) {
+            request.reset();
+            whole.tryFail("the answer is over " + MAX_BYTES + " bytes");
+          } else {
+            collected.appendBuffer(piece);
+          }
+        });
+    response.exceptionHandler(whole::tryFail);
+    response.endHandler(end -> whole.tryComplete(collected));
+    return whole.future();
+  }
+}

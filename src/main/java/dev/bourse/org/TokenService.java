@@ -1,0 +1,151 @@
+package dev.bourse.org;
+
+import dev.bourse.access.Scope;
+import dev.bourse.access.Token;
+import dev.bourse.access.TokenSecret;
+import dev.bourse.access.Tokens;
+import dev.bourse.audit.AuditRow;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.Page;
+import dev.bourse.store.Change;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/** What operators do to an organization's tokens. */
+public final class TokenService {
+  /**
+   * Live tokens of one organization: far more than people and programs need, and every process
+   * holds them all in memory.
+   */
+  static final int MAX_LIVE_TOKENS = 500;
+
+  private final Database database;
+  private final OrgAdminStore orgs;
+  private final TokenStore store;
+  private final Tokens tokens;
+  private final Clock clock;
+  private final RandomGenerator random;
+
+  /**
+   * @param random a cryptographic source in production
+   */
+  public TokenService(Database database, Tokens tokens, Clock clock, RandomGenerator random) {
+    this.database = database;
+    this.orgs = new OrgAdminStore(database);
+    this.store = new TokenStore(database);
+    this.tokens = tokens;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /** A page of an organization's tokens, the newest first, dead ones too. */
+  public Future<Page<TokenStore.Listed>> list(String orgId, int limit, Optional<String> after) {
+    return orgs.find(orgId).compose(known -> store.list(orgId, limit, after));
+  }
+
+  /**
+   * What to mint.
+   *
+   * @param name a label for people
+   * @param scopes what it may do
+   * @param cluster the one cluster to bind it to, null for all
+   * @param expiresAtMillis when it stops working, null for never
+   * @param member the member on whose behalf it is minted: it goes when they go
+   */
+  public record Order(
+      String name,
+      Set<Scope> scopes,
+      @Nullable String cluster,
+      @Nullable Long expiresAtMillis,
+      @Nullable String member) {}
+
+  /**
+   * A token just minted.
+   *
+   * @param token what is stored of it
+   * @param secret all of it; shown once, kept nowhere
+   */
+  public record Minted(Token token, TokenSecret secret) {}
+
+  /**
+   * Mints a token. Refused with {@code bad-request} for an unknown cluster or member or a time not
+   * in the future, with {@code conflict} past {@link #MAX_LIVE_TOKENS}.
+   */
+  public Future<Minted> mint(String actor, String orgId, Order order) {
+    long now = clock.millis();
+    TokenSecret secret = TokenSecret.mint(random);
+    Token token =
+        new Token(
+            secret.tokenId(),
+            orgId,
+            order.name(),
+            HexFormat.of().formatHex(secret.sha256()),
+            order.scopes(),
+            order.cluster(),
+            order.member() == null ? actor : "member:" + order.member(),
+            now,
+            order.expiresAtMillis());
+    OrgWrite write = new OrgWrite(database, orgId);
+    if (order.cluster() != null) {
+      write.demand(
+          ApiError.badField("cluster", order.cluster(), "the name of a cluster of " + orgId),
+          "EXISTS (SELECT 1 FROM cluster WHERE name = ? AND org_id = ?)",
+          order.cluster(),
+          orgId);
+    }
+    if (order.member() != null) {
+      write.demand(
+          ApiError.badField("member", order.member(), "the username of a member of " + orgId),
+          "EXISTS (SELECT 1 FROM member WHERE org_id = ? AND username = ?)",
+          orgId,
+          order.member());
+    }
+    write.demand(
+        OrgWrite.conflict(
+            "limit",
+            "organization "
+                + orgId
+                + " has "
+                + MAX_LIVE_TOKENS
+                + " live tokens, the most it may; revoke one first"),
+        "(SELECT COUNT(*) FROM token WHERE org_id = ? AND revoked_at IS NULL"
+            + " AND (expires_at IS NULL OR expires_at > ?)) < "
+            + MAX_LIVE_TOKENS,
+        orgId,
+        now);
+    TokenStore.minted(token, actor).forEach(write::any);
+    return write
+        .commit(new Change(Tokens.CHANGED, token.tokenId()))
+        .compose(stored -> OrgWrite.inForce(tokens.refresh(token.tokenId())))
+        .map(known -> new Minted(token, secret));
+  }
+
+  /**
+   * Revokes a token; when this succeeds it is refused here, and within a second elsewhere.
+   *
+   * @return when it was revoked
+   */
+  public Future<Long> revoke(String actor, String orgId, String tokenId) {
+    long now = clock.millis();
+    return new OrgWrite(database, orgId)
+        .any(
+            TokenStore.revoking(
+                new AuditRow(now, orgId, actor, "vm_token_revoke", orgId, ""), tokenId))
+        .one(
+            ApiError.notFound("live token", tokenId),
+            "UPDATE token SET revoked_at = ?"
+                + " WHERE token_id = ? AND org_id = ? AND revoked_at IS NULL",
+            now,
+            tokenId,
+            orgId)
+        .commit(new Change(Tokens.CHANGED, tokenId))
+        .compose(stored -> OrgWrite.inForce(tokens.refresh(tokenId)))
+        .map(known -> now);
+  }
+}

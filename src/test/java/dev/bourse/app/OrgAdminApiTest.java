@@ -1,0 +1,256 @@
+package dev.bourse.app;
+
+import static dev.bourse.app.RunningBourse.await;
+import static dev.bourse.app.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Steering;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.store.Statement;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Organizations as operators make, change and retire them. */
+@EachEngine
+class OrgAdminApiTest {
+  private static final String ORGS = "/api/operator/orgs";
+
+  private static RunningBourse bourse;
+  private static Caller operator;
+
+  @BeforeAll
+  static void start() {
+    bourse = RunningBourse.staged(4);
+    operator = bourse.operator();
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+  }
+
+  static JsonObject org(String orgId) {
+    return new JsonObject().put("org_id", orgId).put("display", "Lab").put("kind", "standard");
+  }
+
+  private static JsonObject created(String orgId) {
+    HttpAnswer answer = operator.post(ORGS, org(orgId));
+    assertEquals(201, answer.status(), () -> String.valueOf(answer.body()));
+    return answer.json();
+  }
+
+  private static Cluster cluster(RunningBourse service, String name) {
+    return service.service().clusters().find(name).orElseThrow().cluster();
+  }
+
+  private static boolean isAtRest(RunningBourse service, String name) {
+    Cluster cluster = cluster(service, name);
+    return !cluster.writesArmed() && cluster.allocations().isEmpty() && cluster.pending(8) == 0;
+  }
+
+  @Test
+  void anOrganizationIsMadeReadAndListed() {
+    JsonObject made = created("made");
+    assertEquals("made", made.getString("org_id"));
+    assertEquals("Lab", made.getString("display"));
+    assertEquals("standard", made.getString("kind"));
+    assertEquals(null, made.getValue("retired_at"));
+    assertEquals(made, operator.get(ORGS + "/made").ok());
+    assertTrue(
+        Desk.objects(operator.get(ORGS + "?limit=500").ok().getJsonArray("orgs")).contains(made));
+    AuditRow row = bourse.audit("made", false).get(0);
+    assertEquals(
+        List.of("operator:first", "org_create", "made", "display=Lab kind=standard"),
+        List.of(row.actor(), row.action(), row.subject(), row.detail()));
+  }
+
+  @Test
+  void aListIsReadPageByPage() {
+    created("paged-1");
+    created("paged-2");
+    created("paged-3");
+    JsonObject first = operator.get(ORGS + "?limit=2&after=paged-0").ok();
+    assertEquals(
+        List.of("paged-1", "paged-2"),
+        Desk.objects(first.getJsonArray("orgs")).stream().map(o -> o.getString("org_id")).toList());
+    assertTrue(first.getBoolean("more"));
+    JsonObject next = operator.get(ORGS + "?limit=1&after=paged-2").ok();
+    assertEquals("paged-3", next.getJsonArray("orgs").getJsonObject(0).getString("org_id"));
+    assertFalse(operator.get(ORGS + "?after=zzz").ok().getBoolean("more"));
+    for (String limit : List.of("0", "501", "x")) {
+      JsonObject refusal = operator.get(ORGS + "?limit=" + limit).refused(ErrorCode.BAD_REQUEST);
+      assertTrue(refusal.getString("detail").contains("limit: " + limit), refusal.encode());
+    }
+  }
+
+  @Test
+  void anIdThatIsTakenIsRefused() {
+    created("taken");
+    assertEquals(
+        "exists",
+        operator.post(ORGS, org("taken")).refused(ErrorCode.CONFLICT).getString("reason"));
+  }
+
+  @Test
+  void aBadOrganizationIsRefusedNamingTheFieldAndItsValue() {
+    for (String id : List.of("", "-a", "a-", "A", "a b", "a/b", "x".repeat(64))) {
+      JsonObject refusal = operator.post(ORGS, org(id)).refused(ErrorCode.BAD_REQUEST);
+      assertTrue(refusal.getString("detail").startsWith("org_id: "), refusal.encode());
+    }
+    String kind =
+        operator
+            .post(ORGS, org("fine").put("kind", "secret"))
+            .refused(ErrorCode.BAD_REQUEST)
+            .getString("detail");
+    assertTrue(kind.contains("kind: secret") && kind.contains("public_research"), kind);
+    operator.post(ORGS, org("fine").put("display", "a\nb")).refused(ErrorCode.BAD_REQUEST);
+    operator.post(ORGS, org("fine").put("more", 1)).refused(ErrorCode.BAD_REQUEST);
+    operator.patch(ORGS + "/made", new JsonObject()).refused(ErrorCode.BAD_REQUEST);
+  }
+
+  @Test
+  void aChangeIsInForceAtOnceAndWhatIsLeftOutStays() {
+    Stage stage = bourse.stage();
+    stage.red("bare").get("/api/whoami").ok();
+    JsonObject changed =
+        operator.patch(ORGS + "/" + stage.red(), new JsonObject().put("display", "Crimson")).ok();
+    assertEquals("standard", changed.getString("kind"));
+    JsonObject whoami = stage.red("bare").get("/api/whoami").ok();
+    assertEquals("Crimson", whoami.getString("org_display"));
+    operator.patch(ORGS + "/" + stage.red(), new JsonObject().put("kind", "public_research")).ok();
+    whoami = stage.red("bare").get("/api/whoami").ok();
+    assertEquals("Crimson", whoami.getString("org_display"));
+    assertEquals("public_research", whoami.getString("org_kind"));
+    assertEquals(
+        List.of("display=Crimson", "kind=public_research"),
+        bourse.audit(stage.red(), false).stream().map(AuditRow::detail).toList());
+  }
+
+  @Test
+  void anUnknownOrganizationIsNotFound() {
+    String nobody = ORGS + "/nobody";
+    operator.get(nobody).refused(ErrorCode.NOT_FOUND);
+    operator.patch(nobody, new JsonObject().put("display", "x")).refused(ErrorCode.NOT_FOUND);
+    operator.delete(nobody).refused(ErrorCode.NOT_FOUND);
+    for (String list : List.of("/members", "/rules", "/tokens")) {
+      operator.get(nobody + list).refused(ErrorCode.NOT_FOUND);
+    }
+  }
+
+  @Test
+  void retiringRevokesEveryTokenAndGivesEveryNodeBack() {
+    Stage stage = bourse.stage();
+    List<String> held = stage.redA().hold(2, 2.0);
+    bourse.steer(stage.redA().cluster(), Steering.pin(held.get(0), true));
+    Caller token = stage.red("orgwide");
+
+    JsonObject retired = operator.delete(ORGS + "/" + stage.red()).ok();
+
+    assertFalse(retired.getString("retired_at").isEmpty());
+    assertEquals(retired, operator.get(ORGS + "/" + stage.red()).ok());
+    token.get("/api/whoami").refused(ErrorCode.UNAUTHORIZED);
+    for (String name : List.of("-a", "-b", "-fixed")) {
+      until(name + " is at rest", () -> isAtRest(bourse, stage.red() + name));
+    }
+    stage.blueA().hold(Stage.NODES, 2.0);
+    List<AuditRow> rows = bourse.audit(stage.red(), false);
+    List<AuditRow> revokes =
+        rows.stream().filter(row -> row.action().equals("vm_token_revoke")).toList();
+    assertEquals(4, revokes.size());
+    for (AuditRow revoke : revokes) {
+      assertEquals("system:offboard", revoke.actor());
+      assertEquals(stage.red(), revoke.subject());
+    }
+    AuditRow last = rows.get(rows.size() - 1);
+    assertEquals("operator:first org_retire", last.actor() + " " + last.action());
+    List<String> reasons =
+        await(
+            bourse
+                .service()
+                .database()
+                .read(
+                    "SELECT reason FROM activity WHERE cluster = ? AND note LIKE 'released%'",
+                    List.of(stage.redA().cluster()), row -> row.text(0)));
+    assertEquals(List.of("operator", "operator"), reasons);
+  }
+
+  @Test
+  void aRetiredOrganizationCanBeReadButNotChangedAndItsIdIsNotUsedAgain() {
+    created("gone");
+    String path = ORGS + "/gone";
+    JsonObject member =
+        new JsonObject().put("username", "eve").put("email", "e@x.example").put("name", "Eve");
+    assertEquals(201, operator.post(path + "/members", member).status());
+    operator.delete(path).ok();
+    List<HttpAnswer> refusals =
+        List.of(
+            operator.patch(path, new JsonObject().put("display", "x")),
+            operator.delete(path),
+            operator.post(path + "/members", member.copy().put("username", "new")),
+            operator.patch(path + "/members/eve", new JsonObject().put("name", "x")),
+            operator.delete(path + "/members/eve"),
+            operator.post(
+                path + "/rules", new JsonObject().put("kind", "domain").put("value", "x.example")),
+            operator.delete(path + "/rules/jr_1"),
+            operator.post(path + "/invitations", new JsonObject().put("email", "a@x.example")),
+            operator.post(
+                path + "/tokens", new JsonObject().put("name", "t").put("scopes", List.of())),
+            operator.delete(path + "/tokens/1"));
+    for (HttpAnswer refusal : refusals) {
+      assertEquals("retired", refusal.refused(ErrorCode.CONFLICT).getString("reason"));
+    }
+    assertEquals(
+        "exists", operator.post(ORGS, org("gone")).refused(ErrorCode.CONFLICT).getString("reason"));
+    assertEquals(1, operator.get(path + "/members").ok().getJsonArray("members").size());
+    operator.get(path + "/rules").ok();
+    operator.get(path + "/tokens").ok();
+  }
+
+  /** As if the service had been killed between the commit and the release. */
+  @Test
+  void whatARetiredOrganizationStillHoldsIsGivenBackAtTheNextStart() {
+    RunningBourse first = RunningBourse.staged(1);
+    Stage stage = first.stage();
+    stage.redA().hold(2, 2.0);
+    await(
+        first
+            .service()
+            .database()
+            .commit(
+                List.of(
+                    Statement.of("UPDATE org SET retired_at = 1 WHERE org_id = ?", stage.red()))));
+    try (RunningBourse second = first.restarted()) {
+      for (String name : List.of("-a", "-b", "-fixed")) {
+        until(name + " is at rest", () -> isAtRest(second, stage.red() + name));
+      }
+    }
+  }
+
+  @Test
+  void aRestartBringsNeitherARemovedMemberNorTokensOfARetiredOrganizationBack() {
+    RunningBourse first = RunningBourse.demo();
+    first.operator().delete(ORGS + "/acme/members/alice").ok();
+    first.operator().delete(ORGS + "/globex").ok();
+    try (RunningBourse second = first.restarted()) {
+      assertEquals(
+          List.of("bob"),
+          Desk.objects(second.operator().get(ORGS + "/acme/members").ok().getJsonArray("members"))
+              .stream()
+              .map(member -> member.getString("username"))
+              .toList());
+      second.as("globex", "orgwide").get("/api/whoami").refused(ErrorCode.UNAUTHORIZED);
+      for (JsonObject token :
+          Desk.objects(
+              second.operator().get(ORGS + "/globex/tokens").ok().getJsonArray("tokens"))) {
+        assertFalse(token.getString("revoked_at").isEmpty());
+      }
+    }
+  }
+}

@@ -1,0 +1,31 @@
+package dev.bourse.audit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.store.Database;
+import dev.bourse.store.SqliteDatabase;
+import dev.bourse.store.StoreConfig;
+import io.vertx.core.Future;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Seals in the embedded store. */
+@SuppressWarnings("NullAway.Init") // JUnit makes the folder before each test.
+class SqliteSealsTest extends SealsTest {
+  @TempDir Path folder;
+
+  @Override
+  Future<? extends Database> open() {
+    return SqliteDatabase.open(
+        vertx, folder.resolve("bourse.db"), StoreConfig.defaults(), "db/sqlite", clock);
+  }
+
+  @Test
+  void idsAreStoredInOrderSoNothingWaits() throws Exception {
+    row(1, "acme", false);
+    round(sealer::step);
+
+    assertEquals(1, verify("acme", false, 0).rows());
+  }
+}

@@ -1,0 +1,126 @@
+package dev.bourse.org;
+
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** A SCIM service with users of its own, which can also misbehave. */
+public final class ScimServer implements AutoCloseable {
+  private final Vertx vertx = Vertx.vertx();
+  private final HttpServer server;
+
+  /** Users by user name. */
+  public final Map<String, JsonObject> users = new LinkedHashMap<>();
+
+  /** What was asked: the filter, decoded. */
+  public final Queue<String> filters = new ConcurrentLinkedQueue<>();
+
+  /** Authorization headers seen. */
+  public final Queue<String> authorizations = new ConcurrentLinkedQueue<>();
+
+  /** Requests that got no answer yet. */
+  public final AtomicInteger waiting = new AtomicInteger();
+
+  /** Users of one page at most. */
+  public volatile int pageSize = 100;
+
+  private volatile Consumer<HttpServerRequest> behaviour = this::answer;
+
+  public ScimServer() {
+    server =
+        vertx
+            .createHttpServer()
+            .requestHandler(
+                request -> {
+                  filters.add(String.valueOf(request.getParam("filter")));
+                  authorizations.add(String.valueOf(request.getHeader("authorization")));
+                  behaviour.accept(request);
+                })
+            .listen(0, "127.0.0.1")
+            .await();
+  }
+
+  public String url() {
+    return "http://127.0.0.1:" + server.actualPort() + "/scim/v2";
+  }
+
+  public void addUser(String userName, String email, String name, boolean active) {
+    users.put(
+        userName,
+        new JsonObject()
+            .put("userName", userName)
+            .put("displayName", name)
+            .put("active", active)
+            .put("lastLogin", "2026-11-20T08:12:44.103Z")
+            .put(
+                "emails",
+                new JsonArray()
+                    .add(new JsonObject().put("value", "old." + email))
+                    .add(new JsonObject().put("value", email).put("primary", true))));
+  }
+
+  /** Answers as the standard has it. */
+  public void behave() {
+    behaviour = this::answer;
+  }
+
+  /** Does something else with the next requests. */
+  public void behave(Consumer<HttpServerRequest> other) {
+    behaviour = other;
+  }
+
+  /** Takes requests and never answers. */
+  public void stall() {
+    behaviour =
+        request -> {
+          waiting.incrementAndGet();
+          request.connection().closeHandler(gone -> waiting.decrementAndGet());
+        };
+  }
+
+  /** Answers this with status 200. */
+  public void say(String body) {
+    behaviour = request -> request.response().end(body);
+  }
+
+  private void answer(HttpServerRequest request) {
+    String filter = request.getParam("filter").toLowerCase(Locale.ROOT);
+    List<JsonObject> found =
+        users.entrySet().stream()
+            .filter(
+                user ->
+                    filter.contains(
+                        "username eq \"" + user.getKey().toLowerCase(Locale.ROOT) + '"'))
+            .map(Map.Entry::getValue)
+            .toList();
+    int from = Integer.parseInt(request.getParam("startIndex")) - 1;
+    int count = Math.min(pageSize, Integer.parseInt(request.getParam("count")));
+    JsonArray page = new JsonArray();
+    found.stream().skip(from).limit(count).forEach(page::add);
+    JsonObject list =
+        new JsonObject()
+            .put(
+                "schemas",
+                new JsonArray().add("urn:ietf:params:scim:api:messages:2.0:ListResponse"))
+            .put("totalResults", found.size());
+    if (!page.isEmpty()) {
+      list.put("startIndex", from + 1).put("itemsPerPage", page.size()).put("Resources", page);
+    }
+    request.response().putHeader("content-type", "application/scim+json").end(list.toBuffer());
+  }
+
+  @Override
+  public void close() {
+    vertx.close().await();
+  }
+}
