@@ -99,7 +99,8 @@ final class Bourse {
   static final String SQLITE_SCHEMA = "db/sqlite";
   static final String POSTGRES_SCHEMA = "db/postgres";
 
-  private static final List<String> CONTRACTS = List.of("vm", "org", "market", "operator");
+  private static final List<String> CONTRACTS =
+      List.of("vm", "org", "market", "checkpoints", "operator");
 
   private final Vertx vertx;
   private final Config config;
@@ -302,6 +303,11 @@ final class Bourse {
               keepUp(database);
               return OrgAdministration.start(
                       vertx, operations, database, tokens, operators, owners, clock, random)
+                  .compose(
+                      bound ->
+                          Checkpoints.start(
+                              vertx, config, operations, database, clock, random, this::baseUrl))
+                  .onSuccess(started -> started.forEach(stops::push))
                   .compose(bound -> market.start())
                   .compose(opened -> serve(operations, credentials, contracts));
             });
@@ -460,6 +466,10 @@ final class Bourse {
 
   /** A fault of the store as clients are told of it. */
   private static Optional<ApiError> translate(Throwable fault) {
+    Optional<ApiError> ofBlobs = Checkpoints.translate(fault);
+    if (ofBlobs.isPresent()) {
+      return ofBlobs;
+    }
     return fault instanceof StoreUnavailable unavailable
         ? Optional.of(
             ApiError.retryLater(

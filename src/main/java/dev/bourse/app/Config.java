@@ -2,6 +2,7 @@ package dev.bourse.app;
 
 import dev.bourse.audit.AuditConfig;
 import dev.bourse.capacity.CapacityConfig;
+import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.core.Settings;
 import dev.bourse.edge.EdgeConfig;
 import dev.bourse.edge.EdgeLimits;
@@ -33,6 +34,7 @@ import java.util.function.Supplier;
  * @param audit how records are sealed and how long they are kept
  * @param capacity the capacity feature
  * @param market the market
+ * @param checkpoints published files
  * @param simulated simulated machines
  * @param ssh real machines, when {@code nodes.ssh.identity-file} is set
  * @param scim the directory of members, when {@code directory.kind} is {@code scim}
@@ -48,6 +50,7 @@ record Config(
     AuditConfig audit,
     CapacityConfig capacity,
     MarketConfig market,
+    CheckpointConfig checkpoints,
     SimulatedConfig simulated,
     Optional<SshConfig> ssh,
     Optional<ScimConfig> scim,
@@ -78,6 +81,7 @@ record Config(
     AuditConfig audit = AuditConfig.from(settings);
     CapacityConfig capacity = CapacityConfig.from(settings);
     MarketConfig market = MarketConfig.from(settings, capacity.swapFreshnessMillis());
+    CheckpointConfig checkpoints = CheckpointConfig.from(settings);
     SimulatedConfig simulated = simulated(settings);
     int cores = Runtime.getRuntime().availableProcessors();
     int eventLoops = settings.integer("event-loops", cores, 1, 1_024);
@@ -110,6 +114,7 @@ record Config(
         audit,
         capacity,
         market,
+        checkpoints,
         simulated,
         ssh.orElseThrow(),
         scim,

@@ -1,10 +1,8 @@
 package dev.bourse.checkpoint;
 
 import io.vertx.core.Future;
-import io.vertx.core.buffer.Buffer;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.function.Function;
 
 /** Bytes on their way in. */
 public interface ByteSource {
@@ -19,5 +17,12 @@ public interface ByteSource {
    * their number once all were taken; fails with the sink's failure, or when their sender left, and
    * then too only once no block is under way.
    */
-  Future<Long> read(int blockBytes, Function<Buffer, Future<Void>> sink);
+  Future<Long> read(int blockBytes, Sink sink);
+
+  /** Takes blocks. */
+  @FunctionalInterface
+  interface Sink {
+    /** The bytes are the sink's until the future completes. */
+    Future<Void> take(byte[] bytes, int from, int to);
+  }
 }

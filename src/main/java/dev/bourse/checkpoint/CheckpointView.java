@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
 /** Checkpoints in JSON. */
 public final class CheckpointView {
   private static final String FAMILY = "/api/checkpoints/";
+  private static final long USUAL_ITEMS = 50;
+  private static final long MOST_ITEMS = 100;
 
   private CheckpointView() {}
 
@@ -104,6 +106,17 @@ public final class CheckpointView {
         .put("checkpoints", items)
         .put("more", page.more())
         .put("cursor", cursor(page, time));
+  }
+
+  /** How many items a page has: what is asked for, within 1 and 100; 50 when nothing is. */
+  static int limit(Optional<Long> asked) {
+    return (int) Math.max(1, Math.min(MOST_ITEMS, asked.orElse(USUAL_ITEMS)));
+  }
+
+  /** The time that orders the feed. */
+  static long feedTime(Checkpoint item) {
+    Long published = live(item).publishedAtMillis();
+    return published == null ? 0 : published;
   }
 
   private static @Nullable String cursor(

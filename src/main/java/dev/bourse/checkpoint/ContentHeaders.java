@@ -74,7 +74,6 @@ final class ContentHeaders {
   static Map<String, String> of(Facts facts, boolean download) {
     Map<String, String> headers = new LinkedHashMap<>();
     String type = mediaType(facts.contentType());
-    headers.put("Cache-Control", "no-store");
     headers.put(
         "Content-Disposition",
         disposition(facts.fileName(), download || isScript(type, facts.fileName())));

@@ -44,6 +44,11 @@ public final class ReviewService {
                     page.more()));
   }
 
+  /** Where the page behind a review begins. */
+  public String cursor(Review review) {
+    return Cursors.after(review.item().changedAtMillis(), review.item().id());
+  }
+
   /** One review, decided or not; {@code not-found} once its revision was replaced or deleted. */
   public Future<Review> get(String reviewId) {
     return store.findByReview(reviewId).map(found -> review(reviewId, found));

@@ -10,7 +10,6 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Text;
 import io.vertx.core.Future;
-import io.vertx.core.buffer.Buffer;
 import java.time.Clock;
 import java.util.List;
 import java.util.Locale;
@@ -51,7 +50,7 @@ public final class UploadService {
   }
 
   /** Closes uploads whose clients have paused. */
-  Future<Void> closeIdle() {
+  public Future<Void> closeIdle() {
     return open.closeIdle();
   }
 
@@ -170,16 +169,16 @@ public final class UploadService {
       this.taken = upload.stored();
     }
 
-    Future<Void> take(Buffer block) {
-      int from = (int) Math.min(skipped, block.length());
-      skipped -= from;
-      taken += block.length() - from;
+    Future<Void> take(byte[] bytes, int from, int to) {
+      int first = from + (int) Math.min(skipped, to - from);
+      skipped -= first - from;
+      taken += to - first;
       if (taken > facts.bytes()) {
         return Future.failedFuture(tooMany(facts));
       }
-      return from == block.length()
+      return first == to
           ? Future.succeededFuture()
-          : upload.append(block.getBytes(), from, block.length()).onFailure(e -> broken = true);
+          : upload.append(bytes, first, to).onFailure(e -> broken = true);
     }
 
     /** Whether the inspection has seen bytes that are not kept. */

@@ -19,7 +19,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.Set;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -122,11 +121,12 @@ abstract class CheckpointFixture extends StoreFixture {
       }
 
       @Override
-      public Future<Long> read(int blockBytes, Function<Buffer, Future<Void>> sink) {
+      public Future<Long> read(int blockBytes, Sink sink) {
         Future<Void> taken = Future.succeededFuture();
         for (int at = from; at < to; at += blockBytes) {
-          Buffer block = Buffer.buffer().appendBytes(bytes, at, Math.min(blockBytes, to - at));
-          taken = taken.compose(before -> sink.apply(block));
+          int first = at;
+          int end = Math.min(at + blockBytes, to);
+          taken = taken.compose(before -> sink.take(bytes, first, end));
         }
         return failure == null
             ? taken.map((long) to - from)

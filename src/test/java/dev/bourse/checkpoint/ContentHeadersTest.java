@@ -56,11 +56,6 @@ class ContentHeadersTest {
   }
 
   @Test
-  void nothingIsStoredOnTheWay() {
-    assertEquals("no-store", headers("text/plain", "x").get("Cache-Control"));
-  }
-
-  @Test
   void aPlainNameStandsAlone() {
     assertEquals(
         "inline; filename=\"notes 1.md\"", ContentHeaders.disposition("notes 1.md", false));

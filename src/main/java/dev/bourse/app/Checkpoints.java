@@ -1,0 +1,101 @@
+package dev.bourse.app;
+
+import dev.bourse.blob.BlobConfig;
+import dev.bourse.blob.LocalBlobs;
+import dev.bourse.blob.StorageBusy;
+import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageFull;
+import dev.bourse.checkpoint.CheckpointRoutes;
+import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.checkpoint.CheckpointStore;
+import dev.bourse.checkpoint.ContentRoutes;
+import dev.bourse.checkpoint.PublicCheckpointRoutes;
+import dev.bourse.checkpoint.ReviewService;
+import dev.bourse.checkpoint.Sweep;
+import dev.bourse.checkpoint.UploadService;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.edge.Operations;
+import dev.bourse.operator.ReviewRoutes;
+import dev.bourse.store.Database;
+import dev.bourse.store.Upkeep;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The parts that keep published files, put together. */
+final class Checkpoints {
+  private static final Logger LOG = LoggerFactory.getLogger(Checkpoints.class);
+
+  /** Where the bytes are in the data folder. */
+  static final String FOLDER = "checkpoints";
+
+  /** Somebody has to make room first; seconds would not do. */
+  private static final long RETRY_FULL_MILLIS = 120_000;
+
+  private static final long RETRY_MILLIS = 1_000;
+
+  private Checkpoints() {}
+
+  /** Binds the operations; gives what is to be stopped, the last one first. */
+  static Future<List<Supplier<Future<?>>>> start(
+      Vertx vertx,
+      Config config,
+      Operations operations,
+      Database database,
+      Clock clock,
+      RandomGenerator random,
+      Supplier<String> baseUrl) {
+    return LocalBlobs.open(vertx, config.data().resolve(FOLDER), BlobConfig.defaults(), clock)
+        .map(
+            blobs -> {
+              CheckpointStore store = new CheckpointStore(database);
+              CheckpointService checkpoints =
+                  new CheckpointService(store, config.checkpoints(), clock, random);
+              UploadService uploads = new UploadService(checkpoints, store, blobs, clock, random);
+              new PublicCheckpointRoutes(checkpoints).bind(operations);
+              new CheckpointRoutes(checkpoints, uploads, baseUrl).bind(operations);
+              new ContentRoutes(checkpoints, blobs).bind(operations);
+              new ReviewRoutes(new ReviewService(checkpoints, store, clock), config.checkpoints())
+                  .bind(operations);
+              Sweep sweep = new Sweep(checkpoints, store, blobs, clock);
+              Upkeep upkeep =
+                  new Upkeep(
+                      vertx,
+                      "deleting bytes of no more use",
+                      config.checkpoints().sweepMillis(),
+                      System::nanoTime,
+                      () -> uploads.closeIdle().compose(closed -> sweep.run()).map(n -> n > 0));
+              upkeep.start();
+              return List.of(blobs::close, upkeep::stop);
+            });
+  }
+
+  /** A fault of the bytes' store as clients are told of it; what names files is logged. */
+  static Optional<ApiError> translate(Throwable fault) {
+    if (fault instanceof StorageBusy) {
+      return Optional.of(
+          ApiError.retryLater(
+              ErrorCode.OVERLOADED, "too many files are being moved at once", RETRY_MILLIS));
+    }
+    if (fault instanceof StorageFull) {
+      LOG.warn("no room for checkpoints: {}", fault.getMessage());
+      return Optional.of(
+          ApiError.retryLater(
+              ErrorCode.OVERLOADED, "there is no room for these bytes now", RETRY_FULL_MILLIS));
+    }
+    if (fault instanceof StorageFault) {
+      LOG.error("the checkpoints' storage fails", fault);
+      return Optional.of(
+          ApiError.retryLater(
+              ErrorCode.OVERLOADED, "the bytes cannot be stored or read now", RETRY_MILLIS));
+    }
+    return Optional.empty();
+  }
+}

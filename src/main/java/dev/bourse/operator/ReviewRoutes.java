@@ -1,0 +1,71 @@
+package dev.bourse.operator;
+
+import dev.bourse.checkpoint.Checkpoint;
+import dev.bourse.checkpoint.CheckpointConfig;
+import dev.bourse.checkpoint.CheckpointRoutes;
+import dev.bourse.checkpoint.CheckpointStore;
+import dev.bourse.checkpoint.CheckpointView;
+import dev.bourse.checkpoint.ReviewService;
+import dev.bourse.core.Times;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+
+/** The operator contract's operations on reviews of public files. */
+public final class ReviewRoutes {
+  private final ReviewService reviews;
+  private final CheckpointConfig config;
+
+  public ReviewRoutes(ReviewService reviews, CheckpointConfig config) {
+    this.reviews = reviews;
+    this.config = config;
+  }
+
+  public void bind(Operations operations) {
+    operations
+        .bind("listReviews", CheckpointRoutes.unlessOff(config, this::list))
+        .bind("readReview", CheckpointRoutes.unlessOff(config, this::read))
+        .bind("approveReview", CheckpointRoutes.unlessOff(config, this::approve))
+        .bind("rejectReview", CheckpointRoutes.unlessOff(config, this::reject));
+  }
+
+  private Future<Answer> list(Call call) {
+    return reviews
+        .list(call.findText("after"), Requested.limit(call.findInteger("limit")))
+        .map(page -> Answer.ok(Requested.page("reviews", page, this::json)));
+  }
+
+  private Future<Answer> read(Call call) {
+    return reviews.get(call.text("review")).map(review -> Answer.ok(json(review)));
+  }
+
+  private Future<Answer> approve(Call call) {
+    return reviews
+        .approve(call.operator().actor(), call.text("review"))
+        .map(review -> Answer.ok(json(review)));
+  }
+
+  private Future<Answer> reject(Call call) {
+    return reviews
+        .reject(call.operator().actor(), call.text("review"), call.body().getString("reason"))
+        .map(review -> Answer.ok(json(review)));
+  }
+
+  private JsonObject json(ReviewService.Review review) {
+    Checkpoint item = review.item();
+    JsonObject facts =
+        CheckpointView.facts(
+            new CheckpointStore.Listed(item, review.orgDisplay()), review.revision());
+    return new JsonObject()
+        .put("review_id", review.revision().reviewId())
+        .put("org_id", item.orgId())
+        .put("landed_at", Times.rfc3339(item.changedAtMillis()))
+        .put("findings", new JsonArray(review.revision().findings()))
+        .put("rejection_reason", review.revision().rejectionReason())
+        .put("cursor", reviews.cursor(review))
+        .put("checkpoint", facts);
+  }
+}
