@@ -16,6 +16,7 @@ import io.vertx.json.schema.OutputUnit;
 import io.vertx.json.schema.Validator;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -29,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * field it does not name.
  */
 final class ContractCheck {
-  private static final List<String> CONTRACTS = List.of("vm", "org", "market", "operator");
-  private static final Set<String> METHODS = Set.of("get", "put", "post", "delete", "patch");
+  private static final List<String> CONTRACTS = List.of("vm", "org", "market", "checkpoints", "operator");
+  private static final Set<String> METHODS = Set.of("get", "put", "post", "delete", "patch", "options");
 
   /** Statuses that any request can be answered with, which contracts name in their Error schema. */
   private static final Set<Integer> OF_THE_WIRE = Set.of(400, 405, 408, 414, 431);
@@ -54,7 +55,7 @@ final class ContractCheck {
   /**
    * An operation as its contract describes it.
    *
-   * @param scheme the kind of caller it takes
+   * @param schemes the kinds of caller it takes; empty when anybody may call
    * @param scope the scope it demands, empty for any live token
    * @param bodies validators of its JSON bodies by status; null for a status without a body
    */
@@ -62,7 +63,7 @@ final class ContractCheck {
       String operationId,
       String method,
       String path,
-      String scheme,
+      Set<String> schemes,
       Optional<String> scope,
       Map<Integer, @Nullable Validator> bodies) {
 
@@ -124,9 +125,14 @@ final class ContractCheck {
   private static Described described(
       JsonObject contract, String method, String path, JsonObject operation) {
     JsonArray security = operation.getJsonArray("security", contract.getJsonArray("security"));
-    assertEquals(1, security.size(), path);
-    String scheme = security.getJsonObject(0).fieldNames().iterator().next();
-    JsonArray scopes = security.getJsonObject(0).getJsonArray(scheme);
+    Set<String> schemes = new LinkedHashSet<>();
+    JsonArray scopes = new JsonArray();
+    for (int i = 0; i < security.size(); i++) {
+      JsonObject requirement = security.getJsonObject(i);
+      assertEquals(1, requirement.size(), path);
+      schemes.addAll(requirement.fieldNames());
+      requirement.forEach(scheme -> scopes.addAll((JsonArray) scheme.getValue()));
+    }
     Map<Integer, @Nullable Validator> bodies = new HashMap<>();
     JsonObject responses = operation.getJsonObject("responses");
     for (String status : responses.fieldNames()) {
@@ -141,7 +147,7 @@ final class ContractCheck {
         operation.getString("operationId"),
         method.toUpperCase(java.util.Locale.ROOT),
         path,
-        scheme,
+        schemes,
         scopes.isEmpty() ? Optional.empty() : Optional.of(scopes.getString(0)),
         bodies);
   }

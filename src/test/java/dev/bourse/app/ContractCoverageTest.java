@@ -9,6 +9,7 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,12 @@ class ContractCoverageTest {
   private static final String POOL =
       "{\"name\":\"demo-h100\",\"site\":\"s\",\"provider\":\"simulated\",\"gpu_vendor\":\"v\","
           + "\"reserve_price_per_gpu_hour\":1,\"max_price_cap_per_gpu_hour\":2,\"ssh_user\":\"u\"}";
+  private static final String REVIEWS = "/api/operator/reviews";
+  private static final String FILES = "/api/checkpoints";
+  private static final String FEED = FILES + "/public";
+  private static final String FILE =
+      "{\"title\":\"t\",\"filename\":\"f\",\"content_type\":\"text/plain\",\"bytes\":1,"
+          + "\"visibility\":\"org\"}";
   private static final String SWAP = "{\"node\":\"192.0.2.1\",\"cluster\":\"acme-train\"}";
   private static final String KEY = "{\"name\":\"k\",\"public_key\":\"ssh-ed25519 AAAA\"}";
   private static final String DECLARATION =
@@ -146,7 +153,30 @@ class ContractCoverageTest {
           new Case("addNode", POOLS + "/demo-h100/nodes", "{\"node_id\":\"n\"}", List.of()),
           new Case("readNode", NODE, null, List.of()),
           new Case("updateNode", NODE, "{\"cordoned\":false}", List.of()),
-          new Case("releaseNode", NODE + "/release", null, List.of()));
+          new Case("releaseNode", NODE + "/release", null, List.of()),
+          new Case("listReviews", REVIEWS, null, List.of()),
+          new Case("readReview", REVIEWS + "/rev_1", null, List.of()),
+          new Case("approveReview", REVIEWS + "/rev_1/approve", null, List.of()),
+          new Case("rejectReview", REVIEWS + "/rev_1/reject", "{\"reason\":\"r\"}", List.of()),
+          new Case("listPublicCheckpoints", FEED, null, List.of()),
+          new Case("readPublicCheckpoint", FEED + "/ckp_1", null, List.of()),
+          new Case("readPublicCheckpointContent", FEED + "/ckp_1/content", null, List.of()),
+          new Case("preflightPublicCheckpoints", FEED, null, List.of()),
+          new Case("preflightPublicCheckpoint", FEED + "/ckp_1", null, List.of()),
+          new Case("preflightPublicCheckpointContent", FEED + "/ckp_1/content", null, List.of()),
+          new Case("listCheckpoints", FILES, null, List.of()),
+          new Case("publishCheckpoint", FILES, FILE, List.of()),
+          new Case("readCheckpoint", FILES + "/ckp_1", null, List.of()),
+          new Case("deleteCheckpoint", FILES + "/ckp_1", null, List.of()),
+          new Case("readCheckpointContent", FILES + "/ckp_1/content", null, List.of()),
+          new Case("writeCheckpointContent", FILES + "/ckp_1/content", null, List.of()),
+          new Case("commitCheckpoint", FILES + "/ckp_1/commit", "{\"bytes\":1}", List.of()),
+          new Case("putUpload", "/upload/unknown", null, List.of()));
+
+  /** What a member does in person and an organization's token may not. */
+  private static final Set<String> MEMBERS_ONLY =
+      Set.of(
+          "publishCheckpoint", "deleteCheckpoint", "writeCheckpointContent", "commitCheckpoint");
 
   private static RunningBourse bourse;
 
@@ -178,11 +208,18 @@ class ContractCoverageTest {
   }
 
   private static boolean isForOperators(Case call) {
-    return described(call).scheme().equals(Operator.SCHEME);
+    return described(call).schemes().contains(Operator.SCHEME);
+  }
+
+  private static boolean isForAnybody(Case call) {
+    return described(call).schemes().isEmpty();
   }
 
   /** A caller who may do all that callers of the operation's kind may. */
   private static Caller permitted(Case call) {
+    if (MEMBERS_ONLY.contains(call.operationId())) {
+      return bourse.asMember("acme", "alice");
+    }
     return isForOperators(call) ? bourse.operator() : bourse.as("acme", "orgwide");
   }
 
@@ -225,6 +262,7 @@ class ContractCoverageTest {
   @TestFactory
   Stream<DynamicTest> noOperationAnswersANobody() {
     return CASES.stream()
+        .filter(call -> !isForAnybody(call))
         .map(
             call ->
                 DynamicTest.dynamicTest(
@@ -237,6 +275,7 @@ class ContractCoverageTest {
   @TestFactory
   Stream<DynamicTest> anOperationRefusesCallersOfAnotherKind() {
     return CASES.stream()
+        .filter(call -> !isForAnybody(call))
         .map(
             call ->
                 DynamicTest.dynamicTest(
@@ -255,7 +294,7 @@ class ContractCoverageTest {
   @TestFactory
   Stream<DynamicTest> anOperationDemandsItsScopeAndNoOther() {
     return CASES.stream()
-        .filter(call -> !isForOperators(call))
+        .filter(call -> !isForOperators(call) && !MEMBERS_ONLY.contains(call.operationId()))
         .map(
             call ->
                 DynamicTest.dynamicTest(
@@ -277,6 +316,19 @@ class ContractCoverageTest {
                         assertNotEquals(403, reader.status());
                       }
                     }));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> whatMembersDoInPersonNoTokenDoes() {
+    return CASES.stream()
+        .filter(call -> MEMBERS_ONLY.contains(call.operationId()))
+        .map(
+            call ->
+                DynamicTest.dynamicTest(
+                    call.operationId(),
+                    () ->
+                        send(bourse.as("acme", "orgwide"), call, call.path(), call.body())
+                            .refused(ErrorCode.FORBIDDEN)));
   }
 
   @TestFactory
