@@ -3,7 +3,10 @@ package dev.bourse.app;
 import dev.bourse.access.AccessStore;
 import dev.bourse.access.Authenticator;
 import dev.bourse.access.Credentials;
+import dev.bourse.access.MemberTokens;
+import dev.bourse.access.Members;
 import dev.bourse.access.Operators;
+import dev.bourse.access.SigningKey;
 import dev.bourse.access.Tokens;
 import dev.bourse.audit.AuditConfig;
 import dev.bourse.audit.AuditStore;
@@ -101,6 +104,9 @@ final class Bourse {
 
   private static final List<String> CONTRACTS =
       List.of("vm", "org", "market", "checkpoints", "operator");
+
+  /** As long as somebody may keep trying the demo without a restart, which makes new ones. */
+  private static final long DEMO_TOKEN_MILLIS = 30L * 24 * 3_600 * 1_000;
 
   private final Vertx vertx;
   private final Config config;
@@ -236,7 +242,11 @@ final class Bourse {
     Tokens tokens = new Tokens(access, clock);
     stops.push(tokens::flush);
     Operators operators = new Operators(access, clock);
-    Credentials credentials = new Credentials(tokens, operators);
+    Members members = new Members(access);
+    Future<MemberTokens> memberTokens =
+        vertx
+            .executeBlocking(() -> SigningKey.at(config.data().resolve("signing-key.pem")))
+            .map(key -> new MemberTokens(vertx, key, members, tokens, clock));
     AuditedReads reads = new AuditedReads(new AuditStore(database));
     reads.start(vertx);
     stops.push(reads::flush);
@@ -264,7 +274,14 @@ final class Bourse {
                 loaded ->
                     new FirstOperator(vertx, database, clock, random)
                         .mint(operators, operatorFiles()));
-    return Future.all(tokens.start(vertx), operatorsLoaded, keys.load(), terms.get())
+    return Future.all(
+            List.of(
+                tokens.start(vertx),
+                operatorsLoaded,
+                members.load(),
+                memberTokens,
+                keys.load(),
+                terms.get()))
         .compose(
             loaded ->
                 ClusterOwners.deploy(
@@ -274,7 +291,7 @@ final class Bourse {
               this.owners = owners;
               MarketService market = market(database, clusters, owners, keys, keyStore);
               replication.follow(
-                  new Replication.Parts(owners, keys, tokens, operators, market, terms));
+                  new Replication.Parts(owners, keys, tokens, operators, members, market, terms));
               stops.push(market::stop);
               CapacityService capacity =
                   new CapacityService(
@@ -302,14 +319,28 @@ final class Bourse {
               new SealRoutes(new SealService(vertx, database)).bind(operations);
               keepUp(database);
               return OrgAdministration.start(
-                      vertx, operations, database, tokens, operators, owners, clock, random)
+                      vertx,
+                      operations,
+                      database,
+                      tokens,
+                      operators,
+                      members,
+                      owners,
+                      clock,
+                      random)
                   .compose(
                       bound ->
                           Checkpoints.start(
                               vertx, config, operations, database, clock, random, this::baseUrl))
                   .onSuccess(started -> started.forEach(stops::push))
                   .compose(bound -> market.start())
-                  .compose(opened -> serve(operations, credentials, contracts));
+                  .compose(opened -> tellMemberTokens(memberTokens.result()))
+                  .compose(
+                      told ->
+                          serve(
+                              operations,
+                              new Credentials(tokens, operators, memberTokens.result()),
+                              contracts));
             });
   }
 
@@ -321,6 +352,18 @@ final class Bourse {
             .orElseGet(LocalDirectory::new);
     stops.push(directory::close);
     return directory;
+  }
+
+  /** The demo's members act with these; real ones sign in. */
+  private Future<Void> tellMemberTokens(MemberTokens tokens) {
+    return demo
+        ? vertx.executeBlocking(
+            () -> {
+              keysFile("demo")
+                  .noteMemberTokens((org, member) -> tokens.issue(org, member, DEMO_TOKEN_MILLIS));
+              return null;
+            })
+        : Future.succeededFuture();
   }
 
   private List<KeysFile> operatorFiles() {

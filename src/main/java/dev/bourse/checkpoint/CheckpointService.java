@@ -60,10 +60,7 @@ public final class CheckpointService {
 
   /** The member a caller is; empty for an organization's token, which only reads. */
   public static Optional<String> member(Principal caller) {
-    String actor = caller.actor();
-    return actor.startsWith("member:")
-        ? Optional.of(actor.substring("member:".length()))
-        : Optional.empty();
+    return Optional.ofNullable(caller.member());
   }
 
   private static String requireMember(Principal caller) {

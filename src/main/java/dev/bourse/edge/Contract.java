@@ -39,19 +39,38 @@ public final class Contract {
   private final String name;
   private final Map<String, Object> source;
   private final OpenAPIContract model;
+  private final OpenAPIContract open;
 
   private Contract(String name, Map<String, Object> source) {
     this.name = name;
     this.source = source;
-    this.model =
-        new OpenAPIContractImpl(
-            withoutOtherContent(new JsonObject(object(resolved(source, source, 0)))),
-            OpenAPIVersion.V3_1,
-            SchemaRepository.create(
-                new JsonSchemaOptions()
-                    .setDraft(Draft.DRAFT202012)
-                    .setBaseUri("app://")
-                    .setOutputFormat(OutputFormat.Basic)));
+    this.model = model(new JsonObject(object(resolved(source, source, 0))));
+    this.open = model(withoutSecurity(new JsonObject(object(resolved(source, source, 0)))));
+  }
+
+  private static OpenAPIContract model(JsonObject document) {
+    return new OpenAPIContractImpl(
+        withoutOtherContent(document),
+        OpenAPIVersion.V3_1,
+        SchemaRepository.create(
+            new JsonSchemaOptions()
+                .setDraft(Draft.DRAFT202012)
+                .setBaseUri("app://")
+                .setOutputFormat(OutputFormat.Basic)));
+  }
+
+  private static JsonObject withoutSecurity(JsonObject document) {
+    document.remove("security");
+    JsonObject paths = document.getJsonObject("paths");
+    for (String path : paths.fieldNames()) {
+      JsonObject item = paths.getJsonObject(path);
+      for (String field : item.fieldNames()) {
+        if (item.getValue(field) instanceof JsonObject operation) {
+          operation.remove("security");
+        }
+      }
+    }
+    return document;
   }
 
   /** With responses' content that is no JSON set aside under {@link #OTHER_CONTENT}. */
@@ -128,6 +147,14 @@ public final class Contract {
 
   OpenAPIContract model() {
     return model;
+  }
+
+  /**
+   * The same contract demanding nothing of the caller, to route by: for alternative security
+   * schemes the library adds a handler that refuses everybody, asked not to or not.
+   */
+  OpenAPIContract open() {
+    return open;
   }
 
   String title() {

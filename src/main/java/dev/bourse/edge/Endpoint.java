@@ -36,7 +36,7 @@ final class Endpoint {
 
   /** The security schemes there are; each is a kind of caller. */
   private static final Set<String> SCHEMES =
-      Set.of(Principal.SCHEME, Operator.SCHEME);
+      Set.of(Principal.SCHEME, Principal.MEMBER_SCHEME, Operator.SCHEME);
 
   private static final Pattern INTEGER = Pattern.compile("-?\\d{1,18}");
   private static final Pattern DECIMAL = Pattern.compile("-?\\d{1,15}(\\.\\d{1,15})?");

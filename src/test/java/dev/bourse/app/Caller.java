@@ -68,8 +68,7 @@ final class Caller {
   /** Sends bytes; the answer is JSON or has no body. */
   HttpAnswer sendBytes(String method, String path, byte[] body, String... headers) {
     HttpResponse<byte[]> response = fetch(method, path, BodyPublishers.ofByteArray(body), headers);
-    return checked(
-        method, path, response, new String(response.body(), StandardCharsets.UTF_8));
+    return checked(method, path, response, new String(response.body(), StandardCharsets.UTF_8));
   }
 
   /** Asks for bytes, whatever they are; not held against the contract. */

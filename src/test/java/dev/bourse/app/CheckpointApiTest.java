@@ -142,8 +142,7 @@ class CheckpointApiTest {
   @Test
   void onlyAnOpenOrganizationPublishesPublicly() {
     HttpAnswer refused = alice.post(FAMILY, publication(freshName(), BYTES, "public"));
-    assertEquals(
-        "public-restricted", refused.refused(ErrorCode.FORBIDDEN).getString("reason"));
+    assertEquals("public-restricted", refused.refused(ErrorCode.FORBIDDEN).getString("reason"));
     assertFalse(alice.get(FAMILY).ok().getBoolean("public_publish"));
     assertTrue(carol.get(FAMILY).ok().getBoolean("public_publish"));
   }
@@ -156,9 +155,7 @@ class CheckpointApiTest {
     token.get(item(id)).ok();
     token.post(FAMILY, publication(freshName(), BYTES, "org")).refused(ErrorCode.FORBIDDEN);
     put(token, id, FilesFixture.TYPE, BYTES).refused(ErrorCode.FORBIDDEN);
-    token
-        .post(item(id) + "/commit", new JsonObject().put("bytes", 1))
-        .refused(ErrorCode.FORBIDDEN);
+    token.post(item(id) + "/commit", new JsonObject().put("bytes", 1)).refused(ErrorCode.FORBIDDEN);
     token.delete(item(id)).refused(ErrorCode.FORBIDDEN);
   }
 
@@ -339,8 +336,7 @@ class CheckpointApiTest {
         .refused(ErrorCode.TOO_LARGE);
     alice.post(FAMILY, big.copy().put("bytes", (50L << 30) + 1)).refused(ErrorCode.TOO_LARGE);
     assertEquals(
-        "resumable",
-        announce(alice, big.copy().put("bytes", (32L << 20) + 1)).getString("upload"));
+        "resumable", announce(alice, big.copy().put("bytes", (32L << 20) + 1)).getString("upload"));
   }
 
   @Test

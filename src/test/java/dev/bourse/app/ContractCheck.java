@@ -30,8 +30,10 @@ import org.jspecify.annotations.Nullable;
  * field it does not name.
  */
 final class ContractCheck {
-  private static final List<String> CONTRACTS = List.of("vm", "org", "market", "checkpoints", "operator");
-  private static final Set<String> METHODS = Set.of("get", "put", "post", "delete", "patch", "options");
+  private static final List<String> CONTRACTS =
+      List.of("vm", "org", "market", "checkpoints", "operator");
+  private static final Set<String> METHODS =
+      Set.of("get", "put", "post", "delete", "patch", "options");
 
   /** Statuses that any request can be answered with, which contracts name in their Error schema. */
   private static final Set<Integer> OF_THE_WIRE = Set.of(400, 405, 408, 414, 431);

@@ -175,8 +175,7 @@ class ContractCoverageTest {
 
   /** What a member does in person and an organization's token may not. */
   private static final Set<String> MEMBERS_ONLY =
-      Set.of(
-          "publishCheckpoint", "deleteCheckpoint", "writeCheckpointContent", "commitCheckpoint");
+      Set.of("publishCheckpoint", "deleteCheckpoint", "writeCheckpointContent", "commitCheckpoint");
 
   private static RunningBourse bourse;
 

@@ -95,8 +95,7 @@ class PublicFeedApiTest {
         anybody.get(FEED + "?limit=2&q=" + mark + "&before=" + page.getString("cursor")).ok();
     assertEquals(1, rest.getJsonArray("checkpoints").size());
     assertFalse(rest.getBoolean("more"));
-    assertEquals(
-        mark + 0, rest.getJsonArray("checkpoints").getJsonObject(0).getString("filename"));
+    assertEquals(mark + 0, rest.getJsonArray("checkpoints").getJsonObject(0).getString("filename"));
     anybody.get(FEED + "?before=yesterday").refused(ErrorCode.BAD_REQUEST);
   }
 
@@ -192,9 +191,7 @@ class PublicFeedApiTest {
                 "content-disposition")
             .startsWith("attachment;"));
     assertTrue(header(read(script), "content-disposition").startsWith("attachment;"));
-    anybody
-        .get(FEED + '/' + plain + "/content?download=yes")
-        .refused(ErrorCode.BAD_REQUEST);
+    anybody.get(FEED + '/' + plain + "/content?download=yes").refused(ErrorCode.BAD_REQUEST);
   }
 
   @Test

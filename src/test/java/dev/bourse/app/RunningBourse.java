@@ -143,6 +143,17 @@ final class RunningBourse implements AutoCloseable {
         orgs.getJsonObject(org).getJsonObject("tokens").getString(token), org + " " + token);
   }
 
+  /** A client with a member's token. */
+  Caller asMember(String org, String username) {
+    return with(
+        Objects.requireNonNull(
+            orgs.getJsonObject(org)
+                .getJsonObject("members")
+                .getJsonObject(username)
+                .getString("member_token"),
+            org + " " + username));
+  }
+
   /** A client with the first operator's token. */
   Caller operator() {
     return with(operatorToken());

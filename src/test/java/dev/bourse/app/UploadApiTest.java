@@ -71,8 +71,7 @@ class UploadApiTest {
   }
 
   private static HttpAnswer commit(Caller member, Session session) {
-    return member.post(
-        item(session.id) + "/commit", new JsonObject().put("bytes", BYTES.length));
+    return member.post(item(session.id) + "/commit", new JsonObject().put("bytes", BYTES.length));
   }
 
   @Test
@@ -160,8 +159,7 @@ class UploadApiTest {
     conflict("sha-mismatch", put(alice, id, FilesFixture.TYPE, BYTES));
     Session session = begin(alice);
     anybody.sendBytes("PUT", session.path, BYTES).ok();
-    JsonObject commit =
-        new JsonObject().put("bytes", BYTES.length).put("sha256", "0".repeat(64));
+    JsonObject commit = new JsonObject().put("bytes", BYTES.length).put("sha256", "0".repeat(64));
     conflict("sha-mismatch", alice.post(item(session.id) + "/commit", commit));
     incomplete(0, ask(anybody, session));
   }
@@ -202,8 +200,7 @@ class UploadApiTest {
     System.arraycopy(token, 0, text, 500_000, token.length);
     text[500_000 + token.length] = ' ';
     String id = announce(alice, publication(freshName(), text, "org")).getString("id");
-    JsonObject direct =
-        put(alice, id, FilesFixture.TYPE, text).refused(ErrorCode.SECRET_DETECTED);
+    JsonObject direct = put(alice, id, FilesFixture.TYPE, text).refused(ErrorCode.SECRET_DETECTED);
     assertEquals(500_000, direct.getInteger("offset"));
     alice.get(item(id)).refused(ErrorCode.GONE);
     Session session = begin(alice);
@@ -256,8 +253,7 @@ class UploadApiTest {
       RunningBourse.until(
           "the storage is returned",
           () -> member.get(FilesFixture.FAMILY).ok().getLong("used_bytes") == 0);
-      RunningBourse.until(
-          "the item is gone", () -> member.get(item(session.id)).status() == 410);
+      RunningBourse.until("the item is gone", () -> member.get(item(session.id)).status() == 410);
     }
   }
 

@@ -76,7 +76,7 @@ abstract class CheckpointFixture extends StoreFixture {
   }
 
   static Principal member(String username) {
-    return new Principal(LAB, "member:" + username, username, Set.of(), null, null);
+    return new Principal(LAB, "member:" + username, "", Set.of(), null, null, username);
   }
 
   static CheckpointService.Publication publication(
