@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * tell: caller, scope, token budget, media type, body, input.
  */
 final class Entrance {
+  /** How contracts say that the type of an answer is known only when it is given. */
+  private static final String ANY_TYPE = "*/*";
+
   private final Edge edge;
   private final Context context;
 
@@ -113,7 +116,11 @@ final class Entrance {
 
   private void proceed(Exchange exchange, Endpoint endpoint) {
     String mediaType =
-        Headers.preferred(exchange.request().getHeader(HttpHeaders.ACCEPT), endpoint.mediaTypes());
+        // Stored bytes have the type they have, whatever is asked for.
+        endpoint.mediaTypes().contains(ANY_TYPE)
+            ? ANY_TYPE
+            : Headers.preferred(
+                exchange.request().getHeader(HttpHeaders.ACCEPT), endpoint.mediaTypes());
     if (mediaType == null) {
       throw ApiError.of(
           ErrorCode.NOT_ACCEPTABLE,

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.core.Settings;
 import dev.bourse.edge.SharedBudgetConfig;
 import dev.bourse.org.ScimConfig;
@@ -50,6 +51,10 @@ class ConfigTest {
     assertEquals(3_600_000, config.market().protectionMillis());
     assertEquals(10_000, config.market().leaseMillis());
     assertEquals(0, config.simulated().failureRate());
+    assertEquals(
+        new CheckpointConfig(
+            true, 32L << 20, 50L << 30, 200L << 30, 7L * 86_400_000, 60_000, 60_000),
+        config.checkpoints());
     assertEquals(Optional.empty(), config.ssh());
     assertEquals(Optional.empty(), config.sharedBudgets());
     assertEquals(Optional.empty(), config.scim());
@@ -83,6 +88,13 @@ class ConfigTest {
     values.put("market.swap-freshness", "PT2H");
     values.put("billing.spend-limit-enforced", "true");
     values.put("billing.hold-enforced", "true");
+    values.put("checkpoints.enabled", "false");
+    values.put("checkpoints.direct-bytes", "1MiB");
+    values.put("checkpoints.item-bytes", "2GiB");
+    values.put("checkpoints.org-bytes", "12345");
+    values.put("checkpoints.session-lifetime", "3h");
+    values.put("checkpoints.sweep-interval", "5s");
+    values.put("checkpoints.deletion-delay", "10s");
     values.put("nodes.simulated.provision-delay", "1s");
     values.put("nodes.simulated.reclaim-delay", "0");
     values.put("nodes.simulated.failure-rate", "0.25");
@@ -119,6 +131,9 @@ class ConfigTest {
     assertEquals(2_000, config.market().tickMillis());
     assertEquals(300_000, config.market().protectionMillis());
     assertEquals(3_000, config.market().leaseMillis());
+    assertEquals(
+        new CheckpointConfig(false, 1L << 20, 2L << 30, 12_345, 3 * 3_600_000L, 5_000, 10_000),
+        config.checkpoints());
     assertEquals(1_000, config.simulated().provisionDelayMillis());
     assertEquals(0, config.simulated().reclaimDelayMillis());
     assertEquals(0.25, config.simulated().failureRate());
