@@ -34,7 +34,10 @@ public final class ContentRoutes {
     CheckpointConfig config = checkpoints.config();
     operations
         .bind("readCheckpointContent", CheckpointRoutes.unlessOff(config, this::readOwn))
-        .bind("readPublicCheckpointContent", CheckpointRoutes.unlessOff(config, this::readPublic));
+        .bind(
+            "readPublicCheckpointContent",
+            PublicCheckpointRoutes.readableByPages(
+                CheckpointRoutes.unlessOff(config, this::readPublic)));
   }
 
   private Future<Answer> readOwn(Call call) {

@@ -206,6 +206,11 @@ class PublicFeedApiTest {
       assertEquals("*", header(preflight, "access-control-allow-origin"));
       assertTrue(header(preflight, "access-control-allow-headers").contains("Range"));
     }
+    for (String missing : List.of(FEED + "/ckp_none", FEED + "/ckp_none/content")) {
+      HttpResponse<byte[]> refused = anybody.fetch("GET", missing);
+      assertEquals(404, refused.statusCode());
+      assertEquals("*", header(refused, "access-control-allow-origin"));
+    }
     assertEquals("", header(carol.fetch("GET", content(id)), "access-control-allow-origin"));
     assertEquals(405, carol.fetch("OPTIONS", FilesFixture.FAMILY).statusCode());
   }
