@@ -43,10 +43,10 @@ import dev.bourse.market.NodeService;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.nodes.SshNodes;
+import dev.bourse.operator.AuditAdminRoutes;
 import dev.bourse.operator.ClusterAdminRoutes;
 import dev.bourse.operator.NodeAdminRoutes;
 import dev.bourse.operator.PoolAdminRoutes;
-import dev.bourse.operator.SealRoutes;
 import dev.bourse.operator.SwitchRoutes;
 import dev.bourse.org.Directory;
 import dev.bourse.org.LocalDirectory;
@@ -298,7 +298,8 @@ final class Bourse {
               new NodeAdminRoutes(new NodeService(database, clusters, market, clock))
                   .bind(operations);
               new SwitchRoutes(switches).bind(operations);
-              new SealRoutes(new SealService(vertx, database)).bind(operations);
+              new AuditAdminRoutes(new TrailStore(database), new SealService(vertx, database))
+                  .bind(operations);
               keepUp(database);
               return OrgAdministration.start(
                       vertx, operations, database, tokens, operators, owners, clock, random)
