@@ -53,7 +53,13 @@ final class ArchitectureTest {
                   "io.netty..",
                   "org.slf4j",
                   "org.sqlite..")),
-          entry("access", List.of("io.vertx.core", "org.slf4j")),
+          entry(
+              "access",
+              List.of(
+                  "io.vertx.core..",
+                  "io.vertx.ext.auth..",
+                  "com.github.benmanes.caffeine..",
+                  "org.slf4j")),
           entry("audit", List.of("io.vertx.core..", "org.slf4j")),
           entry(
               "edge",

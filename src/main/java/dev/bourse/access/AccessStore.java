@@ -70,6 +70,15 @@ public final class AccessStore {
         token.expiresAtMillis());
   }
 
+  /** Organization and username of everybody who is on a roster and not suspended. */
+  Future<List<List<String>>> listActiveMembers() {
+    return database.read(
+        "SELECT m.org_id, m.username FROM member m JOIN org o ON o.org_id = m.org_id"
+            + " WHERE m.suspended_at IS NULL AND o.retired_at IS NULL",
+        List.of(),
+        row -> List.of(row.text(0), row.text(1)));
+  }
+
   public static Statement insert(Organization org, long nowMillis) {
     return Statement.of(
         "INSERT INTO org (org_id, display, kind, created_at) VALUES (?, ?, ?, ?)",

@@ -8,12 +8,17 @@ import org.jspecify.annotations.Nullable;
 public final class Credentials implements Authenticator {
   private static final String SCHEME = "Bearer ";
 
+  /** How every JWT begins: a brace and a quotation mark in base 64. */
+  private static final String JWT_BEGIN = "eyJ";
+
   private final Tokens tokens;
   private final Operators operators;
+  private final MemberTokens members;
 
-  public Credentials(Tokens tokens, Operators operators) {
+  public Credentials(Tokens tokens, Operators operators, MemberTokens members) {
     this.tokens = tokens;
     this.operators = operators;
+    this.members = members;
   }
 
   @Override
@@ -24,9 +29,12 @@ public final class Credentials implements Authenticator {
     if (!authorizationHeader.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
       throw unauthorized("the Authorization header is not of the form 'Bearer <token>'");
     }
+    String token = authorizationHeader.substring(SCHEME.length()).trim();
+    if (token.startsWith(JWT_BEGIN)) {
+      return members.authenticate(token);
+    }
     TokenSecret presented =
-        TokenSecret.parse(authorizationHeader.substring(SCHEME.length()).trim())
-            .orElseThrow(() -> unauthorized("the token is malformed"));
+        TokenSecret.parse(token).orElseThrow(() -> unauthorized("the token is malformed"));
     return switch (presented.kind()) {
       case ORGANIZATION -> tokens.authenticate(presented);
       case OPERATOR -> operators.authenticate(presented);

@@ -7,11 +7,12 @@ import org.jspecify.annotations.Nullable;
  * A caller that acts for an organization.
  *
  * @param org the organization it acts for
- * @param actor how audit rows name it: {@code token:<token_id>}
- * @param tokenId the token's public part
+ * @param actor how audit rows name it: {@code token:<token_id>} or {@code member:<username>}
+ * @param tokenId the API token's public part; empty for a member
  * @param scopes what it may do
  * @param cluster the one cluster it is bound to, null for all of the organization's
  * @param expiresAtMillis when the token stops working, null for never
+ * @param member the username of a member who acts in person, null for an API token
  */
 public record Principal(
     Organization org,
@@ -19,18 +20,31 @@ public record Principal(
     String tokenId,
     Set<Scope> scopes,
     @Nullable String cluster,
-    @Nullable Long expiresAtMillis)
+    @Nullable Long expiresAtMillis,
+    @Nullable String member)
     implements Caller {
   public static final String SCHEME = "apiToken";
+  public static final String MEMBER_SCHEME = "memberToken";
+
+  /** An API token's. */
+  public Principal(
+      Organization org,
+      String actor,
+      String tokenId,
+      Set<Scope> scopes,
+      @Nullable String cluster,
+      @Nullable Long expiresAtMillis) {
+    this(org, actor, tokenId, scopes, cluster, expiresAtMillis, null);
+  }
 
   @Override
   public String scheme() {
-    return SCHEME;
+    return member == null ? SCHEME : MEMBER_SCHEME;
   }
 
   @Override
   public String budgetKey() {
-    return tokenId;
+    return member == null ? tokenId : org.orgId() + '/' + member;
   }
 
   @Override

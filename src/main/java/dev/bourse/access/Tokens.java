@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
@@ -134,6 +135,11 @@ public final class Tokens {
               byId.keySet().retainAll(live);
               return null;
             });
+  }
+
+  /** An organization by its id; retired ones, too. */
+  Optional<Organization> findOrganization(String orgId) {
+    return Optional.ofNullable(orgs.get(orgId));
   }
 
   /**

@@ -47,7 +47,7 @@ final class Bourse {
               serving = door;
               features = inside;
               return inside
-                  .start(replication, files.listOperators())
+                  .start(replication, files)
                   .compose(started -> door.start(inside.operations(), inside.authenticator()));
             });
   }

@@ -3,7 +3,10 @@ package dev.bourse.app;
 import dev.bourse.access.AccessStore;
 import dev.bourse.access.Authenticator;
 import dev.bourse.access.Credentials;
+import dev.bourse.access.MemberTokens;
+import dev.bourse.access.Members;
 import dev.bourse.access.Operators;
+import dev.bourse.access.SigningKey;
 import dev.bourse.access.Tokens;
 import dev.bourse.audit.AuditConfig;
 import dev.bourse.audit.AuditStore;
@@ -61,10 +64,14 @@ import org.jspecify.annotations.Nullable;
 
 /** The features, put together: what is in memory, who owns it, and the operations they answer. */
 final class Features {
+  /** As long as somebody may keep trying the demo without a restart, which makes new ones. */
+  private static final long DEMO_TOKEN_MILLIS = 30L * 24 * 3_600 * 1_000;
+
   private final Ground ground;
   private final Database database;
   private final Tokens tokens;
   private final Operators operators;
+  private final Members members;
   private final AuditedReads reads;
   private final Clusters clusters;
   private final SshKeyStore keyStore;
@@ -73,6 +80,7 @@ final class Features {
   private final PoolService pools;
   private final Operations operations = new Operations();
   private @Nullable ClusterOwners owners;
+  private volatile @Nullable MemberTokens memberTokens;
 
   Features(Ground ground, Database database) {
     this.ground = ground;
@@ -82,6 +90,7 @@ final class Features {
     AccessStore access = new AccessStore(database);
     tokens = new Tokens(access, clock);
     operators = new Operators(access, clock);
+    members = new Members(access);
     reads = new AuditedReads(new AuditStore(database));
     clusters =
         new Clusters(
@@ -103,14 +112,20 @@ final class Features {
   /**
    * Reads what is stored, starts the owners of clusters, binds the operations and opens the market.
    *
-   * @param operatorFiles where the first operator's token is told
+   * @param files where the secrets made at a start are told
    */
-  Future<Void> start(Replication replication, List<KeysFile> operatorFiles) {
+  Future<Void> start(Replication replication, KeysFiles files) {
     ground.stops().push(tokens::flush);
     reads.start(ground.vertx());
     ground.stops().push(reads::flush);
     return Future.all(
-            tokens.start(ground.vertx()), loadOperators(operatorFiles), keys.load(), loadTerms())
+            List.of(
+                tokens.start(ground.vertx()),
+                loadOperators(files.listOperators()),
+                members.load(),
+                loadSigningKey(files),
+                keys.load(),
+                loadTerms()))
         .compose(
             loaded ->
                 ClusterOwners.deploy(
@@ -131,6 +146,21 @@ final class Features {
                     .mint(operators, files));
   }
 
+  private Future<Void> loadSigningKey(KeysFiles files) {
+    return ground
+        .vertx()
+        .executeBlocking(
+            () -> {
+              SigningKey key = SigningKey.at(files.signingKey());
+              MemberTokens issuing =
+                  new MemberTokens(ground.vertx(), key, members, tokens, ground.clock());
+              files.noteMemberTokens(
+                  (org, member) -> issuing.issue(org, member, DEMO_TOKEN_MILLIS));
+              memberTokens = issuing;
+              return null;
+            });
+  }
+
   private Future<Void> loadTerms() {
     return pools.load().compose(read -> switches.load().mapEmpty());
   }
@@ -139,7 +169,7 @@ final class Features {
     owners = running;
     MarketService market = market(running);
     replication.follow(
-        new Replication.Parts(running, keys, tokens, operators, market, this::loadTerms));
+        new Replication.Parts(running, keys, tokens, operators, members, market, this::loadTerms));
     ground.stops().push(market::stop);
     bindTenants(running, market);
     bindOperators(running, market);
@@ -150,6 +180,7 @@ final class Features {
             database,
             tokens,
             operators,
+            members,
             running,
             ground.clock(),
             ground.random())
@@ -195,7 +226,7 @@ final class Features {
 
   /** Tells callers from their tokens. */
   Authenticator authenticator() {
-    return new Credentials(tokens, operators);
+    return new Credentials(tokens, operators, Objects.requireNonNull(memberTokens, "not started"));
   }
 
   /** What the event loops read. */

@@ -11,6 +11,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
+import java.util.function.BinaryOperator;
 
 /**
  * Where the secrets of tokens made by the service itself are told, once: a JSON file only its owner
@@ -77,6 +78,23 @@ final class KeysFile {
     }
     content.remove("operator_token");
     write(first.put("operator_token", token).mergeIn(content));
+  }
+
+  /**
+   * Tells a token for each member told of.
+   *
+   * @param issue makes one out of organization and username
+   */
+  void noteMemberTokens(BinaryOperator<String> issue) throws IOException {
+    JsonObject content = read();
+    JsonObject orgs = content.getJsonObject("orgs", new JsonObject());
+    for (String org : orgs.fieldNames()) {
+      JsonObject members = orgs.getJsonObject(org).getJsonObject("members", new JsonObject());
+      for (String member : members.fieldNames()) {
+        members.getJsonObject(member).put("member_token", issue.apply(org, member));
+      }
+    }
+    write(content);
   }
 
   private static JsonObject withoutUrl(JsonObject content) {

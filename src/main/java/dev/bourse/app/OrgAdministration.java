@@ -1,5 +1,6 @@
 package dev.bourse.app;
 
+import dev.bourse.access.Members;
 import dev.bourse.access.OperatorTokenService;
 import dev.bourse.access.Operators;
 import dev.bourse.access.Tokens;
@@ -41,6 +42,7 @@ final class OrgAdministration {
       Database database,
       Tokens tokens,
       Operators operators,
+      Members members,
       ClusterOwners owners,
       Clock clock,
       RandomGenerator random) {
@@ -48,10 +50,11 @@ final class OrgAdministration {
         new OrgAdminService(
             database,
             tokens,
+            members,
             cluster -> owners.submit(cluster, Steering.retire()).mapEmpty(),
             clock);
     new OrgAdminRoutes(orgs).bind(operations);
-    new MemberAdminRoutes(new RosterService(database, tokens, clock)).bind(operations);
+    new MemberAdminRoutes(new RosterService(database, tokens, members, clock)).bind(operations);
     new RuleAdminRoutes(new JoinRuleService(database, clock, random)).bind(operations);
     new TokenAdminRoutes(new TokenService(database, tokens, clock, random), clock).bind(operations);
     new OperatorTokenRoutes(new OperatorTokenService(database, operators, clock, random), clock)

@@ -1,5 +1,6 @@
 package dev.bourse.app;
 
+import dev.bourse.access.Members;
 import dev.bourse.access.Operators;
 import dev.bourse.access.Tokens;
 import dev.bourse.capacity.CapacityStore;
@@ -32,6 +33,7 @@ final class Replication implements ChangeListener {
       SshKeyService keys,
       Tokens tokens,
       Operators operators,
+      Members members,
       MarketService market,
       Supplier<Future<Void>> terms) {}
 
@@ -64,6 +66,7 @@ final class Replication implements ChangeListener {
           case SshKeyStore.CHANGED -> known.keys().load();
           case Tokens.CHANGED ->
               change.key().isEmpty() ? known.tokens().load() : known.tokens().refresh(change.key());
+          case Members.CHANGED -> known.members().load();
           case Operators.CHANGED -> known.operators().load();
           case SwitchService.CHANGED, PoolStore.CHANGED -> readTerms(known);
           case MarketStore.CHANGED -> {
@@ -99,6 +102,7 @@ final class Replication implements ChangeListener {
                 readTerms(known).compose(read -> known.owners().refreshAll()),
                 known.tokens().load(),
                 known.operators().load(),
+                known.members().load(),
                 known.keys().load()))
         .onComplete(done -> reread(done.succeeded(), done.cause()));
   }

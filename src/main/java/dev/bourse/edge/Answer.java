@@ -2,6 +2,7 @@ package dev.bourse.edge;
 
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A successful answer. */
@@ -14,24 +15,45 @@ public sealed interface Answer {
    * @param body the encoded JSON; may be shared between requests, so it is never changed
    * @param etag a strong validator in its quoted form, null when the operation has none; the edge
    *     turns a matching {@code If-None-Match} on a GET into 304
+   * @param headers further headers
    */
-  record Whole(int status, Buffer body, @Nullable String etag) implements Answer {}
+  record Whole(int status, Buffer body, @Nullable String etag, Map<String, String> headers)
+      implements Answer {}
 
   /** A 200 of unknown length, in the media type the client was found to prefer. */
   record Streamed(Pieces pieces) implements Answer {}
 
+  /**
+   * Stored bytes. The edge serves ranges of them, HEAD and {@code If-None-Match} by itself, and
+   * closes them.
+   *
+   * @param contentType sent as it is
+   * @param etag a strong validator in its quoted form
+   * @param headers further headers
+   */
+  record Download(Bytes bytes, String contentType, String etag, Map<String, String> headers)
+      implements Answer {}
+
+  /** An answer without a body, such as 204 or 308. */
+  record Empty(int status, Map<String, String> headers) implements Answer {}
+
   /** 200 with a body made for this request. */
   static Answer ok(JsonObject body) {
-    return new Whole(200, body.toBuffer(), null);
+    return ok(body, Map.of());
+  }
+
+  /** 200 with a body made for this request, and further headers. */
+  static Answer ok(JsonObject body, Map<String, String> headers) {
+    return new Whole(200, body.toBuffer(), null, headers);
   }
 
   /** 201 with a body made for this request. */
   static Answer created(JsonObject body) {
-    return new Whole(201, body.toBuffer(), null);
+    return new Whole(201, body.toBuffer(), null, Map.of());
   }
 
   /** 200 with a body encoded before, and its validator. */
   static Answer encoded(Buffer body, String etag) {
-    return new Whole(200, body, etag);
+    return new Whole(200, body, etag, Map.of());
   }
 }

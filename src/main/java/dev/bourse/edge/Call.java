@@ -13,6 +13,12 @@ public interface Call {
   /** The caller of an operation that demands an operator's token. */
   Operator operator();
 
+  /** The body of an operation that takes bytes. */
+  Inbound bytes();
+
+  /** A request header; the first of several. */
+  Optional<String> header(String name);
+
   /** Which of the contract's media types the client prefers to be answered in. */
   String mediaType();
 

@@ -83,9 +83,20 @@ final class Connections {
     link.deadlineMillis = nowMillis() + limits.bodyGraceMillis();
   }
 
-  /** So many bytes of the body arrived; they buy the rest more time. */
+  /**
+   * So many bytes of the body arrived; they buy the rest more time, but never more than a silent
+   * connection has, or a gigabyte would buy weeks.
+   */
   void bodyGrows(Link link, int bytes) {
-    link.deadlineMillis += bytes * 1_000L / limits.minBodyBytesPerSecond();
+    link.deadlineMillis =
+        Math.min(
+            link.deadlineMillis + bytes * 1_000L / limits.minBodyBytesPerSecond(),
+            nowMillis() + limits.keepAliveMillis());
+  }
+
+  /** The body is not taken for now: the client waits for us. */
+  void bodyWaits(Link link) {
+    link.deadlineMillis = NEVER;
   }
 
   /** The whole body is here. */

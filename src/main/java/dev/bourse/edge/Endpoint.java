@@ -31,8 +31,12 @@ final class Endpoint {
   /** The media type of bodies, and of answers where nothing else is said. */
   static final String JSON = "application/json";
 
+  /** How contracts say that a body is bytes, whatever type the client gives them. */
+  private static final String BYTES = "application/octet-stream";
+
   /** The security schemes there are; each is a kind of caller. */
-  private static final Set<String> SCHEMES = Set.of(Principal.SCHEME, Operator.SCHEME);
+  private static final Set<String> SCHEMES =
+      Set.of(Principal.SCHEME, Principal.MEMBER_SCHEME, Operator.SCHEME);
 
   private static final Pattern INTEGER = Pattern.compile("-?\\d{1,18}");
   private static final Pattern DECIMAL = Pattern.compile("-?\\d{1,15}(\\.\\d{1,15})?");
@@ -47,6 +51,7 @@ final class Endpoint {
   private final List<String> mediaTypes;
   private final List<Input> pathInputs = new ArrayList<>();
   private final Map<String, Input> queryInputs = new LinkedHashMap<>();
+  private final boolean takesBytes;
   private final @Nullable Shape body;
   private final EdgeMetrics.Series series;
 
@@ -83,7 +88,8 @@ final class Endpoint {
         queryInputs.put(input.name(), input);
       }
     }
-    this.body = model.getRequestBody() == null ? null : new Shape(bodySchema(model));
+    this.takesBytes = takesBytes(model);
+    this.body = model.getRequestBody() == null || takesBytes ? null : new Shape(bodySchema(model));
   }
 
   private static List<String> mediaTypes(io.vertx.openapi.contract.Operation model) {
@@ -98,6 +104,11 @@ final class Endpoint {
       types.addAll(response.getJsonObject(Contract.OTHER_CONTENT, new JsonObject()).fieldNames());
     }
     return types.isEmpty() ? List.of(JSON) : List.copyOf(types);
+  }
+
+  private static boolean takesBytes(io.vertx.openapi.contract.Operation model) {
+    return model.getRequestBody() != null
+        && model.getRequestBody().getContent().keySet().equals(Set.of(BYTES));
   }
 
   private static JsonObject bodySchema(io.vertx.openapi.contract.Operation model) {
@@ -139,8 +150,9 @@ final class Endpoint {
       }
     }
     if (model.getRequestBody() != null
-        && !model.getRequestBody().getContent().keySet().equals(java.util.Set.of(JSON))) {
-      faults.add("operation " + id + " takes a body other than " + JSON);
+        && !takesBytes(model)
+        && !model.getRequestBody().getContent().keySet().equals(Set.of(JSON))) {
+      faults.add("operation " + id + " takes a body other than " + JSON + " or " + BYTES);
     }
     return faults;
   }
@@ -166,6 +178,11 @@ final class Endpoint {
   /** The scope the caller needs; null for any caller. */
   @Nullable Scope scope() {
     return scope;
+  }
+
+  /** Whether its body is bytes of any type, which the operation reads itself. */
+  boolean takesBytes() {
+    return takesBytes;
   }
 
   /** The body's schema; null when the operation takes none. */

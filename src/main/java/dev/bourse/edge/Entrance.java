@@ -120,7 +120,10 @@ final class Entrance {
           "Accept excludes all there is: " + String.join(", ", endpoint.mediaTypes()));
     }
     exchange.negotiated(mediaType);
-    if (endpoint.body() == null) {
+    if (endpoint.takesBytes()) {
+      exchange.expectBytes();
+      perform(exchange, endpoint, null);
+    } else if (endpoint.body() == null) {
       perform(exchange, endpoint, null);
     } else {
       readBody(exchange, endpoint);

@@ -49,6 +49,7 @@ final class Exchange implements Call {
   private @Nullable ConsumptionProbe budget;
   private Map<String, Object> parameters = Map.of();
   private @Nullable JsonObject body;
+  private @Nullable InboundBody inbound;
   private boolean unread;
   private boolean done;
   private boolean counted;
@@ -136,6 +137,17 @@ final class Exchange implements Call {
         });
   }
 
+  /** The body is bytes, which the operation reads when it is ready for them. */
+  void expectBytes() {
+    inbound = new InboundBody(request, loop, link, () -> unread = false);
+  }
+
+  private void breakInbound() {
+    if (inbound != null) {
+      inbound.broken();
+    }
+  }
+
   private @Nullable Buffer collectedBody;
 
   /** The bytes that {@link #readBody} collected. */
@@ -148,6 +160,7 @@ final class Exchange implements Call {
   }
 
   void bodyTooSlow() {
+    breakInbound();
     fail(ApiError.of(ErrorCode.REQUEST_TIMEOUT, "the body comes too slowly"));
   }
 
@@ -157,6 +170,14 @@ final class Exchange implements Call {
       answer(whole);
     } else if (answer instanceof Answer.Streamed streamed) {
       new PieceSender(this, loop, link, streamed.pieces()).ask();
+    } else if (answer instanceof Answer.Download download) {
+      new Downloading(this, loop, link, download).begin();
+    } else if (answer instanceof Answer.Empty empty) {
+      HttpServerResponse response = beginAnswer(empty.status());
+      if (response != null) {
+        empty.headers().forEach(response.headers()::add);
+        end(response, null);
+      }
     }
   }
 
@@ -168,6 +189,7 @@ final class Exchange implements Call {
       return;
     }
     MultiMap headers = response.headers();
+    answer.headers().forEach(headers::add);
     if (etag != null) {
       headers.add(HttpHeaders.ETAG, etag).add(HttpHeaders.CACHE_CONTROL, REVALIDATE);
       String known = request.getHeader(HttpHeaders.IF_NONE_MATCH);
@@ -181,6 +203,11 @@ final class Exchange implements Call {
     }
     headers.add(HttpHeaders.CONTENT_TYPE, JSON_TYPE);
     end(response, answer.body());
+  }
+
+  /** Begins an answer of this status; null when the client is gone. */
+  @Nullable HttpServerResponse beginAnswer(int status) {
+    return begin(status);
   }
 
   /** Begins a 200 in the negotiated media type; null when the client is gone. */
@@ -297,6 +324,9 @@ final class Exchange implements Call {
     settle(response.getStatusCode());
     // A body that nobody asked for may have ended while the operation was at work.
     if (unread && !request.isEnded()) {
+      if (inbound != null) {
+        request.resume();
+      }
       response.headers().add(HttpHeaders.CONNECTION, CLOSE);
       request.handler(ignored -> {});
       request.endHandler(end -> loop.connections().close(link));
@@ -314,13 +344,19 @@ final class Exchange implements Call {
     response.end(content);
   }
 
+  /** An answer that sends itself to its end has done so; the connection is free. */
+  void sent() {
+    loop.metrics().left();
+    loop.connections().answered(link);
+  }
+
   private void settle(int status) {
     loop.metrics().left();
     count(status);
   }
 
   /** Once a request, when its answer starts. */
-  private void count(int status) {
+  void count(int status) {
     if (counted) {
       return;
     }
@@ -331,6 +367,7 @@ final class Exchange implements Call {
 
   /** The client is gone; an answer that comes later is dropped. */
   void abandon() {
+    breakInbound();
     if (!done) {
       done = true;
       loop.metrics().left();
@@ -355,6 +392,19 @@ final class Exchange implements Call {
       return operator;
     }
     throw new IllegalStateException("this operation does not demand " + Operator.SCHEME);
+  }
+
+  @Override
+  public Inbound bytes() {
+    if (inbound == null) {
+      throw new IllegalStateException("this operation takes no bytes");
+    }
+    return inbound;
+  }
+
+  @Override
+  public Optional<String> header(String name) {
+    return Optional.ofNullable(request.getHeader(name));
   }
 
   @Override

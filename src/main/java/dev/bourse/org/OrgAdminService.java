@@ -1,5 +1,6 @@
 package dev.bourse.org;
 
+import dev.bourse.access.Members;
 import dev.bourse.access.Tokens;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
@@ -25,6 +26,7 @@ public final class OrgAdminService {
   private final Database database;
   private final OrgAdminStore store;
   private final Tokens tokens;
+  private final Members members;
   private final Function<String, Future<Void>> release;
   private final Clock clock;
 
@@ -33,8 +35,13 @@ public final class OrgAdminService {
    *     holds; doing so again changes nothing
    */
   public OrgAdminService(
-      Database database, Tokens tokens, Function<String, Future<Void>> release, Clock clock) {
+      Database database,
+      Tokens tokens,
+      Members members,
+      Function<String, Future<Void>> release,
+      Clock clock) {
     this.database = database;
+    this.members = members;
     this.store = new OrgAdminStore(database);
     this.tokens = tokens;
     this.release = release;
@@ -120,8 +127,8 @@ public final class OrgAdminService {
     return write
         .any(Statement.of("UPDATE org SET retired_at = ? WHERE org_id = ?", now, orgId))
         .record(row(actor, orgId, "org_retire", ""))
-        .commit(new Change(Tokens.CHANGED, ""))
-        .compose(stored -> OrgWrite.inForce(tokens.load()))
+        .commit(new Change(Tokens.CHANGED, ""), new Change(Members.CHANGED, ""))
+        .compose(stored -> OrgWrite.inForce(Future.all(tokens.load(), members.load())))
         .compose(loaded -> releaseRetired())
         .compose(released -> OrgWrite.inForce(store.find(orgId)));
   }

@@ -1,5 +1,6 @@
 package dev.bourse.org;
 
+import dev.bourse.access.Members;
 import dev.bourse.access.Tokens;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ApiError;
@@ -29,14 +30,20 @@ public final class RosterService {
   private final RosterStore store;
   private final TokenStore tokenStore;
   private final Tokens tokens;
+  private final Members members;
   private final Clock clock;
 
-  public RosterService(Database database, Tokens tokens, Clock clock) {
+  /**
+   * @param tokens told of revokes
+   * @param members told who may act
+   */
+  public RosterService(Database database, Tokens tokens, Members members, Clock clock) {
     this.database = database;
     this.orgs = new OrgAdminStore(database);
     this.store = new RosterStore(database);
     this.tokenStore = new TokenStore(database);
     this.tokens = tokens;
+    this.members = members;
     this.clock = clock;
   }
 
@@ -78,8 +85,9 @@ public final class RosterService {
                     + Text.shown(email)
                     + " name="
                     + Text.shown(name)))
-        .commit()
-        .map(stored -> new RosterStore.Member(username, email, name, now, null, null));
+        .commit(new Change(Members.CHANGED, ""))
+        .compose(stored -> OrgWrite.inForce(members.load()))
+        .map(loaded -> new RosterStore.Member(username, email, name, now, null, null));
   }
 
   /**
@@ -130,8 +138,9 @@ public final class RosterService {
         });
     return write
         .record(row(now, actor, orgId, "member_update", String.join(" ", detail)))
-        .commit()
-        .compose(stored -> OrgWrite.inForce(store.find(orgId, username)))
+        .commit(new Change(Members.CHANGED, ""))
+        .compose(stored -> OrgWrite.inForce(members.load()))
+        .compose(loaded -> OrgWrite.inForce(store.find(orgId, username)))
         .map(found -> found.orElseThrow(() -> unknown(username)));
   }
 
@@ -153,8 +162,8 @@ public final class RosterService {
     TokenStore.offboard(orgId, username, now).forEach(write::any);
     return write
         .record(row(now, actor, orgId, "member_remove", "username=" + Text.shown(username)))
-        .commit(new Change(Tokens.CHANGED, ""))
-        .compose(stored -> OrgWrite.inForce(tokens.load()))
+        .commit(new Change(Tokens.CHANGED, ""), new Change(Members.CHANGED, ""))
+        .compose(stored -> OrgWrite.inForce(Future.all(tokens.load(), members.load())))
         .compose(loaded -> OrgWrite.inForce(tokenStore.listRevoked(orgId, username, now)));
   }
 

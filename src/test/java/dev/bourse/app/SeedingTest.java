@@ -46,7 +46,10 @@ class SeedingTest extends StoreFixture {
     assertEquals(
         "globex-main",
         ((Principal)
-                new Credentials(tokens, new Operators(new AccessStore(database), clock))
+                new Credentials(
+                        tokens,
+                        new Operators(new AccessStore(database), clock),
+                        memberTokens(tokens))
                     .authenticate("Bearer " + bound))
             .cluster());
   }

@@ -5,7 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.bourse.access.AccessStore;
+import dev.bourse.access.MemberTokens;
+import dev.bourse.access.Members;
 import dev.bourse.access.Organization;
+import dev.bourse.access.SigningKey;
+import dev.bourse.access.Tokens;
 import dev.bourse.core.FakeClock;
 import dev.bourse.market.MarketStore;
 import dev.bourse.nodes.Machine;
@@ -20,6 +24,8 @@ import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,6 +61,20 @@ public abstract class StoreFixture {
       statements.add(MarketStore.insert("h100", machine(i), Sample.T0));
     }
     await(database.commit(statements));
+  }
+
+  /** Members' tokens of this store, signed with a key of its own. */
+  protected final MemberTokens memberTokens(Tokens tokens) {
+    try {
+      return new MemberTokens(
+          vertx,
+          SigningKey.at(folder.resolve("signing-key.pem")),
+          new Members(new AccessStore(database)),
+          tokens,
+          clock);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @AfterEach
