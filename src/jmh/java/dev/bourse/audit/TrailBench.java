@@ -1,5 +1,6 @@
 package dev.bourse.audit;
 
+import dev.bourse.core.Page;
 import dev.bourse.store.Database;
 import dev.bourse.store.PostgresConfig;
 import dev.bourse.store.PostgresDatabase;
@@ -12,11 +13,11 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
@@ -40,6 +41,7 @@ public final class TrailBench {
 
   private final String engine;
   private final Database database;
+  private final TrailStore trails;
   private final Vertx vertx;
   private final long allRows;
   private final Random random = new Random(1);
@@ -48,6 +50,7 @@ public final class TrailBench {
     this.engine = engine;
     this.vertx = vertx;
     this.database = database;
+    this.trails = new TrailStore(database);
     this.allRows = trailRows * 5 / 4;
   }
 
@@ -147,38 +150,6 @@ public final class TrailBench {
         engine, allRows, TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begin));
   }
 
-  private static String range(int isRead) {
-    return "SELECT id, ts, actor, action, subject, detail FROM audit WHERE org_id = ?"
-        + " AND is_read = "
-        + isRead
-        + " AND id < ? ORDER BY id DESC LIMIT ?";
-  }
-
-  /** A page as the trails' own store reads it; its length. */
-  private int page(boolean reads, long before) throws Exception {
-    List<Object> range = List.of("big", before, PAGE + 1);
-    List<Object> parameters = new ArrayList<>(range);
-    String sql = range(0);
-    if (reads) {
-      parameters.addAll(range);
-      parameters.add(PAGE + 1);
-      sql =
-          "SELECT * FROM ("
-              + range(0)
-              + ") AS writes UNION ALL SELECT * FROM ("
-              + range(1)
-              + ") AS reads ORDER BY id DESC LIMIT ?";
-    }
-    return await(
-            database.read(
-                sql,
-                parameters,
-                row ->
-                    new AuditRow(
-                        row.integer(1), "big", row.text(2), row.text(3), row.text(4), row.text(5))))
-        .size();
-  }
-
   private void pages(boolean reads) throws Exception {
     Map<String, Long> places = new LinkedHashMap<>();
     places.put("head", allRows + 1);
@@ -190,10 +161,11 @@ public final class TrailBench {
       for (Map.Entry<String, Long> place : places.entrySet()) {
         long before = place.getValue() - random.nextInt(SPREAD);
         long begin = System.nanoTime();
-        int length = page(reads, before);
+        Page<TrailEntry> page =
+            await(trails.listEntries("big", Optional.empty(), reads, before, PAGE));
         long took = System.nanoTime() - begin;
-        if (length != PAGE + 1) {
-          throw new IllegalStateException(length + " rows before " + before);
+        if (!page.more()) {
+          throw new IllegalStateException(page.items().size() + " rows before " + before);
         }
         if (i >= 0) {
           nanos.get(place.getKey())[i] = took;

@@ -122,17 +122,7 @@ public final class OperatorTokenService {
                 Future.failedFuture(
                     e instanceof GuardFailed failed ? refusal(failed.guard(), tokenId) : e))
         .compose(
-            stored ->
-                operators
-                    .load()
-                    .recover(
-                        e ->
-                            Future.failedFuture(
-                                ApiError.retryLater(
-                                    ErrorCode.OVERLOADED,
-                                    "the change is stored but not in force here yet; read the"
-                                        + " state before you retry",
-                                    1000))));
+            stored -> operators.load().recover(e -> Future.failedFuture(ApiError.storedOnly())));
   }
 
   private static ApiError refusal(String guard, String tokenId) {

@@ -25,6 +25,9 @@ final class OperationCommand implements Callable<Integer> {
 
   private static final String ALL = "--all";
 
+  /** The field of an answer that is told once. */
+  private static final String SECRET = "token";
+
   /** Pages that {@code --all} follows: half a million rows; more is a job for an export. */
   private static final int MAX_PAGES = 1_000;
 
@@ -39,7 +42,7 @@ final class OperationCommand implements Callable<Integer> {
         CommandSpec.wrapWithoutInspection(this)
             .name(operation.verb())
             .mixinStandardHelpOptions(true);
-    spec.usageMessage().description(operation.summary() + ".", "", operation.description().strip());
+    spec.usageMessage().description(operation.summary() + ".", "", prose(operation.description()));
     for (int i = 0; i < operation.arguments().size(); i++) {
       Input argument = operation.arguments().get(i);
       spec.addPositional(
@@ -81,7 +84,7 @@ final class OperationCommand implements Callable<Integer> {
   }
 
   private static String described(Input input) {
-    StringBuilder text = new StringBuilder(input.description().strip());
+    StringBuilder text = new StringBuilder(prose(input.description()));
     if (!input.choices().isEmpty()) {
       text.append(" One of ").append(String.join(", ", input.choices())).append('.');
     }
@@ -91,8 +94,13 @@ final class OperationCommand implements Callable<Integer> {
     if (input.isNullable()) {
       text.append(" '" + NONE + "' for none.");
     }
+    return text.toString().strip();
+  }
+
+  /** The contract's text without the line breaks it is written with, but for its paragraphs. */
+  private static String prose(String text) {
     // In picocli's texts a percent sign starts a format.
-    return text.toString().strip().replace("%", "%%");
+    return text.strip().replace("%", "%%").replaceAll("(?<!\\n)\\n(?!\\n)", " ");
   }
 
   private static OptionSpec flag(String name, String description) {
@@ -155,10 +163,19 @@ final class OperationCommand implements Callable<Integer> {
     Optional<String> list = listField(answer);
     if (list.isEmpty()) {
       out.print(Table.fields(answer));
+      if (answer.containsKey(SECRET)) {
+        out.flush();
+        err.println("Keep the token: it is shown this once.");
+      }
       return;
     }
     JsonArray items = answer.getJsonArray(list.get());
     out.print(Table.rows(items.stream().map(JsonObject.class::cast).toList()));
+    // What is said of the list comes after it, wherever the two go.
+    out.flush();
+    if (items.isEmpty()) {
+      err.println("none");
+    }
     if (answer.getBoolean("more", false)) {
       err.println(
           "more follow: "

@@ -7,6 +7,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -14,26 +16,75 @@ import org.jspecify.annotations.Nullable;
 final class Table {
   private static final String GAP = "  ";
 
+  /** The longest cell but for a last column's: every scope there is, but not a machine's key. */
+  private static final int MAX_CELL = 64;
+
+  /** A time to the millisecond; nobody reads these off a table. */
+  private static final Pattern MILLIS =
+      Pattern.compile("(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d)\\.\\d{3}Z");
+
   private Table() {}
 
-  /** The rows of a list; a dash where an item lacks a field or has none. */
+  /**
+   * The rows of a list, with a dash where an item has nothing. So that a row fits a line, columns
+   * of nested things and such as are empty in every row are left out, and long values but the last
+   * are cut; JSON has everything.
+   */
   static String rows(List<JsonObject> items) {
     Set<String> fields = new LinkedHashSet<>();
-    items.forEach(item -> fields.addAll(item.fieldNames()));
+    for (JsonObject item : items) {
+      item.fieldNames().stream()
+          .filter(field -> isPlain(item.getValue(field)))
+          .forEach(fields::add);
+    }
+    // In the order of the answer: the key is first there.
+    Set<String> columns = new LinkedHashSet<>();
+    items.forEach(item -> columns.addAll(item.fieldNames()));
+    columns.retainAll(fields);
+    return rows(items, List.copyOf(columns));
+  }
+
+  private static boolean isPlain(@Nullable Object value) {
+    return value != null && !(value instanceof JsonObject);
+  }
+
+  private static String rows(List<JsonObject> items, List<String> fields) {
+    if (fields.isEmpty()) {
+      return "";
+    }
     List<List<String>> lines = new ArrayList<>();
     lines.add(fields.stream().map(field -> field.toUpperCase(Locale.ROOT)).toList());
     for (JsonObject item : items) {
-      lines.add(fields.stream().map(field -> cell(item.getValue(field))).toList());
+      List<String> line = new ArrayList<>();
+      for (String field : fields) {
+        String cell = cell(item.getValue(field));
+        boolean isLast = line.size() == fields.size() - 1;
+        line.add(
+            isLast || cell.length() <= MAX_CELL ? cell : cell.substring(0, MAX_CELL - 1) + '…');
+      }
+      lines.add(line);
     }
     return aligned(lines);
   }
 
-  /** A single thing, a line for each of its fields. */
+  /** A single thing, a line for each of its fields; lists of things below, as rows. */
   static String fields(JsonObject thing) {
-    return aligned(
-        thing.fieldNames().stream()
-            .map(field -> List.of(field, cell(thing.getValue(field))))
-            .toList());
+    List<List<String>> lines = new ArrayList<>();
+    StringBuilder lists = new StringBuilder();
+    for (String field : thing.fieldNames()) {
+      Object value = thing.getValue(field);
+      if (value instanceof JsonArray list && !list.isEmpty() && isObjects(list)) {
+        lists.append('\n').append(field).append(":\n");
+        lists.append(rows(list.stream().map(JsonObject.class::cast).toList()));
+      } else {
+        lines.add(List.of(field, cell(value)));
+      }
+    }
+    return aligned(lines) + lists;
+  }
+
+  private static boolean isObjects(JsonArray list) {
+    return list.stream().allMatch(JsonObject.class::isInstance);
   }
 
   private static String aligned(List<List<String>> lines) {
@@ -72,6 +123,8 @@ final class Table {
               .collect(Collectors.joining(" "));
     }
     // A control character of a name or an address must not reach the terminal.
-    return String.valueOf(value).replaceAll("\\p{Cntrl}", "?");
+    String text = String.valueOf(value).replaceAll("\\p{Cntrl}", "?");
+    Matcher time = MILLIS.matcher(text);
+    return time.matches() ? time.group(1) + 'Z' : text;
   }
 }

@@ -93,11 +93,16 @@ final class VerifyCommand implements Callable<Integer> {
       if (after == null) {
         JsonObject head = answer.getJsonObject("head");
         out.printf(
-            "%s: whole; %d rows in %d batches, %d batches purged%s%n",
-            kind, rows, batches, purged, head == null ? "" : "; head " + head.getString("seal"));
+            "%s: whole; rows: %d, batches: %d, purged: %d, sealed up to id: %d%s%n",
+            kind,
+            rows,
+            batches,
+            purged,
+            answer.getLong("sealed_through"),
+            head == null ? "" : "; head " + head.getString("seal"));
         return true;
       }
-      err.printf("%s: %d rows in %d batches so far%n", kind, rows, batches);
+      err.printf("%s: rows: %d, batches: %d so far%n", kind, rows, batches);
       err.flush();
     }
   }

@@ -22,7 +22,6 @@ import dev.bourse.store.Upkeep;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -43,15 +42,17 @@ final class Checkpoints {
 
   private Checkpoints() {}
 
-  /** Binds the operations; gives what is to be stopped, the last one first. */
-  static Future<List<Supplier<Future<?>>>> start(
-      Vertx vertx,
-      Config config,
-      Operations operations,
-      Database database,
-      Clock clock,
-      RandomGenerator random,
-      Supplier<String> baseUrl) {
+  /**
+   * Binds the operations and starts the sweep.
+   *
+   * @param baseUrl what clients call the service, for the addresses of upload sessions
+   */
+  static Future<Void> start(
+      Ground ground, Operations operations, Database database, Supplier<String> baseUrl) {
+    Vertx vertx = ground.vertx();
+    Config config = ground.config();
+    Clock clock = ground.clock();
+    RandomGenerator random = ground.random();
     return LocalBlobs.open(vertx, config.data().resolve(FOLDER), BlobConfig.defaults(), clock)
         .map(
             blobs -> {
@@ -72,8 +73,10 @@ final class Checkpoints {
                       config.checkpoints().sweepMillis(),
                       System::nanoTime,
                       () -> uploads.closeIdle().compose(closed -> sweep.run()).map(n -> n > 0));
+              ground.stops().push(blobs::close);
               upkeep.start();
-              return List.of(blobs::close, upkeep::stop);
+              ground.stops().push(upkeep::stop);
+              return null;
             });
   }
 

@@ -62,11 +62,12 @@ final class SettingsOptions {
     Config settings = read(Map.of());
     Clock clock = Clock.systemUTC();
     return settings.postgres().isPresent()
-        ? PostgresWholeStore.open(settings.postgres().get(), Bourse.POSTGRES_SCHEMA, clock, purpose)
+        ? PostgresWholeStore.open(
+            settings.postgres().get(), StoreOpening.POSTGRES_SCHEMA, clock, purpose)
         : SqliteWholeStore.open(
-            settings.data().resolve(Bourse.SQLITE_FILE),
+            settings.data().resolve(StoreOpening.SQLITE_FILE),
             StoreConfig.defaults(),
-            Bourse.SQLITE_SCHEMA,
+            StoreOpening.SQLITE_SCHEMA,
             clock,
             purpose);
   }

@@ -23,10 +23,12 @@ public final class SealService {
 
   private final Vertx vertx;
   private final SealStore store;
+  private final TrailStore trails;
 
   public SealService(Vertx vertx, Database database) {
     this.vertx = vertx;
     this.store = new SealStore(database);
+    this.trails = new TrailStore(database);
   }
 
   /**
@@ -80,15 +82,7 @@ public final class SealService {
    * @param afterBatch 0 for the beginning
    */
   public Future<Report> verifySeals(Chain chain, long afterBatch) {
-    Future<Boolean> exists =
-        chain.orgId().equals(Trails.PLATFORM)
-            ? Future.succeededFuture(true)
-            : store.exists(chain.orgId());
-    return exists.compose(
-        found ->
-            found
-                ? verify(chain, afterBatch)
-                : Future.failedFuture(ApiError.notFound("organization", chain.orgId())));
+    return trails.requireTrail(chain.orgId()).compose(known -> verify(chain, afterBatch));
   }
 
   private Future<Report> verify(Chain chain, long afterBatch) {

@@ -63,13 +63,6 @@ final class SealStore {
     return database.read(sql, List.of(parameters), row -> row.integer(0)).map(rows -> rows.get(0));
   }
 
-  /** Whether there is such an organization, or was. */
-  Future<Boolean> exists(String orgId) {
-    return database
-        .read("SELECT 1 FROM org WHERE org_id = ?", List.of(orgId), row -> true)
-        .map(rows -> !rows.isEmpty());
-  }
-
   /** Rows of all trails with ids after one and up to another, by id. */
   Future<List<RecordedRow>> listRows(long afterId, long upToId, int limit) {
     return database.read(

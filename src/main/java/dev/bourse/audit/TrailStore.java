@@ -1,5 +1,6 @@
 package dev.bourse.audit;
 
+import dev.bourse.core.ApiError;
 import dev.bourse.core.Page;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
@@ -14,6 +15,25 @@ public final class TrailStore {
 
   public TrailStore(Database database) {
     this.database = database;
+  }
+
+  /**
+   * Makes sure that there is such a trail: the platform's, or that of an organization, retired or
+   * not. Fails with an {@link ApiError} {@code not-found} otherwise.
+   *
+   * @param owner the organization, or {@link Trails#PLATFORM}
+   */
+  public Future<Void> requireTrail(String owner) {
+    if (owner.equals(Trails.PLATFORM)) {
+      return Future.succeededFuture();
+    }
+    return database
+        .read("SELECT 1 FROM org WHERE org_id = ?", List.of(owner), row -> true)
+        .compose(
+            found ->
+                found.isEmpty()
+                    ? Future.failedFuture(ApiError.notFound("organization", owner))
+                    : Future.succeededFuture());
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.bourse.capacity;
 
 import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.Trails;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
@@ -59,7 +60,8 @@ public final class ClusterAdminService {
     AuditRow audit =
         new AuditRow(
             clock.millis(),
-            cluster.orgId(),
+            // Not by the subject: a cluster may be named like its organization.
+            Trails.PLATFORM,
             actor,
             "cluster_create",
             cluster.name(),
@@ -83,7 +85,11 @@ public final class ClusterAdminService {
         .recover(
             e ->
                 Future.failedFuture(e instanceof GuardFailed failed ? refusal(failed, cluster) : e))
-        .compose(created -> owners.refresh(cluster.name()))
+        .compose(
+            created ->
+                owners
+                    .refresh(cluster.name())
+                    .recover(e -> Future.failedFuture(ApiError.storedOnly())))
         .map(adopted -> readCluster(cluster.name()));
   }
 

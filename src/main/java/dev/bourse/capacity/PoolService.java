@@ -54,6 +54,11 @@ public final class PoolService {
     return lastReading;
   }
 
+  /** What follows a commit: its failure must not read as if nothing had been stored. */
+  private Future<Void> putInForce() {
+    return load().recover(e -> Future.failedFuture(ApiError.storedOnly()));
+  }
+
   /** One page of the pools, by name. */
   public Page<Pool> listPools(String after, int limit) {
     return Page.of(
@@ -101,7 +106,7 @@ public final class PoolService {
     return store
         .create(pool, audit(actor, "pool_create", pool.name(), detail))
         .recover(e -> Future.failedFuture(e instanceof GuardFailed ? exists(pool.name()) : e))
-        .compose(created -> load())
+        .compose(created -> putInForce())
         .map(loaded -> readPool(pool.name()));
   }
 
@@ -156,7 +161,7 @@ public final class PoolService {
     return store
         .update(name, changed, audit(actor, "pool_update", name, changed.detail()))
         .recover(e -> e instanceof GuardFailed ? refuse(name, changed, e) : Future.failedFuture(e))
-        .compose(updated -> load())
+        .compose(updated -> putInForce())
         .map(loaded -> readPool(name));
   }
 

@@ -1,6 +1,7 @@
 package dev.bourse.capacity;
 
 import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.Trails;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
@@ -64,8 +65,11 @@ public final class Steering {
   }
 
   /**
-   * A command whose audit row goes into the same commit; none when it changes nothing.
+   * An operator's command, whose audit row goes into the same commit; none when it changes nothing.
+   * The row is the platform's by its owner and not by its subject, which may read like an
+   * organization.
    *
+   * @param actor the operator
    * @param detail the arguments to record
    */
   static Command recorded(Command command, String actor, String action, String detail) {
@@ -74,7 +78,7 @@ public final class Steering {
       return transition.changesNothing()
           ? transition
           : transition.recorded(
-              new AuditRow(now, cluster.orgId(), actor, action, cluster.name(), detail));
+              new AuditRow(now, Trails.PLATFORM, actor, action, cluster.name(), detail));
     };
   }
 

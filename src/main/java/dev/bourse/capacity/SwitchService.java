@@ -3,6 +3,7 @@ package dev.bourse.capacity;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.Trails;
+import dev.bourse.core.ApiError;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import java.time.Clock;
@@ -21,6 +22,9 @@ public final class SwitchService {
   private final Switches configured;
   private final Clock clock;
 
+  /** Readings of the store, one after the other; see {@link #load}. */
+  private Future<Switches> lastReading;
+
   /**
    * @param clusters shows the switches in force; starts with those configured
    */
@@ -29,11 +33,24 @@ public final class SwitchService {
     this.clusters = clusters;
     this.configured = clusters.switches();
     this.clock = clock;
+    this.lastReading = Future.succeededFuture(configured);
   }
 
-  /** Puts what is stored in force. */
-  public Future<Switches> load() {
-    return store.read(configured).onSuccess(clusters::put);
+  /**
+   * Puts what is stored in force. Readings never overtake each other, so what an earlier one found
+   * cannot undo a later one.
+   */
+  public synchronized Future<Switches> load() {
+    lastReading =
+        lastReading
+            .otherwiseEmpty()
+            .compose(read -> store.read(configured))
+            .map(
+                read -> {
+                  clusters.put(read);
+                  return read;
+                });
+    return lastReading;
   }
 
   /** The switches in force. */
@@ -61,6 +78,9 @@ public final class SwitchService {
             .collect(Collectors.joining(" "));
     AuditRow row =
         new AuditRow(clock.millis(), Trails.PLATFORM, actor, "switches_put", "platform", detail);
-    return store.write(thrown, AuditStore.insert(row)).compose(stored -> load());
+    return store
+        .write(thrown, AuditStore.insert(row))
+        // What is stored must not read as if nothing had been.
+        .compose(stored -> load().recover(e -> Future.failedFuture(ApiError.storedOnly())));
   }
 }

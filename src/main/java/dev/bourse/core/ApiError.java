@@ -47,6 +47,18 @@ public final class ApiError extends RuntimeException {
     return of(code, detail).with("retry_after_s", Math.max(1, (retryAfterMillis + 999) / 1000));
   }
 
+  /**
+   * What follows a commit failed; must not read as if nothing had been stored.
+   *
+   * @see #retryLater
+   */
+  public static ApiError storedOnly() {
+    return retryLater(
+        ErrorCode.OVERLOADED,
+        "the change is stored, but may not be in force here yet; read the state before you retry",
+        1_000);
+  }
+
   /** This refusal with one more field in its JSON. */
   public ApiError with(String field, Object value) {
     Map<String, Object> more = new LinkedHashMap<>(extras);

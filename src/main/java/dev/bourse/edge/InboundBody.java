@@ -7,6 +7,7 @@ import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -122,9 +123,13 @@ final class InboundBody implements Inbound {
     }
     Future<Void> taken;
     try {
-      taken = java.util.Objects.requireNonNull(sink).take(full, 0, length);
+      taken = Objects.requireNonNull(sink).take(full, 0, length);
     } catch (RuntimeException refused) {
       taken = Future.failedFuture(refused);
+    }
+    if (taken.failed() && failure == null) {
+      // Not by way of the loop's queue: the rest of this piece is not to be handed over.
+      failure = taken.cause();
     }
     taken.onComplete(outcome -> loop.later(() -> taken(full, length, outcome.cause())));
   }

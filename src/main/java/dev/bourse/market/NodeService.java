@@ -169,7 +169,7 @@ public final class NodeService {
         .compose(
             created -> {
               market.nodesChanged(poolName);
-              return readNode(added.nodeId());
+              return readStored(added.nodeId());
             });
   }
 
@@ -341,8 +341,13 @@ public final class NodeService {
                     .compose(
                         stored -> {
                           market.nodesChanged(node.pool());
-                          return readNode(nodeId);
+                          return readStored(nodeId);
                         }));
+  }
+
+  /** A node just changed: that it cannot be read must not read as if nothing had been stored. */
+  private Future<NodeView> readStored(String nodeId) {
+    return readNode(nodeId).recover(e -> Future.failedFuture(ApiError.storedOnly()));
   }
 
   private Pool requirePool(String name) {

@@ -117,13 +117,6 @@ final class OrgWrite {
    * @param following brings the change into force in this process, or reads what it came to
    */
   static <T> Future<T> inForce(Future<T> following) {
-    return following.recover(
-        e ->
-            Future.failedFuture(
-                ApiError.retryLater(
-                    ErrorCode.OVERLOADED,
-                    "the change is stored, but may not be in force here yet; read the state before"
-                        + " you retry",
-                    1000)));
+    return following.recover(e -> Future.failedFuture(ApiError.storedOnly()));
   }
 }

@@ -1,9 +1,11 @@
 package dev.bourse.app;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.admin.AdminCommand;
+import dev.bourse.store.Statement;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -13,6 +15,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -160,6 +163,118 @@ class AdminCommandTest {
             "http://127.0.0.1:1");
     assertEquals(3, outcome.exitCode());
     assertTrue(outcome.err().contains("cannot reach http://127.0.0.1:1"), outcome.err());
+  }
+
+  private static List<String> firstWords(String table) {
+    return table.lines().skip(1).map(line -> line.split(" ", 2)[0]).toList();
+  }
+
+  @Test
+  void allFollowsAListToItsEndByTheKeyInItsFirstColumn() {
+    for (String[] list :
+        new String[][] {
+          {"orgs", "list"},
+          {"clusters", "list"},
+          {"nodes", "list", "demo-h100"},
+          {"tokens", "list", "acme"},
+          {"audit", "list", "--org", "acme"},
+        }) {
+      List<String> whole = firstWords(admin(with(list, "--limit", "500")).out());
+      Outcome page = admin(with(list, "--limit", "2"));
+      assertEquals(whole.subList(0, 2), firstWords(page.out()), list[0]);
+      assertTrue(page.err().startsWith("more follow: --"), page.err());
+      assertTrue(page.err().contains(' ' + whole.get(1) + ", or --all"), page.err());
+      Outcome all = admin(with(list, "--limit", "2", "--all"));
+      assertEquals(whole, firstWords(all.out()), list[0]);
+      assertEquals("", all.err());
+    }
+  }
+
+  private static String[] with(String[] list, String... options) {
+    return Stream.concat(Stream.of(list), Stream.of(options)).toArray(String[]::new);
+  }
+
+  @Test
+  void aListShowsWhatFitsALineAndAThingShowsAll() {
+    String list = admin("clusters", "list").out();
+    String heading = list.lines().findFirst().orElseThrow();
+    assertTrue(heading.startsWith("NAME "), heading);
+    for (String leftOut : List.of("DECLARED", "EFFECTIVE_ENVIRONMENT", "BILLING_HOLD")) {
+      assertFalse(heading.contains(leftOut), "nested, or empty in all rows: " + leftOut);
+    }
+    String shown = admin("clusters", "show", "acme-legacy").out();
+    assertTrue(shown.contains("declared "), shown);
+    assertTrue(shown.contains("\nnodes:\nNODE_ID "), shown);
+    assertFalse(list.lines().anyMatch(line -> line.endsWith(" ")), list);
+  }
+
+  @Test
+  void anEmptyListSaysSo() {
+    admin("orgs", "create", "--org-id", "hollow", "--display", "Hollow", "--kind", "standard");
+    Outcome none = admin("members", "list", "hollow");
+    assertEquals(0, none.exitCode());
+    assertEquals("", none.out());
+    assertEquals("none\n", none.err());
+  }
+
+  @Test
+  void aMintedSecretIsShownOnceAndNeverAgain() {
+    Outcome minted = admin("tokens", "mint", "globex", "--name", "ci", "--scopes", "bid:read");
+    assertEquals(0, minted.exitCode(), minted.err());
+    String secret =
+        minted
+            .out()
+            .lines()
+            .filter(line -> line.startsWith("token "))
+            .map(line -> line.substring(5).strip())
+            .findFirst()
+            .orElseThrow();
+    bourse.with(secret).get("/api/whoami").ok();
+    assertTrue(minted.err().contains("shown this once"), minted.err());
+    Outcome listed = admin("tokens", "list", "globex", "--all", "-o", "json");
+    assertTrue(listed.out().contains(secret.split("_", -1)[1]), listed.out());
+    assertFalse((listed.out() + listed.err()).contains(secret.split("_", -1)[2]));
+  }
+
+  @Test
+  @OneEngine("rows of the shared store are sealed after a minute; SealsTest covers both")
+  void aTrailIsVerifiedWholeOrEndsWithACodeOfItsOwn() {
+    try (RunningBourse sealed = RunningBourse.demo("audit.seal-interval=50ms")) {
+      Map<String, String> environment =
+          Map.of(
+              "BOURSE_URL", sealed.service().baseUrl(),
+              "BOURSE_OPERATOR_TOKEN", sealed.operatorToken());
+      RunningBourse.until(
+          "all is sealed",
+          () -> run(environment, "audit", "verify", "acme").out().contains("; head "));
+      Outcome whole = run(environment, "audit", "verify", "acme");
+      assertEquals(0, whole.exitCode(), whole.err());
+      assertTrue(whole.out().startsWith("writes: whole; rows: 4, batches: 1, "), whole.out());
+      assertTrue(whole.out().contains("\nreads: whole; "), whole.out());
+      RunningBourse.await(
+          sealed
+              .service()
+              .database()
+              .commit(
+                  List.of(
+                      Statement.of(
+                          "UPDATE audit SET detail = 'x' WHERE id ="
+                              + " (SELECT MIN(id) FROM audit WHERE org_id = 'acme')"))));
+      Outcome broken = run(environment, "audit", "verify", "acme");
+      assertEquals(4, broken.exitCode());
+      assertTrue(broken.out().startsWith("writes: NOT WHOLE\n"), broken.out());
+      assertTrue(broken.out().contains("what    changed\n"), broken.out());
+      assertTrue(broken.out().contains("\nreads: whole; "), "one does not hide the other");
+      assertEquals(1, run(environment, "audit", "verify", "nobody").exitCode());
+    }
+  }
+
+  @Test
+  void helpIsProseWithoutTheContractsLineBreaks() {
+    Outcome help = admin("tokens", "mint", "--help");
+    assertEquals(0, help.exitCode());
+    assertTrue(help.out().lines().noneMatch(line -> line.equals("works")), help.out());
+    assertTrue(help.out().contains("only\nits digest is stored. It works"), help.out());
   }
 
   @Test

@@ -298,6 +298,24 @@ class ClusterAdminApiTest {
   }
 
   @Test
+  void aClusterNamedLikeItsOrganizationIsStillThePlatformsAffair() {
+    Stage stage = bourse.stage();
+    String name = stage.name() + "-twin";
+    operator
+        .post(
+            "/api/operator/orgs",
+            new JsonObject().put("org_id", name).put("display", "Twin").put("kind", "standard"))
+        .json();
+    assertEquals(201, operator.post(CLUSTERS, newCluster(name, name, stage.name())).status());
+    operator.patch(CLUSTERS + "/" + name, new JsonObject().put("maintenance", true)).ok();
+    assertEquals(
+        List.of("cluster_create", "cluster_update"),
+        platformRows(name).stream().map(AuditRow::action).toList());
+    assertEquals(
+        List.of("org_create"), bourse.audit(name, false).stream().map(AuditRow::action).toList());
+  }
+
+  @Test
   void badInputIsRefusedNamingFieldValueAndWhatWouldDo() {
     Stage stage = bourse.stage();
     Desk desk = stage.redA();

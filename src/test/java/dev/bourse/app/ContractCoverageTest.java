@@ -134,6 +134,7 @@ class ContractCoverageTest {
           new Case("revokeOperator", OPERATORS + "/t", null, List.of()),
           new Case("readSwitches", SWITCHES, null, List.of()),
           new Case("writeSwitches", SWITCHES, "{\"capacity_writes_armed\":true}", List.of()),
+          new Case("listPlatformActivity", "/api/operator/activity", null, List.of()),
           new Case("verifySeals", "/api/operator/orgs/acme/seals", null, List.of()),
           new Case("listClusters", CLUSTERS, null, List.of()),
           new Case(

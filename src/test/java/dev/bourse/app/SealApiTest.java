@@ -41,6 +41,7 @@ class SealApiTest {
   }
 
   @Test
+  @OneEngine("a shared store settles for a minute; PostgresSealsTest is its counterpart")
   void writesReadsAndThePlatformsRowsAreSealedWithinARound() {
     new Desk(bourse.as("acme", "bound"), "acme", "acme-train").addKey();
     bourse.as("acme", "bound").get("/api/vm/capacity?cluster=acme-train").ok();
@@ -69,6 +70,7 @@ class SealApiTest {
   }
 
   @Test
+  @OneEngine("a shared store settles for a minute; PostgresSealsTest is its counterpart")
   void aTamperedRowIsNamed() {
     new Desk(bourse.as("globex", "orgwide"), "globex", "globex-main").addKey();
     sealed("globex", "", 1);

@@ -22,6 +22,7 @@ import dev.bourse.store.Statement;
 import dev.bourse.store.StoreConfig;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -31,7 +32,9 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -91,6 +94,28 @@ public abstract class StoreFixture {
     ((Failing) database).failures.set(count);
   }
 
+  /** So many of the next reads fail as when the store is away. */
+  protected void failNextReads(int count) {
+    ((Failing) database).readFailures.set(count);
+  }
+
+  /**
+   * The next read finds its rows in time and tells of them late.
+   *
+   * @param until when it tells of them
+   * @return when it has found them
+   */
+  protected Future<Void> holdNextRead(Future<Void> until) {
+    Promise<Void> found = Promise.promise();
+    ((Failing) database)
+        .late.set(
+            rows -> {
+              found.complete();
+              return until;
+            });
+    return found.future();
+  }
+
   protected static Machine machine(int i) {
     return new Machine(nodeId(i), Sample.ip(i), 22, null);
   }
@@ -128,18 +153,29 @@ public abstract class StoreFixture {
     }
   }
 
-  /** A store whose commits can be made to fail. */
+  /** A store whose commits and reads can be made to fail, and reads to be late. */
   private static final class Failing implements Database {
     private final Database store;
     final AtomicInteger failures = new AtomicInteger();
+    final AtomicInteger readFailures = new AtomicInteger();
+    final AtomicReference<Function<List<?>, Future<Void>>> late =
+        new AtomicReference<>(Failing::inTime);
 
     Failing(Database store) {
       this.store = store;
     }
 
+    private static Future<Void> inTime(List<?> rows) {
+      return Future.succeededFuture();
+    }
+
     @Override
     public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
-      return store.read(sql, parameters, mapper);
+      if (readFailures.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
+        return Future.failedFuture(new StoreUnavailable("made to fail", null));
+      }
+      Function<List<?>, Future<Void>> answer = late.getAndSet(Failing::inTime);
+      return store.read(sql, parameters, mapper).compose(rows -> answer.apply(rows).map(rows));
     }
 
     @Override

@@ -16,6 +16,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -65,6 +66,17 @@ final class EdgeFixture implements AutoCloseable {
 
   /** With budgets of tokens shared through a server. */
   EdgeFixture(EdgeConfig config, Sources sources, @Nullable SharedBudgetConfig sharing) {
+    this(config, sources, sharing, List.of());
+  }
+
+  /** With contracts of the test's own beside the service's. */
+  EdgeFixture(
+      EdgeConfig config,
+      Sources sources,
+      @Nullable SharedBudgetConfig sharing,
+      List<Contract> more) {
+    List<Contract> all = new ArrayList<>(contracts());
+    all.addAll(more);
     shared =
         sharing == null
             ? null
@@ -72,11 +84,13 @@ final class EdgeFixture implements AutoCloseable {
                     vertx, sharing, config.requestsPerMinute(), sources.clock(), metrics)
                 .await();
     Operations operations = new Operations();
-    OPERATION_IDS.forEach(id -> operations.bind(id, call -> behaviour.handle(call)));
+    all.stream()
+        .flatMap(contract -> contract.model().operations().stream())
+        .forEach(model -> operations.bind(model.getOperationId(), call -> behaviour.handle(call)));
     edge =
         new Edge(
             config,
-            contracts(),
+            all,
             operations,
             authenticator(),
             failure ->

@@ -2,6 +2,10 @@ package dev.bourse.operator;
 
 import dev.bourse.audit.Chain;
 import dev.bourse.audit.SealService;
+import dev.bourse.audit.TrailExport;
+import dev.bourse.audit.TrailQuery;
+import dev.bourse.audit.TrailStore;
+import dev.bourse.audit.TrailText;
 import dev.bourse.audit.Trails;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
@@ -9,28 +13,54 @@ import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
+import java.util.Optional;
 
-/** The operator contract's operations on the seals of the trails. */
-public final class SealRoutes {
+/** The operator contract's operations on the trails and their seals. */
+public final class AuditAdminRoutes {
   /**
    * The platform's own trail in the place of an organization; no organization has an underscore.
    */
   private static final String PLATFORM = "_platform";
 
+  private final TrailStore trails;
   private final SealService seals;
 
-  public SealRoutes(SealService seals) {
+  public AuditAdminRoutes(TrailStore trails, SealService seals) {
+    this.trails = trails;
     this.seals = seals;
   }
 
   public void bind(Operations operations) {
-    operations.bind("verifySeals", this::verify);
+    operations.bind("listPlatformActivity", this::list).bind("verifySeals", this::verify);
+  }
+
+  private Future<Answer> list(Call call) {
+    String org = call.findText("org").orElse(PLATFORM);
+    String owner = owner(org);
+    TrailQuery query =
+        TrailQuery.parse(call.findText("reads"), call.findText("limit"), call.findText("before"));
+    Optional<TrailText> form = TrailText.of(call.mediaType());
+    return trails
+        .requireTrail(owner)
+        .compose(
+            known ->
+                form.isPresent()
+                    ? Future.succeededFuture(
+                        new Answer.Streamed(
+                            new TrailExport(trails, owner, form.get(), query)::next))
+                    : trails
+                        .listEntries(owner, Optional.empty(), query)
+                        .map(page -> Answer.ok(TrailText.json(page).put("org", org))));
+  }
+
+  private static String owner(String org) {
+    return org.equals(PLATFORM) ? Trails.PLATFORM : org;
   }
 
   private Future<Answer> verify(Call call) {
     String org = call.text("org");
     String kind = call.findText("kind").orElse("writes");
-    Chain chain = new Chain(org.equals(PLATFORM) ? Trails.PLATFORM : org, kind.equals("reads"));
+    Chain chain = new Chain(owner(org), kind.equals("reads"));
     return seals
         .verifySeals(chain, call.findInteger("after_batch").orElse(0L))
         .map(report -> Answer.ok(json(org, kind, report)));

@@ -1,0 +1,303 @@
+package dev.bourse.app;
+
+import dev.bourse.access.AccessStore;
+import dev.bourse.access.Authenticator;
+import dev.bourse.access.Credentials;
+import dev.bourse.access.MemberTokens;
+import dev.bourse.access.Members;
+import dev.bourse.access.Operators;
+import dev.bourse.access.SigningKey;
+import dev.bourse.access.Tokens;
+import dev.bourse.audit.AuditConfig;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.audit.AuditedReads;
+import dev.bourse.audit.SealService;
+import dev.bourse.audit.Sealer;
+import dev.bourse.audit.TrailRetention;
+import dev.bourse.audit.TrailStore;
+import dev.bourse.capacity.ActivityRetention;
+import dev.bourse.capacity.ActivityStore;
+import dev.bourse.capacity.CapacityRoutes;
+import dev.bourse.capacity.CapacityService;
+import dev.bourse.capacity.CapacityStore;
+import dev.bourse.capacity.ClusterAdminService;
+import dev.bourse.capacity.ClusterOwners;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.HistoryStore;
+import dev.bourse.capacity.PoolService;
+import dev.bourse.capacity.SshKeyService;
+import dev.bourse.capacity.SshKeyStore;
+import dev.bourse.capacity.SwitchService;
+import dev.bourse.capacity.Switches;
+import dev.bourse.edge.Operations;
+import dev.bourse.market.MarketRoutes;
+import dev.bourse.market.MarketService;
+import dev.bourse.market.MarketStore;
+import dev.bourse.market.NodeService;
+import dev.bourse.nodes.NodeProvider;
+import dev.bourse.nodes.SimulatedNodes;
+import dev.bourse.nodes.SshNodes;
+import dev.bourse.operator.AuditAdminRoutes;
+import dev.bourse.operator.ClusterAdminRoutes;
+import dev.bourse.operator.NodeAdminRoutes;
+import dev.bourse.operator.PoolAdminRoutes;
+import dev.bourse.operator.SwitchRoutes;
+import dev.bourse.org.Directory;
+import dev.bourse.org.LocalDirectory;
+import dev.bourse.org.OrgRoutes;
+import dev.bourse.org.OrgService;
+import dev.bourse.org.OrgStore;
+import dev.bourse.org.ScimDirectory;
+import dev.bourse.store.Database;
+import dev.bourse.store.PostgresConfig;
+import dev.bourse.store.Upkeep;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Clock;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The features, put together: what is in memory, who owns it, and the operations they answer. */
+final class Features {
+  /** As long as somebody may keep trying the demo without a restart, which makes new ones. */
+  private static final long DEMO_TOKEN_MILLIS = 30L * 24 * 3_600 * 1_000;
+
+  private final Ground ground;
+  private final Database database;
+  private final Supplier<String> baseUrl;
+  private final Tokens tokens;
+  private final Operators operators;
+  private final Members members;
+  private final AuditedReads reads;
+  private final Clusters clusters;
+  private final SshKeyStore keyStore;
+  private final SshKeyService keys;
+  private final SwitchService switches;
+  private final PoolService pools;
+  private final Operations operations = new Operations();
+  private @Nullable ClusterOwners owners;
+  private volatile @Nullable MemberTokens memberTokens;
+
+  /**
+   * @param baseUrl what clients call the service; asked for once requests are served
+   */
+  Features(Ground ground, Database database, Supplier<String> baseUrl) {
+    this.ground = ground;
+    this.baseUrl = baseUrl;
+    this.database = database;
+    Clock clock = ground.clock();
+    Config config = ground.config();
+    AccessStore access = new AccessStore(database);
+    tokens = new Tokens(access, clock);
+    operators = new Operators(access, clock);
+    members = new Members(access);
+    reads = new AuditedReads(new AuditStore(database));
+    clusters =
+        new Clusters(
+            new Switches(
+                true,
+                config.capacity().spendLimitEnforced(),
+                config.capacity().billingHoldEnforced()));
+    keyStore = new SshKeyStore(database);
+    keys = new SshKeyService(keyStore, clusters, reads, clock, ground.random());
+    switches = new SwitchService(database, clusters, clock);
+    pools =
+        new PoolService(
+            database,
+            clusters,
+            config.ssh().isPresent() ? Set.of("simulated", "ssh") : Set.of("simulated"),
+            clock);
+  }
+
+  /**
+   * Reads what is stored, starts the owners of clusters, binds the operations and opens the market.
+   *
+   * @param files where the secrets made at a start are told
+   */
+  Future<Void> start(Replication replication, KeysFiles files) {
+    ground.stops().push(tokens::flush);
+    reads.start(ground.vertx());
+    ground.stops().push(reads::flush);
+    return Future.all(
+            List.of(
+                tokens.start(ground.vertx()),
+                loadOperators(files.listOperators()),
+                members.load(),
+                loadSigningKey(files),
+                keys.load(),
+                loadTerms()))
+        .compose(
+            loaded ->
+                ClusterOwners.deploy(
+                    ground.vertx(),
+                    clusters,
+                    new CapacityStore(database),
+                    ground.clock(),
+                    ground.config().eventLoops()))
+        .compose(running -> open(running, replication));
+  }
+
+  private Future<Void> loadOperators(List<KeysFile> files) {
+    return operators
+        .load()
+        .compose(
+            loaded ->
+                new FirstOperator(ground.vertx(), database, ground.clock(), ground.random())
+                    .mint(operators, files));
+  }
+
+  private Future<Void> loadSigningKey(KeysFiles files) {
+    return ground
+        .vertx()
+        .executeBlocking(
+            () -> {
+              SigningKey key = SigningKey.at(files.signingKey());
+              MemberTokens issuing =
+                  new MemberTokens(ground.vertx(), key, members, tokens, ground.clock());
+              files.noteMemberTokens(
+                  (org, member) -> issuing.issue(org, member, DEMO_TOKEN_MILLIS));
+              memberTokens = issuing;
+              return null;
+            });
+  }
+
+  private Future<Void> loadTerms() {
+    return pools.load().compose(read -> switches.load().mapEmpty());
+  }
+
+  private Future<Void> open(ClusterOwners running, Replication replication) {
+    owners = running;
+    MarketService market = market(running);
+    replication.follow(
+        new Replication.Parts(running, keys, tokens, operators, members, market, this::loadTerms));
+    ground.stops().push(market::stop);
+    bindTenants(running, market);
+    bindOperators(running, market);
+    keepUp();
+    return OrgAdministration.start(
+            ground.vertx(),
+            operations,
+            database,
+            tokens,
+            operators,
+            members,
+            running,
+            ground.clock(),
+            ground.random())
+        .compose(bound -> Checkpoints.start(ground, operations, database, baseUrl))
+        .compose(bound -> market.start());
+  }
+
+  /** What organizations' tokens call. */
+  private void bindTenants(ClusterOwners running, MarketService market) {
+    CapacityService capacity =
+        new CapacityService(
+            clusters,
+            running,
+            keys,
+            new ActivityStore(database),
+            new HistoryStore(database),
+            reads,
+            ground.config().capacity(),
+            ground.clock());
+    new CapacityRoutes(capacity, keys).bind(operations);
+    new MarketRoutes(market).bind(operations);
+    OrgService org =
+        new OrgService(
+            new OrgStore(database), new TrailStore(database), directory(), tokens, ground.clock());
+    new OrgRoutes(org, ground.config().edge().requestsPerMinute()).bind(operations);
+  }
+
+  /** What operators call, but for what {@link OrgAdministration} binds. */
+  private void bindOperators(ClusterOwners running, MarketService market) {
+    new ClusterAdminRoutes(new ClusterAdminService(database, clusters, running, ground.clock()))
+        .bind(operations);
+    new PoolAdminRoutes(pools).bind(operations);
+    new NodeAdminRoutes(new NodeService(database, clusters, market, ground.clock()))
+        .bind(operations);
+    new SwitchRoutes(switches).bind(operations);
+    new AuditAdminRoutes(new TrailStore(database), new SealService(ground.vertx(), database))
+        .bind(operations);
+  }
+
+  /** The operations; all of them once started. */
+  Operations operations() {
+    return operations;
+  }
+
+  /** Tells callers from their tokens. */
+  Authenticator authenticator() {
+    return new Credentials(tokens, operators, Objects.requireNonNull(memberTokens, "not started"));
+  }
+
+  /** What the event loops read. */
+  Clusters clusters() {
+    return clusters;
+  }
+
+  /** The way to the clusters' owners; once started. */
+  ClusterOwners owners() {
+    return Objects.requireNonNull(owners, "not started");
+  }
+
+  private Directory directory() {
+    Directory directory =
+        ground
+            .config()
+            .scim()
+            .<Directory>map(scim -> new ScimDirectory(ground.vertx(), scim, ground.clock()))
+            .orElseGet(LocalDirectory::new);
+    ground.stops().push(directory::close);
+    return directory;
+  }
+
+  /** Starts what is done to the store's records behind everybody's back. */
+  private void keepUp() {
+    Clock clock = ground.clock();
+    Vertx vertx = ground.vertx();
+    AuditConfig audit = ground.config().audit();
+    long settleMillis =
+        Sealer.settleMillis(ground.config().postgres().map(PostgresConfig::queryMillis).orElse(0L));
+    Sealer sealer = new Sealer(vertx, database, clock, System::nanoTime, settleMillis);
+    TrailRetention trails = new TrailRetention(vertx, database, audit, clock);
+    ActivityRetention activity = new ActivityRetention(database, audit.activityMillis(), clock);
+    long retention = audit.retentionIntervalMillis();
+    for (Upkeep upkeep :
+        List.of(
+            upkeep("sealing the audit trail", audit.sealIntervalMillis(), sealer::step),
+            upkeep("deleting audit rows past their time", retention, trails::step),
+            upkeep("deleting activity past its time", retention, activity::step))) {
+      upkeep.start();
+      ground.stops().push(upkeep::stop);
+    }
+  }
+
+  private Upkeep upkeep(String name, long intervalMillis, Supplier<Future<Boolean>> step) {
+    return new Upkeep(ground.vertx(), name, intervalMillis, System::nanoTime, step);
+  }
+
+  private MarketService market(ClusterOwners running) {
+    Map<String, NodeProvider> providers = new HashMap<>();
+    providers.put(
+        "simulated",
+        new SimulatedNodes(ground.vertx(), ground.config().simulated(), ground.random()));
+    ground.config().ssh().ifPresent(ssh -> providers.put("ssh", new SshNodes(ground.vertx(), ssh)));
+    providers.values().forEach(provider -> ground.stops().push(provider::close));
+    return new MarketService(
+        ground.vertx(),
+        clusters,
+        running,
+        keys,
+        keyStore,
+        new MarketStore(database),
+        providers,
+        ground.config().market(),
+        ground.clock(),
+        ground.random());
+  }
+}

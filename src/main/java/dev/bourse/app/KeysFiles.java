@@ -1,0 +1,60 @@
+package dev.bourse.app;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.BinaryOperator;
+
+/** The files of the data folder that tell the secrets minted at a start, and the address. */
+final class KeysFiles {
+  static final String DEMO = "demo";
+  static final String WORLD = "world";
+  private static final String OPERATOR = "operator";
+
+  private final Config config;
+  private final boolean demo;
+
+  KeysFiles(Config config, boolean demo) {
+    this.config = config;
+    this.demo = demo;
+  }
+
+  /** The file of this name. */
+  KeysFile find(String name) {
+    return new KeysFile(config.data().resolve(name + ".json"));
+  }
+
+  /** Where the first operator's token is told; of a demo also beside the other tokens. */
+  List<KeysFile> listOperators() {
+    return demo ? List.of(find(OPERATOR), find(DEMO)) : List.of(find(OPERATOR));
+  }
+
+  /** Where the key that members' tokens are signed with is kept. */
+  Path signingKey() {
+    return config.data().resolve("signing-key.pem");
+  }
+
+  /**
+   * Tells a token for each member of a demo; real members sign in.
+   *
+   * @param issue makes one out of organization and username
+   */
+  void noteMemberTokens(BinaryOperator<String> issue) throws IOException {
+    if (demo) {
+      find(DEMO).noteMemberTokens(issue);
+    }
+  }
+
+  /** Tells in each what clients call the service. */
+  void noteBaseUrl(String baseUrl) throws IOException {
+    if (find(OPERATOR).exists()) {
+      find(OPERATOR).noteBaseUrl(baseUrl);
+    }
+    if (demo) {
+      find(DEMO).noteBaseUrl(baseUrl);
+    }
+    if (config.world().isPresent()) {
+      find(WORLD).noteBaseUrl(baseUrl);
+    }
+  }
+}

@@ -1,0 +1,29 @@
+package dev.bourse.app;
+
+import io.vertx.core.Future;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** What ends a part of the service, to be done in the reverse order of the start. */
+final class Stops {
+  private final Deque<Supplier<Future<?>>> stops = new ArrayDeque<>();
+
+  /** A part has started; this ends it. */
+  synchronized void push(Supplier<Future<?>> stop) {
+    stops.push(stop);
+  }
+
+  private synchronized @Nullable Supplier<Future<?>> next() {
+    return stops.poll();
+  }
+
+  /** Ends all, the last started first, each when the one before has ended, failed or not. */
+  Future<Void> stopAll() {
+    Supplier<Future<?>> next = next();
+    return next == null
+        ? Future.succeededFuture()
+        : next.get().otherwiseEmpty().compose(stopped -> stopAll());
+  }
+}
