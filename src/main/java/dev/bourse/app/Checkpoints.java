@@ -49,6 +49,12 @@ final class Checkpoints {
    */
   static Future<Void> start(
       Ground ground, Operations operations, Database database, Supplier<String> baseUrl) {
+    if (ground.config().checkpoints().enabled() && database.isShared()) {
+      LOG.warn(
+          "checkpoints are kept on this machine's disk, and other processes on the same database do"
+              + " not see them: send /api/checkpoints and /upload to this one alone, or set"
+              + " checkpoints.enabled to false on all");
+    }
     Vertx vertx = ground.vertx();
     Config config = ground.config();
     Clock clock = ground.clock();
