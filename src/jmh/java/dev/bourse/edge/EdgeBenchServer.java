@@ -12,6 +12,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Two servers for {@code wrk -t1 -c64}, each on one event loop: a bare one, and the edge with a
@@ -50,20 +51,15 @@ public final class EdgeBenchServer {
             null,
             null);
     Operations operations = new Operations();
-    for (String id :
-        List.of(
-            "readCapacity",
-            "declareCapacity",
-            "swapNode",
-            "listActivity",
-            "readHistory",
-            "listSshKeys",
-            "addSshKey",
-            "revokeSshKey",
-            "whoami",
-            "readMarketFeed")) {
-      operations.bind(id, call -> Future.succeededFuture(Answer.encoded(ANSWER, "\"v1\"")));
-    }
+    List<Contract> contracts =
+        Stream.of("vm", "org", "market", "checkpoints", "operator").map(Contract::load).toList();
+    contracts.stream()
+        .flatMap(contract -> contract.model().operations().stream())
+        .forEach(
+            model ->
+                operations.bind(
+                    model.getOperationId(),
+                    call -> Future.succeededFuture(Answer.encoded(ANSWER, "\"v1\""))));
     return new Edge(
         new EdgeConfig(
             "127.0.0.1",
@@ -74,7 +70,7 @@ public final class EdgeBenchServer {
             1_000_000_000,
             Set.of(),
             EdgeLimits.standard()),
-        List.of(Contract.load("vm"), Contract.load("org"), Contract.load("market")),
+        contracts,
         operations,
         header -> caller,
         failure -> Optional.empty(),

@@ -66,6 +66,7 @@ class ContractTest {
         List.of(
             Contract.load("vm"),
             Contract.load("org"),
+            Contract.load("checkpoints"),
             Contract.load("operator"),
             Contract.parse(
                 "market", changed("market", "- apiToken: []", "- apiToken: [\"sing\"]")));
@@ -88,6 +89,7 @@ class ContractTest {
             Contract.parse("vm", changed("vm", "- bid-too-low", "- bid-too-high")),
             Contract.load("org"),
             Contract.load("market"),
+            Contract.load("checkpoints"),
             Contract.load("operator"));
     IllegalStateException refusal =
         assertThrows(
