@@ -1,6 +1,7 @@
 package dev.bourse.edge;
 
 import dev.bourse.core.ErrorCode;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.json.schema.Draft;
 import io.vertx.json.schema.JsonSchemaOptions;
@@ -36,21 +37,25 @@ public final class Contract {
   /** Of a response: its media types that are no JSON, which the library refuses to know. */
   static final String OTHER_CONTENT = "x-other-content";
 
+  /**
+   * Of an operation: its security requirements. The library's own chain for alternatives refuses
+   * everybody, even where security is not left to it.
+   */
+  static final String DEMANDS = "x-demands";
+
   private final String name;
   private final Map<String, Object> source;
   private final OpenAPIContract model;
-  private final OpenAPIContract open;
 
   private Contract(String name, Map<String, Object> source) {
     this.name = name;
     this.source = source;
     this.model = model(new JsonObject(object(resolved(source, source, 0))));
-    this.open = model(withoutSecurity(new JsonObject(object(resolved(source, source, 0)))));
   }
 
   private static OpenAPIContract model(JsonObject document) {
     return new OpenAPIContractImpl(
-        withoutOtherContent(document),
+        prepared(document),
         OpenAPIVersion.V3_1,
         SchemaRepository.create(
             new JsonSchemaOptions()
@@ -59,27 +64,20 @@ public final class Contract {
                 .setOutputFormat(OutputFormat.Basic)));
   }
 
-  private static JsonObject withoutSecurity(JsonObject document) {
-    document.remove("security");
-    JsonObject paths = document.getJsonObject("paths");
-    for (String path : paths.fieldNames()) {
-      JsonObject item = paths.getJsonObject(path);
-      for (String field : item.fieldNames()) {
-        if (item.getValue(field) instanceof JsonObject operation) {
-          operation.remove("security");
-        }
-      }
-    }
-    return document;
-  }
-
-  /** With responses' content that is no JSON set aside under {@link #OTHER_CONTENT}. */
-  static JsonObject withoutOtherContent(JsonObject resolved) {
+  /**
+   * With what the library cannot deal with set aside: responses' content that is no JSON under
+   * {@link #OTHER_CONTENT}, what operations demand of callers under {@link #DEMANDS}.
+   */
+  static JsonObject prepared(JsonObject resolved) {
+    JsonArray ofAll = resolved.getJsonArray("security", new JsonArray());
+    resolved.remove("security");
     JsonObject paths = resolved.getJsonObject("paths", new JsonObject());
     for (String path : paths.fieldNames()) {
       JsonObject item = paths.getJsonObject(path);
       for (String method : item.fieldNames()) {
         if (item.getValue(method) instanceof JsonObject operation) {
+          operation.put(DEMANDS, operation.getJsonArray("security", ofAll).copy());
+          operation.remove("security");
           JsonObject responses = operation.getJsonObject("responses", new JsonObject());
           responses
               .fieldNames()
@@ -147,14 +145,6 @@ public final class Contract {
 
   OpenAPIContract model() {
     return model;
-  }
-
-  /**
-   * The same contract demanding nothing of the caller, to route by: for alternative security
-   * schemes the library adds a handler that refuses everybody, asked not to or not.
-   */
-  OpenAPIContract open() {
-    return open;
   }
 
   String title() {

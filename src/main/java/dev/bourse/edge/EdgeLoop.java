@@ -83,10 +83,10 @@ final class EdgeLoop {
   }
 
   private Router router(Contract contract) {
-    RouterBuilder builder = RouterBuilder.create(vertx, contract.open());
+    RouterBuilder builder = RouterBuilder.create(vertx, contract.model());
     for (OpenAPIRoute route : builder.getRoutes()) {
-      String id = route.getOperation().getOperationId();
-      io.vertx.openapi.contract.Operation model = contract.model().operation(id);
+      io.vertx.openapi.contract.Operation model = route.getOperation();
+      String id = model.getOperationId();
       Operation operation = edge.operations().byId().get(id);
       if (operation == null) {
         throw new IllegalStateException("operation " + id + " has no handler");

@@ -11,7 +11,6 @@ import io.vertx.json.schema.common.dsl.SchemaType;
 import io.vertx.openapi.contract.Location;
 import io.vertx.openapi.contract.MediaType;
 import io.vertx.openapi.contract.Parameter;
-import io.vertx.openapi.contract.SecurityRequirement;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -60,14 +59,14 @@ final class Endpoint {
     this.id = model.getOperationId();
     this.operation = operation;
     this.series = series;
-    List<SecurityRequirement> security = model.getSecurityRequirements();
+    List<Demand> demands = demands(model);
     Set<String> accepted = new LinkedHashSet<>();
-    security.forEach(requirement -> accepted.addAll(requirement.getNames()));
+    demands.forEach(demand -> accepted.add(demand.scheme()));
     this.schemes = accepted;
     this.scope =
-        security.stream()
-            .filter(requirement -> requirement.getNames().contains(Principal.SCHEME))
-            .flatMap(requirement -> requirement.getScopes(Principal.SCHEME).stream())
+        demands.stream()
+            .filter(demand -> demand.scheme().equals(Principal.SCHEME))
+            .flatMap(demand -> demand.scopes().stream())
             .findFirst()
             .flatMap(Scope::find)
             .orElse(null);
@@ -90,6 +89,29 @@ final class Endpoint {
     }
     this.takesBytes = takesBytes(model);
     this.body = model.getRequestBody() == null || takesBytes ? null : new Shape(bodySchema(model));
+  }
+
+  /**
+   * One kind of caller that may call.
+   *
+   * @param scheme the security scheme; several names of one requirement, which nobody can satisfy
+   *     at once, stand together as one that does not exist
+   * @param scopes what the caller must be allowed to do
+   */
+  record Demand(String scheme, List<String> scopes) {}
+
+  /** Who may call an operation; empty when anybody may. */
+  static List<Demand> demands(io.vertx.openapi.contract.Operation model) {
+    List<Demand> demands = new ArrayList<>();
+    for (Object requirement : model.getOpenAPIModel().getJsonArray(Contract.DEMANDS)) {
+      JsonObject schemes = (JsonObject) requirement;
+      List<String> scopes = new ArrayList<>();
+      for (String scheme : schemes.fieldNames()) {
+        schemes.getJsonArray(scheme).forEach(scope -> scopes.add(String.valueOf(scope)));
+      }
+      demands.add(new Demand(String.join("+", schemes.fieldNames()), scopes));
+    }
+    return demands;
   }
 
   private static List<String> mediaTypes(io.vertx.openapi.contract.Operation model) {
@@ -123,13 +145,12 @@ final class Endpoint {
   static List<String> faults(io.vertx.openapi.contract.Operation model) {
     List<String> faults = new ArrayList<>();
     String id = model.getOperationId();
-    for (SecurityRequirement requirement : model.getSecurityRequirements()) {
-      if (requirement.size() != 1 || !SCHEMES.containsAll(requirement.getNames())) {
-        faults.add(
-            "operation " + id + " demands " + requirement.getNames() + ", not one of " + SCHEMES);
+    for (Demand demand : demands(model)) {
+      if (!SCHEMES.contains(demand.scheme())) {
+        faults.add("operation " + id + " demands " + demand.scheme() + ", not one of " + SCHEMES);
         continue;
       }
-      List<String> scopes = requirement.getScopes(requirement.getNames().iterator().next());
+      List<String> scopes = demand.scopes();
       if (scopes.size() > 1) {
         faults.add("operation " + id + " demands more than one scope");
       }

@@ -5,7 +5,6 @@ import dev.bourse.core.ErrorCode;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import io.vertx.openapi.contract.SecurityRequirement;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -158,17 +157,16 @@ final class Pages {
         .formatted(
             operation.getHttpMethod().name(),
             operation.getAbsoluteOpenAPIPath(),
-            operation.getSecurityRequirements().stream()
+            Endpoint.demands(operation).stream()
                 .map(Pages::credential)
                 .findFirst()
                 .orElse("no token"),
             operation.getOpenAPIModel().getString("summary"));
   }
 
-  private static String credential(SecurityRequirement requirement) {
-    String scheme = requirement.getNames().iterator().next();
-    return requirement.getScopes(scheme).stream()
+  private static String credential(Endpoint.Demand demand) {
+    return demand.scopes().stream()
         .findFirst()
-        .orElse(scheme.equals(Principal.SCHEME) ? "any token" : scheme);
+        .orElse(demand.scheme().equals(Principal.SCHEME) ? "any token" : demand.scheme());
   }
 }

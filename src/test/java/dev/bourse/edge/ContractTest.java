@@ -47,8 +47,7 @@ class ContractTest {
                 .compose(schemas -> OpenAPIVersion.V3_1.validateContract(vertx, schemas, document))
                 .await();
         assertEquals(true, outcome.getValid(), contract.name());
-        OpenAPIContract checked =
-            OpenAPIContract.from(vertx, Contract.withoutOtherContent(document)).await();
+        OpenAPIContract checked = OpenAPIContract.from(vertx, Contract.prepared(document)).await();
         assertEquals(contract.model().operations().size(), checked.operations().size());
       }
     } finally {
