@@ -324,8 +324,8 @@ class TokenAdminApiTest {
       child.terminate();
     }
     assertTrue(Files.size(log) > 0, "nothing was logged");
-    try (Stream<Path> files = Files.list(data)) {
-      for (Path file : files.toList()) {
+    try (Stream<Path> files = Files.walk(data)) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
         String content = Files.readString(file, StandardCharsets.ISO_8859_1);
         for (String secret : secrets) {
           assertFalse(content.contains(secret), file + " holds a secret");
