@@ -437,7 +437,7 @@ class MoveTest {
       try (BufferedReader progress = child.errorReader(StandardCharsets.UTF_8)) {
         String line = progress.readLine();
         // Newer JVMs warn of the driver's native code where no jar's manifest permits it.
-        while (line != null && line.startsWith("WARNING: ")) {
+        while (line != null && (line.isEmpty() || line.startsWith("WARNING: "))) {
           line = progress.readLine();
         }
         assertTrue(line != null && line.startsWith("importing audit: "), line);
