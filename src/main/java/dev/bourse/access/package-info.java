@@ -1,5 +1,5 @@
 /**
- * Who is calling and what they may do: organizations, API tokens, scopes, principals.
+ * Who is calling and what they may do: organizations, their API tokens and members, operators.
  *
  * <p>{@link dev.bourse.access.Tokens} reads every live token at the start and answers from memory,
  * so authentication never waits for the store. Of a secret only its SHA-256 is kept: it has 190
@@ -12,8 +12,14 @@
  * that fails is repeated every second, so that a revoked token is never taken for long. The last
  * live operator's token cannot be revoked: nobody could mint another.
  *
- * <p>Rejected: signed tokens that carry their own claims (they cannot be revoked before they
- * expire), and scopes that imply others (what a token may do would no longer be what it lists).
+ * <p>Members act with signed tokens ({@link dev.bourse.access.MemberTokens}), for they sign in anew
+ * all the time and nothing of it has to be stored. What such a token claims is who it is for, not
+ * what they may do: whether the member may still act is asked of {@link dev.bourse.access.Members}
+ * at each request.
+ *
+ * <p>Rejected: signed tokens for organizations (they could not be revoked before they expire, and
+ * live for months), and scopes that imply others (what a token may do would no longer be what it
+ * lists).
  */
 @NullMarked
 package dev.bourse.access;
