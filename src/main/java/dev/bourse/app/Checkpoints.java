@@ -5,14 +5,17 @@ import dev.bourse.blob.LocalBlobs;
 import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.StorageFull;
+import dev.bourse.checkpoint.CheckpointChanges;
 import dev.bourse.checkpoint.CheckpointRoutes;
 import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.CheckpointStore;
 import dev.bourse.checkpoint.ContentRoutes;
+import dev.bourse.checkpoint.DirectUploadService;
+import dev.bourse.checkpoint.Landing;
 import dev.bourse.checkpoint.PublicCheckpointRoutes;
 import dev.bourse.checkpoint.ReviewService;
 import dev.bourse.checkpoint.Sweep;
-import dev.bourse.checkpoint.UploadService;
+import dev.bourse.checkpoint.UploadSessionService;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Operations;
@@ -63,22 +66,26 @@ final class Checkpoints {
         .map(
             blobs -> {
               CheckpointStore store = new CheckpointStore(database);
-              CheckpointService checkpoints =
-                  new CheckpointService(store, config.checkpoints(), clock, random);
-              UploadService uploads = new UploadService(checkpoints, store, blobs, clock, random);
+              CheckpointChanges changes = new CheckpointChanges(store, config.checkpoints(), clock);
+              CheckpointService checkpoints = new CheckpointService(changes, store, clock, random);
+              Landing landing = new Landing(changes, store, clock, random);
+              DirectUploadService direct =
+                  new DirectUploadService(checkpoints, landing, blobs, clock, random);
+              UploadSessionService sessions =
+                  new UploadSessionService(checkpoints, landing, store, blobs, clock);
               new PublicCheckpointRoutes(checkpoints).bind(operations);
-              new CheckpointRoutes(checkpoints, uploads, baseUrl).bind(operations);
+              new CheckpointRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
               new ContentRoutes(checkpoints, blobs).bind(operations);
-              new ReviewRoutes(new ReviewService(checkpoints, store, clock), config.checkpoints())
+              new ReviewRoutes(new ReviewService(changes, store, clock), config.checkpoints())
                   .bind(operations);
-              Sweep sweep = new Sweep(checkpoints, store, blobs, clock);
+              Sweep sweep = new Sweep(changes, store, blobs, clock);
               Upkeep upkeep =
                   new Upkeep(
                       vertx,
                       "deleting bytes of no more use",
                       config.checkpoints().sweepMillis(),
                       System::nanoTime,
-                      () -> uploads.closeIdle().compose(closed -> sweep.run()).map(n -> n > 0));
+                      () -> sessions.closeIdle().compose(closed -> sweep.run()).map(n -> n > 0));
               ground.stops().push(blobs::close);
               upkeep.start();
               ground.stops().push(upkeep::stop);

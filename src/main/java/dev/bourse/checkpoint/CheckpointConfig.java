@@ -11,6 +11,11 @@ import java.time.Duration;
  * @param itemBytes {@code checkpoints.item-bytes}: the longest file at all
  * @param orgBytes {@code checkpoints.org-bytes}: what an organization's files hold together,
  *     announced ones included
+ * @param platformBytes {@code checkpoints.platform-bytes}: what the platform's own documents hold
+ *     together, so that a slip of an operator's script cannot fill the disk that organizations were
+ *     promised; usually no more than one of these may
+ * @param publisher {@code checkpoints.publisher}: who the platform's documents are by, as readers
+ *     are told
  * @param sessionMillis {@code checkpoints.session-lifetime}: how long announced bytes are awaited
  * @param sweepMillis {@code checkpoints.sweep-interval}: how often what is of no more use is looked
  *     for
@@ -22,12 +27,17 @@ public record CheckpointConfig(
     long directBytes,
     long itemBytes,
     long orgBytes,
+    long platformBytes,
+    String publisher,
     long sessionMillis,
     long sweepMillis,
     long graceMillis) {
   private static final long MIB = 1L << 20;
   private static final long GIB = 1L << 30;
   private static final long PIB = 1L << 50;
+
+  /** A line of a list, as a title is. */
+  private static final int MOST_NAME = 200;
 
   /** A direct upload is one request that cannot be resumed: a few minutes on a slow line. */
   private static final long MOST_DIRECT = GIB;
@@ -38,6 +48,8 @@ public record CheckpointConfig(
         settings.bytes("checkpoints.direct-bytes", 32 * MIB, 1, MOST_DIRECT),
         settings.bytes("checkpoints.item-bytes", 50 * GIB, 1, PIB),
         settings.bytes("checkpoints.org-bytes", 200 * GIB, 1, PIB),
+        settings.bytes("checkpoints.platform-bytes", 200 * GIB, 1, PIB),
+        publisher(settings),
         settings.millis(
             "checkpoints.session-lifetime",
             Duration.ofDays(7),
@@ -53,5 +65,13 @@ public record CheckpointConfig(
             Duration.ofMinutes(1),
             Duration.ZERO,
             Duration.ofDays(7)));
+  }
+
+  private static String publisher(Settings settings) {
+    String name = settings.text("checkpoints.publisher", "Bourse");
+    if (name.isBlank() || name.length() > MOST_NAME) {
+      settings.fault("checkpoints.publisher", name, "a name of 1 to " + MOST_NAME + " characters");
+    }
+    return name;
   }
 }

@@ -25,16 +25,21 @@ public final class CheckpointRoutes {
   private static final String SESSIONS = "/upload/";
 
   private final CheckpointService checkpoints;
-  private final UploadService uploads;
+  private final DirectUploadService direct;
+  private final UploadSessionService sessions;
   private final Supplier<String> baseUrl;
 
   /**
    * @param baseUrl what clients call the service; asked for once it listens
    */
   public CheckpointRoutes(
-      CheckpointService checkpoints, UploadService uploads, Supplier<String> baseUrl) {
+      CheckpointService checkpoints,
+      DirectUploadService direct,
+      UploadSessionService sessions,
+      Supplier<String> baseUrl) {
     this.checkpoints = checkpoints;
-    this.uploads = uploads;
+    this.direct = direct;
+    this.sessions = sessions;
     this.baseUrl = baseUrl;
   }
 
@@ -64,7 +69,7 @@ public final class CheckpointRoutes {
     CheckpointConfig config = checkpoints.config();
     return checkpoints
         .listOfOrg(
-            caller,
+            caller.org().orgId(),
             call.findText("q").orElse(""),
             call.findText("before"),
             CheckpointView.limit(call.findInteger("limit")))
@@ -86,7 +91,7 @@ public final class CheckpointRoutes {
 
   private Future<Answer> publish(Call call) {
     return checkpoints
-        .publish(call.principal(), publication(call.body()))
+        .publish(Publisher.of(call.principal()), publication(call.body()))
         .map(announced -> Answer.created(announcement(announced)));
   }
 
@@ -141,14 +146,14 @@ public final class CheckpointRoutes {
 
   private Future<Answer> read(Call call) {
     return checkpoints
-        .get(call.principal(), call.text("id"))
+        .get(call.principal().org().orgId(), call.text("id"))
         .map(found -> Answer.ok(own(call.principal(), found)));
   }
 
   private Future<Answer> delete(Call call) {
     String id = call.text("id");
     return checkpoints
-        .delete(call.principal(), id)
+        .delete(Publisher.of(call.principal()), id)
         .map(
             at ->
                 Answer.ok(
@@ -159,15 +164,15 @@ public final class CheckpointRoutes {
   }
 
   private Future<Answer> writeContent(Call call) {
-    return uploads
-        .putContent(call.principal(), call.text("id"), source(call))
+    return direct
+        .put(Publisher.of(call.principal()), call.text("id"), source(call))
         .map(landed -> Answer.ok(own(call.principal(), landed)));
   }
 
   private Future<Answer> commit(Call call) {
-    return uploads
+    return sessions
         .commit(
-            call.principal(),
+            Publisher.of(call.principal()),
             call.text("id"),
             call.body().getLong("bytes"),
             Optional.ofNullable(call.body().getString("sha256")))
@@ -175,12 +180,12 @@ public final class CheckpointRoutes {
   }
 
   private Future<Answer> putUpload(Call call) {
-    return uploads
-        .putSession(call.text("session"), call.header("Content-Range"), source(call))
+    return sessions
+        .put(call.text("session"), call.header("Content-Range"), source(call))
         .map(CheckpointRoutes::progress);
   }
 
-  private static Answer progress(UploadService.Progress progress) {
+  private static Answer progress(UploadSessionService.Progress progress) {
     if (progress.isComplete()) {
       return Answer.ok(
           new JsonObject()

@@ -7,44 +7,35 @@ import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Page;
-import dev.bourse.core.Text;
-import dev.bourse.store.GuardFailed;
 import io.vertx.core.Future;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** What members do with checkpoints, but for sending their bytes: {@link UploadService}. */
+/**
+ * What members and operators do with checkpoints, but for sending their bytes: {@link
+ * DirectUploadService} and {@link UploadSessionService}.
+ */
 public final class CheckpointService {
-  /** The kind of organization the public feed is open to. */
-  private static final String PUBLISHES = "public_research";
-
-  /** Items of one organization: what a search over all of them reads in a few milliseconds. */
-  static final int MAX_ITEMS_PER_ORG = 10_000;
-
-  /** Changes of one item that overtake each other: a person's double click, not a crowd. */
-  private static final int MAX_ATTEMPTS = 8;
-
-  private static final long RETRY_MILLIS = 1_000;
-
   /** 256 bits and a little: nobody guesses a session. */
   private static final int SESSION_CHARACTERS = 43;
 
+  private final CheckpointChanges changes;
   private final CheckpointStore store;
   private final CheckpointConfig config;
   private final Clock clock;
   private final RandomGenerator random;
 
   public CheckpointService(
-      CheckpointStore store, CheckpointConfig config, Clock clock, RandomGenerator random) {
+      CheckpointChanges changes, CheckpointStore store, Clock clock, RandomGenerator random) {
+    this.changes = changes;
     this.store = store;
-    this.config = config;
+    this.config = changes.config();
     this.clock = clock;
     this.random = random;
   }
@@ -55,21 +46,12 @@ public final class CheckpointService {
 
   /** Whether the organization may publish on the public feed. */
   public static boolean publishesPublicly(Principal caller) {
-    return caller.org().kind().equals(PUBLISHES);
+    return Publisher.publishesPublicly(caller);
   }
 
   /** The member a caller is; empty for an organization's token, which only reads. */
   public static Optional<String> member(Principal caller) {
     return Optional.ofNullable(caller.member());
-  }
-
-  private static String requireMember(Principal caller) {
-    return member(caller)
-        .orElseThrow(
-            () ->
-                ApiError.of(
-                    ErrorCode.FORBIDDEN,
-                    "an organization's token only reads checkpoints; use a member's"));
   }
 
   /**
@@ -94,19 +76,18 @@ public final class CheckpointService {
    * <p>Fails with {@code forbidden}, {@code too-large}, {@code secret-detected}, {@code conflict}
    * {@code exists}, {@code gone} or {@code org-cap}.
    */
-  public Future<Announced> publish(Principal caller, Publication publication) {
-    String member = requireMember(caller);
-    if (publication.visibility() == Visibility.PUBLIC && !publishesPublicly(caller)) {
+  public Future<Announced> publish(Publisher publisher, Publication publication) {
+    if (publication.visibility() == Visibility.PUBLIC && !publisher.publishesPublicly()) {
       throw ApiError.of(
               ErrorCode.FORBIDDEN,
-              "the public feed is not open to " + caller.org().orgId() + "; use visibility org")
+              "the public feed is not open to " + publisher.orgId() + "; use visibility org")
           .with("reason", "public-restricted");
     }
     boolean resumable =
         publication.resumable().orElse(publication.facts().bytes() > config.directBytes());
     requireFit(publication.facts(), resumable);
     requireNoSecret(publication.facts());
-    return retried(() -> announce(caller, member, publication, resumable));
+    return changes.retried(() -> announce(publisher, publication, resumable));
   }
 
   private void requireFit(Facts facts, boolean resumable) {
@@ -157,8 +138,8 @@ public final class CheckpointService {
   }
 
   private Future<Announced> announce(
-      Principal caller, String member, Publication publication, boolean resumable) {
-    String orgId = caller.org().orgId();
+      Publisher publisher, Publication publication, boolean resumable) {
+    String orgId = publisher.orgId();
     String fileName = publication.facts().fileName();
     Replace replace = publication.replace();
     Future<Optional<Checkpoint>> named =
@@ -171,18 +152,18 @@ public final class CheckpointService {
               Optional<Checkpoint> atPlace = found.resultAt(0);
               if (atPlace.isPresent() && atPlace.get().isDead(clock.millis())) {
                 Move removal = new Move(atPlace, Optional.empty());
-                return commit(removal, List.of())
-                    .compose(removed -> announce(caller, member, publication, resumable));
+                return changes
+                    .commit(removal, List.of())
+                    .compose(removed -> announce(publisher, publication, resumable));
               }
               Optional<Checkpoint> replaced =
-                  replace.choose(atPlace, found.resultAt(1), member, publication.visibility());
-              return announce(caller, member, publication, resumable, replaced);
+                  replace.choose(atPlace, found.resultAt(1), publisher, publication.visibility());
+              return announce(publisher, publication, resumable, replaced);
             });
   }
 
   private Future<Announced> announce(
-      Principal caller,
-      String member,
+      Publisher publisher,
       Publication publication,
       boolean resumable,
       Optional<Checkpoint> replaced) {
@@ -199,22 +180,23 @@ public final class CheckpointService {
                 () ->
                     Checkpoint.create(
                         Ids.next("ckp", random),
-                        caller.org().orgId(),
+                        publisher.orgId(),
                         publication.visibility(),
-                        member,
-                        null,
+                        publisher.creator(),
+                        publisher.name(),
                         draft));
     AuditRow row =
-        row(
-            caller.actor(),
+        changes.row(
+            publisher.actor(),
             item,
             "checkpoint_create",
-            describe(item, draft)
+            CheckpointChanges.describe(item, draft)
                 + " bytes="
                 + draft.facts().bytes()
                 + " upload="
                 + (resumable ? "resumable" : "direct"));
-    return commit(new Move(replaced, Optional.of(item)), List.of(row))
+    return changes
+        .commit(new Move(replaced, Optional.of(item)), List.of(row))
         .map(stored -> new Announced(item, draft, replaced.isPresent(), session));
   }
 
@@ -241,21 +223,25 @@ public final class CheckpointService {
   }
 
   /**
-   * A page of the organization's items and what they hold together.
+   * A page of one owner's items and what they hold together.
    *
-   * @param usedBytes of {@link CheckpointConfig#orgBytes}
+   * @param usedBytes of {@link CheckpointConfig#orgBytes}, or of {@link
+   *     CheckpointConfig#platformBytes}
    */
-  public record OrgPage(Page<CheckpointStore.Listed> page, long usedBytes) {}
+  public record OwnPage(Page<CheckpointStore.Listed> page, long usedBytes) {}
 
-  /** The organization's items in every state, newest first. */
-  public Future<OrgPage> listOfOrg(Principal caller, String q, Optional<String> before, int limit) {
-    String orgId = caller.org().orgId();
+  /**
+   * An organization's items in every state, newest first.
+   *
+   * @param orgId {@link Checkpoint#PLATFORM} for the platform's documents
+   */
+  public Future<OwnPage> listOfOrg(String orgId, String q, Optional<String> before, int limit) {
     Optional<CheckpointStore.Cursor> cursor = before.map(Cursors::parse);
     return Future.all(store.listOfOrg(orgId, q, cursor, limit), store.usage(orgId))
         .map(
             found -> {
               CheckpointStore.Usage usage = found.resultAt(1);
-              return new OrgPage(found.resultAt(0), usage.bytes());
+              return new OwnPage(found.resultAt(0), usage.bytes());
             });
   }
 
@@ -265,10 +251,9 @@ public final class CheckpointService {
     return store.listFeed(q, before.map(Cursors::parse), limit);
   }
 
-  /** An item of the caller's organization; {@code gone} for any other. */
-  public Future<CheckpointStore.Listed> get(Principal caller, String id) {
-    return findOwn(caller.org().orgId(), id)
-        .map(found -> found.orElseThrow(() -> Checkpoint.gone(id)));
+  /** An item of this organization; {@code gone} for any other. */
+  public Future<CheckpointStore.Listed> get(String orgId, String id) {
+    return findOwn(orgId, id).map(found -> found.orElseThrow(() -> Checkpoint.gone(id)));
   }
 
   /** An item on the public feed; {@code not-found} for any other. */
@@ -287,124 +272,26 @@ public final class CheckpointService {
     return store.find(id).map(found -> found.filter(l -> l.item().orgId().equals(orgId)));
   }
 
-  /** The caller's own item; {@code gone} for any other, {@code forbidden} for a token. */
-  Future<Checkpoint> getCreated(Principal caller, String id) {
-    String member = requireMember(caller);
-    return findOwn(caller.org().orgId(), id)
+  /** The publisher's own item; {@code gone} for any other. */
+  Future<Checkpoint> getCreated(Publisher publisher, String id) {
+    return findOwn(publisher.orgId(), id)
         .map(
             found ->
                 found
                     .map(CheckpointStore.Listed::item)
-                    .filter(item -> item.isBy(member))
+                    .filter(publisher::owns)
                     .orElseThrow(() -> Checkpoint.gone(id)));
   }
 
-  /** Removes an item from organization and feed; returns when. */
-  public Future<Long> delete(Principal caller, String id) {
-    requireMember(caller);
+  /** Removes the publisher's own item from organization and feed; returns when. */
+  public Future<Long> delete(Publisher publisher, String id) {
+    return delete(publisher.actor(), () -> getCreated(publisher, id));
+  }
+
+  private Future<Long> delete(String actor, Supplier<Future<Checkpoint>> finding) {
     long now = clock.millis();
-    return retried(
-            () ->
-                getCreated(caller, id)
-                    .compose(
-                        item ->
-                            commit(
-                                new Move(Optional.of(item), Optional.empty()),
-                                List.of(
-                                    row(
-                                        caller.actor(),
-                                        item,
-                                        "checkpoint_delete",
-                                        describe(item, item.shown()))))))
+    return changes
+        .retried(() -> finding.get().compose(item -> changes.remove(actor, item)))
         .map(now);
-  }
-
-  /**
-   * Makes a change of an item that is read anew when another change comes in between.
-   *
-   * @param reading the item as it is
-   * @param change the item as it is to be; may refuse
-   */
-  Future<Checkpoint> change(
-      Supplier<Future<Checkpoint>> reading,
-      Function<Checkpoint, Checkpoint> change,
-      Function<Checkpoint, List<AuditRow>> audit) {
-    return retried(
-        () ->
-            reading
-                .get()
-                .compose(
-                    before -> {
-                      Checkpoint after = change.apply(before);
-                      return commit(Move.of(before, after), audit.apply(after)).map(after);
-                    }));
-  }
-
-  Future<Void> commit(Move move, List<AuditRow> audit) {
-    return store
-        .commit(move, config.orgBytes(), MAX_ITEMS_PER_ORG, clock.millis(), audit)
-        .recover(
-            e ->
-                e instanceof GuardFailed failed && failed.guard().equals(CheckpointStore.ROOM)
-                    ? store
-                        .usage(move.item().orgId())
-                        .compose(u -> Future.failedFuture(full(move, u)))
-                    : Future.failedFuture(e));
-  }
-
-  private ApiError full(Move move, CheckpointStore.Usage usage) {
-    return ApiError.of(
-            ErrorCode.ORG_CAP,
-            move.bytesTaken()
-                + " bytes more do not fit: the organization's checkpoints hold "
-                + usage.bytes()
-                + " of "
-                + config.orgBytes()
-                + " bytes and are "
-                + usage.items()
-                + " of at most "
-                + MAX_ITEMS_PER_ORG
-                + "; delete some first")
-        .with("limit_bytes", config.orgBytes())
-        .with("used_bytes", usage.bytes());
-  }
-
-  /** Tries again while the item changes under it. */
-  <T> Future<T> retried(Supplier<Future<T>> attempt) {
-    return retried(attempt, MAX_ATTEMPTS);
-  }
-
-  private <T> Future<T> retried(Supplier<Future<T>> attempt, int left) {
-    return attempt
-        .get()
-        .recover(
-            e -> {
-              if (!(e instanceof GuardFailed failed)
-                  || !failed.guard().equals(CheckpointStore.UNCHANGED)) {
-                return Future.failedFuture(e);
-              }
-              return left > 1
-                  ? retried(attempt, left - 1)
-                  : Future.failedFuture(
-                      ApiError.retryLater(
-                          ErrorCode.OVERLOADED,
-                          "this checkpoint is being changed by others",
-                          RETRY_MILLIS));
-            });
-  }
-
-  AuditRow row(String actor, Checkpoint item, String action, String detail) {
-    return new AuditRow(clock.millis(), item.orgId(), actor, action, item.orgId(), detail);
-  }
-
-  static String describe(Checkpoint item, Revision revision) {
-    return "id="
-        + item.id()
-        + " revision="
-        + revision.number()
-        + " visibility="
-        + item.visibility().label()
-        + " filename="
-        + Text.shown(revision.facts().fileName());
   }
 }

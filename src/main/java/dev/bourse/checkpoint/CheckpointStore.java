@@ -4,18 +4,14 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.core.Page;
 import dev.bourse.store.Database;
-import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** Rows of checkpoints, of what organizations use, and of bytes that await deletion. */
 public final class CheckpointStore {
@@ -24,25 +20,6 @@ public final class CheckpointStore {
 
   /** The guard of a publication: the organization's storage has no room for it. */
   static final String ROOM = "organization has room";
-
-  private static final String ITEM =
-      "c.item_id, c.org_id, c.visibility, c.filename, c.creator, c.publisher_name, c.created_at,"
-          + " c.changed_at, c.last_revision, c.version, c.draft_revision, c.head_revision,"
-          + " c.live_revision";
-
-  private static final String REVISION_COLUMNS =
-      "revision, state, title, description, filename, content_type, bytes, declared_sha256,"
-          + " resumable, session_sha256, created_at, expires_at, sha256, published_at, review_id,"
-          + " findings, rejection_reason";
-
-  private static final int ITEM_COLUMNS = 13;
-
-  private static final String SELECTED =
-      ITEM + ", r." + REVISION_COLUMNS.replace(", ", ", r.") + ", o.display";
-
-  private static final String JOINED =
-      " c JOIN checkpoint_revision r ON r.item_id = c.item_id"
-          + " LEFT JOIN org o ON o.org_id = c.org_id ";
 
   private final Database database;
 
@@ -99,7 +76,13 @@ public final class CheckpointStore {
   }
 
   private Future<Optional<Listed>> one(String where, String... values) {
-    return items("SELECT " + SELECTED + " FROM checkpoint" + JOINED + where, List.of(values))
+    return items(
+            "SELECT "
+                + CheckpointRows.SELECTED
+                + " FROM checkpoint"
+                + CheckpointRows.JOINED
+                + where,
+            List.of(values))
         .map(found -> found.stream().findFirst());
   }
 
@@ -126,7 +109,9 @@ public final class CheckpointStore {
       Optional<Cursor> before,
       int limit) {
     StringBuilder sql =
-        new StringBuilder("SELECT ").append(SELECTED).append(" FROM (SELECT * FROM checkpoint");
+        new StringBuilder("SELECT ")
+            .append(CheckpointRows.SELECTED)
+            .append(" FROM (SELECT * FROM checkpoint");
     sql.append(" WHERE ").append(where);
     List<Object> parameters = new ArrayList<>(values);
     before.ifPresent(
@@ -136,9 +121,12 @@ public final class CheckpointStore {
         });
     if (!q.isEmpty()) {
       sql.append(" AND ").append(search).append(" LIKE ? ESCAPE '!'");
-      parameters.add('%' + searched(q).replaceAll("[!%_]", "!$0") + '%');
+      parameters.add('%' + CheckpointRows.searched(q).replaceAll("[!%_]", "!$0") + '%');
     }
-    sql.append(" ORDER BY ").append(time).append(" DESC, item_id DESC LIMIT ?)").append(JOINED);
+    sql.append(" ORDER BY ")
+        .append(time)
+        .append(" DESC, item_id DESC LIMIT ?)")
+        .append(CheckpointRows.JOINED);
     parameters.add(limit + 1);
     sql.append("ORDER BY c.").append(time).append(" DESC, c.item_id DESC");
     return items(sql.toString(), parameters).map(found -> Page.of(found, limit));
@@ -151,7 +139,7 @@ public final class CheckpointStore {
    */
   Future<Page<Listed>> listReviews(Optional<Cursor> after, int limit) {
     List<Object> parameters = new ArrayList<>();
-    StringBuilder sql = new StringBuilder("SELECT ").append(SELECTED);
+    StringBuilder sql = new StringBuilder("SELECT ").append(CheckpointRows.SELECTED);
     sql.append(" FROM (SELECT i.* FROM checkpoint i JOIN checkpoint_revision h");
     sql.append(" ON h.item_id = i.item_id AND h.revision = i.head_revision");
     sql.append(" WHERE h.state = 'review'");
@@ -160,7 +148,7 @@ public final class CheckpointStore {
           sql.append(" AND (i.changed_at > ? OR (i.changed_at = ? AND i.item_id > ?))");
           Collections.addAll(parameters, cursor.atMillis(), cursor.atMillis(), cursor.id());
         });
-    sql.append(" ORDER BY i.changed_at, i.item_id LIMIT ?)").append(JOINED);
+    sql.append(" ORDER BY i.changed_at, i.item_id LIMIT ?)").append(CheckpointRows.JOINED);
     sql.append("ORDER BY c.changed_at, c.item_id");
     parameters.add(limit + 1);
     return items(sql.toString(), parameters).map(found -> Page.of(found, limit));
@@ -170,11 +158,11 @@ public final class CheckpointStore {
   Future<List<Checkpoint>> listOverdue(Revision.State state, long beforeMillis, int limit) {
     return items(
             "SELECT "
-                + SELECTED
+                + CheckpointRows.SELECTED
                 + " FROM (SELECT i.* FROM checkpoint i JOIN checkpoint_revision d"
                 + " ON d.item_id = i.item_id AND d.revision = i.draft_revision"
                 + " WHERE d.state = ? AND d.expires_at <= ? ORDER BY d.expires_at LIMIT ?)"
-                + JOINED,
+                + CheckpointRows.JOINED,
             List.of(state.label(), beforeMillis, limit))
         .map(found -> found.stream().map(Listed::item).toList());
   }
@@ -199,15 +187,16 @@ public final class CheckpointStore {
       Move move, long mostBytes, long mostItems, long nowMillis, List<AuditRow> audit) {
     List<Statement> statements = new ArrayList<>();
     Checkpoint item = move.item();
-    move.dropped().forEach(revision -> statements.add(deletion(item.id(), revision)));
+    move.dropped()
+        .forEach(revision -> statements.add(CheckpointRows.deletion(item.id(), revision)));
     if (move.before().isEmpty()) {
-      statements.add(insertion(item));
+      statements.add(CheckpointRows.insertion(item));
     } else if (move.after().isPresent()) {
-      statements.add(update(move.before().get(), item));
+      statements.add(CheckpointRows.update(move.before().get(), item));
     }
     for (Revision revision : move.written()) {
-      statements.add(deletion(item.id(), revision));
-      statements.add(insertion(item.id(), revision));
+      statements.add(CheckpointRows.deletion(item.id(), revision));
+      statements.add(CheckpointRows.insertion(item.id(), revision));
     }
     if (move.after().isEmpty()) {
       statements.add(
@@ -298,9 +287,9 @@ public final class CheckpointStore {
     String marks = String.join(", ", Collections.nCopies(itemIds.size(), "?"));
     return items(
             "SELECT "
-                + SELECTED
+                + CheckpointRows.SELECTED
                 + " FROM checkpoint"
-                + JOINED
+                + CheckpointRows.JOINED
                 + "WHERE c.item_id IN ("
                 + marks
                 + ")",
@@ -313,201 +302,7 @@ public final class CheckpointStore {
             });
   }
 
-  private static Statement insertion(Checkpoint item) {
-    return Statement.guarded(
-        UNCHANGED,
-        "INSERT INTO checkpoint (item_id, org_id, visibility, filename, creator, publisher_name,"
-            + " created_at, changed_at, last_revision, version, draft_revision, head_revision,"
-            + " live_revision, search, feed_at, feed_search)"
-            + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        item.id(),
-        item.orgId(),
-        item.visibility().label(),
-        item.fileName(),
-        item.creator(),
-        item.publisherName(),
-        item.createdAtMillis(),
-        item.changedAtMillis(),
-        item.lastRevision(),
-        item.version(),
-        number(item.draft()),
-        number(item.head()),
-        number(item.live()),
-        searched(item.shown().facts()),
-        feedAt(item),
-        feedSearch(item));
-  }
-
-  /** The place is asked for too: renaming may meet another item there. */
-  private static Statement update(Checkpoint before, Checkpoint item) {
-    return Statement.guarded(
-        UNCHANGED,
-        "UPDATE checkpoint SET filename = ?, changed_at = ?, last_revision = ?, version = ?,"
-            + " draft_revision = ?, head_revision = ?, live_revision = ?, search = ?, feed_at = ?,"
-            + " feed_search = ? WHERE item_id = ? AND version = ? AND NOT EXISTS (SELECT 1 FROM"
-            + " checkpoint other WHERE other.org_id = ? AND other.visibility = ?"
-            + " AND other.filename = ? AND other.item_id <> ?)",
-        item.fileName(),
-        item.changedAtMillis(),
-        item.lastRevision(),
-        item.version(),
-        number(item.draft()),
-        number(item.head()),
-        number(item.live()),
-        searched(item.shown().facts()),
-        feedAt(item),
-        feedSearch(item),
-        item.id(),
-        before.version(),
-        item.orgId(),
-        item.visibility().label(),
-        item.fileName(),
-        item.id());
-  }
-
-  private static Statement deletion(String itemId, Revision revision) {
-    return Statement.of(
-        "DELETE FROM checkpoint_revision WHERE item_id = ? AND revision = ?",
-        itemId,
-        revision.number());
-  }
-
-  private static Statement insertion(String itemId, Revision revision) {
-    Facts facts = revision.facts();
-    return Statement.of(
-        "INSERT INTO checkpoint_revision (item_id, "
-            + REVISION_COLUMNS
-            + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        itemId,
-        revision.number(),
-        revision.state().label(),
-        facts.title(),
-        facts.description(),
-        facts.fileName(),
-        facts.contentType(),
-        facts.bytes(),
-        facts.sha256(),
-        revision.resumable(),
-        revision.sessionSha256(),
-        revision.createdAtMillis(),
-        revision.expiresAtMillis(),
-        revision.sha256(),
-        revision.publishedAtMillis(),
-        revision.reviewId(),
-        new JsonArray(revision.findings()).encode(),
-        revision.rejectionReason());
-  }
-
-  private static @Nullable Integer number(@Nullable Revision revision) {
-    return revision == null ? null : revision.number();
-  }
-
-  private static @Nullable Long feedAt(Checkpoint item) {
-    Revision live = item.visibility() == Visibility.PUBLIC ? item.live() : null;
-    return live == null ? null : live.publishedAtMillis();
-  }
-
-  private static @Nullable String feedSearch(Checkpoint item) {
-    Revision live = item.visibility() == Visibility.PUBLIC ? item.live() : null;
-    return live == null ? null : searched(live.facts());
-  }
-
-  private static String searched(Facts facts) {
-    return searched(facts.title() + '\n' + facts.description() + '\n' + facts.fileName());
-  }
-
-  /** Text as it is compared: in lower case by rules that no engine or locale changes. */
-  private static String searched(String text) {
-    return text.toLowerCase(Locale.ROOT);
-  }
-
-  /** An item row joined with one of its revisions. */
-  private record Piece(
-      Listed whole, @Nullable Long draft, @Nullable Long head, @Nullable Long live) {}
-
   private Future<List<Listed>> items(String sql, List<?> parameters) {
-    return database.read(sql, parameters, CheckpointStore::piece).map(CheckpointStore::assembled);
-  }
-
-  private static List<Listed> assembled(List<Piece> pieces) {
-    Map<String, List<Piece>> byItem = new LinkedHashMap<>();
-    for (Piece piece : pieces) {
-      byItem.computeIfAbsent(piece.whole.item().id(), id -> new ArrayList<>()).add(piece);
-    }
-    return byItem.values().stream().map(CheckpointStore::whole).toList();
-  }
-
-  private static Listed whole(List<Piece> pieces) {
-    Map<Long, Revision> revisions = new LinkedHashMap<>();
-    for (Piece piece : pieces) {
-      Revision revision = piece.whole.item().shown();
-      revisions.put((long) revision.number(), revision);
-    }
-    Piece first = pieces.get(0);
-    Checkpoint item = first.whole.item();
-    return new Listed(
-        new Checkpoint(
-            item.id(),
-            item.orgId(),
-            item.visibility(),
-            item.fileName(),
-            item.creator(),
-            item.publisherName(),
-            item.createdAtMillis(),
-            item.changedAtMillis(),
-            item.lastRevision(),
-            item.version(),
-            revisions.get(first.draft),
-            revisions.get(first.head),
-            revisions.get(first.live)),
-        first.whole.orgDisplay());
-  }
-
-  private static Piece piece(Row row) {
-    String display = row.textOrNull(ITEM_COLUMNS + 17);
-    Checkpoint item =
-        new Checkpoint(
-            row.text(0),
-            row.text(1),
-            Visibility.of(row.text(2)),
-            row.text(3),
-            row.text(4),
-            row.textOrNull(5),
-            row.integer(6),
-            row.integer(7),
-            (int) row.integer(8),
-            row.integer(9),
-            null,
-            revision(row),
-            null);
-    return new Piece(
-        new Listed(item, display == null ? "" : display),
-        row.integerOrNull(10),
-        row.integerOrNull(11),
-        row.integerOrNull(12));
-  }
-
-  private static Revision revision(Row row) {
-    int at = ITEM_COLUMNS;
-    List<String> findings = new JsonArray(row.text(at + 15)).stream().map(String::valueOf).toList();
-    return new Revision(
-        (int) row.integer(at),
-        Revision.State.of(row.text(at + 1)),
-        new Facts(
-            row.text(at + 2),
-            row.text(at + 3),
-            row.text(at + 4),
-            row.text(at + 5),
-            row.integer(at + 6),
-            row.textOrNull(at + 7)),
-        row.truth(at + 8),
-        row.textOrNull(at + 9),
-        row.integer(at + 10),
-        row.integer(at + 11),
-        row.textOrNull(at + 12),
-        row.integerOrNull(at + 13),
-        row.textOrNull(at + 14),
-        findings,
-        row.textOrNull(at + 16));
+    return database.read(sql, parameters, CheckpointRows::piece).map(CheckpointRows::assembled);
   }
 }

@@ -42,7 +42,11 @@ public final class ContentRoutes {
 
   private Future<Answer> readOwn(Call call) {
     String id = call.text("id");
-    return answer(() -> checkpoints.get(call.principal(), id), Checkpoint::shown, call, Map.of());
+    return answer(
+        () -> checkpoints.get(call.principal().org().orgId(), id),
+        Checkpoint::shown,
+        call,
+        Map.of());
   }
 
   private Future<Answer> readPublic(Call call) {

@@ -33,18 +33,17 @@ public record Replace(Mode mode, String id) {
    *
    * @param atPlace the item of the same organization, visibility and file name
    * @param named the organization's item that {@link #id} names
-   * @param member who publishes
+   * @param publisher who publishes
    * @throws ApiError {@code conflict} {@code exists} when the place is taken; {@code gone} when the
-   *     named item is not the member's; {@code bad-request} when it is of another visibility
+   *     named item is not the publisher's; {@code bad-request} when it is of another visibility
    */
   Optional<Checkpoint> choose(
       Optional<Checkpoint> atPlace,
       Optional<Checkpoint> named,
-      String member,
+      Publisher publisher,
       Visibility visibility) {
     if (mode == Mode.ONE) {
-      Checkpoint one =
-          named.filter(item -> item.isBy(member)).orElseThrow(() -> Checkpoint.gone(id));
+      Checkpoint one = named.filter(publisher::owns).orElseThrow(() -> Checkpoint.gone(id));
       if (one.visibility() != visibility) {
         throw ApiError.badField(
             "visibility",
@@ -56,7 +55,7 @@ public record Replace(Mode mode, String id) {
       }
       return Optional.of(one);
     }
-    if (atPlace.isPresent() && (mode == Mode.NONE || !atPlace.get().isBy(member))) {
+    if (atPlace.isPresent() && (mode == Mode.NONE || !publisher.owns(atPlace.get()))) {
       throw taken(atPlace.get());
     }
     return atPlace;

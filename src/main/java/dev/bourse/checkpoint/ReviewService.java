@@ -14,12 +14,12 @@ import java.util.function.UnaryOperator;
  * meanwhile, the review is gone with it, so nobody approves what they have not seen.
  */
 public final class ReviewService {
-  private final CheckpointService checkpoints;
+  private final CheckpointChanges changes;
   private final CheckpointStore store;
   private final Clock clock;
 
-  public ReviewService(CheckpointService checkpoints, CheckpointStore store, Clock clock) {
-    this.checkpoints = checkpoints;
+  public ReviewService(CheckpointChanges changes, CheckpointStore store, Clock clock) {
+    this.changes = changes;
     this.store = store;
     this.clock = clock;
   }
@@ -87,7 +87,7 @@ public final class ReviewService {
 
   private Future<Review> decide(
       String actor, String reviewId, UnaryOperator<Checkpoint> decision, String detail) {
-    return checkpoints
+    return changes
         .change(
             () -> get(reviewId).map(Review::item),
             decision,
@@ -96,10 +96,10 @@ public final class ReviewService {
   }
 
   private AuditRow row(String actor, Checkpoint item, String reviewId, String detail) {
-    return checkpoints.row(
+    return changes.row(
         actor,
         item,
         "checkpoint_review",
-        CheckpointService.describe(item, item.shown()) + " review=" + reviewId + ' ' + detail);
+        CheckpointChanges.describe(item, item.shown()) + " review=" + reviewId + ' ' + detail);
   }
 }

@@ -31,15 +31,15 @@ public final class Sweep {
   /** An upload or blob younger than this may be about to get its row. */
   static final long ORPHAN_AGE_MILLIS = 3_600_000;
 
-  private final CheckpointService checkpoints;
+  private final CheckpointChanges changes;
   private final CheckpointStore store;
   private final BlobStore blobs;
   private final Clock clock;
   private String lastUpload = "";
   private String lastBlob = "";
 
-  public Sweep(CheckpointService checkpoints, CheckpointStore store, BlobStore blobs, Clock clock) {
-    this.checkpoints = checkpoints;
+  public Sweep(CheckpointChanges changes, CheckpointStore store, BlobStore blobs, Clock clock) {
+    this.changes = changes;
     this.store = store;
     this.blobs = blobs;
     this.clock = clock;
@@ -71,7 +71,7 @@ public final class Sweep {
 
   /** Drops the notes once they are as old again. */
   private Future<Done> forget() {
-    long before = clock.millis() - checkpoints.config().sessionMillis();
+    long before = clock.millis() - changes.config().sessionMillis();
     return store
         .listOverdue(Revision.State.EXPIRED, before, ROWS)
         .compose(
@@ -80,12 +80,12 @@ public final class Sweep {
 
   /** An item that changed meanwhile is left to the next run. */
   private Future<Void> commit(Move move) {
-    return checkpoints.commit(move, List.of()).otherwiseEmpty();
+    return changes.commit(move, List.of()).otherwiseEmpty();
   }
 
   private Future<Done> deleteGarbage() {
     return store
-        .listGarbage(clock.millis() - checkpoints.config().graceMillis(), ROWS)
+        .listGarbage(clock.millis() - changes.config().graceMillis(), ROWS)
         .compose(
             garbage ->
                 each(

@@ -5,8 +5,9 @@
  * <p>{@link dev.bourse.checkpoint.Checkpoint} is the pure model; a {@link
  * dev.bourse.checkpoint.Move} is one change of it with all that follows, which {@link
  * dev.bourse.checkpoint.CheckpointStore} commits at once. {@link
- * dev.bourse.checkpoint.UploadService} takes bytes in, always in the same order: inspected, durable
- * under a key no other bytes ever have, then the one commit that makes them readable. What a crash
+ * dev.bourse.checkpoint.DirectUploadService} and {@link dev.bourse.checkpoint.UploadSessionService}
+ * take bytes in, always in the same order: inspected, durable under a key no other bytes ever have,
+ * then the one commit that makes them readable, {@link dev.bourse.checkpoint.Landing}. What a crash
  * leaves between these, {@link dev.bourse.checkpoint.Sweep} deletes.
  *
  * <p>{@link dev.bourse.checkpoint.SecretScan} reads every byte that is uploaded and finds

@@ -53,7 +53,15 @@ class ConfigTest {
     assertEquals(0, config.simulated().failureRate());
     assertEquals(
         new CheckpointConfig(
-            true, 32L << 20, 50L << 30, 200L << 30, 7L * 86_400_000, 60_000, 60_000),
+            true,
+            32L << 20,
+            50L << 30,
+            200L << 30,
+            200L << 30,
+            "Bourse",
+            7L * 86_400_000,
+            60_000,
+            60_000),
         config.checkpoints());
     assertEquals(Optional.empty(), config.ssh());
     assertEquals(Optional.empty(), config.sharedBudgets());
@@ -92,6 +100,8 @@ class ConfigTest {
     values.put("checkpoints.direct-bytes", "1MiB");
     values.put("checkpoints.item-bytes", "2GiB");
     values.put("checkpoints.org-bytes", "12345");
+    values.put("checkpoints.platform-bytes", "54321");
+    values.put("checkpoints.publisher", "Grid");
     values.put("checkpoints.session-lifetime", "3h");
     values.put("checkpoints.sweep-interval", "5s");
     values.put("checkpoints.deletion-delay", "10s");
@@ -132,7 +142,8 @@ class ConfigTest {
     assertEquals(300_000, config.market().protectionMillis());
     assertEquals(3_000, config.market().leaseMillis());
     assertEquals(
-        new CheckpointConfig(false, 1L << 20, 2L << 30, 12_345, 3 * 3_600_000L, 5_000, 10_000),
+        new CheckpointConfig(
+            false, 1L << 20, 2L << 30, 12_345, 54_321, "Grid", 3 * 3_600_000L, 5_000, 10_000),
         config.checkpoints());
     assertEquals(1_000, config.simulated().provisionDelayMillis());
     assertEquals(0, config.simulated().reclaimDelayMillis());

@@ -27,7 +27,8 @@ import org.junit.jupiter.api.BeforeEach;
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 abstract class CheckpointFixture extends StoreFixture {
   static final CheckpointConfig CONFIG =
-      new CheckpointConfig(true, 1_000_000, 10_000_000, 20_000_000, 1_000_000, 60_000, 1_000);
+      new CheckpointConfig(
+          true, 1_000_000, 10_000_000, 20_000_000, 5_000_000, "Bourse", 1_000_000, 60_000, 1_000);
 
   static final Organization LAB = new Organization("lab", "Open Lab", "public_research");
 
@@ -58,16 +59,20 @@ abstract class CheckpointFixture extends StoreFixture {
   final class Services {
     final CheckpointStore store;
     final CheckpointService checkpoints;
-    final UploadService uploads;
+    final DirectUploadService direct;
+    final UploadSessionService sessions;
     final ReviewService reviews;
     final Sweep sweep;
 
     Services(Database rows, BlobStore bytes) {
       store = new CheckpointStore(rows);
-      checkpoints = new CheckpointService(store, CONFIG, clock, random);
-      uploads = new UploadService(checkpoints, store, bytes, clock, random);
-      reviews = new ReviewService(checkpoints, store, clock);
-      sweep = new Sweep(checkpoints, store, bytes, clock);
+      CheckpointChanges changes = new CheckpointChanges(store, CONFIG, clock);
+      checkpoints = new CheckpointService(changes, store, clock, random);
+      Landing landing = new Landing(changes, store, clock, random);
+      direct = new DirectUploadService(checkpoints, landing, bytes, clock, random);
+      sessions = new UploadSessionService(checkpoints, landing, store, bytes, clock);
+      reviews = new ReviewService(changes, store, clock);
+      sweep = new Sweep(changes, store, bytes, clock);
     }
   }
 
@@ -75,8 +80,9 @@ abstract class CheckpointFixture extends StoreFixture {
     return new Services(database, blobs);
   }
 
-  static Principal member(String username) {
-    return new Principal(LAB, "member:" + username, "", Set.of(), null, null, username);
+  static Publisher member(String username) {
+    return Publisher.of(
+        new Principal(LAB, "member:" + username, "", Set.of(), null, null, username));
   }
 
   static CheckpointService.Publication publication(

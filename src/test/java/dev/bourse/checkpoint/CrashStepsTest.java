@@ -84,8 +84,7 @@ class CrashStepsTest extends CheckpointFixture {
   private Future<?> directly(Services services, String fileName) {
     return announce(services, fileName, NEW, false)
         .compose(
-            announced ->
-                services.uploads.putContent(member("alice"), announced.item().id(), source(NEW)));
+            announced -> services.direct.put(member("alice"), announced.item().id(), source(NEW)));
   }
 
   private Future<?> inSession(Services services, String fileName) {
@@ -93,11 +92,11 @@ class CrashStepsTest extends CheckpointFixture {
         .compose(
             announced ->
                 services
-                    .uploads
-                    .putSession(announced.session(), Optional.empty(), source(NEW))
+                    .sessions
+                    .put(announced.session(), Optional.empty(), source(NEW))
                     .compose(
                         sent ->
-                            services.uploads.commit(
+                            services.sessions.commit(
                                 member("alice"), announced.item().id(), NEW.length, NO_SHA)));
   }
 
@@ -158,22 +157,22 @@ class CrashStepsTest extends CheckpointFixture {
         CheckpointService.Announced announced =
             await(announce(services(), "f" + calls + carriesOutTheLast, NEW, true));
         String id = announced.item().id();
-        await(services().uploads.putSession(announced.session(), Optional.empty(), source(NEW)));
+        await(services().sessions.put(announced.session(), Optional.empty(), source(NEW)));
         reopen();
         Dying process = new Dying(calls, carriesOutTheLast);
         Future<?> committed =
-            process.services.uploads.commit(member("alice"), id, NEW.length, NO_SHA);
+            process.services.sessions.commit(member("alice"), id, NEW.length, NO_SHA);
         eventually("dies or ends", () -> process.isDead || committed.isComplete());
         finished = committed.isComplete();
         reopen();
         Future<CheckpointStore.Listed> again =
-            services().uploads.commit(member("alice"), id, NEW.length, NO_SHA);
+            services().sessions.commit(member("alice"), id, NEW.length, NO_SHA);
         if (await(services().store.find(id)).orElseThrow().item().draft() == null) {
           fails(ApiError.class, again);
         } else {
           await(again);
         }
-        Checkpoint item = await(services().checkpoints.get(member("alice"), id)).item();
+        Checkpoint item = await(services().checkpoints.get(LAB.orgId(), id)).item();
         assertArrayEquals(NEW, content(item, CheckpointView.live(item)));
       }
     }
@@ -182,13 +181,13 @@ class CrashStepsTest extends CheckpointFixture {
   private String publishOld(String fileName) throws Exception {
     CheckpointService.Announced announced = await(announce(services(), fileName, OLD, false));
     String id = announced.item().id();
-    await(services().uploads.putContent(member("alice"), id, source(OLD)));
+    await(services().direct.put(member("alice"), id, source(OLD)));
     return id;
   }
 
   /** Which edition readers get; it must be whole. */
   private int edition(String id) throws Exception {
-    Checkpoint item = await(services().checkpoints.get(member("alice"), id)).item();
+    Checkpoint item = await(services().checkpoints.get(LAB.orgId(), id)).item();
     Revision live = CheckpointView.live(item);
     byte[] bytes = content(item, live);
     assertEquals(sha256(bytes), live.sha256());

@@ -12,9 +12,12 @@ import org.junit.jupiter.api.Test;
 class ReplaceTest {
   private static final Optional<Checkpoint> NONE = Optional.empty();
   private static final Optional<Checkpoint> ALICES = Optional.of(item(Visibility.ORG));
+  private static final Publisher ALICE =
+      new Publisher("acme", "alice", "member:alice", null, false);
+  private static final Publisher BOB = new Publisher("acme", "bob", "member:bob", null, false);
   private static final Replace ONE = Replace.one("ckp_1");
 
-  private static void isTaken(Replace replace, Optional<Checkpoint> named, String member) {
+  private static void isTaken(Replace replace, Optional<Checkpoint> named, Publisher member) {
     assertEquals(
         "exists",
         refused(ErrorCode.CONFLICT, () -> replace.choose(ALICES, named, member, Visibility.ORG))
@@ -24,28 +27,28 @@ class ReplaceTest {
 
   @Test
   void itsCreatorRepublishingReplacesAnItem() {
-    assertEquals(ALICES, Replace.ANY.choose(ALICES, NONE, "alice", Visibility.ORG));
-    assertEquals(NONE, Replace.ANY.choose(NONE, NONE, "alice", Visibility.ORG));
+    assertEquals(ALICES, Replace.ANY.choose(ALICES, NONE, ALICE, Visibility.ORG));
+    assertEquals(NONE, Replace.ANY.choose(NONE, NONE, ALICE, Visibility.ORG));
   }
 
   @Test
   void aNewItemFindsItsPlaceFree() {
-    assertEquals(NONE, Replace.NONE.choose(NONE, NONE, "alice", Visibility.ORG));
-    isTaken(Replace.NONE, NONE, "alice");
+    assertEquals(NONE, Replace.NONE.choose(NONE, NONE, ALICE, Visibility.ORG));
+    isTaken(Replace.NONE, NONE, ALICE);
   }
 
   @Test
   void anotherMembersPlaceIsTaken() {
-    isTaken(Replace.ANY, NONE, "bob");
+    isTaken(Replace.ANY, NONE, BOB);
   }
 
   @Test
   void anItemIsReplacedByItsIdWhateverItsName() {
-    assertEquals(ALICES, ONE.choose(NONE, ALICES, "alice", Visibility.ORG));
-    assertEquals(ALICES, ONE.choose(ALICES, ALICES, "alice", Visibility.ORG));
-    refused(ErrorCode.GONE, () -> ONE.choose(NONE, ALICES, "bob", Visibility.ORG));
-    refused(ErrorCode.GONE, () -> ONE.choose(NONE, NONE, "alice", Visibility.ORG));
-    refused(ErrorCode.BAD_REQUEST, () -> ONE.choose(NONE, ALICES, "alice", Visibility.PUBLIC));
+    assertEquals(ALICES, ONE.choose(NONE, ALICES, ALICE, Visibility.ORG));
+    assertEquals(ALICES, ONE.choose(ALICES, ALICES, ALICE, Visibility.ORG));
+    refused(ErrorCode.GONE, () -> ONE.choose(NONE, ALICES, BOB, Visibility.ORG));
+    refused(ErrorCode.GONE, () -> ONE.choose(NONE, NONE, ALICE, Visibility.ORG));
+    refused(ErrorCode.BAD_REQUEST, () -> ONE.choose(NONE, ALICES, ALICE, Visibility.PUBLIC));
     Optional<Checkpoint> other =
         Optional.of(
             Checkpoint.create(
@@ -55,6 +58,6 @@ class ReplaceTest {
                 "alice",
                 null,
                 CheckpointSamples.draft(1, "b.bin")));
-    isTaken(Replace.one("ckp_2"), other, "alice");
+    isTaken(Replace.one("ckp_2"), other, ALICE);
   }
 }

@@ -50,26 +50,24 @@ class UploadTest extends CheckpointFixture {
             .publish(member("alice"), publication(Visibility.ORG, name, bytes, resumable)));
   }
 
-  private UploadService.Progress put(CheckpointService.Announced to, int from, int until)
+  private UploadSessionService.Progress put(CheckpointService.Announced to, int from, int until)
       throws Exception {
     return await(
         process()
-            .uploads
-            .putSession(
+            .sessions
+            .put(
                 to.session(),
                 Optional.of("bytes " + from + "-" + (until - 1) + "/" + BYTES.length),
                 source(BYTES, from, until, null)));
   }
 
-  private UploadService.Progress ask(CheckpointService.Announced of) throws Exception {
+  private UploadSessionService.Progress ask(CheckpointService.Announced of) throws Exception {
     return await(
-        process()
-            .uploads
-            .putSession(of.session(), Optional.of("bytes */*"), source(BYTES, 0, 0, null)));
+        process().sessions.put(of.session(), Optional.of("bytes */*"), source(BYTES, 0, 0, null)));
   }
 
   private Future<CheckpointStore.Listed> commit(CheckpointService.Announced of) {
-    return process().uploads.commit(member("alice"), of.item().id(), BYTES.length, NO_SHA);
+    return process().sessions.commit(member("alice"), of.item().id(), BYTES.length, NO_SHA);
   }
 
   private void isPublished(Checkpoint item, byte[] bytes) throws Exception {
@@ -88,8 +86,7 @@ class UploadTest extends CheckpointFixture {
   @Test
   void directBytesArePublishedWhole() throws Exception {
     String id = announce(false).item().id();
-    Checkpoint item =
-        await(process().uploads.putContent(member("alice"), id, source(BYTES))).item();
+    Checkpoint item = await(process().direct.put(member("alice"), id, source(BYTES))).item();
     isPublished(item, BYTES);
     assertEquals(List.of(), names(false), "no upload is left behind");
   }
@@ -122,8 +119,8 @@ class UploadTest extends CheckpointFixture {
     fails(
         IOException.class,
         process()
-            .uploads
-            .putSession(
+            .sessions
+            .put(
                 announced.session(),
                 Optional.of("bytes 0-*/*"),
                 source(BYTES, 0, 300_000, new IOException("gone"))));
@@ -152,7 +149,7 @@ class UploadTest extends CheckpointFixture {
     CheckpointService.Announced announced = announce(true);
     put(announced, 0, 500_000);
     clock.advance(OpenUploads.IDLE_MILLIS);
-    await(process().uploads.closeIdle());
+    await(process().sessions.closeIdle());
     put(announced, 500_000, BYTES.length);
     isPublished(await(commit(announced)).item(), BYTES);
   }
@@ -165,7 +162,7 @@ class UploadTest extends CheckpointFixture {
     conflict("object-missing", commit(announced));
     conflict(
         "size-mismatch",
-        process().uploads.commit(member("alice"), announced.item().id(), 5, NO_SHA));
+        process().sessions.commit(member("alice"), announced.item().id(), 5, NO_SHA));
     put(announced, 500_000, BYTES.length);
     isPublished(await(commit(announced)).item(), BYTES);
     conflict("not-pending", commit(announced));
@@ -178,7 +175,7 @@ class UploadTest extends CheckpointFixture {
     conflict(
         "sha-mismatch",
         process()
-            .uploads
+            .sessions
             .commit(
                 member("alice"),
                 announced.item().id(),
@@ -200,9 +197,8 @@ class UploadTest extends CheckpointFixture {
         fails(
                 ApiError.class,
                 process()
-                    .uploads
-                    .putSession(
-                        announced.session(), Optional.of("bytes */*"), source(BYTES, 0, 0, null)))
+                    .sessions
+                    .put(announced.session(), Optional.of("bytes */*"), source(BYTES, 0, 0, null)))
             .code());
   }
 
@@ -215,7 +211,7 @@ class UploadTest extends CheckpointFixture {
         ErrorCode.GONE,
         fails(
                 ApiError.class,
-                process().uploads.putSession(announced.session(), Optional.empty(), source(BYTES)))
+                process().sessions.put(announced.session(), Optional.empty(), source(BYTES)))
             .code());
   }
 
@@ -228,15 +224,15 @@ class UploadTest extends CheckpointFixture {
       CheckpointService.Announced announced = announce("s" + resumable, text, resumable);
       Future<?> sent =
           resumable
-              ? process().uploads.putSession(announced.session(), Optional.empty(), source(text))
-              : process().uploads.putContent(member("alice"), announced.item().id(), source(text));
+              ? process().sessions.put(announced.session(), Optional.empty(), source(text))
+              : process().direct.put(member("alice"), announced.item().id(), source(text));
       ApiError error = fails(ApiError.class, sent);
       assertEquals(ErrorCode.SECRET_DETECTED, error.code(), error.detail());
       assertEquals("private-key", error.extras().get("rule"));
       assertEquals(600_000L, error.extras().get("offset"));
       assertEquals(
           ErrorCode.GONE,
-          fails(ApiError.class, process().checkpoints.get(member("alice"), announced.item().id()))
+          fails(ApiError.class, process().checkpoints.get(LAB.orgId(), announced.item().id()))
               .code());
       assertEquals(List.of(), names(false));
       assertEquals(List.of(), names(true));
@@ -247,26 +243,22 @@ class UploadTest extends CheckpointFixture {
   @Test
   void aRefusedDirectRequestMayBeRepeated() throws Exception {
     String id = announce(false).item().id();
-    conflict(
-        "size-mismatch",
-        process().uploads.putContent(member("alice"), id, source(BYTES, 0, 5, null)));
+    conflict("size-mismatch", process().direct.put(member("alice"), id, source(BYTES, 0, 5, null)));
     fails(
         IOException.class,
         process()
-            .uploads
-            .putContent(
-                member("alice"), id, source(BYTES, 0, BYTES.length, new IOException("gone"))));
+            .direct
+            .put(member("alice"), id, source(BYTES, 0, BYTES.length, new IOException("gone"))));
     assertEquals(List.of(), names(false));
-    isPublished(
-        await(process().uploads.putContent(member("alice"), id, source(BYTES))).item(), BYTES);
-    conflict("not-pending", process().uploads.putContent(member("alice"), id, source(BYTES)));
+    isPublished(await(process().direct.put(member("alice"), id, source(BYTES))).item(), BYTES);
+    conflict("not-pending", process().direct.put(member("alice"), id, source(BYTES)));
   }
 
   @Test
   void eachKindOfUploadHasItsOwnWay() throws Exception {
     conflict(
         "resumable-upload",
-        process().uploads.putContent(member("alice"), announce(true).item().id(), source(BYTES)));
+        process().direct.put(member("alice"), announce(true).item().id(), source(BYTES)));
     conflict("wrong-status", commit(announce("b.bin", BYTES, false)));
   }
 }

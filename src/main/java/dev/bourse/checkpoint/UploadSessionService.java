@@ -1,268 +1,46 @@
 package dev.bourse.checkpoint;
 
-import dev.bourse.access.Principal;
-import dev.bourse.audit.AuditRow;
 import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.BlobStore;
-import dev.bourse.blob.Upload;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.core.Ids;
-import dev.bourse.core.Text;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the bytes of announced checkpoints and publishes them.
- *
- * <p>The order is always: all bytes there and inspected; durable under a key that no other bytes
- * ever have; then one commit, which moves the item to the new revision and the organization's
- * storage with it. A crash in between leaves the item as it was, and bytes that the sweep deletes.
+ * Takes the bytes of announced checkpoints that come in sessions, request after request, and
+ * publishes them when they are committed; in the order that {@link DirectUploadService} keeps.
  */
-public final class UploadService {
-  private static final int ATTEMPT_CHARACTERS = 16;
-
+public final class UploadSessionService {
   private final CheckpointService checkpoints;
+  private final Landing landing;
   private final CheckpointStore store;
   private final BlobStore blobs;
   private final OpenUploads open;
   private final Clock clock;
-  private final RandomGenerator random;
 
-  public UploadService(
+  public UploadSessionService(
       CheckpointService checkpoints,
+      Landing landing,
       CheckpointStore store,
       BlobStore blobs,
-      Clock clock,
-      RandomGenerator random) {
+      Clock clock) {
     this.checkpoints = checkpoints;
+    this.landing = landing;
     this.store = store;
     this.blobs = blobs;
     this.open = new OpenUploads(blobs, clock);
     this.clock = clock;
-    this.random = random;
   }
 
   /** Closes uploads whose clients have paused. */
   public Future<Void> closeIdle() {
     return open.closeIdle();
   }
-
-  // Direct uploads.
-
-  /**
-   * Takes all bytes of a direct upload and publishes them; gives the item.
-   *
-   * <p>Fails with {@code gone}, {@code conflict} (not pending, resumable upload, another size or
-   * digest than announced), {@code unsupported-media-type} or {@code secret-detected}.
-   */
-  public Future<CheckpointStore.Listed> putContent(Principal caller, String id, ByteSource source) {
-    return checkpoints
-        .getCreated(caller, id)
-        .compose(
-            item -> {
-              Revision draft = directDraft(item);
-              requireFit(draft.facts(), source);
-              return receive(caller, item, draft, source);
-            })
-        .compose(landed -> checkpoints.get(caller, id));
-  }
-
-  private Revision directDraft(Checkpoint item) {
-    Revision draft = item.draft();
-    if (draft == null || draft.isLate(clock.millis())) {
-      throw Refusal.NOT_PENDING.of("checkpoint " + item.id() + " awaits no bytes; announce it");
-    }
-    if (draft.resumable()) {
-      throw Refusal.RESUMABLE_UPLOAD.of(
-          "the bytes of " + item.id() + " go to its session_url, then commit");
-    }
-    return draft;
-  }
-
-  private static void requireFit(Facts facts, ByteSource source) {
-    String told = source.contentType().orElse("");
-    if (!normal(told).equals(normal(facts.contentType()))) {
-      throw ApiError.of(
-          ErrorCode.UNSUPPORTED_MEDIA_TYPE,
-          "Content-Type is "
-              + (told.isEmpty() ? "missing" : Text.shown(told))
-              + "; expected "
-              + facts.contentType()
-              + ", as announced");
-    }
-    OptionalLong length = source.length();
-    if (length.isPresent() && length.getAsLong() != facts.bytes()) {
-      throw sizeMismatch(facts, length.getAsLong());
-    }
-  }
-
-  /** Types that differ in case and blanks alone are one. */
-  private static String normal(String contentType) {
-    return contentType.replaceAll("\\s", "").toLowerCase(Locale.ROOT);
-  }
-
-  private static ApiError sizeMismatch(Facts facts, long bytes) {
-    return Refusal.SIZE_MISMATCH.of(
-        "the body has " + bytes + " bytes; " + facts.bytes() + " were announced");
-  }
-
-  private static ApiError tooMany(Facts facts) {
-    return Refusal.SIZE_MISMATCH.of(
-        "more bytes came than the " + facts.bytes() + " that were announced");
-  }
-
-  private Future<Checkpoint> receive(
-      Principal caller, Checkpoint item, Revision draft, ByteSource source) {
-    String name =
-        BlobName.directUpload(item.id(), draft.number(), Ids.base62(random, ATTEMPT_CHARACTERS));
-    Inspection inspection = new Inspection(draft.facts().fileName());
-    return blobs
-        .open(name, inspection)
-        .compose(
-            upload ->
-                source
-                    .read(BlobStore.BLOCK_BYTES, new Appending(upload, draft.facts(), 0)::take)
-                    .compose(
-                        bytes -> {
-                          if (bytes != draft.facts().bytes()) {
-                            throw sizeMismatch(draft.facts(), bytes);
-                          }
-                          String sha256 = inspection.end();
-                          requireDigest(draft.facts().sha256(), sha256);
-                          return upload.release().map(sha256);
-                        })
-                    .recover(e -> upload.release().transform(released -> Future.failedFuture(e))))
-        .compose(
-            sha256 ->
-                blobs
-                    .publish(name, BlobName.key(item.id(), draft.number(), sha256))
-                    .compose(durable -> land(caller, item, draft, sha256, inspection)))
-        .recover(
-            e ->
-                blobs
-                    .abandon(name)
-                    .transform(abandoned -> refused(caller.actor(), item, draft, e)));
-  }
-
-  /** Hands blocks to an upload, up to what was announced. */
-  private static final class Appending {
-    private final Upload upload;
-    private final Facts facts;
-    private long skipped;
-    private long taken;
-    private boolean broken;
-
-    /**
-     * @param skipping bytes that are there already and are passed over
-     */
-    Appending(Upload upload, Facts facts, long skipping) {
-      this.upload = upload;
-      this.facts = facts;
-      this.skipped = skipping;
-      this.taken = upload.stored();
-    }
-
-    Future<Void> take(byte[] bytes, int from, int to) {
-      int first = from + (int) Math.min(skipped, to - from);
-      skipped -= first - from;
-      taken += to - first;
-      if (taken > facts.bytes()) {
-        return Future.failedFuture(tooMany(facts));
-      }
-      return first == to
-          ? Future.succeededFuture()
-          : upload.append(bytes, first, to).onFailure(e -> broken = true);
-    }
-
-    /** Whether the inspection has seen bytes that are not kept. */
-    boolean isBroken() {
-      return broken;
-    }
-  }
-
-  private static void requireDigest(@Nullable String announced, String sha256) {
-    if (announced != null && !announced.equals(sha256)) {
-      throw Refusal.SHA_MISMATCH.of(
-          "the bytes have SHA-256 " + sha256 + ", not " + announced + "; nothing was kept");
-    }
-  }
-
-  /** The one commit that makes durable bytes readable. */
-  private Future<Checkpoint> land(
-      Principal caller, Checkpoint item, Revision draft, String sha256, Inspection inspection) {
-    List<String> findings = ReviewCheck.findings(draft.facts(), inspection.beginning());
-    return land(caller, item, draft, sha256, findings);
-  }
-
-  private Future<Checkpoint> land(
-      Principal caller, Checkpoint item, Revision draft, String sha256, List<String> findings) {
-    String reviewId = Ids.next("rev", random);
-    return checkpoints.change(
-        () -> store.find(item.id()).map(found -> stillThere(item.id(), found)),
-        now -> now.landed(draft.number(), sha256, reviewId, findings, clock.millis()),
-        after ->
-            List.of(
-                checkpoints.row(
-                    caller.actor(),
-                    after,
-                    "checkpoint_publish",
-                    CheckpointService.describe(after, draft)
-                        + " sha256="
-                        + sha256
-                        + (after.needsReview() ? " review=" + reviewId : ""))));
-  }
-
-  private static Checkpoint stillThere(String id, Optional<CheckpointStore.Listed> found) {
-    return found.orElseThrow(() -> Checkpoint.gone(id)).item();
-  }
-
-  /** A credential takes the announcement with it: nothing of the file is kept. */
-  private <T> Future<T> refused(String actor, Checkpoint item, Revision draft, Throwable failure) {
-    if (!(failure instanceof Inspection.SecretFound found)) {
-      return Future.failedFuture(failure);
-    }
-    ApiError refusal = CheckpointService.secretDetected("the content", found.finding());
-    AuditRow row =
-        checkpoints.row(
-            actor,
-            item,
-            "checkpoint_refuse",
-            CheckpointService.describe(item, draft)
-                + " rule="
-                + found.finding().rule()
-                + " offset="
-                + found.finding().offset());
-    return checkpoints
-        .retried(
-            () ->
-                store
-                    .find(item.id())
-                    .compose(
-                        now -> {
-                          Optional<Checkpoint> before =
-                              now.map(CheckpointStore.Listed::item)
-                                  .filter(one -> isDraft(one, draft.number()));
-                          return before.isEmpty()
-                              ? Future.<Void>succeededFuture()
-                              : checkpoints.commit(
-                                  new Move(before, before.get().withoutDraft()), List.of(row));
-                        }))
-        .compose(discarded -> Future.failedFuture(refusal));
-  }
-
-  private static boolean isDraft(Checkpoint item, int number) {
-    Revision draft = item.draft();
-    return draft != null && draft.number() == number;
-  }
-
-  // Sessions.
 
   /**
    * How far a session is.
@@ -286,14 +64,13 @@ public final class UploadService {
    *
    * @param contentRange the header; empty when the request brings the whole
    */
-  public Future<Progress> putSession(
-      String session, Optional<String> contentRange, ByteSource source) {
+  public Future<Progress> put(String session, Optional<String> contentRange, ByteSource source) {
     ContentRange range = contentRange.map(ContentRange::parse).orElse(ContentRange.WHOLE);
     return store
         .findBySession(CheckpointService.sessionDigest(session))
         .compose(
             found -> {
-              Checkpoint item = found.orElseThrow(UploadService::noSession);
+              Checkpoint item = found.orElseThrow(UploadSessionService::noSession);
               Revision draft = item.draft();
               if (draft == null
                   || draft.isLate(clock.millis())
@@ -335,7 +112,7 @@ public final class UploadService {
           "a range of " + bytes + " bytes, as the body has");
     }
     if (range.first() + bytes > facts.bytes()) {
-      throw tooMany(facts);
+      throw Appending.tooMany(facts);
     }
   }
 
@@ -393,7 +170,7 @@ public final class UploadService {
     if (failure instanceof Inspection.SecretFound) {
       return open.close(opened)
           .transform(released -> blobs.abandon(opened.name()))
-          .transform(abandoned -> refused(actor(item), item, draft, failure));
+          .transform(abandoned -> landing.refused(actor(item), item, draft, failure));
     }
     if (!isBroken) {
       open.giveBack(opened);
@@ -405,7 +182,7 @@ public final class UploadService {
 
   /** Who a session acts for: whoever announced the item it belongs to. */
   private static String actor(Checkpoint item) {
-    return "member:" + item.creator();
+    return item.isPlatform() ? item.creator() : "member:" + item.creator();
   }
 
   /**
@@ -419,9 +196,9 @@ public final class UploadService {
    * @param sha256 the digest it believes they have, in lower-case hex
    */
   public Future<CheckpointStore.Listed> commit(
-      Principal caller, String id, long bytes, Optional<String> sha256) {
+      Publisher publisher, String id, long bytes, Optional<String> sha256) {
     return checkpoints
-        .getCreated(caller, id)
+        .getCreated(publisher, id)
         .compose(
             item -> {
               Revision draft = sessionDraft(item, bytes);
@@ -430,9 +207,9 @@ public final class UploadService {
                 throw Refusal.SHA_MISMATCH.of(
                     "sha256: " + draft.facts().sha256() + " was announced, not " + wanted);
               }
-              return publish(caller, item, draft, wanted);
+              return publish(publisher.actor(), item, draft, wanted);
             })
-        .compose(landed -> checkpoints.get(caller, id));
+        .compose(landed -> checkpoints.get(publisher.orgId(), id));
   }
 
   private Revision sessionDraft(Checkpoint item, long bytes) {
@@ -457,29 +234,29 @@ public final class UploadService {
   }
 
   private Future<Checkpoint> publish(
-      Principal caller, Checkpoint item, Revision draft, @Nullable String wanted) {
+      String actor, Checkpoint item, Revision draft, @Nullable String wanted) {
     // When an earlier commit was cut short, its digest holds for the blob, which was flushed whole.
     // For an upload left behind it may not, so that is inspected again.
     return isDurable(item, draft)
         .compose(
             durable -> {
               if (!durable) {
-                return publishUpload(caller, item, draft, wanted);
+                return publishUpload(actor, item, draft, wanted);
               }
               String sha256 = String.valueOf(draft.sha256());
-              requireDigest(wanted, sha256);
-              return land(caller, item, draft, sha256, draft.findings());
+              Landing.requireDigest(wanted, sha256);
+              return landing.land(actor, item, draft, sha256, draft.findings());
             });
   }
 
   private Future<Checkpoint> publishUpload(
-      Principal caller, Checkpoint item, Revision draft, @Nullable String wanted) {
+      String actor, Checkpoint item, Revision draft, @Nullable String wanted) {
     return open.take(BlobName.upload(item.id(), draft.number()), draft.facts().fileName())
         .compose(
             opened ->
                 Future.succeededFuture(opened)
                     .map(one -> digest(item, draft, one))
-                    .compose(sha256 -> publish(caller, item, draft, wanted, opened, sha256))
+                    .compose(sha256 -> publish(actor, item, draft, wanted, opened, sha256))
                     .recover(e -> notPublished(item, draft, opened, e)));
   }
 
@@ -493,7 +270,7 @@ public final class UploadService {
   }
 
   private Future<Checkpoint> publish(
-      Principal caller,
+      String actor,
       Checkpoint item,
       Revision draft,
       @Nullable String wanted,
@@ -504,20 +281,17 @@ public final class UploadService {
           .transform(closed -> blobs.abandon(opened.name()))
           .compose(
               abandoned -> {
-                requireDigest(wanted, sha256);
+                Landing.requireDigest(wanted, sha256);
                 throw new IllegalStateException("the digests differ");
               });
     }
     List<String> findings = ReviewCheck.findings(draft.facts(), opened.inspection().beginning());
-    return checkpoints
-        .change(
-            () -> store.find(item.id()).map(found -> stillThere(item.id(), found)),
-            now -> now.arrived(draft.number(), sha256, findings, clock.millis()),
-            after -> List.of())
+    return landing
+        .note(item, draft, sha256, findings)
         .compose(noted -> open.close(opened))
         .compose(
             closed -> blobs.publish(opened.name(), BlobName.key(item.id(), draft.number(), sha256)))
-        .compose(durable -> land(caller, item, draft, sha256, findings));
+        .compose(durable -> landing.land(actor, item, draft, sha256, findings));
   }
 
   private Future<Checkpoint> notPublished(

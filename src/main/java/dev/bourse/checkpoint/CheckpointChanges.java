@@ -1,0 +1,150 @@
+package dev.bourse.checkpoint;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Text;
+import dev.bourse.store.GuardFailed;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * Commits changes of items: within the storage there is for them, tried again while the item
+ * changes under them, and recorded in the trail of whoever the item belongs to.
+ */
+public final class CheckpointChanges {
+  /** Items of one owner: what a search over all of them reads in a few milliseconds. */
+  static final int MAX_ITEMS = 10_000;
+
+  /** Changes of one item that overtake each other: a person's double click, not a crowd. */
+  private static final int MAX_ATTEMPTS = 8;
+
+  private static final long RETRY_MILLIS = 1_000;
+
+  /** The subject of rows in the platform's trail that are about no part of it in particular. */
+  private static final String PLATFORM_SUBJECT = "platform";
+
+  private final CheckpointStore store;
+  private final CheckpointConfig config;
+  private final Clock clock;
+
+  public CheckpointChanges(CheckpointStore store, CheckpointConfig config, Clock clock) {
+    this.store = store;
+    this.config = config;
+    this.clock = clock;
+  }
+
+  CheckpointConfig config() {
+    return config;
+  }
+
+  /**
+   * Makes a change of an item that is read anew when another change comes in between.
+   *
+   * @param reading the item as it is
+   * @param change the item as it is to be; may refuse
+   */
+  Future<Checkpoint> change(
+      Supplier<Future<Checkpoint>> reading,
+      Function<Checkpoint, Checkpoint> change,
+      Function<Checkpoint, List<AuditRow>> audit) {
+    return retried(
+        () ->
+            reading
+                .get()
+                .compose(
+                    before -> {
+                      Checkpoint after = change.apply(before);
+                      return commit(Move.of(before, after), audit.apply(after)).map(after);
+                    }));
+  }
+
+  Future<Void> commit(Move move, List<AuditRow> audit) {
+    return store
+        .commit(move, mostBytes(move.item()), MAX_ITEMS, clock.millis(), audit)
+        .recover(
+            e ->
+                e instanceof GuardFailed failed && failed.guard().equals(CheckpointStore.ROOM)
+                    ? store
+                        .usage(move.item().orgId())
+                        .compose(u -> Future.failedFuture(full(move, u)))
+                    : Future.failedFuture(e));
+  }
+
+  /** Removes an item with all its revisions from organization and feed. */
+  Future<Void> remove(String actor, Checkpoint item) {
+    return commit(
+        new Move(Optional.of(item), Optional.empty()),
+        List.of(row(actor, item, "checkpoint_delete", describe(item, item.shown()))));
+  }
+
+  private long mostBytes(Checkpoint item) {
+    return item.isPlatform() ? config.platformBytes() : config.orgBytes();
+  }
+
+  private ApiError full(Move move, CheckpointStore.Usage usage) {
+    long most = mostBytes(move.item());
+    return ApiError.of(
+            ErrorCode.ORG_CAP,
+            move.bytesTaken()
+                + " bytes more do not fit: "
+                + (move.item().isPlatform()
+                    ? "the platform's documents"
+                    : "the organization's checkpoints")
+                + " hold "
+                + usage.bytes()
+                + " of "
+                + most
+                + " bytes and are "
+                + usage.items()
+                + " of at most "
+                + MAX_ITEMS
+                + "; delete some first")
+        .with("limit_bytes", most)
+        .with("used_bytes", usage.bytes());
+  }
+
+  /** Tries again while the item changes under it. */
+  <T> Future<T> retried(Supplier<Future<T>> attempt) {
+    return retried(attempt, MAX_ATTEMPTS);
+  }
+
+  private <T> Future<T> retried(Supplier<Future<T>> attempt, int left) {
+    return attempt
+        .get()
+        .recover(
+            e -> {
+              if (!(e instanceof GuardFailed failed)
+                  || !failed.guard().equals(CheckpointStore.UNCHANGED)) {
+                return Future.failedFuture(e);
+              }
+              return left > 1
+                  ? retried(attempt, left - 1)
+                  : Future.failedFuture(
+                      ApiError.retryLater(
+                          ErrorCode.OVERLOADED,
+                          "this checkpoint is being changed by others",
+                          RETRY_MILLIS));
+            });
+  }
+
+  AuditRow row(String actor, Checkpoint item, String action, String detail) {
+    String subject = item.isPlatform() ? PLATFORM_SUBJECT : item.orgId();
+    return new AuditRow(clock.millis(), item.orgId(), actor, action, subject, detail);
+  }
+
+  static String describe(Checkpoint item, Revision revision) {
+    return "id="
+        + item.id()
+        + " revision="
+        + revision.number()
+        + " visibility="
+        + item.visibility().label()
+        + " filename="
+        + Text.shown(revision.facts().fileName());
+  }
+}

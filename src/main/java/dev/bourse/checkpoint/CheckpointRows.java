@@ -1,0 +1,235 @@
+package dev.bourse.checkpoint;
+
+import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
+import io.vertx.core.json.JsonArray;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How an item lies in rows: one of its own and one for each of its revisions. Written by statements
+ * of {@link CheckpointStore}'s commits, read as pieces, each the item with one revision.
+ */
+final class CheckpointRows {
+  private static final String ITEM =
+      "c.item_id, c.org_id, c.visibility, c.filename, c.creator, c.publisher_name, c.created_at,"
+          + " c.changed_at, c.last_revision, c.version, c.draft_revision, c.head_revision,"
+          + " c.live_revision";
+
+  private static final String REVISION_COLUMNS =
+      "revision, state, title, description, filename, content_type, bytes, declared_sha256,"
+          + " resumable, session_sha256, created_at, expires_at, sha256, published_at, review_id,"
+          + " findings, rejection_reason";
+
+  private static final int ITEM_COLUMNS = 13;
+
+  static final String SELECTED =
+      ITEM + ", r." + REVISION_COLUMNS.replace(", ", ", r.") + ", o.display";
+
+  static final String JOINED =
+      " c JOIN checkpoint_revision r ON r.item_id = c.item_id"
+          + " LEFT JOIN org o ON o.org_id = c.org_id ";
+
+  private CheckpointRows() {}
+
+  static Statement insertion(Checkpoint item) {
+    return Statement.guarded(
+        CheckpointStore.UNCHANGED,
+        "INSERT INTO checkpoint (item_id, org_id, visibility, filename, creator, publisher_name,"
+            + " created_at, changed_at, last_revision, version, draft_revision, head_revision,"
+            + " live_revision, search, feed_at, feed_search)"
+            + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        item.id(),
+        item.orgId(),
+        item.visibility().label(),
+        item.fileName(),
+        item.creator(),
+        item.publisherName(),
+        item.createdAtMillis(),
+        item.changedAtMillis(),
+        item.lastRevision(),
+        item.version(),
+        number(item.draft()),
+        number(item.head()),
+        number(item.live()),
+        searched(item.shown().facts()),
+        feedAt(item),
+        feedSearch(item));
+  }
+
+  /** The place is asked for too: renaming may meet another item there. */
+  static Statement update(Checkpoint before, Checkpoint item) {
+    return Statement.guarded(
+        CheckpointStore.UNCHANGED,
+        "UPDATE checkpoint SET filename = ?, changed_at = ?, last_revision = ?, version = ?,"
+            + " draft_revision = ?, head_revision = ?, live_revision = ?, search = ?, feed_at = ?,"
+            + " feed_search = ? WHERE item_id = ? AND version = ? AND NOT EXISTS (SELECT 1 FROM"
+            + " checkpoint other WHERE other.org_id = ? AND other.visibility = ?"
+            + " AND other.filename = ? AND other.item_id <> ?)",
+        item.fileName(),
+        item.changedAtMillis(),
+        item.lastRevision(),
+        item.version(),
+        number(item.draft()),
+        number(item.head()),
+        number(item.live()),
+        searched(item.shown().facts()),
+        feedAt(item),
+        feedSearch(item),
+        item.id(),
+        before.version(),
+        item.orgId(),
+        item.visibility().label(),
+        item.fileName(),
+        item.id());
+  }
+
+  static Statement deletion(String itemId, Revision revision) {
+    return Statement.of(
+        "DELETE FROM checkpoint_revision WHERE item_id = ? AND revision = ?",
+        itemId,
+        revision.number());
+  }
+
+  static Statement insertion(String itemId, Revision revision) {
+    Facts facts = revision.facts();
+    return Statement.of(
+        "INSERT INTO checkpoint_revision (item_id, "
+            + REVISION_COLUMNS
+            + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        itemId,
+        revision.number(),
+        revision.state().label(),
+        facts.title(),
+        facts.description(),
+        facts.fileName(),
+        facts.contentType(),
+        facts.bytes(),
+        facts.sha256(),
+        revision.resumable(),
+        revision.sessionSha256(),
+        revision.createdAtMillis(),
+        revision.expiresAtMillis(),
+        revision.sha256(),
+        revision.publishedAtMillis(),
+        revision.reviewId(),
+        new JsonArray(revision.findings()).encode(),
+        revision.rejectionReason());
+  }
+
+  private static @Nullable Integer number(@Nullable Revision revision) {
+    return revision == null ? null : revision.number();
+  }
+
+  private static @Nullable Long feedAt(Checkpoint item) {
+    Revision live = item.visibility() == Visibility.PUBLIC ? item.live() : null;
+    return live == null ? null : live.publishedAtMillis();
+  }
+
+  private static @Nullable String feedSearch(Checkpoint item) {
+    Revision live = item.visibility() == Visibility.PUBLIC ? item.live() : null;
+    return live == null ? null : searched(live.facts());
+  }
+
+  private static String searched(Facts facts) {
+    return searched(facts.title() + '\n' + facts.description() + '\n' + facts.fileName());
+  }
+
+  /** Text as it is compared: in lower case by rules that no engine or locale changes. */
+  static String searched(String text) {
+    return text.toLowerCase(Locale.ROOT);
+  }
+
+  /** An item row joined with one of its revisions. */
+  record Piece(
+      CheckpointStore.Listed whole,
+      @Nullable Long draft,
+      @Nullable Long head,
+      @Nullable Long live) {}
+
+  static List<CheckpointStore.Listed> assembled(List<Piece> pieces) {
+    Map<String, List<Piece>> byItem = new LinkedHashMap<>();
+    for (Piece piece : pieces) {
+      byItem.computeIfAbsent(piece.whole.item().id(), id -> new ArrayList<>()).add(piece);
+    }
+    return byItem.values().stream().map(CheckpointRows::whole).toList();
+  }
+
+  private static CheckpointStore.Listed whole(List<Piece> pieces) {
+    Map<Long, Revision> revisions = new LinkedHashMap<>();
+    for (Piece piece : pieces) {
+      Revision revision = piece.whole.item().shown();
+      revisions.put((long) revision.number(), revision);
+    }
+    Piece first = pieces.get(0);
+    Checkpoint item = first.whole.item();
+    return new CheckpointStore.Listed(
+        new Checkpoint(
+            item.id(),
+            item.orgId(),
+            item.visibility(),
+            item.fileName(),
+            item.creator(),
+            item.publisherName(),
+            item.createdAtMillis(),
+            item.changedAtMillis(),
+            item.lastRevision(),
+            item.version(),
+            revisions.get(first.draft),
+            revisions.get(first.head),
+            revisions.get(first.live)),
+        first.whole.orgDisplay());
+  }
+
+  static Piece piece(Row row) {
+    String display = row.textOrNull(ITEM_COLUMNS + 17);
+    Checkpoint item =
+        new Checkpoint(
+            row.text(0),
+            row.text(1),
+            Visibility.of(row.text(2)),
+            row.text(3),
+            row.text(4),
+            row.textOrNull(5),
+            row.integer(6),
+            row.integer(7),
+            (int) row.integer(8),
+            row.integer(9),
+            null,
+            revision(row),
+            null);
+    return new Piece(
+        new CheckpointStore.Listed(item, display == null ? "" : display),
+        row.integerOrNull(10),
+        row.integerOrNull(11),
+        row.integerOrNull(12));
+  }
+
+  private static Revision revision(Row row) {
+    int at = ITEM_COLUMNS;
+    List<String> findings = new JsonArray(row.text(at + 15)).stream().map(String::valueOf).toList();
+    return new Revision(
+        (int) row.integer(at),
+        Revision.State.of(row.text(at + 1)),
+        new Facts(
+            row.text(at + 2),
+            row.text(at + 3),
+            row.text(at + 4),
+            row.text(at + 5),
+            row.integer(at + 6),
+            row.textOrNull(at + 7)),
+        row.truth(at + 8),
+        row.textOrNull(at + 9),
+        row.integer(at + 10),
+        row.integer(at + 11),
+        row.textOrNull(at + 12),
+        row.integerOrNull(at + 13),
+        row.textOrNull(at + 14),
+        findings,
+        row.textOrNull(at + 16));
+  }
+}

@@ -1,0 +1,139 @@
+package dev.bourse.checkpoint;
+
+import dev.bourse.blob.BlobStore;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Ids;
+import dev.bourse.core.Text;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.Locale;
+import java.util.OptionalLong;
+import java.util.random.RandomGenerator;
+
+/**
+ * Takes the bytes of announced checkpoints that come in one request, and publishes them.
+ *
+ * <p>The order is always: all bytes there and inspected; durable under a key that no other bytes
+ * ever have; then one commit, which moves the item to the new revision and its owner's storage with
+ * it. A crash in between leaves the item as it was, and bytes that the sweep deletes.
+ */
+public final class DirectUploadService {
+  private static final int ATTEMPT_CHARACTERS = 16;
+
+  private final CheckpointService checkpoints;
+  private final Landing landing;
+  private final BlobStore blobs;
+  private final Clock clock;
+  private final RandomGenerator random;
+
+  public DirectUploadService(
+      CheckpointService checkpoints,
+      Landing landing,
+      BlobStore blobs,
+      Clock clock,
+      RandomGenerator random) {
+    this.checkpoints = checkpoints;
+    this.landing = landing;
+    this.blobs = blobs;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  // Direct uploads.
+
+  /**
+   * Takes all bytes of a direct upload and publishes them; gives the item.
+   *
+   * <p>Fails with {@code gone}, {@code conflict} (not pending, resumable upload, another size or
+   * digest than announced), {@code unsupported-media-type} or {@code secret-detected}.
+   */
+  public Future<CheckpointStore.Listed> put(Publisher publisher, String id, ByteSource source) {
+    return checkpoints
+        .getCreated(publisher, id)
+        .compose(
+            item -> {
+              Revision draft = directDraft(item);
+              requireFit(draft.facts(), source);
+              return receive(publisher.actor(), item, draft, source);
+            })
+        .compose(landed -> checkpoints.get(publisher.orgId(), id));
+  }
+
+  private Revision directDraft(Checkpoint item) {
+    Revision draft = item.draft();
+    if (draft == null || draft.isLate(clock.millis())) {
+      throw Refusal.NOT_PENDING.of("checkpoint " + item.id() + " awaits no bytes; announce it");
+    }
+    if (draft.resumable()) {
+      throw Refusal.RESUMABLE_UPLOAD.of(
+          "the bytes of " + item.id() + " go to its session_url, then commit");
+    }
+    return draft;
+  }
+
+  private static void requireFit(Facts facts, ByteSource source) {
+    String told = source.contentType().orElse("");
+    if (!normal(told).equals(normal(facts.contentType()))) {
+      throw ApiError.of(
+          ErrorCode.UNSUPPORTED_MEDIA_TYPE,
+          "Content-Type is "
+              + (told.isEmpty() ? "missing" : Text.shown(told))
+              + "; expected "
+              + facts.contentType()
+              + ", as announced");
+    }
+    OptionalLong length = source.length();
+    if (length.isPresent() && length.getAsLong() != facts.bytes()) {
+      throw sizeMismatch(facts, length.getAsLong());
+    }
+  }
+
+  /** Types that differ in case and blanks alone are one. */
+  private static String normal(String contentType) {
+    return contentType.replaceAll("\\s", "").toLowerCase(Locale.ROOT);
+  }
+
+  private static ApiError sizeMismatch(Facts facts, long bytes) {
+    return Refusal.SIZE_MISMATCH.of(
+        "the body has " + bytes + " bytes; " + facts.bytes() + " were announced");
+  }
+
+  private Future<Checkpoint> receive(
+      String actor, Checkpoint item, Revision draft, ByteSource source) {
+    String name =
+        BlobName.directUpload(item.id(), draft.number(), Ids.base62(random, ATTEMPT_CHARACTERS));
+    Inspection inspection = new Inspection(draft.facts().fileName());
+    return blobs
+        .open(name, inspection)
+        .compose(
+            upload ->
+                source
+                    .read(BlobStore.BLOCK_BYTES, new Appending(upload, draft.facts(), 0)::take)
+                    .compose(
+                        bytes -> {
+                          if (bytes != draft.facts().bytes()) {
+                            throw sizeMismatch(draft.facts(), bytes);
+                          }
+                          String sha256 = inspection.end();
+                          Landing.requireDigest(draft.facts().sha256(), sha256);
+                          return upload.release().map(sha256);
+                        })
+                    .recover(e -> upload.release().transform(released -> Future.failedFuture(e))))
+        .compose(
+            sha256 ->
+                blobs
+                    .publish(name, BlobName.key(item.id(), draft.number(), sha256))
+                    .compose(
+                        durable ->
+                            landing.land(
+                                actor,
+                                item,
+                                draft,
+                                sha256,
+                                ReviewCheck.findings(draft.facts(), inspection.beginning()))))
+        .recover(
+            e ->
+                blobs.abandon(name).transform(abandoned -> landing.refused(actor, item, draft, e)));
+  }
+}

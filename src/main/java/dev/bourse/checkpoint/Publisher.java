@@ -1,0 +1,57 @@
+package dev.bourse.checkpoint;
+
+import dev.bourse.access.Operator;
+import dev.bourse.access.Principal;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * On whose behalf files are published, replaced and deleted: a member of an organization, or the
+ * platform.
+ *
+ * @param orgId whose items they are; {@link Checkpoint#PLATFORM} for the platform's documents
+ * @param creator the member's username; the operator's label for the platform
+ * @param actor how audit rows name whoever acts
+ * @param name who the platform's documents are by; null for a member
+ * @param publishesPublicly whether the public feed is open to it
+ */
+public record Publisher(
+    String orgId, String creator, String actor, @Nullable String name, boolean publishesPublicly) {
+  /** The kind of organization the public feed is open to. */
+  private static final String PUBLISHES = "public_research";
+
+  /**
+   * The member who calls.
+   *
+   * @throws ApiError {@code forbidden} for an organization's token, which only reads
+   */
+  public static Publisher of(Principal caller) {
+    String member = caller.member();
+    if (member == null) {
+      throw ApiError.of(
+          ErrorCode.FORBIDDEN, "an organization's token only reads checkpoints; use a member's");
+    }
+    return new Publisher(
+        caller.org().orgId(), member, caller.actor(), null, publishesPublicly(caller));
+  }
+
+  /**
+   * The platform, by one of its operators: what one of them published any other may replace.
+   *
+   * @param name who its documents are by
+   */
+  public static Publisher platform(Operator operator, String name) {
+    return new Publisher(Checkpoint.PLATFORM, operator.actor(), operator.actor(), name, true);
+  }
+
+  /** Whether the caller's organization may publish on the public feed. */
+  static boolean publishesPublicly(Principal caller) {
+    return caller.org().kind().equals(PUBLISHES);
+  }
+
+  /** Whether an item is its own to replace and to delete. */
+  boolean owns(Checkpoint item) {
+    return item.orgId().equals(orgId) && (item.isPlatform() || item.creator().equals(creator));
+  }
+}
