@@ -37,14 +37,14 @@ final class Bourse {
   /** Starts everything; the service answers when this succeeds. */
   Future<Void> start() {
     Replication replication = new Replication();
+    Serving door = new Serving(ground, files);
+    serving = door;
     return store
         .open(replication)
         .compose(
             opened -> {
               database = opened;
-              Serving door = new Serving(ground, files);
               Features inside = new Features(ground, opened, door::baseUrl);
-              serving = door;
               features = inside;
               return inside
                   .start(replication, files)

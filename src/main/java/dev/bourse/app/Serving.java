@@ -36,7 +36,10 @@ final class Serving {
   private final Future<List<Contract>> loading;
   private @Nullable Edge edge;
 
-  /** Begins to read the contracts, which takes as long as the features need to start. */
+  /**
+   * Begins to read the contracts: one after the other, so that the opening of the store, which all
+   * else waits for, has a core of its own.
+   */
   Serving(Ground ground, KeysFiles files) {
     this.ground = ground;
     this.files = files;

@@ -21,12 +21,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.yaml.snakeyaml.LoaderOptions;
-import org.yaml.snakeyaml.Yaml;
-import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /**
- * One OpenAPI 3.1 contract of the jar: {@code openapi/<name>.yaml}.
+ * One OpenAPI 3.1 contract of the jar: {@code openapi/<name>.json}, which the build writes from the
+ * YAML of that name ({@link ContractFiles}).
  *
  * <p>Contracts are self-contained: each {@code $ref} points into the same file. They are resolved
  * here and handed to the library ready-made, because its own loader first validates a contract
@@ -117,13 +115,13 @@ public final class Contract {
     }
   }
 
-  /** Loads {@code openapi/<name>.yaml} from the class path. */
+  /** Loads {@code openapi/<name>.json} from the class path. */
   public static Contract load(String name) {
     return parse(name, text(name));
   }
 
   private static String text(String name) {
-    String resource = "openapi/" + name + ".yaml";
+    String resource = "openapi/" + name + ".json";
     try (InputStream in = Contract.class.getClassLoader().getResourceAsStream(resource)) {
       if (in == null) {
         throw new IllegalStateException(resource + " is not on the class path");
@@ -134,19 +132,19 @@ public final class Contract {
     }
   }
 
-  /** {@code openapi/<name>.yaml} of the class path, every {@code $ref} replaced by its target. */
+  /** {@code openapi/<name>.json} of the class path, every {@code $ref} replaced by its target. */
   public static JsonObject resolvedDocument(String name) {
     Map<String, Object> source = source(text(name));
     return new JsonObject(object(resolved(source, source, 0)));
   }
 
-  /** Reads a contract from YAML text. */
-  static Contract parse(String name, String yaml) {
-    return new Contract(name, source(yaml));
+  /** Reads a contract from JSON text. */
+  static Contract parse(String name, String json) {
+    return new Contract(name, source(json));
   }
 
-  private static Map<String, Object> source(String yaml) {
-    return object(new Yaml(new SafeConstructor(new LoaderOptions())).<Object>load(yaml));
+  private static Map<String, Object> source(String json) {
+    return new JsonObject(json).getMap();
   }
 
   /** The name in its file and its address. */

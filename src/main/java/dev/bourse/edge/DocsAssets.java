@@ -7,11 +7,10 @@ import java.io.UncheckedIOException;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The packaged documentation viewer: the few files of it that are served, under its version, so
- * that browsers keep them for good. About 2 MB once all were asked for.
+ * that browsers keep them for good.
  */
 final class DocsAssets {
   private static final String PACKAGE = "META-INF/maven/org.webjars/swagger-ui/pom.properties";
@@ -28,7 +27,6 @@ final class DocsAssets {
       Map.of("cache-control", "public, max-age=31536000, immutable");
 
   private final String version;
-  private final Map<String, Page> loaded = new ConcurrentHashMap<>();
 
   DocsAssets() {
     Properties properties = new Properties();
@@ -68,10 +66,15 @@ final class DocsAssets {
     return name(path).isPresent();
   }
 
-  /** A file; reads it from the jar the first time, so call it off the event loop. */
-  Page get(String path) {
-    return loaded.computeIfAbsent(
-        name(path).orElseThrow(() -> new IllegalArgumentException(path)), this::load);
+  /** Reads one of these files from the jar, so call it off the event loop. */
+  Page load(String path) {
+    String name = name(path).orElseThrow(() -> new IllegalArgumentException(path));
+    String resource = FILES + version + '/' + name;
+    try (InputStream in = open(resource)) {
+      return Page.of(TYPES.getOrDefault(name, ""), Buffer.buffer(in.readAllBytes()), FOR_GOOD);
+    } catch (IOException e) {
+      throw new UncheckedIOException("reading " + resource + " failed", e);
+    }
   }
 
   private Optional<String> name(String path) {
@@ -79,15 +82,6 @@ final class DocsAssets {
     return path.startsWith(folder)
         ? Optional.of(path.substring(folder.length())).filter(TYPES::containsKey)
         : Optional.empty();
-  }
-
-  private Page load(String name) {
-    String resource = FILES + version + '/' + name;
-    try (InputStream in = open(resource)) {
-      return Page.of(TYPES.getOrDefault(name, ""), Buffer.buffer(in.readAllBytes()), FOR_GOOD);
-    } catch (IOException e) {
-      throw new UncheckedIOException("reading " + resource + " failed", e);
-    }
   }
 
   private static InputStream open(String resource) throws IOException {

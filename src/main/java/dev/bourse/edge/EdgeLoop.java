@@ -147,21 +147,8 @@ final class EdgeLoop {
   }
 
   private void route(Exchange exchange, String path) {
-    Page page = edge.pages().find(path);
-    boolean asset = page == null && edge.pages().assets().has(path);
-    if ((page != null || asset) && !exchange.isRead()) {
-      exchange.refuse(notAllowed(exchange), "GET, HEAD");
-      return;
-    }
-    if (page != null) {
-      exchange.answer(page);
-      return;
-    }
-    if (asset) {
-      vertx
-          .executeBlocking(() -> edge.pages().assets().get(path))
-          .onSuccess(exchange::answer)
-          .onFailure(exchange::fail);
+    if (edge.pages().has(path)) {
+      show(exchange, path);
       return;
     }
     Router router = routers.get(prefix(path));
@@ -175,6 +162,22 @@ final class EdgeLoop {
     }
     entering = exchange;
     router.handle(exchange.request());
+  }
+
+  private void show(Exchange exchange, String path) {
+    if (!exchange.isRead()) {
+      exchange.refuse(notAllowed(exchange), "GET, HEAD");
+      return;
+    }
+    Page made = edge.pages().made(path);
+    if (made != null) {
+      exchange.answer(made);
+      return;
+    }
+    vertx
+        .executeBlocking(() -> edge.pages().get(path))
+        .onSuccess(exchange::answer)
+        .onFailure(exchange::fail);
   }
 
   /** Answers what is not HTTP. The decoder is lost after it, so the connection ends. */

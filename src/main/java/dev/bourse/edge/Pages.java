@@ -10,10 +10,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What anyone may read: the contracts as JSON, the documentation, and the texts that lead there.
+ * Each is made when it is first asked for and then kept: about 3 MB once all were.
  */
 final class Pages {
   private static final String TOKEN_BUDGET = "${token_budget}";
@@ -21,37 +24,63 @@ final class Pages {
   /** These change with the service's configuration; a minute spares most repeats. */
   private static final Map<String, String> BRIEFLY = Map.of("cache-control", "public, max-age=60");
 
-  private final Map<String, Page> byPath = new HashMap<>();
+  private final Map<String, Supplier<Page>> byPath = new HashMap<>();
+  private final Map<String, Page> made = new ConcurrentHashMap<>();
   private final DocsAssets assets = new DocsAssets();
 
   Pages(List<Contract> contracts, String baseUrl, int requestsPerMinute) {
     for (Contract contract : contracts) {
-      JsonObject document = contract.document();
-      document.getJsonObject("info").put("x-requests-per-minute", requestsPerMinute);
-      document.put("servers", new JsonArray().add(new JsonObject().put("url", baseUrl)));
-      String text = document.encode().replace(TOKEN_BUDGET, budget(requestsPerMinute));
-      byPath.put(address(contract), Page.of(Endpoint.JSON, text, BRIEFLY));
+      byPath.put(
+          address(contract),
+          () -> Page.of(Endpoint.JSON, served(contract, baseUrl, requestsPerMinute), BRIEFLY));
     }
-    String orientation = orientation(contracts, baseUrl, requestsPerMinute);
-    byPath.put("/llms.txt", Page.of("text/plain; charset=utf-8", orientation, BRIEFLY));
-    byPath.put("/AGENTS.md", Page.of("text/markdown; charset=utf-8", orientation, BRIEFLY));
-    byPath.put("/docs", Page.of("text/html; charset=utf-8", assets.html(), docsHeaders(baseUrl)));
+    Map.of("/llms.txt", "plain", "/AGENTS.md", "markdown")
+        .forEach(
+            (path, kind) ->
+                byPath.put(
+                    path,
+                    () ->
+                        Page.of(
+                            "text/" + kind + "; charset=utf-8",
+                            orientation(contracts, baseUrl, requestsPerMinute),
+                            BRIEFLY)));
     byPath.put(
-        "/docs/start.js", Page.of("text/javascript; charset=utf-8", start(contracts), BRIEFLY));
+        "/docs", () -> Page.of("text/html; charset=utf-8", assets.html(), docsHeaders(baseUrl)));
+    byPath.put(
+        "/docs/start.js",
+        () -> Page.of("text/javascript; charset=utf-8", start(contracts), BRIEFLY));
     byPath.put(
         "/",
-        new Page(
-            302, "text/plain", Buffer.buffer("/docs\n"), "\"docs\"", Map.of("location", "/docs")));
+        () ->
+            new Page(
+                302,
+                "text/plain",
+                Buffer.buffer("/docs\n"),
+                "\"docs\"",
+                Map.of("location", "/docs")));
   }
 
-  /** The page at a path; null when there is none. */
-  @Nullable Page find(String path) {
-    return byPath.get(path);
+  /** Whether there is a page at a path. */
+  boolean has(String path) {
+    return byPath.containsKey(path) || assets.has(path);
   }
 
-  /** The documentation's own files, which are read from the jar and so not on an event loop. */
-  DocsAssets assets() {
-    return assets;
+  /** The page at a path if it was made already; null otherwise. */
+  @Nullable Page made(String path) {
+    return made.get(path);
+  }
+
+  /** The page at a path there is. Makes it the first time, so call it off the event loop. */
+  Page get(String path) {
+    Supplier<Page> maker = byPath.get(path);
+    return made.computeIfAbsent(path, absent -> maker == null ? assets.load(path) : maker.get());
+  }
+
+  private static String served(Contract contract, String baseUrl, int requestsPerMinute) {
+    JsonObject document = contract.document();
+    document.getJsonObject("info").put("x-requests-per-minute", requestsPerMinute);
+    document.put("servers", new JsonArray().add(new JsonObject().put("url", baseUrl)));
+    return document.encode().replace(TOKEN_BUDGET, budget(requestsPerMinute));
   }
 
   private static String budget(int requestsPerMinute) {

@@ -13,6 +13,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.StringReader;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -132,7 +133,7 @@ class BytesTest {
                 new EdgeLimits(100, 300, 600, 300, 512, 65_536)),
             Sources.system(),
             null,
-            List.of(Contract.parse("bytes", CONTRACT)));
+            List.of(Contract.parse("bytes", ContractFiles.json(new StringReader(CONTRACT)))));
   }
 
   @AfterAll

@@ -68,7 +68,7 @@ class ContractTest {
             Contract.load("checkpoints"),
             Contract.load("operator"),
             Contract.parse(
-                "market", changed("market", "- apiToken: []", "- apiToken: [\"sing\"]")));
+                "market", changed("market", "\"apiToken\":[]", "\"apiToken\":[\"sing\"]")));
     IllegalStateException refusal =
         assertThrows(IllegalStateException.class, () -> edge(contracts, bound(ids)));
     for (String fault :
@@ -85,7 +85,7 @@ class ContractTest {
   void errorCodesMustBeTheSameOnBothSides() {
     List<Contract> contracts =
         List.of(
-            Contract.parse("vm", changed("vm", "- bid-too-low", "- bid-too-high")),
+            Contract.parse("vm", changed("vm", "\"bid-too-low\"", "\"bid-too-high\"")),
             Contract.load("org"),
             Contract.load("market"),
             Contract.load("checkpoints"),
@@ -116,11 +116,11 @@ class ContractTest {
 
   private static String changed(String name, String from, String to) {
     try (java.io.InputStream in =
-        ContractTest.class.getClassLoader().getResourceAsStream("openapi/" + name + ".yaml")) {
+        ContractTest.class.getClassLoader().getResourceAsStream("openapi/" + name + ".json")) {
       assertTrue(in != null);
-      String yaml = new String(in.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
-      assertTrue(yaml.contains(from), from);
-      return yaml.replaceFirst(java.util.regex.Pattern.quote(from), to);
+      String json = new String(in.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+      assertTrue(json.contains(from), from);
+      return json.replaceFirst(java.util.regex.Pattern.quote(from), to);
     } catch (java.io.IOException e) {
       throw new java.io.UncheckedIOException(e);
     }

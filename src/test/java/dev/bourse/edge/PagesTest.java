@@ -78,7 +78,7 @@ class PagesTest {
             "/api/org/openapi.json",
             "/api/market/openapi.json",
             "/llms.txt")) {
-      String text = Objects.requireNonNull(pages.find(path)).body().toString();
+      String text = Objects.requireNonNull(pages.get(path)).body().toString();
       assertFalse(Pattern.compile("\\b0 requests").matcher(text).find(), text);
       assertTrue(text.contains("any number of requests"), text);
     }
