@@ -43,6 +43,11 @@ const server = createServer((request, response) => {
     response.setHeader("Set-Cookie", `session=${SECRET}; Path=/`).end("in");
     return;
   }
+  if (!["ran", "asked", "script"].includes(kind)) {
+    // The browser's own wishes, such as an icon for this listener's pages.
+    response.writeHead(404).end();
+    return;
+  }
   reports.set(`${kind}/${name}`, decodeURIComponent(url.search.slice(1)));
   if (kind === "script") {
     response.setHeader("Content-Type", "text/javascript").end(`run('${name}')`);
