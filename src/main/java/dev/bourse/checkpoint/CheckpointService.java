@@ -258,7 +258,7 @@ public final class CheckpointService {
    *     what is none of them
    */
   public Future<CheckpointStore.Listed> get(String orgId, String id) {
-    return findOwn(orgId, id).map(found -> found.orElseThrow(() -> Checkpoint.gone(id)));
+    return findOwn(orgId, id).map(found -> found.orElseThrow(() -> Checkpoint.unknown(orgId, id)));
   }
 
   /** An item on the public feed; {@code not-found} for any other. */
