@@ -8,6 +8,7 @@ import java.io.PrintWriter;
 import java.math.BigDecimal;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -24,6 +25,8 @@ final class OperationCommand implements Callable<Integer> {
   private static final String NONE = "none";
 
   private static final String ALL = "--all";
+  private static final String FILE = "--file";
+  private static final String CONTENT_TYPE = "--content-type";
 
   /** The field of an answer that is told once. */
   private static final String SECRET = "token";
@@ -56,6 +59,18 @@ final class OperationCommand implements Callable<Integer> {
     }
     operation.queries().forEach(query -> spec.addOption(option(query)));
     operation.fields().forEach(field -> spec.addOption(option(field)));
+    if (operation.sendsBytes()) {
+      spec.addOption(file("The file to send."));
+      spec.addOption(
+          OptionSpec.builder(CONTENT_TYPE)
+              .paramLabel("TYPE")
+              .type(String.class)
+              .description("Its media type (default: ${DEFAULT-VALUE}).")
+              .defaultValue("application/octet-stream")
+              .build());
+    } else if (operation.givesBytes()) {
+      spec.addOption(file("Where to keep the bytes: a file that is not there yet."));
+    }
     if (cursor().isPresent()) {
       spec.addOption(flag(ALL, "Follow the list to its end."));
     }
@@ -103,6 +118,15 @@ final class OperationCommand implements Callable<Integer> {
     return text.strip().replace("%", "%%").replaceAll("(?<!\\n)\\n(?!\\n)", " ");
   }
 
+  private static OptionSpec file(String description) {
+    return OptionSpec.builder(FILE)
+        .paramLabel("FILE")
+        .type(Path.class)
+        .description(description)
+        .required(true)
+        .build();
+  }
+
   private static OptionSpec flag(String name, String description) {
     return OptionSpec.builder(name).type(boolean.class).description(description).build();
   }
@@ -114,7 +138,11 @@ final class OperationCommand implements Callable<Integer> {
     try {
       JsonObject body = body();
       Service service = admin.service();
-      print(follow(service, body), out, err);
+      if (operation.givesBytes()) {
+        service.fetch(operation.method(), path(Optional.empty()), file());
+      } else {
+        print(follow(service, body), out, err);
+      }
       return ExitCode.OK.code();
     } catch (Service.Refused refused) {
       err.println(refused.getMessage());
@@ -136,9 +164,21 @@ final class OperationCommand implements Callable<Integer> {
     return found != null && Boolean.TRUE.equals(found.getValue());
   }
 
+  private Path file() {
+    return spec.findOption(FILE).getValue();
+  }
+
+  private JsonObject answer(Service service, @Nullable JsonObject body) throws Service.Refused {
+    String path = path(Optional.empty());
+    return operation.sendsBytes()
+        ? service.send(
+            operation.method(), path, file(), spec.findOption(CONTENT_TYPE).<String>getValue())
+        : service.call(operation.method(), path, body);
+  }
+
   /** Calls the operation; with {@code --all} as often as the list has pages. */
   private JsonObject follow(Service service, @Nullable JsonObject body) throws Service.Refused {
-    JsonObject answer = service.call(operation.method(), path(Optional.empty()), body);
+    JsonObject answer = answer(service, body);
     Optional<String> list = listField(answer);
     if (!isGiven(ALL) || list.isEmpty()) {
       return answer;
@@ -207,10 +247,12 @@ final class OperationCommand implements Callable<Integer> {
         .findFirst();
   }
 
-  /** What the next page begins after: an item's key is its first field. */
+  /** What the next page begins after: an item's cursor; without one its key, the first field. */
   private static String lastKey(JsonArray items) {
     JsonObject last = items.getJsonObject(items.size() - 1);
-    return String.valueOf(last.getValue(last.fieldNames().iterator().next()));
+    return last.containsKey("cursor")
+        ? last.getString("cursor")
+        : String.valueOf(last.getValue(last.fieldNames().iterator().next()));
   }
 
   private String path(Optional<String> after) {

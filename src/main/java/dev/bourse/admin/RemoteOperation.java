@@ -5,7 +5,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An operation of a contract as a command sees it.
@@ -19,6 +19,8 @@ import java.util.Optional;
  * @param arguments its path parameters, in the path's order
  * @param queries its query parameters
  * @param fields its body's fields
+ * @param sendsBytes whether its body is bytes of any type
+ * @param givesBytes whether it answers with bytes of any type
  */
 record RemoteOperation(
     String noun,
@@ -29,7 +31,11 @@ record RemoteOperation(
     String description,
     List<Input> arguments,
     List<Input> queries,
-    List<Input> fields) {
+    List<Input> fields,
+    boolean sendsBytes,
+    boolean givesBytes) {
+  private static final String JSON = "application/json";
+  private static final String BYTES = "application/octet-stream";
 
   /** Something an operation takes. */
   record Input(String name, String description, boolean required, JsonObject schema) {
@@ -117,15 +123,27 @@ record RemoteOperation(
         operation.getString("description", ""),
         arguments,
         queries,
-        fields(operation));
+        fields(operation),
+        content(operation.getJsonObject("requestBody")).containsKey(BYTES),
+        givesBytes(operation.getJsonObject("responses").getJsonObject("200")));
+  }
+
+  private static JsonObject content(@Nullable JsonObject described) {
+    return described == null
+        ? new JsonObject()
+        : described.getJsonObject("content", new JsonObject());
+  }
+
+  private static boolean givesBytes(@Nullable JsonObject success) {
+    JsonObject content = content(success);
+    return !content.isEmpty() && !content.containsKey(JSON);
   }
 
   private static List<Input> fields(JsonObject operation) {
     JsonObject schema =
-        Optional.ofNullable(operation.getJsonObject("requestBody"))
-            .map(body -> body.getJsonObject("content").getJsonObject("application/json"))
-            .map(content -> content.getJsonObject("schema"))
-            .orElseGet(JsonObject::new);
+        content(operation.getJsonObject("requestBody"))
+            .getJsonObject(JSON, new JsonObject())
+            .getJsonObject("schema", new JsonObject());
     JsonObject properties = schema.getJsonObject("properties", new JsonObject());
     JsonArray required = schema.getJsonArray("required", new JsonArray());
     return properties.fieldNames().stream()

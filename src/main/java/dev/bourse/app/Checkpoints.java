@@ -1,6 +1,7 @@
 package dev.bourse.app;
 
 import dev.bourse.blob.BlobConfig;
+import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.LocalBlobs;
 import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.StorageFault;
@@ -10,6 +11,7 @@ import dev.bourse.checkpoint.CheckpointRoutes;
 import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.CheckpointStore;
 import dev.bourse.checkpoint.ContentRoutes;
+import dev.bourse.checkpoint.ContentService;
 import dev.bourse.checkpoint.DirectUploadService;
 import dev.bourse.checkpoint.Landing;
 import dev.bourse.checkpoint.PublicCheckpointRoutes;
@@ -19,6 +21,8 @@ import dev.bourse.checkpoint.UploadSessionService;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Operations;
+import dev.bourse.operator.CheckpointAdminRoutes;
+import dev.bourse.operator.DocumentRoutes;
 import dev.bourse.operator.ReviewRoutes;
 import dev.bourse.store.Database;
 import dev.bourse.store.Upkeep;
@@ -75,8 +79,12 @@ final class Checkpoints {
                   new UploadSessionService(checkpoints, landing, store, blobs, clock);
               new PublicCheckpointRoutes(checkpoints).bind(operations);
               new CheckpointRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
-              new ContentRoutes(checkpoints, blobs).bind(operations);
-              new ReviewRoutes(new ReviewService(changes, store, clock), config.checkpoints())
+              ContentService contents = new ContentService(blobs);
+              new ContentRoutes(checkpoints, contents).bind(operations);
+              new DocumentRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
+              new CheckpointAdminRoutes(checkpoints).bind(operations);
+              new ReviewRoutes(
+                      new ReviewService(changes, store, clock), contents, config.checkpoints())
                   .bind(operations);
               Sweep sweep = new Sweep(changes, store, blobs, clock);
               Upkeep upkeep =
@@ -99,6 +107,14 @@ final class Checkpoints {
       return Optional.of(
           ApiError.retryLater(
               ErrorCode.OVERLOADED, "too many files are being moved at once", RETRY_MILLIS));
+    }
+    if (fault instanceof BlobGone) {
+      // Another request, or another process, ended what this one was at.
+      return Optional.of(
+          ApiError.retryLater(
+              ErrorCode.OVERLOADED,
+              "these bytes were published or given up meanwhile; look at the item",
+              RETRY_MILLIS));
     }
     if (fault instanceof StorageFull) {
       LOG.warn("no room for checkpoints: {}", fault.getMessage());

@@ -165,9 +165,7 @@ final class BlobFiles {
         // name in it shows both.
         Files.deleteIfExists(upload);
       } else {
-        flush(upload, now);
-        Files.createDirectories(blob.resolveSibling(""), PRIVATE_FOLDER);
-        Files.move(upload, blob, StandardCopyOption.ATOMIC_MOVE);
+        moveUnlessMoved(upload, blob, key, now);
       }
       // In any case, since an earlier call may have been cut short in front of this.
       flushFolder(blob.resolveSibling(""));
@@ -176,6 +174,22 @@ final class BlobFiles {
       throw new BlobGone("there is neither an upload " + uploadId + " nor a blob " + key);
     } catch (IOException e) {
       throw failure("cannot publish " + upload + " as " + blob, e);
+    }
+  }
+
+  /**
+   * Makes the upload durable and the blob. Another process may be at the same: whichever renames
+   * first has flushed before, so that the other finds all done.
+   */
+  private void moveUnlessMoved(Path upload, Path blob, String key, Instant now) throws IOException {
+    try {
+      flush(upload, now);
+      Files.createDirectories(blob.resolveSibling(""), PRIVATE_FOLDER);
+      Files.move(upload, blob, StandardCopyOption.ATOMIC_MOVE);
+    } catch (NoSuchFileException e) {
+      if (length(Area.BLOBS, key) < 0) {
+        throw e;
+      }
     }
   }
 

@@ -73,7 +73,8 @@ public record Checkpoint(
         null);
   }
 
-  boolean isPlatform() {
+  /** Whether it is one of the platform's documents. */
+  public boolean isPlatform() {
     return orgId.equals(PLATFORM);
   }
 
@@ -208,6 +209,11 @@ public record Checkpoint(
   /** What an item answers that is not the caller's, deleted or was never there: all alike. */
   static ApiError gone(String id) {
     return ApiError.of(ErrorCode.GONE, "no checkpoint '" + Text.shown(id) + "' of yours");
+  }
+
+  /** What an item answers that its owner has none of. */
+  static ApiError unknown(String orgId, String id) {
+    return orgId.equals(PLATFORM) ? ApiError.notFound("document", id) : gone(id);
   }
 
   private Checkpoint with(

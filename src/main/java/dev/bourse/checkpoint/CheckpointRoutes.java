@@ -3,26 +3,20 @@ package dev.bourse.checkpoint;
 import dev.bourse.access.Principal;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
-import dev.bourse.edge.Inbound;
 import dev.bourse.edge.Operation;
 import dev.bourse.edge.Operations;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /** The operations of members and of sessions. */
 public final class CheckpointRoutes {
   static final String FAMILY = "/api/checkpoints";
-  private static final String SESSIONS = "/upload/";
 
   private final CheckpointService checkpoints;
   private final DirectUploadService direct;
@@ -91,57 +85,11 @@ public final class CheckpointRoutes {
 
   private Future<Answer> publish(Call call) {
     return checkpoints
-        .publish(Publisher.of(call.principal()), publication(call.body()))
-        .map(announced -> Answer.created(announcement(announced)));
-  }
-
-  private static CheckpointService.Publication publication(JsonObject body) {
-    String fileName = body.getString("filename");
-    if (fileName.equals(".") || fileName.equals("..")) {
-      throw ApiError.badField("filename", fileName, "a name of a file, not of a folder");
-    }
-    String contentType = body.getString("content_type");
-    String type = contentType.toLowerCase(Locale.ROOT);
-    if (type.startsWith("multipart/") || type.startsWith("message/")) {
-      throw ApiError.badField(
-          "content_type", contentType, "the type of one file; browsers look for more in this one");
-    }
-    return new CheckpointService.Publication(
-        new Facts(
-            body.getString("title"),
-            body.getString("description", ""),
-            fileName,
-            contentType,
-            body.getLong("bytes"),
-            body.getString("sha256")),
-        Visibility.of(body.getString("visibility")),
-        Optional.ofNullable(body.getString("upload")).map(kind -> kind.equals("resumable")),
-        replace(body.getValue("replace")));
-  }
-
-  private static Replace replace(@Nullable Object value) {
-    if (value instanceof String id) {
-      return Replace.one(id);
-    }
-    return Boolean.FALSE.equals(value) ? Replace.NONE : Replace.ANY;
-  }
-
-  private JsonObject announcement(CheckpointService.Announced announced) {
-    Checkpoint item = announced.item();
-    Revision draft = announced.draft();
-    JsonObject json =
-        new JsonObject()
-            .put("id", item.id())
-            .put("revision", draft.number())
-            .put("status", draft.state().label())
-            .put("visibility", item.visibility().label())
-            .put("replaced", announced.replaced())
-            .put("review", item.needsReview() ? "required" : "none")
-            .put("upload", draft.resumable() ? "resumable" : "direct");
-    return draft.resumable()
-        ? json.put("session_url", baseUrl.get() + SESSIONS + announced.session())
-            .put("expires_at", Times.rfc3339(draft.expiresAtMillis()))
-        : json.put("content_url", baseUrl.get() + FAMILY + '/' + item.id() + "/content");
+        .publish(
+            Publisher.of(call.principal()),
+            PublicationView.publication(
+                call.body(), Visibility.of(call.body().getString("visibility"))))
+        .map(announced -> PublicationView.announced(announced, baseUrl.get(), FAMILY));
   }
 
   private Future<Answer> read(Call call) {
@@ -154,18 +102,12 @@ public final class CheckpointRoutes {
     String id = call.text("id");
     return checkpoints
         .delete(Publisher.of(call.principal()), id)
-        .map(
-            at ->
-                Answer.ok(
-                    new JsonObject()
-                        .put("ok", true)
-                        .put("id", id)
-                        .put("deleted_at", Times.rfc3339(at))));
+        .map(at -> PublicationView.deleted(id, at));
   }
 
   private Future<Answer> writeContent(Call call) {
     return direct
-        .put(Publisher.of(call.principal()), call.text("id"), source(call))
+        .put(Publisher.of(call.principal()), call.text("id"), PublicationView.source(call))
         .map(landed -> Answer.ok(own(call.principal(), landed)));
   }
 
@@ -181,7 +123,7 @@ public final class CheckpointRoutes {
 
   private Future<Answer> putUpload(Call call) {
     return sessions
-        .put(call.text("session"), call.header("Content-Range"), source(call))
+        .put(call.text("session"), call.header("Content-Range"), PublicationView.source(call))
         .map(CheckpointRoutes::progress);
   }
 
@@ -199,25 +141,5 @@ public final class CheckpointRoutes {
       headers.put("Range", "bytes=0-" + (progress.stored() - 1));
     }
     return new Answer.Empty(308, headers);
-  }
-
-  private static ByteSource source(Call call) {
-    Inbound inbound = call.bytes();
-    return new ByteSource() {
-      @Override
-      public OptionalLong length() {
-        return inbound.length();
-      }
-
-      @Override
-      public Optional<String> contentType() {
-        return inbound.contentType();
-      }
-
-      @Override
-      public Future<Long> read(int blockBytes, Sink sink) {
-        return inbound.read(blockBytes, sink::take);
-      }
-    };
   }
 }

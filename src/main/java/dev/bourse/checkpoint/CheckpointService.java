@@ -251,21 +251,41 @@ public final class CheckpointService {
     return store.listFeed(q, before.map(Cursors::parse), limit);
   }
 
-  /** An item of this organization; {@code gone} for any other. */
+  /**
+   * An item of this organization; {@code gone} for any other.
+   *
+   * @param orgId {@link Checkpoint#PLATFORM} for the platform's documents; {@code not-found} for
+   *     what is none of them
+   */
   public Future<CheckpointStore.Listed> get(String orgId, String id) {
-    return findOwn(orgId, id).map(found -> found.orElseThrow(() -> Checkpoint.gone(id)));
+    return findOwn(orgId, id).map(found -> found.orElseThrow(() -> Checkpoint.unknown(orgId, id)));
   }
 
   /** An item on the public feed; {@code not-found} for any other. */
   public Future<CheckpointStore.Listed> getPublic(String id) {
     return store
+        .findOnFeed(id)
+        .map(found -> found.orElseThrow(() -> ApiError.notFound("checkpoint", id)));
+  }
+
+  /** An item of whomever, for operators; {@code not-found} when there is none. */
+  public Future<CheckpointStore.Listed> getAny(String id) {
+    return store
         .find(id)
+        .map(found -> found.orElseThrow(() -> ApiError.notFound("checkpoint", id)));
+  }
+
+  /** Fails with {@code not-found} when there is no such organization, retired or not. */
+  public Future<Void> requireOrganization(String orgId) {
+    return store
+        .isOrganization(orgId)
         .map(
-            found ->
-                found
-                    .filter(listed -> listed.item().visibility() == Visibility.PUBLIC)
-                    .filter(listed -> listed.item().live() != null)
-                    .orElseThrow(() -> ApiError.notFound("checkpoint", id)));
+            known -> {
+              if (!known) {
+                throw ApiError.notFound("organization", orgId);
+              }
+              return null;
+            });
   }
 
   private Future<Optional<CheckpointStore.Listed>> findOwn(String orgId, String id) {
@@ -280,12 +300,21 @@ public final class CheckpointService {
                 found
                     .map(CheckpointStore.Listed::item)
                     .filter(publisher::owns)
-                    .orElseThrow(() -> Checkpoint.gone(id)));
+                    .orElseThrow(() -> Checkpoint.unknown(publisher.orgId(), id)));
   }
 
   /** Removes the publisher's own item from organization and feed; returns when. */
   public Future<Long> delete(Publisher publisher, String id) {
     return delete(publisher.actor(), () -> getCreated(publisher, id));
+  }
+
+  /**
+   * Removes an item of whomever; {@code not-found} when there is none. Returns when.
+   *
+   * @param actor the operator
+   */
+  public Future<Long> deleteAny(String actor, String id) {
+    return delete(actor, () -> getAny(id).map(CheckpointStore.Listed::item));
   }
 
   private Future<Long> delete(String actor, Supplier<Future<Checkpoint>> finding) {

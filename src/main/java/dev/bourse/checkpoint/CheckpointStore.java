@@ -21,6 +21,11 @@ public final class CheckpointStore {
   /** The guard of a publication: the organization's storage has no room for it. */
   static final String ROOM = "organization has room";
 
+  private static final String RETIRED = "SELECT org_id FROM org WHERE retired_at IS NOT NULL";
+
+  /** Nothing of a retired organization is served; its items are soon deleted. */
+  private static final String OF_THE_LIVING = " AND o.retired_at IS NULL";
+
   private final Database database;
 
   public CheckpointStore(Database database) {
@@ -49,6 +54,31 @@ public final class CheckpointStore {
     return one("WHERE c.item_id = ?", itemId);
   }
 
+  /** The item, when everybody may read it. */
+  Future<Optional<Listed>> findOnFeed(String itemId) {
+    return one("WHERE c.item_id = ? AND c.feed_at IS NOT NULL" + OF_THE_LIVING, itemId);
+  }
+
+  /** Whether there is an organization of this id, retired or not. */
+  Future<Boolean> isOrganization(String orgId) {
+    return database
+        .read("SELECT 1 FROM org WHERE org_id = ?", List.of(orgId), row -> true)
+        .map(found -> !found.isEmpty());
+  }
+
+  /** Items of organizations that are retired. */
+  Future<List<Checkpoint>> listOfRetired(int limit) {
+    return items(
+            "SELECT "
+                + CheckpointRows.SELECTED
+                + " FROM (SELECT * FROM checkpoint WHERE org_id IN ("
+                + RETIRED
+                + ") LIMIT ?)"
+                + CheckpointRows.JOINED,
+            List.of(limit))
+        .map(found -> found.stream().map(Listed::item).toList());
+  }
+
   /** The item at a place. */
   Future<Optional<Checkpoint>> findPlaced(String orgId, Visibility visibility, String fileName) {
     return one(
@@ -63,7 +93,8 @@ public final class CheckpointStore {
   Future<Optional<Checkpoint>> findBySession(String sessionSha256) {
     return one(
             "WHERE c.item_id = (SELECT s.item_id FROM checkpoint_revision s"
-                + " WHERE s.session_sha256 = ?)",
+                + " WHERE s.session_sha256 = ?)"
+                + OF_THE_LIVING,
             sessionSha256)
         .map(found -> found.map(Listed::item));
   }
@@ -71,7 +102,8 @@ public final class CheckpointStore {
   /** The item whose revision has this review, decided or not. */
   Future<Optional<Listed>> findByReview(String reviewId) {
     return one(
-        "WHERE c.item_id = (SELECT s.item_id FROM checkpoint_revision s WHERE s.review_id = ?)",
+        "WHERE c.item_id = (SELECT s.item_id FROM checkpoint_revision s WHERE s.review_id = ?)"
+            + OF_THE_LIVING,
         reviewId);
   }
 
@@ -97,7 +129,14 @@ public final class CheckpointStore {
 
   /** A page of what everybody may read, newest first. */
   Future<Page<Listed>> listFeed(String q, Optional<Cursor> before, int limit) {
-    return page("feed_at IS NOT NULL", List.of(), "feed_at", "feed_search", q, before, limit);
+    return page(
+        "feed_at IS NOT NULL AND org_id NOT IN (" + RETIRED + ")",
+        List.of(),
+        "feed_at",
+        "feed_search",
+        q,
+        before,
+        limit);
   }
 
   private Future<Page<Listed>> page(
@@ -142,7 +181,7 @@ public final class CheckpointStore {
     StringBuilder sql = new StringBuilder("SELECT ").append(CheckpointRows.SELECTED);
     sql.append(" FROM (SELECT i.* FROM checkpoint i JOIN checkpoint_revision h");
     sql.append(" ON h.item_id = i.item_id AND h.revision = i.head_revision");
-    sql.append(" WHERE h.state = 'review'");
+    sql.append(" WHERE h.state = 'review' AND i.org_id NOT IN (").append(RETIRED).append(")");
     after.ifPresent(
         cursor -> {
           sql.append(" AND (i.changed_at > ? OR (i.changed_at = ? AND i.item_id > ?))");

@@ -46,6 +46,16 @@ public final class CheckpointView {
     return live;
   }
 
+  /** Whether some revision of it is on the public feed. */
+  public static boolean isOnFeed(Checkpoint item) {
+    return item.visibility() == Visibility.PUBLIC && item.live() != null;
+  }
+
+  /** Where the page behind an item begins, in a list of its owner's. */
+  public static String cursor(Checkpoint item) {
+    return Cursors.after(item.changedAtMillis(), item.id());
+  }
+
   /** Facts of one revision of an item. */
   public static JsonObject facts(CheckpointStore.Listed listed, Revision shown) {
     Checkpoint item = listed.item();

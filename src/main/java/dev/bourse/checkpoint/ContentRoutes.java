@@ -1,138 +1,35 @@
 package dev.bourse.checkpoint;
 
-import dev.bourse.blob.BlobGone;
-import dev.bourse.blob.BlobStore;
-import dev.bourse.blob.Reading;
-import dev.bourse.core.ApiError;
 import dev.bourse.edge.Answer;
-import dev.bourse.edge.Bytes;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import io.vertx.core.Future;
-import io.vertx.core.buffer.Buffer;
-import java.nio.channels.FileChannel;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.Optional;
-import java.util.function.Function;
-import java.util.function.Supplier;
 
-/** The operations that answer with stored bytes. */
+/** The operations that answer members and everybody with stored bytes. */
 public final class ContentRoutes {
-  /** A revision replaced between look-up and opening is looked up again; not for ever. */
-  private static final int ATTEMPTS = 3;
-
   private final CheckpointService checkpoints;
-  private final BlobStore blobs;
+  private final ContentService contents;
 
-  public ContentRoutes(CheckpointService checkpoints, BlobStore blobs) {
+  public ContentRoutes(CheckpointService checkpoints, ContentService contents) {
     this.checkpoints = checkpoints;
-    this.blobs = blobs;
+    this.contents = contents;
   }
 
   public void bind(Operations operations) {
     CheckpointConfig config = checkpoints.config();
     operations
         .bind("readCheckpointContent", CheckpointRoutes.unlessOff(config, this::readOwn))
-        .bind(
-            "readPublicCheckpointContent",
-            PublicCheckpointRoutes.readableByPages(
-                CheckpointRoutes.unlessOff(config, this::readPublic)));
+        .bind("readPublicCheckpointContent", CheckpointRoutes.unlessOff(config, this::readPublic));
   }
 
   private Future<Answer> readOwn(Call call) {
+    String orgId = call.principal().org().orgId();
     String id = call.text("id");
-    return answer(
-        () -> checkpoints.get(call.principal().org().orgId(), id),
-        Checkpoint::shown,
-        call,
-        Map.of());
+    return contents.answer(() -> checkpoints.get(orgId, id), Checkpoint::shown, call);
   }
 
   private Future<Answer> readPublic(Call call) {
     String id = call.text("id");
-    return answer(
-        () -> checkpoints.getPublic(id),
-        CheckpointView::live,
-        call,
-        PublicCheckpointRoutes.ANY_ORIGIN);
-  }
-
-  private Future<Answer> answer(
-      Supplier<Future<CheckpointStore.Listed>> finding,
-      Function<Checkpoint, Revision> choosing,
-      Call call,
-      Map<String, String> headers) {
-    boolean download = call.findText("download").orElse("0").equals("1");
-    return open(finding, choosing, ATTEMPTS)
-        .map(
-            opened -> {
-              Facts facts = opened.revision.facts();
-              Map<String, String> all = new LinkedHashMap<>(ContentHeaders.of(facts, download));
-              all.putAll(headers);
-              return new Answer.Download(
-                  opened.bytes,
-                  facts.contentType(),
-                  '"' + String.valueOf(opened.revision.sha256()) + '"',
-                  all);
-            });
-  }
-
-  /** A revision and its bytes. */
-  private record Opened(Revision revision, Bytes bytes) {}
-
-  private Future<Opened> open(
-      Supplier<Future<CheckpointStore.Listed>> finding,
-      Function<Checkpoint, Revision> choosing,
-      int left) {
-    return finding
-        .get()
-        .compose(
-            found -> {
-              Checkpoint item = found.item();
-              Revision revision = choosing.apply(item);
-              String sha256 = revision.sha256();
-              if (sha256 == null) {
-                throw missing(item, revision);
-              }
-              return blobs
-                  .read(BlobName.key(item.id(), revision.number(), sha256))
-                  .map(reading -> new Opened(revision, bytes(reading)))
-                  .recover(
-                      e ->
-                          e instanceof BlobGone && left > 1
-                              ? open(finding, choosing, left - 1)
-                              : Future.failedFuture(
-                                  e instanceof BlobGone ? missing(item, revision) : e));
-            });
-  }
-
-  private static ApiError missing(Checkpoint item, Revision revision) {
-    return Refusal.OBJECT_MISSING.of(
-        "the bytes of revision " + revision.number() + " of " + item.id() + " are not there");
-  }
-
-  private static Bytes bytes(Reading reading) {
-    return new Bytes() {
-      @Override
-      public long length() {
-        return reading.length();
-      }
-
-      @Override
-      public Optional<FileChannel> file() {
-        return reading.file();
-      }
-
-      @Override
-      public Future<Buffer> piece(long offset, int length) {
-        return reading.piece(offset, length);
-      }
-
-      @Override
-      public void close() {
-        reading.close();
-      }
-    };
+    return contents.answer(() -> checkpoints.getPublic(id), CheckpointView::live, call);
   }
 }

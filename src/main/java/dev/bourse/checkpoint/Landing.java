@@ -31,7 +31,7 @@ public final class Landing {
   /** The bytes of a session are whole and about to be made durable under their digest's name. */
   Future<Checkpoint> note(Checkpoint item, Revision draft, String sha256, List<String> findings) {
     return changes.change(
-        () -> current(item.id()),
+        () -> current(item),
         now -> now.arrived(draft.number(), sha256, findings, clock.millis()),
         after -> List.of());
   }
@@ -41,7 +41,7 @@ public final class Landing {
       String actor, Checkpoint item, Revision draft, String sha256, List<String> findings) {
     String reviewId = Ids.next("rev", random);
     return changes.change(
-        () -> current(item.id()),
+        () -> current(item),
         now -> now.landed(draft.number(), sha256, reviewId, findings, clock.millis()),
         after ->
             List.of(
@@ -55,8 +55,10 @@ public final class Landing {
                         + (after.needsReview() ? " review=" + reviewId : ""))));
   }
 
-  private Future<Checkpoint> current(String id) {
-    return store.find(id).map(found -> found.orElseThrow(() -> Checkpoint.gone(id)).item());
+  private Future<Checkpoint> current(Checkpoint item) {
+    return store
+        .find(item.id())
+        .map(found -> found.orElseThrow(() -> Checkpoint.unknown(item.orgId(), item.id())).item());
   }
 
   /** A credential takes the announcement with it: nothing of the file is kept. */

@@ -1,28 +1,16 @@
 package dev.bourse.checkpoint;
 
-import dev.bourse.core.ApiError;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
-import dev.bourse.edge.Operation;
 import dev.bourse.edge.Operations;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
 import java.util.Map;
 
-/** The public feed: anybody reads it, pages of any origin too. */
+/** The public feed: anybody reads it, pages of any origin too, as its contract says. */
 public final class PublicCheckpointRoutes {
-  static final Map<String, String> ANY_ORIGIN =
-      Map.of(
-          "Access-Control-Allow-Origin",
-          "*",
-          "Access-Control-Expose-Headers",
-          "Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, X-Request-Id");
-
   /** A day: what is allowed does not change, and browsers keep it for less anyway. */
   private static final Map<String, String> PREFLIGHT =
       Map.of(
-          "Access-Control-Allow-Origin",
-          "*",
           "Access-Control-Allow-Methods",
           "GET, HEAD, OPTIONS",
           "Access-Control-Allow-Headers",
@@ -41,35 +29,13 @@ public final class PublicCheckpointRoutes {
   public void bind(Operations operations) {
     CheckpointConfig config = checkpoints.config();
     operations
-        .bind(
-            "listPublicCheckpoints",
-            readableByPages(CheckpointRoutes.unlessOff(config, this::list)))
-        .bind(
-            "readPublicCheckpoint", readableByPages(CheckpointRoutes.unlessOff(config, this::read)))
+        .bind("listPublicCheckpoints", CheckpointRoutes.unlessOff(config, this::list))
+        .bind("readPublicCheckpoint", CheckpointRoutes.unlessOff(config, this::read))
         .bind("preflightPublicCheckpoints", CheckpointRoutes.unlessOff(config, this::preflight))
         .bind("preflightPublicCheckpoint", CheckpointRoutes.unlessOff(config, this::preflight))
         .bind(
             "preflightPublicCheckpointContent",
             CheckpointRoutes.unlessOff(config, this::preflight));
-  }
-
-  /** The operation, whose refusals pages of any origin may read as they may read its answers. */
-  static Operation readableByPages(Operation operation) {
-    return call ->
-        Future.succeededFuture(call)
-            .compose(operation::handle)
-            .recover(
-                e ->
-                    e instanceof ApiError error
-                        ? Future.succeededFuture(refusal(error))
-                        : Future.failedFuture(e));
-  }
-
-  private static Answer refusal(ApiError error) {
-    JsonObject json =
-        new JsonObject().put("error", error.code().code()).put("detail", error.detail());
-    error.extras().forEach(json::put);
-    return new Answer.Whole(error.code().status(), json.toBuffer(), null, ANY_ORIGIN);
   }
 
   private Future<Answer> list(Call call) {
@@ -81,14 +47,13 @@ public final class PublicCheckpointRoutes {
         .map(
             page ->
                 Answer.ok(
-                    CheckpointView.page(page, CheckpointView::feed, CheckpointView::feedTime),
-                    ANY_ORIGIN));
+                    CheckpointView.page(page, CheckpointView::feed, CheckpointView::feedTime)));
   }
 
   private Future<Answer> read(Call call) {
     return checkpoints
         .getPublic(call.text("id"))
-        .map(found -> Answer.ok(CheckpointView.feed(found), ANY_ORIGIN));
+        .map(found -> Answer.ok(CheckpointView.feed(found)));
   }
 
   private Future<Answer> preflight(Call call) {

@@ -43,7 +43,10 @@ public record Replace(Mode mode, String id) {
       Publisher publisher,
       Visibility visibility) {
     if (mode == Mode.ONE) {
-      Checkpoint one = named.filter(publisher::owns).orElseThrow(() -> Checkpoint.gone(id));
+      Checkpoint one =
+          named
+              .filter(publisher::owns)
+              .orElseThrow(() -> Checkpoint.unknown(publisher.orgId(), id));
       if (one.visibility() != visibility) {
         throw ApiError.badField(
             "visibility",

@@ -29,7 +29,12 @@ public final class ReviewService {
    *
    * @param orgDisplay what the organization is called
    */
-  public record Review(Checkpoint item, Revision revision, String orgDisplay) {}
+  public record Review(Checkpoint item, Revision revision, String orgDisplay) {
+    /** The item, and what its organization is called. */
+    public CheckpointStore.Listed listed() {
+      return new CheckpointStore.Listed(item, orgDisplay);
+    }
+  }
 
   /** Open reviews, the one that waits longest first; the cursor is the last one's. */
   public Future<Page<Review>> list(Optional<String> after, int limit) {
@@ -55,13 +60,15 @@ public final class ReviewService {
   }
 
   private static Review review(String reviewId, Optional<CheckpointStore.Listed> found) {
-    return found
-        .flatMap(
-            listed ->
-                listed.item().revisions().stream()
-                    .filter(revision -> reviewId.equals(revision.reviewId()))
-                    .findFirst()
-                    .map(revision -> new Review(listed.item(), revision, listed.orgDisplay())))
+    CheckpointStore.Listed listed = found.orElseThrow(() -> ApiError.notFound("review", reviewId));
+    return new Review(listed.item(), revision(listed.item(), reviewId), listed.orgDisplay());
+  }
+
+  /** The revision a review is of; {@code not-found} when the item has none of this review. */
+  public static Revision revision(Checkpoint item, String reviewId) {
+    return item.revisions().stream()
+        .filter(revision -> reviewId.equals(revision.reviewId()))
+        .findFirst()
         .orElseThrow(() -> ApiError.notFound("review", reviewId));
   }
 

@@ -15,8 +15,9 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
- * Deletes what is of no more use: announcements whose bytes did not come in time, bytes that were
- * replaced or deleted, and bytes that no row knows of because a crash came between them.
+ * Deletes what is of no more use: announcements whose bytes did not come in time, items of retired
+ * organizations, bytes that were replaced or deleted, and bytes that no row knows of because a
+ * crash came between them.
  *
  * <p>One run does a bounded piece of each; the next goes on where it stopped. Several processes may
  * sweep at once: everything it does can be done twice.
@@ -30,6 +31,9 @@ public final class Sweep {
 
   /** An upload or blob younger than this may be about to get its row. */
   static final long ORPHAN_AGE_MILLIS = 3_600_000;
+
+  /** Who removes what a retired organization leaves behind, as with its tokens. */
+  private static final String OFFBOARD = "system:offboard";
 
   private final CheckpointChanges changes;
   private final CheckpointStore store;
@@ -49,6 +53,7 @@ public final class Sweep {
   public Future<Integer> run() {
     return expire()
         .compose(expired -> forget().map(expired::plus))
+        .compose(done -> removeRetired().map(done::plus))
         .compose(done -> deleteGarbage().map(done::plus))
         .compose(done -> deleteOrphanUploads().map(done::plus))
         .compose(done -> deleteOrphanBlobs().map(done::plus))
@@ -76,6 +81,13 @@ public final class Sweep {
         .listOverdue(Revision.State.EXPIRED, before, ROWS)
         .compose(
             old -> each(old, item -> commit(new Move(Optional.of(item), item.withoutDraft()))));
+  }
+
+  /** Nobody is left who could read them or remove them. */
+  private Future<Done> removeRetired() {
+    return store
+        .listOfRetired(ROWS)
+        .compose(items -> each(items, item -> changes.remove(OFFBOARD, item).otherwiseEmpty()));
   }
 
   /** An item that changed meanwhile is left to the next run. */

@@ -42,6 +42,7 @@ final class EdgeLoop {
   private final Entrance entrance;
   private final Connections connections;
   private final Map<String, Router> routers = new HashMap<>();
+  private final OpenPaths openPaths;
   private final EdgeMetrics.Series unrouted;
   private final String idPrefix;
   private final String rateLimitPolicy;
@@ -61,6 +62,7 @@ final class EdgeLoop {
     this.unrouted = edge.metrics().series("none");
     this.rateLimitPolicy = "\"default\";q=" + edge.tokenBudgets().quota() + ";w=60";
     this.date = now();
+    this.openPaths = new OpenPaths(edge.contracts());
     for (Contract contract : edge.contracts()) {
       Router router = router(contract);
       for (Path path : contract.model().getPaths()) {
@@ -261,6 +263,11 @@ final class EdgeLoop {
 
   @Nullable ErrorPages errorPages() {
     return edge.operations().errorPages();
+  }
+
+  /** Whether pages of any origin may read what is answered there. */
+  boolean isOpen(@Nullable String path) {
+    return path != null && openPaths.has(path);
   }
 
   Connections connections() {

@@ -38,6 +38,14 @@ final class Exchange implements Call {
       HttpHeaders.createOptimized("www-authenticate");
   private static final CharSequence BEARER = HttpHeaders.createOptimized("Bearer");
   private static final String HTML = "text/html";
+  private static final CharSequence ANY = HttpHeaders.createOptimized("*");
+
+  /** What pages of other origins may read of an answer beside what browsers show them anyway. */
+  private static final CharSequence EXPOSED =
+      HttpHeaders.createOptimized(
+          "Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Retry-After,"
+              + " X-Request-Id");
+
   private static final CharSequence CLOSE = HttpHeaders.createOptimized("close");
 
   private final EdgeLoop loop;
@@ -348,6 +356,11 @@ final class Exchange implements Call {
     HttpServerResponse response = request.response();
     MultiMap headers = response.setStatusCode(status).headers();
     headers.set(REQUEST_ID, id).add(HttpHeaders.DATE, loop.date()).add(NOSNIFF_NAME, NOSNIFF);
+    if (loop.isOpen(request.path())) {
+      headers
+          .add(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN, ANY)
+          .add(HttpHeaders.ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
+    }
     ConsumptionProbe probe = budget;
     if (probe != null) {
       headers.add(RATE_LIMIT, rateLimit(probe)).add(RATE_LIMIT_POLICY, loop.rateLimitPolicy());

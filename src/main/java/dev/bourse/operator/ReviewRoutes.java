@@ -3,8 +3,8 @@ package dev.bourse.operator;
 import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.checkpoint.CheckpointRoutes;
-import dev.bourse.checkpoint.CheckpointStore;
 import dev.bourse.checkpoint.CheckpointView;
+import dev.bourse.checkpoint.ContentService;
 import dev.bourse.checkpoint.ReviewService;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
@@ -17,10 +17,12 @@ import io.vertx.core.json.JsonObject;
 /** The operator contract's operations on reviews of public files. */
 public final class ReviewRoutes {
   private final ReviewService reviews;
+  private final ContentService contents;
   private final CheckpointConfig config;
 
-  public ReviewRoutes(ReviewService reviews, CheckpointConfig config) {
+  public ReviewRoutes(ReviewService reviews, ContentService contents, CheckpointConfig config) {
     this.reviews = reviews;
+    this.contents = contents;
     this.config = config;
   }
 
@@ -28,6 +30,7 @@ public final class ReviewRoutes {
     operations
         .bind("listReviews", CheckpointRoutes.unlessOff(config, this::list))
         .bind("readReview", CheckpointRoutes.unlessOff(config, this::read))
+        .bind("downloadReview", CheckpointRoutes.unlessOff(config, this::download))
         .bind("approveReview", CheckpointRoutes.unlessOff(config, this::approve))
         .bind("rejectReview", CheckpointRoutes.unlessOff(config, this::reject));
   }
@@ -40,6 +43,14 @@ public final class ReviewRoutes {
 
   private Future<Answer> read(Call call) {
     return reviews.get(call.text("review")).map(review -> Answer.ok(json(review)));
+  }
+
+  private Future<Answer> download(Call call) {
+    String id = call.text("review");
+    return contents.answer(
+        () -> reviews.get(id).map(ReviewService.Review::listed),
+        item -> ReviewService.revision(item, id),
+        call);
   }
 
   private Future<Answer> approve(Call call) {
@@ -56,9 +67,7 @@ public final class ReviewRoutes {
 
   private JsonObject json(ReviewService.Review review) {
     Checkpoint item = review.item();
-    JsonObject facts =
-        CheckpointView.facts(
-            new CheckpointStore.Listed(item, review.orgDisplay()), review.revision());
+    JsonObject facts = CheckpointView.facts(review.listed(), review.revision());
     return new JsonObject()
         .put("review_id", review.revision().reviewId())
         .put("org_id", item.orgId())

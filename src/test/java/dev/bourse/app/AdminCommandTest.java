@@ -8,8 +8,6 @@ import dev.bourse.admin.AdminCommand;
 import dev.bourse.store.Statement;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -28,14 +26,6 @@ import picocli.CommandLine;
 class AdminCommandTest {
   private static RunningBourse bourse;
 
-  /** What a command line came to. */
-  private record Outcome(int exitCode, String out, String err) {
-    JsonObject json() {
-      assertEquals(0, exitCode, err);
-      return new JsonObject(out);
-    }
-  }
-
   @BeforeAll
   static void start() {
     bourse = RunningBourse.demo();
@@ -46,21 +36,8 @@ class AdminCommandTest {
     bourse.close();
   }
 
-  private static Outcome run(Map<String, String> environment, String... arguments) {
-    StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
-    CommandLine line = AdminCommand.create(environment);
-    line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
-    int exitCode = line.execute(arguments);
-    return new Outcome(exitCode, out.toString(), err.toString());
-  }
-
-  private static Outcome admin(String... arguments) {
-    return run(
-        Map.of(
-            "BOURSE_URL", bourse.service().baseUrl(),
-            "BOURSE_OPERATOR_TOKEN", bourse.operatorToken()),
-        arguments);
+  private static AdminRun admin(String... arguments) {
+    return AdminRun.on(bourse, arguments);
   }
 
   @Test
@@ -107,7 +84,7 @@ class AdminCommandTest {
 
   @Test
   void aValueOfTheWrongKindIsRefusedBeforeAnythingIsSent() {
-    Outcome outcome = admin("switches", "set", "--spend-limit-enforced", "maybe");
+    AdminRun outcome = admin("switches", "set", "--spend-limit-enforced", "maybe");
     assertEquals(2, outcome.exitCode());
     assertTrue(
         outcome.err().contains("--spend-limit-enforced: 'maybe' is no boolean"), outcome.err());
@@ -115,7 +92,7 @@ class AdminCommandTest {
 
   @Test
   void aRefusalIsToldAsTheServiceWordsIt() {
-    Outcome outcome = admin("switches", "set");
+    AdminRun outcome = admin("switches", "set");
     assertEquals(1, outcome.exitCode());
     assertTrue(outcome.err().startsWith("bad-request: "), outcome.err());
   }
@@ -123,11 +100,12 @@ class AdminCommandTest {
   @Test
   void whoHasNoOperatorsTokenIsToldWhereToFindOne(@TempDir Path empty) {
     String url = bourse.service().baseUrl();
-    Outcome none = run(Map.of("BOURSE_URL", url), "switches", "show", "--data", empty.toString());
+    AdminRun none =
+        AdminRun.of(Map.of("BOURSE_URL", url), "switches", "show", "--data", empty.toString());
     assertEquals(2, none.exitCode());
     assertTrue(none.err().contains("no operator's token"), none.err());
-    Outcome wrong =
-        run(
+    AdminRun wrong =
+        AdminRun.of(
             Map.of("BOURSE_URL", url, "BOURSE_OPERATOR_TOKEN", bourse.secret("acme", "orgwide")),
             "switches",
             "show");
@@ -137,11 +115,11 @@ class AdminCommandTest {
 
   @Test
   void theDataFolderTellsServiceAndToken(@TempDir Path elsewhere) throws IOException {
-    Outcome local = run(Map.of(), "switches", "show", "--data", bourse.data().toString());
+    AdminRun local = AdminRun.of(Map.of(), "switches", "show", "--data", bourse.data().toString());
     assertEquals(0, local.exitCode(), local.err());
     Path file = Files.writeString(elsewhere.resolve("token"), bourse.operatorToken() + "\n");
-    Outcome filed =
-        run(
+    AdminRun filed =
+        AdminRun.of(
             Map.of(),
             "switches",
             "show",
@@ -154,8 +132,8 @@ class AdminCommandTest {
 
   @Test
   void aServiceThatIsAwayEndsWithItsOwnCode() {
-    Outcome outcome =
-        run(
+    AdminRun outcome =
+        AdminRun.of(
             Map.of("BOURSE_OPERATOR_TOKEN", bourse.operatorToken()),
             "switches",
             "show",
@@ -180,11 +158,11 @@ class AdminCommandTest {
           {"audit", "list", "--org", "acme"},
         }) {
       List<String> whole = firstWords(admin(with(list, "--limit", "500")).out());
-      Outcome page = admin(with(list, "--limit", "2"));
+      AdminRun page = admin(with(list, "--limit", "2"));
       assertEquals(whole.subList(0, 2), firstWords(page.out()), list[0]);
       assertTrue(page.err().startsWith("more follow: --"), page.err());
       assertTrue(page.err().contains(' ' + whole.get(1) + ", or --all"), page.err());
-      Outcome all = admin(with(list, "--limit", "2", "--all"));
+      AdminRun all = admin(with(list, "--limit", "2", "--all"));
       assertEquals(whole, firstWords(all.out()), list[0]);
       assertEquals("", all.err());
     }
@@ -211,7 +189,7 @@ class AdminCommandTest {
   @Test
   void anEmptyListSaysSo() {
     admin("orgs", "create", "--org-id", "hollow", "--display", "Hollow", "--kind", "standard");
-    Outcome none = admin("members", "list", "hollow");
+    AdminRun none = admin("members", "list", "hollow");
     assertEquals(0, none.exitCode());
     assertEquals("", none.out());
     assertEquals("none\n", none.err());
@@ -219,7 +197,7 @@ class AdminCommandTest {
 
   @Test
   void aMintedSecretIsShownOnceAndNeverAgain() {
-    Outcome minted = admin("tokens", "mint", "globex", "--name", "ci", "--scopes", "bid:read");
+    AdminRun minted = admin("tokens", "mint", "globex", "--name", "ci", "--scopes", "bid:read");
     assertEquals(0, minted.exitCode(), minted.err());
     String secret =
         minted
@@ -231,7 +209,7 @@ class AdminCommandTest {
             .orElseThrow();
     bourse.with(secret).get("/api/whoami").ok();
     assertTrue(minted.err().contains("shown this once"), minted.err());
-    Outcome listed = admin("tokens", "list", "globex", "--all", "-o", "json");
+    AdminRun listed = admin("tokens", "list", "globex", "--all", "-o", "json");
     assertTrue(listed.out().contains(secret.split("_", -1)[1]), listed.out());
     assertFalse((listed.out() + listed.err()).contains(secret.split("_", -1)[2]));
   }
@@ -246,8 +224,8 @@ class AdminCommandTest {
               "BOURSE_OPERATOR_TOKEN", sealed.operatorToken());
       RunningBourse.until(
           "all is sealed",
-          () -> run(environment, "audit", "verify", "acme").out().contains("; head "));
-      Outcome whole = run(environment, "audit", "verify", "acme");
+          () -> AdminRun.of(environment, "audit", "verify", "acme").out().contains("; head "));
+      AdminRun whole = AdminRun.of(environment, "audit", "verify", "acme");
       assertEquals(0, whole.exitCode(), whole.err());
       assertTrue(whole.out().startsWith("writes: whole; rows: 4, batches: 1, "), whole.out());
       assertTrue(whole.out().contains("\nreads: whole; "), whole.out());
@@ -260,18 +238,18 @@ class AdminCommandTest {
                       Statement.of(
                           "UPDATE audit SET detail = 'x' WHERE id ="
                               + " (SELECT MIN(id) FROM audit WHERE org_id = 'acme')"))));
-      Outcome broken = run(environment, "audit", "verify", "acme");
+      AdminRun broken = AdminRun.of(environment, "audit", "verify", "acme");
       assertEquals(4, broken.exitCode());
       assertTrue(broken.out().startsWith("writes: NOT WHOLE\n"), broken.out());
       assertTrue(broken.out().contains("what    changed\n"), broken.out());
       assertTrue(broken.out().contains("\nreads: whole; "), "one does not hide the other");
-      assertEquals(1, run(environment, "audit", "verify", "nobody").exitCode());
+      assertEquals(1, AdminRun.of(environment, "audit", "verify", "nobody").exitCode());
     }
   }
 
   @Test
   void helpIsProseWithoutTheContractsLineBreaks() {
-    Outcome help = admin("tokens", "mint", "--help");
+    AdminRun help = admin("tokens", "mint", "--help");
     assertEquals(0, help.exitCode());
     assertTrue(help.out().lines().noneMatch(line -> line.equals("works")), help.out());
     assertTrue(help.out().contains("only\nits digest is stored. It works"), help.out());

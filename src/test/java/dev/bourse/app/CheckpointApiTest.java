@@ -12,14 +12,11 @@ import static dev.bourse.app.FilesFixture.item;
 import static dev.bourse.app.FilesFixture.publication;
 import static dev.bourse.app.FilesFixture.publish;
 import static dev.bourse.app.FilesFixture.put;
-import static dev.bourse.app.FilesFixture.reject;
-import static dev.bourse.app.FilesFixture.review;
 import static dev.bourse.app.FilesFixture.sha256;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
@@ -180,82 +177,6 @@ class CheckpointApiTest {
     alice.delete(item(id)).refused(ErrorCode.GONE);
     assertFalse(listed(alice, "?limit=100").contains(id));
     assertNotEquals(id, publish(bob, name, BYTES, "org").getString("id"), "the place is free");
-  }
-
-  @Test
-  void aFileIsReviewedBeforeEverybodyReadsIt() {
-    Caller anybody = bourse.with(null);
-    JsonObject landed = publish(carol, freshName(), BYTES, "public");
-    String id = landed.getString("id");
-    assertEquals("review", landed.getString("status"));
-    assertNull(landed.getString("published_at"));
-    assertArrayEquals(BYTES, carol.fetch("GET", content(id)).body());
-    anybody.get(FEED + '/' + id).refused(ErrorCode.NOT_FOUND);
-    assertEquals(sha256(BYTES), review(bourse, id).getJsonObject("checkpoint").getString("sha256"));
-    approve(bourse, id).ok();
-    assertEquals("ready", carol.get(item(id)).ok().getString("status"));
-    assertEquals("ready", anybody.get(FEED + '/' + id).ok().getString("status"));
-  }
-
-  @Test
-  void aRejectedFileStaysWithItsOrganizationAndTheReasonWithItsCreator() {
-    JsonObject landed = publish(carol, freshName(), BYTES, "public");
-    String id = landed.getString("id");
-    String reviewId = review(bourse, id).getString("review_id");
-    assertEquals("too odd", reject(bourse, id, "too odd").ok().getString("rejection_reason"));
-    JsonObject rejected = carol.get(item(id)).ok();
-    assertEquals("rejected", rejected.getString("status"));
-    assertEquals("too odd", rejected.getString("rejection_reason"));
-    JsonObject asToken = bourse.as("openlab", "bare").get(item(id)).ok();
-    assertFalse(asToken.containsKey("rejection_reason"));
-    bourse.with(null).get(FEED + '/' + id).refused(ErrorCode.NOT_FOUND);
-    conflict(
-        "wrong-status",
-        bourse.operator().send("POST", "/api/operator/reviews/" + reviewId + "/approve", null));
-  }
-
-  @Test
-  void whatIsOnTheFeedStaysUntilItsSuccessorIsApproved() {
-    Caller anybody = bourse.with(null);
-    String name = freshName();
-    String id = publish(carol, name, BYTES, "public").getString("id");
-    approve(bourse, id).ok();
-    publish(carol, name, OTHERS, "public");
-    assertEquals(2, carol.get(item(id)).ok().getInteger("revision"));
-    assertEquals(1, anybody.get(FEED + '/' + id).ok().getInteger("revision"));
-    assertArrayEquals(BYTES, anybody.fetch("GET", FEED + '/' + id + "/content").body());
-    assertArrayEquals(OTHERS, carol.fetch("GET", content(id)).body());
-    approve(bourse, id).ok();
-    assertArrayEquals(OTHERS, anybody.fetch("GET", FEED + '/' + id + "/content").body());
-  }
-
-  @Test
-  void aReviewEndsWhenItsRevisionIsReplaced() {
-    String name = freshName();
-    String id = publish(carol, name, BYTES, "public").getString("id");
-    String seen = review(bourse, id).getString("review_id");
-    publish(carol, name, OTHERS, "public");
-    bourse
-        .operator()
-        .send("POST", "/api/operator/reviews/" + seen + "/approve", null)
-        .refused(ErrorCode.NOT_FOUND);
-    assertNotEquals(seen, review(bourse, id).getString("review_id"));
-  }
-
-  @Test
-  void theAutomatedCheckTellsWhatItNoticed() {
-    byte[] program = bytes(100, 3);
-    System.arraycopy(new byte[] {0x7f, 'E', 'L', 'F'}, 0, program, 0, 4);
-    String id = publish(carol, "tool-" + freshName(), program, "public").getString("id");
-    String reviewId = review(bourse, id).getString("review_id");
-    assertTrue(
-        bourse
-            .operator()
-            .get("/api/operator/reviews/" + reviewId)
-            .ok()
-            .getJsonArray("findings")
-            .getString(0)
-            .startsWith("executable:"));
   }
 
   @Test

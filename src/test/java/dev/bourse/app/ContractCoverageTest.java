@@ -34,6 +34,9 @@ class ContractCoverageTest {
       "{\"name\":\"demo-h100\",\"site\":\"s\",\"provider\":\"simulated\",\"gpu_vendor\":\"v\","
           + "\"reserve_price_per_gpu_hour\":1,\"max_price_cap_per_gpu_hour\":2,\"ssh_user\":\"u\"}";
   private static final String REVIEWS = "/api/operator/reviews";
+  private static final String DOCUMENTS = "/api/operator/documents";
+  private static final String DOCUMENT =
+      "{\"title\":\"t\",\"filename\":\"f\",\"content_type\":\"text/plain\",\"bytes\":1}";
   private static final String FILES = "/api/checkpoints";
   private static final String FEED = FILES + "/public";
   private static final String FILE =
@@ -159,6 +162,16 @@ class ContractCoverageTest {
           new Case("readReview", REVIEWS + "/rev_1", null, List.of()),
           new Case("approveReview", REVIEWS + "/rev_1/approve", null, List.of()),
           new Case("rejectReview", REVIEWS + "/rev_1/reject", "{\"reason\":\"r\"}", List.of()),
+          new Case("downloadReview", REVIEWS + "/rev_1/content", null, List.of()),
+          new Case("listDocuments", DOCUMENTS, null, List.of()),
+          new Case("publishDocument", DOCUMENTS, DOCUMENT, List.of()),
+          new Case("readDocument", DOCUMENTS + "/ckp_1", null, List.of()),
+          new Case("deleteDocument", DOCUMENTS + "/ckp_1", null, List.of()),
+          new Case("sendDocument", DOCUMENTS + "/ckp_1/content", null, List.of()),
+          new Case("commitDocument", DOCUMENTS + "/ckp_1/commit", "{\"bytes\":1}", List.of()),
+          new Case("listOrgCheckpoints", ORG + "/checkpoints", null, List.of()),
+          new Case("readOrgCheckpoint", "/api/operator/checkpoints/ckp_1", null, List.of()),
+          new Case("deleteOrgCheckpoint", "/api/operator/checkpoints/ckp_1", null, List.of()),
           new Case("listPublicCheckpoints", FEED, null, List.of()),
           new Case("readPublicCheckpoint", FEED + "/ckp_1", null, List.of()),
           new Case("readPublicCheckpointContent", FEED + "/ckp_1/content", null, List.of()),

@@ -229,4 +229,34 @@ class PublicFeedApiTest {
     assertEquals(200, answer.statusCode());
     assertEquals(FilesFixture.TYPE, header(answer, "content-type"));
   }
+
+  @Test
+  void pagesOfAnyOriginReadWhatTheEdgeItselfRefusesOfTheFeed() {
+    try (RunningBourse busy = RunningBourse.demo("limits.edge-per-minute=20")) {
+      Caller stranger = busy.with(null);
+      String origin = "https://elsewhere.example";
+      for (String[] refused :
+          new String[][] {
+            {"GET", FEED + "?surprise=1", "422"},
+            {"GET", FEED + "/ckp_1?surprise=1", "422"},
+            {"PURGE", FEED, "405"},
+            {"POST", FEED + "/ckp_1/content", "405"},
+          }) {
+        HttpResponse<byte[]> answer = stranger.fetch(refused[0], refused[1], "Origin", origin);
+        assertEquals(refused[2], String.valueOf(answer.statusCode()), refused[1]);
+        assertEquals("*", header(answer, "access-control-allow-origin"), refused[1]);
+      }
+      HttpResponse<byte[]> other = stranger.fetch("PURGE", FilesFixture.FAMILY, "Origin", origin);
+      assertEquals("", header(other, "access-control-allow-origin"));
+      RunningBourse.until(
+          "the address is over its budget", () -> stranger.fetch("GET", FEED).statusCode() == 429);
+      HttpResponse<byte[]> limited = stranger.fetch("GET", FEED, "Origin", origin);
+      assertEquals(429, limited.statusCode());
+      assertEquals("*", header(limited, "access-control-allow-origin"));
+      assertTrue(header(limited, "access-control-expose-headers").contains("Retry-After"));
+      HttpResponse<byte[]> elsewhere = stranger.fetch("GET", "/api/vm/capacity");
+      assertEquals(429, elsewhere.statusCode());
+      assertEquals("", header(elsewhere, "access-control-allow-origin"));
+    }
+  }
 }

@@ -1,0 +1,109 @@
+package dev.bourse.checkpoint;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.Times;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Inbound;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/** Publications as they are sent, and what is answered to them. */
+public final class PublicationView {
+  private static final String SESSIONS = "/upload/";
+
+  private PublicationView() {}
+
+  /**
+   * What a body announces.
+   *
+   * @throws ApiError {@code bad-request} for a name or a type that no file may have
+   */
+  public static CheckpointService.Publication publication(JsonObject body, Visibility visibility) {
+    String fileName = body.getString("filename");
+    if (fileName.equals(".") || fileName.equals("..")) {
+      throw ApiError.badField("filename", fileName, "a name of a file, not of a folder");
+    }
+    String contentType = body.getString("content_type");
+    String type = contentType.toLowerCase(Locale.ROOT);
+    if (type.startsWith("multipart/") || type.startsWith("message/")) {
+      throw ApiError.badField(
+          "content_type", contentType, "the type of one file; browsers look for more in this one");
+    }
+    return new CheckpointService.Publication(
+        new Facts(
+            body.getString("title"),
+            body.getString("description", ""),
+            fileName,
+            contentType,
+            body.getLong("bytes"),
+            body.getString("sha256")),
+        visibility,
+        Optional.ofNullable(body.getString("upload")).map(kind -> kind.equals("resumable")),
+        replace(body.getValue("replace")));
+  }
+
+  private static Replace replace(@Nullable Object value) {
+    if (value instanceof String id) {
+      return Replace.one(id);
+    }
+    return Boolean.FALSE.equals(value) ? Replace.NONE : Replace.ANY;
+  }
+
+  /**
+   * The answer to an announcement.
+   *
+   * @param baseUrl what clients call the service
+   * @param items the path below which the item is, for where its bytes go directly
+   */
+  public static Answer announced(
+      CheckpointService.Announced announced, String baseUrl, String items) {
+    Checkpoint item = announced.item();
+    Revision draft = announced.draft();
+    JsonObject json =
+        new JsonObject()
+            .put("id", item.id())
+            .put("revision", draft.number())
+            .put("status", draft.state().label())
+            .put("visibility", item.visibility().label())
+            .put("replaced", announced.replaced())
+            .put("review", item.needsReview() ? "required" : "none")
+            .put("upload", draft.resumable() ? "resumable" : "direct");
+    return Answer.created(
+        draft.resumable()
+            ? json.put("session_url", baseUrl + SESSIONS + announced.session())
+                .put("expires_at", Times.rfc3339(draft.expiresAtMillis()))
+            : json.put("content_url", baseUrl + items + '/' + item.id() + "/content"));
+  }
+
+  /** The answer to a deletion. */
+  public static Answer deleted(String id, long atMillis) {
+    return Answer.ok(
+        new JsonObject().put("ok", true).put("id", id).put("deleted_at", Times.rfc3339(atMillis)));
+  }
+
+  /** The bytes a call brings. */
+  public static ByteSource source(Call call) {
+    Inbound inbound = call.bytes();
+    return new ByteSource() {
+      @Override
+      public OptionalLong length() {
+        return inbound.length();
+      }
+
+      @Override
+      public Optional<String> contentType() {
+        return inbound.contentType();
+      }
+
+      @Override
+      public Future<Long> read(int blockBytes, Sink sink) {
+        return inbound.read(blockBytes, sink::take);
+      }
+    };
+  }
+}

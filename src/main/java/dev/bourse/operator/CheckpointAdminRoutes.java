@@ -1,0 +1,80 @@
+package dev.bourse.operator;
+
+import dev.bourse.checkpoint.Checkpoint;
+import dev.bourse.checkpoint.CheckpointRoutes;
+import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.checkpoint.CheckpointStore;
+import dev.bourse.checkpoint.CheckpointView;
+import dev.bourse.checkpoint.PublicationView;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+
+/** The operator contract's operations on checkpoints of every organization. */
+public final class CheckpointAdminRoutes {
+  private final CheckpointService checkpoints;
+
+  public CheckpointAdminRoutes(CheckpointService checkpoints) {
+    this.checkpoints = checkpoints;
+  }
+
+  public void bind(Operations operations) {
+    operations
+        .bind("listOrgCheckpoints", CheckpointRoutes.unlessOff(checkpoints.config(), this::list))
+        .bind("readOrgCheckpoint", CheckpointRoutes.unlessOff(checkpoints.config(), this::read))
+        .bind(
+            "deleteOrgCheckpoint", CheckpointRoutes.unlessOff(checkpoints.config(), this::delete));
+  }
+
+  private Future<Answer> list(Call call) {
+    String org = call.text("org");
+    return checkpoints
+        .requireOrganization(org)
+        .compose(there -> page(checkpoints, call, org))
+        .map(
+            page ->
+                Answer.ok(
+                    json("checkpoints", page)
+                        .put("limit_bytes", checkpoints.config().orgBytes())
+                        .put("used_bytes", page.usedBytes())));
+  }
+
+  /** A page of one owner's items, as the call asks for it. */
+  static Future<CheckpointService.OwnPage> page(
+      CheckpointService checkpoints, Call call, String orgId) {
+    return checkpoints.listOfOrg(
+        orgId,
+        call.findText("q").orElse(""),
+        call.findText("before"),
+        Requested.limit(call.findInteger("limit")));
+  }
+
+  static JsonObject json(String plural, CheckpointService.OwnPage page) {
+    return Requested.page(plural, page.page(), CheckpointAdminRoutes::json);
+  }
+
+  private Future<Answer> read(Call call) {
+    return checkpoints.getAny(call.text("id")).map(found -> Answer.ok(json(found)));
+  }
+
+  private Future<Answer> delete(Call call) {
+    String id = call.text("id");
+    return checkpoints
+        .deleteAny(call.operator().actor(), id)
+        .map(at -> PublicationView.deleted(id, at));
+  }
+
+  /** An item as operators see it. */
+  static JsonObject json(CheckpointStore.Listed listed) {
+    Checkpoint item = listed.item();
+    JsonObject facts = CheckpointView.facts(listed, item.shown());
+    return new JsonObject()
+        .put("id", item.id())
+        .put("org_id", item.isPlatform() ? null : item.orgId())
+        .mergeIn(facts)
+        .put("on_feed", CheckpointView.isOnFeed(item))
+        .put("cursor", CheckpointView.cursor(item));
+  }
+}
