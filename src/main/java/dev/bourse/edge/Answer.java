@@ -2,6 +2,7 @@ package dev.bourse.edge;
 
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,19 @@ public sealed interface Answer {
    */
   record Download(Bytes bytes, String contentType, String etag, Map<String, String> headers)
       implements Answer {}
+
+  /**
+   * An answer of any status and type, made for this request: a page, a redirect with an empty body.
+   *
+   * @param contentType empty for an answer without a body
+   * @param headers further headers; names may repeat, as {@code Set-Cookie} does
+   */
+  record Page(int status, String contentType, Buffer body, List<Map.Entry<String, String>> headers)
+      implements Answer {
+    public Page {
+      headers = List.copyOf(headers);
+    }
+  }
 
   /** An answer without a body, such as 204 or 308. */
   record Empty(int status, Map<String, String> headers) implements Answer {}

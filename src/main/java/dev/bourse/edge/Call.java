@@ -19,6 +19,12 @@ public interface Call {
   /** A request header; the first of several. */
   Optional<String> header(String name);
 
+  /** The value of a cookie; empty when it stands more than once, for then one is not ours. */
+  Optional<String> cookie(String name);
+
+  /** Whose address it comes from, as the address budget counts: an IPv4 address, an IPv6 /64. */
+  String clientKey();
+
   /** Which of the contract's media types the client prefers to be answered in. */
   String mediaType();
 
@@ -35,8 +41,8 @@ public interface Call {
   Optional<Double> findNumber(String parameter);
 
   /**
-   * The body. Whole numbers, however written (8, 8.0, 8e0), are Integer, Long or BigInteger; others
-   * are BigDecimal, exactly as sent.
+   * The body; a form's fields are text. Whole numbers, however written (8, 8.0, 8e0), are Integer,
+   * Long or BigInteger; others are BigDecimal, exactly as sent.
    */
   JsonObject body();
 }

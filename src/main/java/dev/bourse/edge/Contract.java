@@ -43,6 +43,9 @@ public final class Contract {
    */
   static final String DEMANDS = "x-demands";
 
+  /** Of an operation: its body is an HTML form, whose media type the library refuses to know. */
+  static final String FORM_BODY = "x-form-body";
+
   private final String name;
   private final Map<String, Object> source;
   private final OpenAPIContract model;
@@ -66,7 +69,8 @@ public final class Contract {
 
   /**
    * With what the library cannot deal with set aside: responses' content that is no JSON under
-   * {@link #OTHER_CONTENT}, what operations demand of callers under {@link #DEMANDS}.
+   * {@link #OTHER_CONTENT}, what operations demand of callers under {@link #DEMANDS}, forms as JSON
+   * with {@link #FORM_BODY}.
    */
   static JsonObject prepared(JsonObject resolved) {
     JsonArray ofAll = resolved.getJsonArray("security", new JsonArray());
@@ -78,6 +82,7 @@ public final class Contract {
         if (item.getValue(method) instanceof JsonObject operation) {
           operation.put(DEMANDS, operation.getJsonArray("security", ofAll).copy());
           operation.remove("security");
+          setFormAside(operation);
           JsonObject responses = operation.getJsonObject("responses", new JsonObject());
           responses
               .fieldNames()
@@ -86,6 +91,17 @@ public final class Contract {
       }
     }
     return resolved;
+  }
+
+  private static void setFormAside(JsonObject operation) {
+    JsonObject content =
+        operation
+            .getJsonObject("requestBody", new JsonObject())
+            .getJsonObject("content", new JsonObject());
+    if (content.fieldNames().equals(Set.of(Form.TYPE))) {
+      content.put(Endpoint.JSON, content.remove(Form.TYPE));
+      operation.put(FORM_BODY, true);
+    }
   }
 
   private static void setOtherContentAside(JsonObject response) {

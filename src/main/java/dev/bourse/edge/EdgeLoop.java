@@ -131,13 +131,7 @@ final class EdgeLoop {
       return;
     }
     try {
-      ConsumptionProbe probe =
-          edge.addressBudgets()
-              .spend(
-                  edge.clientAddress()
-                      .key(
-                          request.remoteAddress().hostAddress(),
-                          Headers.forwardedFor(request.headers())));
+      ConsumptionProbe probe = edge.addressBudgets().spend(clientKey(request));
       if (probe != null && !probe.isConsumed()) {
         throw edge.addressBudgets().refusal(probe);
       }
@@ -250,6 +244,20 @@ final class EdgeLoop {
   private String now() {
     return DateTimeFormatter.RFC_1123_DATE_TIME.format(
         ZonedDateTime.now(edge.sources().clock().withZone(ZoneOffset.UTC)));
+  }
+
+  /** Whose budget a request is on by its address. */
+  String clientKey(HttpServerRequest request) {
+    return edge.clientAddress()
+        .key(request.remoteAddress().hostAddress(), Headers.forwardedFor(request.headers()));
+  }
+
+  String baseUrl() {
+    return edge.baseUrl();
+  }
+
+  @Nullable ErrorPages errorPages() {
+    return edge.operations().errorPages();
   }
 
   Connections connections() {

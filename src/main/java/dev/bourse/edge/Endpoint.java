@@ -37,6 +37,9 @@ final class Endpoint {
   private static final Set<String> SCHEMES =
       Set.of(Principal.SCHEME, Principal.MEMBER_SCHEME, Operator.SCHEME);
 
+  /** The extension of an operation that leaves out what it does not know instead of refusing it. */
+  private static final String TOLERANT = "x-tolerant";
+
   private static final Pattern INTEGER = Pattern.compile("-?\\d{1,18}");
   private static final Pattern DECIMAL = Pattern.compile("-?\\d{1,15}(\\.\\d{1,15})?");
 
@@ -46,11 +49,15 @@ final class Endpoint {
   private final String id;
   private final Operation operation;
   private final Set<String> schemes;
-  private final @Nullable Scope scope;
+  private final Map<String, Scope> scopes = new HashMap<>();
   private final List<String> mediaTypes;
   private final List<Input> pathInputs = new ArrayList<>();
   private final Map<String, Input> queryInputs = new LinkedHashMap<>();
   private final boolean takesBytes;
+  private final boolean takesForm;
+  private final boolean isTolerant;
+  private final Refusals refusals;
+  private final Set<String> fields;
   private final @Nullable Shape body;
   private final EdgeMetrics.Series series;
 
@@ -63,13 +70,17 @@ final class Endpoint {
     Set<String> accepted = new LinkedHashSet<>();
     demands.forEach(demand -> accepted.add(demand.scheme()));
     this.schemes = accepted;
-    this.scope =
-        demands.stream()
-            .filter(demand -> demand.scheme().equals(Principal.SCHEME))
-            .flatMap(demand -> demand.scopes().stream())
-            .findFirst()
-            .flatMap(Scope::find)
-            .orElse(null);
+    demands.forEach(
+        demand ->
+            demand.scopes().stream()
+                .findFirst()
+                .flatMap(Scope::find)
+                .ifPresent(scope -> scopes.put(demand.scheme(), scope)));
+    JsonObject source = model.getOpenAPIModel();
+    this.refusals =
+        Refusals.find(source.getString(Refusals.EXTENSION)).orElseThrow(IllegalStateException::new);
+    this.isTolerant = source.getBoolean(TOLERANT, false);
+    this.takesForm = source.getBoolean(Contract.FORM_BODY, false);
     this.mediaTypes = mediaTypes(model);
     List<String> segments = List.of(model.getAbsoluteOpenAPIPath().split("/", -1));
     for (Parameter parameter : model.getParameters()) {
@@ -88,7 +99,12 @@ final class Endpoint {
       }
     }
     this.takesBytes = takesBytes(model);
-    this.body = model.getRequestBody() == null || takesBytes ? null : new Shape(bodySchema(model));
+    JsonObject schema = model.getRequestBody() == null || takesBytes ? null : bodySchema(model);
+    this.body = schema == null ? null : new Shape(schema);
+    this.fields =
+        schema == null
+            ? Set.of()
+            : Set.copyOf(schema.getJsonObject("properties", new JsonObject()).fieldNames());
   }
 
   /**
@@ -125,7 +141,13 @@ final class Endpoint {
       types.addAll(response.getJsonObject("content", new JsonObject()).fieldNames());
       types.addAll(response.getJsonObject(Contract.OTHER_CONTENT, new JsonObject()).fieldNames());
     }
-    return types.isEmpty() ? List.of(JSON) : List.copyOf(types);
+    if (types.isEmpty()) {
+      boolean isPage =
+          Refusals.PAGE.equals(
+              Refusals.find(model.getOpenAPIModel().getString(Refusals.EXTENSION)).orElse(null));
+      return isPage ? List.of(Entrance.ANY_TYPE) : List.of(JSON);
+    }
+    return List.copyOf(types);
   }
 
   private static boolean takesBytes(io.vertx.openapi.contract.Operation model) {
@@ -145,6 +167,18 @@ final class Endpoint {
   static List<String> faults(io.vertx.openapi.contract.Operation model) {
     List<String> faults = new ArrayList<>();
     String id = model.getOperationId();
+    String errors = model.getOpenAPIModel().getString(Refusals.EXTENSION);
+    if (Refusals.find(errors).isEmpty()) {
+      faults.add("operation " + id + " has unknown " + Refusals.EXTENSION + " " + errors);
+    }
+    if (model.getOpenAPIModel().getBoolean(Contract.FORM_BODY, false)) {
+      JsonObject fields = bodySchema(model).getJsonObject("properties", new JsonObject());
+      for (String field : fields.fieldNames()) {
+        if (!"string".equals(fields.getJsonObject(field).getValue("type"))) {
+          faults.add("operation " + id + " takes form field " + field + " that is no string");
+        }
+      }
+    }
     for (Demand demand : demands(model)) {
       if (!SCHEMES.contains(demand.scheme())) {
         faults.add("operation " + id + " demands " + demand.scheme() + ", not one of " + SCHEMES);
@@ -152,7 +186,7 @@ final class Endpoint {
       }
       List<String> scopes = demand.scopes();
       if (scopes.size() > 1) {
-        faults.add("operation " + id + " demands more than one scope");
+        faults.add("operation " + id + " demands more than one scope of " + demand.scheme());
       }
       for (String scope : scopes) {
         if (Scope.find(scope).isEmpty()) {
@@ -196,9 +230,32 @@ final class Endpoint {
     return mediaTypes;
   }
 
-  /** The scope the caller needs; null for any caller. */
-  @Nullable Scope scope() {
-    return scope;
+  /** The scope a kind of caller needs; null for any caller of that kind. */
+  @Nullable Scope scope(String scheme) {
+    return scopes.get(scheme);
+  }
+
+  /** How it tells of refusals. */
+  Refusals refusals() {
+    return refusals;
+  }
+
+  /** Whether its body is an HTML form. */
+  boolean takesForm() {
+    return takesForm;
+  }
+
+  /** The fields of a form, read by what the contract knows of them. */
+  JsonObject form(byte[] bytes) {
+    return Form.parse(bytes, fields, isTolerant);
+  }
+
+  /** A body in JSON without the fields that are to be left out. */
+  JsonObject known(JsonObject sent) {
+    if (isTolerant) {
+      sent.fieldNames().retainAll(fields);
+    }
+    return sent;
   }
 
   /** Whether its body is bytes of any type, which the operation reads itself. */
@@ -253,6 +310,11 @@ final class Endpoint {
         boolean bare = equals < 0 || equals > end;
         String raw = query.substring(start, bare ? end : equals);
         Input input = queryInputs.get(Percent.decode(raw, true).orElse(raw));
+        if (isTolerant && (input == null || bare || equals + 1 == end)) {
+          // RFC 6749, section 3.1: what is unknown or empty counts as left out.
+          start = end + 1;
+          continue;
+        }
         if (input == null) {
           throw ApiError.of(
               ErrorCode.BAD_REQUEST,

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Entrance {
   /** How contracts say that the type of an answer is known only when it is given. */
-  private static final String ANY_TYPE = "*/*";
+  static final String ANY_TYPE = "*/*";
 
   private final Edge edge;
   private final Context context;
@@ -104,7 +104,7 @@ final class Entrance {
   private void admit(
       Exchange exchange, Endpoint endpoint, Caller caller, @Nullable ConsumptionProbe probe) {
     exchange.budget(probe);
-    Scope scope = endpoint.scope();
+    Scope scope = endpoint.scope(caller.scheme());
     if (scope != null && !caller.may(scope)) {
       throw ApiError.of(ErrorCode.FORBIDDEN, "the token lacks the scope " + scope.label());
     }
@@ -139,18 +139,23 @@ final class Entrance {
 
   private void readBody(Exchange exchange, Endpoint endpoint) {
     HttpServerRequest request = exchange.request();
+    boolean isForm = endpoint.takesForm();
     int maxBytes = edge.config().limits().maxBodyBytes();
+    if (isForm) {
+      maxBytes = Math.min(maxBytes, Form.MAX_BYTES);
+    }
     if (!exchange.announcesBody()) {
-      throw missingBody();
+      throw missingBody(isForm);
     }
     String contentType = request.getHeader(HttpHeaders.CONTENT_TYPE);
-    if (!Headers.isJson(contentType)) {
+    String expected = isForm ? Form.TYPE : Endpoint.JSON;
+    if (!Headers.isInUtf8(contentType, expected)) {
       throw ApiError.of(
           ErrorCode.UNSUPPORTED_MEDIA_TYPE,
           "Content-Type is "
               + (contentType == null ? "missing" : Text.shown(contentType))
               + "; expected "
-              + Endpoint.JSON);
+              + expected);
     }
     if (Headers.isLonger(request.getHeader(HttpHeaders.CONTENT_LENGTH), maxBytes)) {
       throw Exchange.tooLarge(maxBytes);
@@ -162,27 +167,32 @@ final class Entrance {
         maxBytes,
         () -> {
           try {
-            perform(exchange, endpoint, body(exchange));
+            perform(exchange, endpoint, body(exchange, endpoint));
           } catch (RuntimeException e) {
             exchange.fail(e);
           }
         });
   }
 
-  private static JsonObject body(Exchange exchange) {
+  private static JsonObject body(Exchange exchange, Endpoint endpoint) {
     byte[] bytes = exchange.collected();
     if (bytes.length == 0) {
-      throw missingBody();
+      throw missingBody(endpoint.takesForm());
+    }
+    if (endpoint.takesForm()) {
+      return endpoint.form(bytes);
     }
     Object value = StrictJson.parse(bytes);
     if (!(value instanceof JsonObject object)) {
       throw ApiError.badField("body", value, "a JSON object");
     }
-    return object;
+    return endpoint.known(object);
   }
 
-  private static ApiError missingBody() {
-    return ApiError.of(ErrorCode.BAD_REQUEST, "the body is missing; expected a JSON object");
+  private static ApiError missingBody(boolean isForm) {
+    return ApiError.of(
+        ErrorCode.BAD_REQUEST,
+        "the body is missing; expected " + (isForm ? "the fields of a form" : "a JSON object"));
   }
 
   private void perform(Exchange exchange, Endpoint endpoint, @Nullable JsonObject body) {

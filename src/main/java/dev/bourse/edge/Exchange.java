@@ -13,6 +13,7 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.json.JsonObject;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +37,7 @@ final class Exchange implements Call {
   private static final CharSequence WWW_AUTHENTICATE =
       HttpHeaders.createOptimized("www-authenticate");
   private static final CharSequence BEARER = HttpHeaders.createOptimized("Bearer");
+  private static final String HTML = "text/html";
   private static final CharSequence CLOSE = HttpHeaders.createOptimized("close");
 
   private final EdgeLoop loop;
@@ -172,12 +174,29 @@ final class Exchange implements Call {
       new PieceSender(this, loop, link, streamed.pieces()).ask();
     } else if (answer instanceof Answer.Download download) {
       new Downloading(this, loop, link, download).begin();
+    } else if (answer instanceof Answer.Page page) {
+      answer(page);
     } else if (answer instanceof Answer.Empty empty) {
       HttpServerResponse response = beginAnswer(empty.status());
       if (response != null) {
         empty.headers().forEach(response.headers()::add);
         end(response, null);
       }
+    }
+  }
+
+  private void answer(Answer.Page page) {
+    HttpServerResponse response = beginAnswer(page.status());
+    if (response == null) {
+      return;
+    }
+    MultiMap headers = response.headers();
+    page.headers().forEach(header -> headers.add(header.getKey(), header.getValue()));
+    if (page.contentType().isEmpty()) {
+      end(response, null);
+    } else {
+      headers.add(HttpHeaders.CONTENT_TYPE, page.contentType());
+      end(response, page.body());
     }
   }
 
@@ -270,26 +289,45 @@ final class Exchange implements Call {
 
   /** Sends a refusal; {@code allow} is the Allow header of a 405. */
   void refuse(ApiError error, @Nullable String allow) {
-    HttpServerResponse response = begin(error.code().status());
+    Refusals refusals = endpoint == null ? Refusals.JSON : endpoint.refusals();
+    ErrorPages pages = loop.errorPages();
+    if (refusals == Refusals.PAGE && pages != null && prefersPage()) {
+      answer(pages.render(error));
+      return;
+    }
+    HttpServerResponse response = begin(refusals.status(error));
     if (response == null) {
       return;
     }
     MultiMap headers = response.headers();
-    if (error.code() == ErrorCode.UNAUTHORIZED) {
-      headers.add(WWW_AUTHENTICATE, BEARER);
+    if (response.getStatusCode() == 401) {
+      headers.add(WWW_AUTHENTICATE, challenge());
     }
     if (allow != null) {
       headers.add(HttpHeaders.ALLOW, allow);
     }
-    JsonObject json =
-        new JsonObject().put("error", error.code().code()).put("detail", error.detail());
-    error.extras().forEach(json::put);
     Object retryAfter = error.extras().get("retry_after_s");
     if (retryAfter != null) {
       headers.add(HttpHeaders.RETRY_AFTER, retryAfter.toString());
     }
     headers.add(HttpHeaders.CACHE_CONTROL, NO_STORE).add(HttpHeaders.CONTENT_TYPE, JSON_TYPE);
-    end(response, json.toBuffer());
+    end(response, refusals.json(error).toBuffer());
+  }
+
+  private boolean prefersPage() {
+    String preferred =
+        Headers.preferred(request.getHeader(HttpHeaders.ACCEPT), List.of(Endpoint.JSON, HTML));
+    return HTML.equals(preferred);
+  }
+
+  /** How to authenticate (RFC 9110, 11.6.1); members' tokens are found by way of RFC 9728. */
+  private CharSequence challenge() {
+    return endpoint != null && endpoint.schemes().contains(Principal.MEMBER_SCHEME)
+        ? BEARER
+            + " resource_metadata=\""
+            + loop.baseUrl()
+            + "/.well-known/oauth-protected-resource\""
+        : BEARER;
   }
 
   /** Sends a refusal after which nothing that the connection brings can be trusted. */
@@ -405,6 +443,16 @@ final class Exchange implements Call {
   @Override
   public Optional<String> header(String name) {
     return Optional.ofNullable(request.getHeader(name));
+  }
+
+  @Override
+  public Optional<String> cookie(String name) {
+    return Cookies.find(request.headers(), name);
+  }
+
+  @Override
+  public String clientKey() {
+    return loop.clientKey(request);
   }
 
   @Override

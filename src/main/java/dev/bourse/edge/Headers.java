@@ -101,13 +101,13 @@ final class Headers {
     return 1;
   }
 
-  /** Whether a Content-Type is JSON in UTF-8. */
-  static boolean isJson(@Nullable String contentType) {
+  /** Whether a Content-Type is this media type in UTF-8. */
+  static boolean isInUtf8(@Nullable String contentType, String mediaType) {
     if (contentType == null) {
       return false;
     }
     String[] parts = contentType.toLowerCase(Locale.ROOT).split(";", -1);
-    if (!parts[0].trim().equals(Endpoint.JSON)) {
+    if (!parts[0].trim().equals(mediaType)) {
       return false;
     }
     for (int i = 1; i < parts.length; i++) {

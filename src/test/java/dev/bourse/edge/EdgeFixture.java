@@ -38,6 +38,7 @@ final class EdgeFixture implements AutoCloseable {
       Map.of(
           "all", EnumSet.allOf(Scope.class),
           "readonly", EnumSet.of(Scope.CAPACITY_READ),
+          "member", EnumSet.of(Scope.CAPACITY_READ),
           "bare", EnumSet.noneOf(Scope.class));
 
   /** What an exception of another package stands for. */
@@ -46,6 +47,7 @@ final class EdgeFixture implements AutoCloseable {
   final Vertx vertx = Vertx.vertx();
   final Edge edge;
   final EdgeMetrics metrics = new EdgeMetrics();
+  final Operations operations = new Operations();
   private final @Nullable SharedBudgets shared;
   final HttpClient client =
       HttpClient.newBuilder()
@@ -83,7 +85,6 @@ final class EdgeFixture implements AutoCloseable {
             : SharedBudgets.open(
                     vertx, sharing, config.requestsPerMinute(), sources.clock(), metrics)
                 .await();
-    Operations operations = new Operations();
     all.stream()
         .flatMap(contract -> contract.model().operations().stream())
         .forEach(model -> operations.bind(model.getOperationId(), call -> behaviour.handle(call)));
@@ -127,7 +128,8 @@ final class EdgeFixture implements AutoCloseable {
           token,
           scopes,
           null,
-          null);
+          null,
+          token.equals("member") ? "alice" : null);
     };
   }
 
