@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.Base64;
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -48,6 +49,7 @@ public final class MemberTokens {
       String orgId,
       String username,
       Set<Scope> scopes,
+      String clientId,
       String grantId,
       long issuedAtSecond,
       long expiresAtMillis) {}
@@ -163,6 +165,17 @@ public final class MemberTokens {
         claims.username());
   }
 
+  /**
+   * The grant of a token, in force or not, that this service issued to an application; empty for
+   * any other.
+   */
+  public Optional<String> findGrant(String token, String clientId) {
+    Claims claims = token.length() > MAX_LENGTH ? null : remembered.get(token, this::verify);
+    return claims == null || claims.grantId().isEmpty() || !claims.clientId().equals(clientId)
+        ? Optional.empty()
+        : Optional.of(claims.grantId());
+  }
+
   private @Nullable Claims verify(String token) {
     String kid = kid(token);
     JWTAuth verifier = kid == null ? null : keys.find(kid);
@@ -226,6 +239,7 @@ public final class MemberTokens {
         orgId,
         username,
         scopes,
+        claims.getString("client_id", ""),
         claims.getString("gid", ""),
         issuedAt,
         expiresAt * 1_000);
