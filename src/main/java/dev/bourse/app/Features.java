@@ -48,6 +48,7 @@ import dev.bourse.org.OrgRoutes;
 import dev.bourse.org.OrgService;
 import dev.bourse.org.OrgStore;
 import dev.bourse.org.ScimDirectory;
+import dev.bourse.signin.ConnectedApplications;
 import dev.bourse.store.Database;
 import dev.bourse.store.PostgresConfig;
 import dev.bourse.store.Upkeep;
@@ -179,16 +180,21 @@ final class Features {
     bindTenants(running, market);
     bindOperators(running, market);
     keepUp();
-    return OrgAdministration.start(
-            ground.vertx(),
-            operations,
-            database,
-            tokens,
-            operators,
-            members,
-            running,
-            ground.clock(),
-            ground.random())
+    return MemberSignIn.start(
+            ground, operations, database, members, ConnectedApplications.none(), baseUrl)
+        .compose(
+            signIn ->
+                OrgAdministration.start(
+                    ground.vertx(),
+                    operations,
+                    database,
+                    tokens,
+                    operators,
+                    members,
+                    signIn.links(),
+                    running,
+                    ground.clock(),
+                    ground.random()))
         .compose(bound -> Checkpoints.start(ground, operations, database, baseUrl))
         .compose(bound -> market.start());
   }

@@ -67,6 +67,7 @@ class ContractTest {
             Contract.load("org"),
             Contract.load("checkpoints"),
             Contract.load("operator"),
+            Contract.load("console"),
             Contract.parse(
                 "market", changed("market", "- apiToken: []", "- apiToken: [\"sing\"]")));
     IllegalStateException refusal =
@@ -89,7 +90,8 @@ class ContractTest {
             Contract.load("org"),
             Contract.load("market"),
             Contract.load("checkpoints"),
-            Contract.load("operator"));
+            Contract.load("operator"),
+            Contract.load("console"));
     IllegalStateException refusal =
         assertThrows(
             IllegalStateException.class, () -> edge(contracts, bound(EdgeFixture.OPERATION_IDS)));
