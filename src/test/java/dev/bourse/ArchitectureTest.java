@@ -37,6 +37,10 @@ final class ArchitectureTest {
           entry("capacity", List.of("core", "store", "access", "audit", "edge", "nodes")),
           entry("market", List.of("core", "store", "access", "audit", "edge", "nodes", "capacity")),
           entry("org", List.of("core", "store", "access", "audit", "edge")),
+          entry("pages", List.of("core")),
+          entry("mail", List.of("core")),
+          entry("signin", List.of("core", "store", "edge", "org", "pages", "mail")),
+          entry("oauth", List.of("core", "store", "access", "audit", "edge", "pages", "signin")),
           entry("admin", List.of("core", "edge")),
           entry("checkpoint", List.of("core", "store", "access", "audit", "blob", "edge")),
           entry(
@@ -82,6 +86,21 @@ final class ArchitectureTest {
           entry("capacity", List.of("io.vertx.core..", "org.slf4j")),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
           entry("org", List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
+          entry(
+              "pages",
+              List.of("io.vertx.core..", "io.vertx.ext.web..", "io.pebbletemplates.pebble..")),
+          entry("mail", List.of("io.vertx.core..", "io.vertx.ext.mail", "org.slf4j")),
+          entry(
+              "signin",
+              List.of(
+                  "io.vertx.core..",
+                  "io.vertx.ext.auth..",
+                  "com.github.benmanes.caffeine..",
+                  "io.github.bucket4j..",
+                  "org.slf4j")),
+          entry(
+              "oauth",
+              List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "io.github.bucket4j..")),
           entry("admin", List.of("io.vertx.core.json", "picocli")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
           entry("operator", List.of("io.vertx.core..")),
