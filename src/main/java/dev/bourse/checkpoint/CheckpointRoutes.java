@@ -5,6 +5,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
+import dev.bourse.edge.Inbound;
 import dev.bourse.edge.Operation;
 import dev.bourse.edge.Operations;
 import io.vertx.core.Future;
@@ -12,6 +13,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Supplier;
 
 /** The operations of members and of sessions. */
@@ -89,7 +91,9 @@ public final class CheckpointRoutes {
             Publisher.of(call.principal()),
             PublicationView.publication(
                 call.body(), Visibility.of(call.body().getString("visibility"))))
-        .map(announced -> PublicationView.announced(announced, baseUrl.get(), FAMILY));
+        .map(
+            announced ->
+                Answer.created(PublicationView.announced(announced, baseUrl.get(), FAMILY)));
   }
 
   private Future<Answer> read(Call call) {
@@ -102,12 +106,12 @@ public final class CheckpointRoutes {
     String id = call.text("id");
     return checkpoints
         .delete(Publisher.of(call.principal()), id)
-        .map(at -> PublicationView.deleted(id, at));
+        .map(at -> Answer.ok(PublicationView.deleted(id, at)));
   }
 
   private Future<Answer> writeContent(Call call) {
     return direct
-        .put(Publisher.of(call.principal()), call.text("id"), PublicationView.source(call))
+        .put(Publisher.of(call.principal()), call.text("id"), source(call))
         .map(landed -> Answer.ok(own(call.principal(), landed)));
   }
 
@@ -123,7 +127,7 @@ public final class CheckpointRoutes {
 
   private Future<Answer> putUpload(Call call) {
     return sessions
-        .put(call.text("session"), call.header("Content-Range"), PublicationView.source(call))
+        .put(call.text("session"), call.header("Content-Range"), source(call))
         .map(CheckpointRoutes::progress);
   }
 
@@ -141,5 +145,26 @@ public final class CheckpointRoutes {
       headers.put("Range", "bytes=0-" + (progress.stored() - 1));
     }
     return new Answer.Empty(308, headers);
+  }
+
+  /** The bytes a call brings. */
+  public static ByteSource source(Call call) {
+    Inbound inbound = call.bytes();
+    return new ByteSource() {
+      @Override
+      public OptionalLong length() {
+        return inbound.length();
+      }
+
+      @Override
+      public Optional<String> contentType() {
+        return inbound.contentType();
+      }
+
+      @Override
+      public Future<Long> read(int blockBytes, Sink sink) {
+        return inbound.read(blockBytes, sink::take);
+      }
+    };
   }
 }

@@ -2,14 +2,9 @@ package dev.bourse.checkpoint;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Times;
-import dev.bourse.edge.Answer;
-import dev.bourse.edge.Call;
-import dev.bourse.edge.Inbound;
-import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** Publications as they are sent, and what is answered to them. */
@@ -60,7 +55,7 @@ public final class PublicationView {
    * @param baseUrl what clients call the service
    * @param items the path below which the item is, for where its bytes go directly
    */
-  public static Answer announced(
+  public static JsonObject announced(
       CheckpointService.Announced announced, String baseUrl, String items) {
     Checkpoint item = announced.item();
     Revision draft = announced.draft();
@@ -73,37 +68,17 @@ public final class PublicationView {
             .put("replaced", announced.replaced())
             .put("review", item.needsReview() ? "required" : "none")
             .put("upload", draft.resumable() ? "resumable" : "direct");
-    return Answer.created(
-        draft.resumable()
-            ? json.put("session_url", baseUrl + SESSIONS + announced.session())
-                .put("expires_at", Times.rfc3339(draft.expiresAtMillis()))
-            : json.put("content_url", baseUrl + items + '/' + item.id() + "/content"));
+    return draft.resumable()
+        ? json.put("session_url", baseUrl + SESSIONS + announced.session())
+            .put("expires_at", Times.rfc3339(draft.expiresAtMillis()))
+        : json.put("content_url", baseUrl + items + '/' + item.id() + "/content");
   }
 
   /** The answer to a deletion. */
-  public static Answer deleted(String id, long atMillis) {
-    return Answer.ok(
-        new JsonObject().put("ok", true).put("id", id).put("deleted_at", Times.rfc3339(atMillis)));
-  }
-
-  /** The bytes a call brings. */
-  public static ByteSource source(Call call) {
-    Inbound inbound = call.bytes();
-    return new ByteSource() {
-      @Override
-      public OptionalLong length() {
-        return inbound.length();
-      }
-
-      @Override
-      public Optional<String> contentType() {
-        return inbound.contentType();
-      }
-
-      @Override
-      public Future<Long> read(int blockBytes, Sink sink) {
-        return inbound.read(blockBytes, sink::take);
-      }
-    };
+  public static JsonObject deleted(String id, long atMillis) {
+    return new JsonObject()
+        .put("ok", true)
+        .put("id", id)
+        .put("deleted_at", Times.rfc3339(atMillis));
   }
 }

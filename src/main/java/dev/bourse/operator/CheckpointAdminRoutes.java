@@ -63,7 +63,7 @@ public final class CheckpointAdminRoutes {
     String id = call.text("id");
     return checkpoints
         .deleteAny(call.operator().actor(), id)
-        .map(at -> PublicationView.deleted(id, at));
+        .map(at -> Answer.ok(PublicationView.deleted(id, at)));
   }
 
   /** An item as operators see it. */

@@ -67,7 +67,9 @@ public final class DocumentRoutes {
   private Future<Answer> publish(Call call) {
     return checkpoints
         .publish(platform(call), PublicationView.publication(call.body(), Visibility.PUBLIC))
-        .map(announced -> PublicationView.announced(announced, baseUrl.get(), DOCUMENTS));
+        .map(
+            announced ->
+                Answer.created(PublicationView.announced(announced, baseUrl.get(), DOCUMENTS)));
   }
 
   private Future<Answer> read(Call call) {
@@ -78,12 +80,14 @@ public final class DocumentRoutes {
 
   private Future<Answer> delete(Call call) {
     String id = call.text("id");
-    return checkpoints.delete(platform(call), id).map(at -> PublicationView.deleted(id, at));
+    return checkpoints
+        .delete(platform(call), id)
+        .map(at -> Answer.ok(PublicationView.deleted(id, at)));
   }
 
   private Future<Answer> send(Call call) {
     return direct
-        .put(platform(call), call.text("id"), PublicationView.source(call))
+        .put(platform(call), call.text("id"), CheckpointRoutes.source(call))
         .map(landed -> Answer.ok(CheckpointAdminRoutes.json(landed)));
   }
 

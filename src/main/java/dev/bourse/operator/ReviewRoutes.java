@@ -4,6 +4,7 @@ import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.checkpoint.CheckpointRoutes;
 import dev.bourse.checkpoint.CheckpointView;
+import dev.bourse.checkpoint.ContentRoutes;
 import dev.bourse.checkpoint.ContentService;
 import dev.bourse.checkpoint.ReviewService;
 import dev.bourse.core.Times;
@@ -47,9 +48,10 @@ public final class ReviewRoutes {
 
   private Future<Answer> download(Call call) {
     String id = call.text("review");
-    return contents.answer(
-        () -> reviews.get(id).map(ReviewService.Review::listed),
-        item -> ReviewService.revision(item, id),
+    return ContentRoutes.answer(
+        contents.open(
+            () -> reviews.get(id).map(ReviewService.Review::listed),
+            item -> ReviewService.revision(item, id)),
         call);
   }
 

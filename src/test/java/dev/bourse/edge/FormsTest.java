@@ -8,6 +8,7 @@ import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
+import java.io.StringReader;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
@@ -90,7 +91,7 @@ class FormsTest {
             EdgeFixture.unlimited(),
             Sources.system(),
             null,
-            List.of(Contract.parse("forms", CONTRACT)));
+            List.of(Contract.parse("forms", ContractFiles.json(new StringReader(CONTRACT)))));
     fixture.operations.showErrors(
         refusal ->
             new Answer.Page(
