@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
@@ -31,7 +32,7 @@ final class Browser {
           .build();
 
   private final RunningBourse bourse;
-  private final String address;
+  private final String base;
   final Map<String, String> cookies = new LinkedHashMap<>();
 
   Browser(RunningBourse bourse) {
@@ -41,7 +42,7 @@ final class Browser {
   /** With the address it connects to, where that is not what the service calls itself. */
   Browser(RunningBourse bourse, String address) {
     this.bourse = bourse;
-    this.address = address;
+    this.base = address;
   }
 
   HttpResponse<String> get(String path) {
@@ -68,7 +69,7 @@ final class Browser {
 
   private HttpRequest.Builder request(String path) {
     HttpRequest.Builder request =
-        HttpRequest.newBuilder(URI.create(address + path))
+        HttpRequest.newBuilder(URI.create(base + path))
             .timeout(Duration.ofSeconds(20))
             .header("Accept", "text/html,application/xhtml+xml,*/*;q=0.8");
     if (!cookies.isEmpty()) {
@@ -151,6 +152,7 @@ final class Browser {
 
   /** Mails to an address in the outbox, oldest first. */
   List<Path> mails(String email) {
+    String address = email.toLowerCase(Locale.ROOT);
     Path outbox = bourse.data().resolve("outbox");
     if (!Files.exists(outbox)) {
       return List.of();
@@ -159,7 +161,7 @@ final class Browser {
       return files
           .filter(file -> file.toString().endsWith(".eml"))
           .sorted()
-          .filter(file -> text(file).contains("\r\nTo: " + email + "\r\n"))
+          .filter(file -> text(file).contains("\r\nTo: " + address + "\r\n"))
           .toList();
     } catch (IOException e) {
       throw new AssertionError(e);

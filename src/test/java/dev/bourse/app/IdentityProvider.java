@@ -47,12 +47,7 @@ final class IdentityProvider implements AutoCloseable {
     } catch (GeneralSecurityException e) {
       throw new AssertionError(e);
     }
-    server =
-        vertx
-            .createHttpServer()
-            .requestHandler(this::serve)
-            .listen(0, "127.0.0.1")
-            .await();
+    server = vertx.createHttpServer().requestHandler(this::serve).listen(0, "127.0.0.1").await();
   }
 
   String issuer() {
@@ -64,7 +59,8 @@ final class IdentityProvider implements AutoCloseable {
       "signin.oidc.issuer=" + issuer(),
       "signin.oidc.client-id=" + CLIENT,
       "signin.oidc.client-secret=" + SECRET,
-      "signin.oidc.name=Acme ID"
+      "signin.oidc.name=Acme ID",
+      "signin.tries-per-address=1000"
     };
   }
 
@@ -107,8 +103,7 @@ final class IdentityProvider implements AutoCloseable {
                   .put("jwks_uri", issuer() + "/jwks")
                   .put("response_types_supported", new JsonArray().add("code"))
                   .put("subject_types_supported", new JsonArray().add("public"))
-                  .put(
-                      "id_token_signing_alg_values_supported", new JsonArray().add("RS256")));
+                  .put("id_token_signing_alg_values_supported", new JsonArray().add("RS256")));
       case "/jwks" -> {
         RSAPublicKey key = (RSAPublicKey) keys.getPublic();
         answer(
@@ -178,7 +173,12 @@ final class IdentityProvider implements AutoCloseable {
 
   private String signed(JsonObject payload) {
     String text =
-        url(new JsonObject().put("alg", "RS256").put("kid", "one").encode().getBytes(StandardCharsets.UTF_8))
+        url(
+                new JsonObject()
+                    .put("alg", "RS256")
+                    .put("kid", "one")
+                    .encode()
+                    .getBytes(StandardCharsets.UTF_8))
             + '.'
             + url(payload.encode().getBytes(StandardCharsets.UTF_8));
     try {
@@ -193,8 +193,7 @@ final class IdentityProvider implements AutoCloseable {
 
   private static String number(BigInteger number) {
     byte[] bytes = number.toByteArray();
-    return url(
-        bytes[0] == 0 ? java.util.Arrays.copyOfRange(bytes, 1, bytes.length) : bytes);
+    return url(bytes[0] == 0 ? java.util.Arrays.copyOfRange(bytes, 1, bytes.length) : bytes);
   }
 
   private static String url(byte[] bytes) {

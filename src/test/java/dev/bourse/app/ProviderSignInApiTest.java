@@ -67,8 +67,7 @@ class ProviderSignInApiTest {
     assertEquals(43, String.valueOf(asked.get("nonce")).length());
     assertEquals("code", asked.get("response_type"));
     assertEquals("openid email profile", asked.get("scope"));
-    assertEquals(
-        bourse.service().baseUrl() + "/sign-in/oidc/callback", asked.get("redirect_uri"));
+    assertEquals(bourse.service().baseUrl() + "/sign-in/oidc/callback", asked.get("redirect_uri"));
     String other = Browser.location(visitor.get("/sign-in/oidc"));
     assertFalse(other.equals(there), "each attempt has values of its own");
   }
@@ -76,8 +75,7 @@ class ProviderSignInApiTest {
   @Test
   void anAnswerToAnotherBrowsersQuestionIsRefused() {
     Browser victim = new Browser(bourse);
-    String answer =
-        provider.signIn(Browser.location(new Browser(bourse).get("/sign-in/oidc")));
+    String answer = provider.signIn(Browser.location(new Browser(bourse).get("/sign-in/oidc")));
     assertEquals(403, victim.get(CALLBACK + answer).statusCode());
     victim.get("/sign-in");
     assertEquals(403, victim.get(CALLBACK + answer).statusCode());
@@ -95,7 +93,8 @@ class ProviderSignInApiTest {
             .encodeToString("//evil.example".getBytes(java.nio.charset.StandardCharsets.UTF_8));
     String changed = answer.substring(0, answer.lastIndexOf('.') + 1) + elsewhere;
     assertEquals(403, visitor.get(CALLBACK + changed).statusCode());
-    for (String broken : new String[] {"code=a&state=", "code=a&state=a.b.c", "state=x", "code=x"}) {
+    for (String broken :
+        new String[] {"code=a&state=", "code=a&state=a.b.c", "state=x", "code=x"}) {
       assertEquals(403, visitor.get(CALLBACK + broken).statusCode(), broken);
     }
     assertFalse(visitor.isSignedIn());

@@ -16,8 +16,7 @@ class SignInThrottleTest {
   private static void tooMany(HttpResponse<String> answer) {
     assertEquals(429, answer.statusCode(), answer.body());
     assertTrue(
-        Long.parseLong(answer.headers().firstValue("retry-after").orElse("0")) > 0,
-        "Retry-After");
+        Long.parseLong(answer.headers().firstValue("retry-after").orElse("0")) > 0, "Retry-After");
     assertTrue(answer.body().contains("Too many attempts"), answer.body());
   }
 
@@ -42,12 +41,12 @@ class SignInThrottleTest {
         String csrf = Browser.field(visitor.get("/sign-in"), "csrf");
         for (int i = 0; i < 2; i++) {
           assertEquals(
-              303,
-              visitor.post("/sign-in", Map.of("csrf", csrf, "email", email)).statusCode());
+              303, visitor.post("/sign-in", Map.of("csrf", csrf, "email", email)).statusCode());
         }
         tooMany(
             visitor.post(
-                "/sign-in", Map.of("csrf", csrf, "email", email.toUpperCase(java.util.Locale.ROOT))));
+                "/sign-in",
+                Map.of("csrf", csrf, "email", email.toUpperCase(java.util.Locale.ROOT))));
       }
     }
   }

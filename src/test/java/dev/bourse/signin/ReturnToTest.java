@@ -8,7 +8,8 @@ import org.junit.jupiter.api.Test;
 class ReturnToTest {
   @Test
   void openRedirectAPathOfThisServiceIsKept() {
-    for (String path : List.of("/account", "/device?user_code=A", "/a/b?c=https://x.example", "/")) {
+    for (String path :
+        List.of("/account", "/device?user_code=A", "/a/b?c=https://x.example", "/")) {
       assertEquals(path, ReturnTo.safe(path));
     }
   }
