@@ -180,7 +180,7 @@ class ContractCoverageTest {
           new Case("showSignInLink", "/sign-in/link?token=t", null, List.of()),
           new Case("useSignInLink", "/sign-in/link", null, List.of()),
           new Case("beginProviderSignIn", "/sign-in/oidc", null, List.of()),
-          new Case("endProviderSignIn", "/sign-in/oidc/callback", null, List.of()),
+          new Case("endProviderSignIn", "/sign-in/oidc/callback?code=c&state=s", null, List.of()),
           new Case("showAccount", "/account", null, List.of()),
           new Case("disconnectApplication", "/account/applications/revoke", null, List.of()),
           new Case("showSignedOut", "/sign-out", null, List.of()),
