@@ -9,6 +9,7 @@ import dev.bourse.audit.AuditRow;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpResponse;
@@ -265,7 +266,7 @@ class SignInApiTest {
     int before = visitor.mails("bob@acme.example").size();
     String body = "csrf=" + csrf + "&email=bob%40acme.example";
     URI address = URI.create(bourse.service().baseUrl());
-    try (Socket socket = new Socket("127.0.0.1", address.getPort())) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), address.getPort())) {
       socket
           .getOutputStream()
           .write(
