@@ -48,7 +48,10 @@ final class Bourse {
               features = inside;
               return inside
                   .start(replication, files)
-                  .compose(started -> door.start(inside.operations(), inside.authenticator()));
+                  .compose(
+                      started ->
+                          door.start(
+                              inside.operations(), inside.authenticator(), inside::reachedBy));
             });
   }
 

@@ -29,6 +29,7 @@ import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SshKeyStore;
 import dev.bourse.capacity.SwitchService;
 import dev.bourse.capacity.Switches;
+import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
 import dev.bourse.market.MarketRoutes;
 import dev.bourse.market.MarketService;
@@ -82,6 +83,7 @@ final class Features {
   private final Operations operations = new Operations();
   private @Nullable ClusterOwners owners;
   private volatile @Nullable MemberTokens memberTokens;
+  private volatile @Nullable McpServer mcp;
 
   /**
    * @param baseUrl what clients call the service; asked for once requests are served
@@ -176,7 +178,7 @@ final class Features {
     replication.follow(
         new Replication.Parts(running, keys, tokens, operators, members, market, this::loadTerms));
     ground.stops().push(market::stop);
-    bindTenants(running, market);
+    Tenants tenants = bindTenants(running, market);
     bindOperators(running, market);
     keepUp();
     return OrgAdministration.start(
@@ -190,11 +192,26 @@ final class Features {
             ground.clock(),
             ground.random())
         .compose(bound -> Checkpoints.start(ground, operations, database, baseUrl))
-        .compose(bound -> market.start());
+        .compose(
+            checkpoints ->
+                McpServer.start(
+                    ground,
+                    database,
+                    new McpServer.Services(tenants.capacity(), tenants.org(), checkpoints),
+                    Objects.requireNonNull(memberTokens),
+                    baseUrl,
+                    operations))
+        .compose(
+            server -> {
+              mcp = server;
+              return market.start();
+            });
   }
 
+  private record Tenants(CapacityService capacity, OrgService org) {}
+
   /** What organizations' tokens call. */
-  private void bindTenants(ClusterOwners running, MarketService market) {
+  private Tenants bindTenants(ClusterOwners running, MarketService market) {
     CapacityService capacity =
         new CapacityService(
             clusters,
@@ -211,6 +228,7 @@ final class Features {
         new OrgService(
             new OrgStore(database), new TrailStore(database), directory(), tokens, ground.clock());
     new OrgRoutes(org, ground.config().edge().requestsPerMinute()).bind(operations);
+    return new Tenants(capacity, org);
   }
 
   /** What operators call, but for what {@link OrgAdministration} binds. */
@@ -228,6 +246,11 @@ final class Features {
   /** The operations; all of them once started. */
   Operations operations() {
     return operations;
+  }
+
+  /** The API that serves them is there, and not yet asked. */
+  void reachedBy(Edge edge) {
+    Objects.requireNonNull(mcp, "not started").reachedBy(edge);
   }
 
   /** Tells callers from their tokens. */

@@ -17,6 +17,7 @@ import io.vertx.core.Future;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Requests over HTTP: the API on its port, health and metrics on theirs. */
@@ -28,7 +29,7 @@ final class Serving {
   private static final String LOOPBACK = "127.0.0.1";
 
   private static final List<String> CONTRACTS =
-      List.of("vm", "org", "market", "checkpoints", "operator");
+      List.of("vm", "org", "market", "checkpoints", "operator", "mcp");
 
   private final Ground ground;
   private final KeysFiles files;
@@ -46,8 +47,12 @@ final class Serving {
             .executeBlocking(() -> CONTRACTS.stream().map(Contract::load).toList(), false);
   }
 
-  /** Takes requests. When this succeeds, they are answered, and {@code /readyz} says so. */
-  Future<Void> start(Operations operations, Authenticator authenticator) {
+  /**
+   * Takes requests. When this succeeds, they are answered, and {@code /readyz} says so.
+   *
+   * @param built told of the API before its first request
+   */
+  Future<Void> start(Operations operations, Authenticator authenticator, Consumer<Edge> built) {
     EdgeMetrics metrics = new EdgeMetrics();
     ManagementVerticle management =
         new ManagementVerticle(LOOPBACK, ground.config().managementPort(), readiness, metrics);
@@ -55,7 +60,7 @@ final class Serving {
         .compose(
             ready -> {
               List<Contract> contracts = ready.resultAt(0);
-              Edge built =
+              Edge api =
                   new Edge(
                       ground.config().edge(),
                       contracts,
@@ -65,11 +70,12 @@ final class Serving {
                       metrics,
                       new Sources(ground.clock(), System::nanoTime, ground.random()),
                       ready.resultAt(1));
-              edge = built;
+              edge = api;
+              built.accept(api);
               return ground
                   .vertx()
                   .deployVerticle(
-                      built::verticle,
+                      api::verticle,
                       new DeploymentOptions().setInstances(ground.config().eventLoops()));
             })
         .compose(
@@ -125,7 +131,7 @@ final class Serving {
   }
 
   /** A fault of the store as clients are told of it. */
-  private static Optional<ApiError> translate(Throwable fault) {
+  static Optional<ApiError> translate(Throwable fault) {
     Optional<ApiError> ofBlobs = Checkpoints.translate(fault);
     return ofBlobs.isPresent() ? ofBlobs : translateStore(fault);
   }

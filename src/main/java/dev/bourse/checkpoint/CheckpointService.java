@@ -288,7 +288,7 @@ public final class CheckpointService {
   }
 
   /** The caller's own item; {@code gone} for any other, {@code forbidden} for a token. */
-  Future<Checkpoint> getCreated(Principal caller, String id) {
+  public Future<Checkpoint> getCreated(Principal caller, String id) {
     String member = requireMember(caller);
     return findOwn(caller.org().orgId(), id)
         .map(
@@ -299,13 +299,40 @@ public final class CheckpointService {
                     .orElseThrow(() -> Checkpoint.gone(id)));
   }
 
+  /**
+   * The caller's own item if it is as it was; {@code version-mismatch} when it has changed since,
+   * else as {@link #getCreated}.
+   */
+  public Future<Checkpoint> getUnchanged(Principal caller, String id, long version) {
+    return getCreated(caller, id)
+        .map(
+            item -> {
+              if (item.version() != version) {
+                throw ApiError.of(
+                    ErrorCode.VERSION_MISMATCH,
+                    "checkpoint '" + Text.shown(id) + "' has changed since; nothing was removed");
+              }
+              return item;
+            });
+  }
+
   /** Removes an item from organization and feed; returns when. */
   public Future<Long> delete(Principal caller, String id) {
+    return delete(caller, () -> getCreated(caller, id));
+  }
+
+  /** The same, but only as it was: {@code version-mismatch} when it has changed since. */
+  public Future<Long> delete(Principal caller, String id, long version) {
+    return delete(caller, () -> getUnchanged(caller, id, version));
+  }
+
+  private Future<Long> delete(Principal caller, Supplier<Future<Checkpoint>> reading) {
     requireMember(caller);
     long now = clock.millis();
     return retried(
             () ->
-                getCreated(caller, id)
+                reading
+                    .get()
                     .compose(
                         item ->
                             commit(

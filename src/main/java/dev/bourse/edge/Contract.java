@@ -159,15 +159,31 @@ public final class Contract {
     return new JsonObject(source).copy();
   }
 
+  /**
+   * A piece of the document, every {@code $ref} in it replaced by its target. A copy.
+   *
+   * @param path the keys on the way there
+   * @throws IllegalStateException when there is no object at that place
+   */
+  public JsonObject piece(String... path) {
+    Object at = source;
+    for (String step : path) {
+      at = at instanceof Map ? ((Map<?, ?>) at).get(step) : null;
+    }
+    return new JsonObject(object(resolved(at, source, 0)));
+  }
+
   OpenAPIContract model() {
     return model;
   }
 
-  String title() {
+  /** What it is called. */
+  public String title() {
     return String.valueOf(object(source.get("info")).get("title"));
   }
 
-  String summary() {
+  /** It in one sentence. */
+  public String summary() {
     return String.valueOf(object(source.get("info")).get("summary"));
   }
 

@@ -122,6 +122,29 @@ public final class Edge {
     return faults;
   }
 
+  /** A contract that is served; empty when there is none of that name. */
+  public Optional<Contract> findContract(String name) {
+    return contracts.stream().filter(contract -> contract.name().equals(name)).findFirst();
+  }
+
+  /**
+   * What {@code GET} answers anybody at this path: a contract or a text; empty for anything else.
+   */
+  public Optional<String> findText(String path) {
+    Page page = pages().find(path);
+    return page == null || page.status() != 200
+        ? Optional.empty()
+        : Optional.of(page.body().toString());
+  }
+
+  /** A way to these contracts' reads from within. */
+  public Dispatcher dispatcher(Set<String> contractNames) {
+    return new Dispatcher(
+        contracts.stream().filter(contract -> contractNames.contains(contract.name())).toList(),
+        operations,
+        metrics);
+  }
+
   /** A new instance of the server, for one event loop. */
   public Verticle verticle() {
     return new EdgeVerticle(this);
@@ -160,7 +183,8 @@ public final class Edge {
     return config;
   }
 
-  List<Contract> contracts() {
+  /** All contracts that are served. */
+  public List<Contract> contracts() {
     return contracts;
   }
 

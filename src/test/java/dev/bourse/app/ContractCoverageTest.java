@@ -172,7 +172,9 @@ class ContractCoverageTest {
           new Case("readCheckpointContent", FILES + "/ckp_1/content", null, List.of()),
           new Case("writeCheckpointContent", FILES + "/ckp_1/content", null, List.of()),
           new Case("commitCheckpoint", FILES + "/ckp_1/commit", "{\"bytes\":1}", List.of()),
-          new Case("putUpload", "/upload/unknown", null, List.of()));
+          new Case("putUpload", "/upload/unknown", null, List.of()),
+          new Case("sendMcpMessage", "/mcp", "{}", List.of()),
+          new Case("endMcpSession", "/mcp", null, List.of()));
 
   /** What a member does in person and an organization's token may not. */
   private static final Set<String> MEMBERS_ONLY =

@@ -1,0 +1,54 @@
+package dev.bourse.mcp;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+
+/** The contracts and the guide, for a model to read. */
+final class Resources {
+  private final Reference reference;
+
+  Resources(Reference reference) {
+    this.reference = reference;
+  }
+
+  JsonObject list() {
+    JsonArray list = new JsonArray();
+    for (Reference.Document document : reference.documents()) {
+      list.add(
+          new JsonObject()
+              .put("uri", document.uri())
+              .put("name", document.name())
+              .put("title", document.title())
+              .put("description", document.description())
+              .put("mimeType", document.mimeType()));
+    }
+    return new JsonObject().put("resources", list);
+  }
+
+  JsonObject listTemplates() {
+    return new JsonObject().put("resourceTemplates", new JsonArray());
+  }
+
+  JsonObject read(Revision revision, Message message) {
+    String uri = message.text("uri");
+    if (uri == null) {
+      throw RpcError.invalidParams("params.uri is missing; expected a resource's address");
+    }
+    Reference.Document document =
+        reference.documents().stream()
+            .filter(one -> one.uri().equals(uri))
+            .findFirst()
+            .orElseThrow(() -> RpcError.resourceNotFound(revision, uri));
+    String text =
+        reference.findText(uri).orElseThrow(() -> RpcError.resourceNotFound(revision, uri));
+    return new JsonObject()
+        .put(
+            "contents",
+            new JsonArray()
+                .add(
+                    new JsonObject()
+                        .put("uri", uri)
+                        .put("mimeType", document.mimeType())
+                        .put("text", text)));
+  }
+}
