@@ -51,7 +51,10 @@ final class Bourse {
                   .compose(
                       started ->
                           door.start(
-                              inside.operations(), inside.authenticator(), inside::reachedBy));
+                              inside.operations(),
+                              inside.authenticator(),
+                              inside::reachedBy,
+                              () -> inside.noteMemberTokens(files)));
             });
   }
 

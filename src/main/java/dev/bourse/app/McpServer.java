@@ -94,7 +94,11 @@ final class McpServer {
                                       confirm, store, ground.clock(), ground.random()),
                                   new HandshakeSessions(
                                       session, store, ground.clock(), ground.random()));
-                          new McpRoutes(server::service, members::authenticate, baseUrl)
+                          new McpRoutes(
+                                  server::service,
+                                  token ->
+                                      members.authenticate(token, Set.of(members.mcpAudience())),
+                                  baseUrl)
                               .bind(operations);
                           return server;
                         }));

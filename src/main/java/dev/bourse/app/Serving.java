@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Requests over HTTP: the API on its port, health and metrics on theirs. */
@@ -51,8 +52,13 @@ final class Serving {
    * Takes requests. When this succeeds, they are answered, and {@code /readyz} says so.
    *
    * @param built told of the API before its first request
+   * @param addressed done once it is known where the service is served, before it says it is ready
    */
-  Future<Void> start(Operations operations, Authenticator authenticator, Consumer<Edge> built) {
+  Future<Void> start(
+      Operations operations,
+      Authenticator authenticator,
+      Consumer<Edge> built,
+      Supplier<Future<Void>> addressed) {
     EdgeMetrics metrics = new EdgeMetrics();
     ManagementVerticle management =
         new ManagementVerticle(LOOPBACK, ground.config().managementPort(), readiness, metrics);
@@ -88,6 +94,7 @@ final class Serving {
               ground.stops().push(this::notReady);
               return noteBaseUrl(baseUrl());
             })
+        .compose(noted -> addressed.get())
         .onSuccess(noted -> readiness.set(true));
   }
 
