@@ -271,6 +271,10 @@ final class Exchange implements Call {
 
   /** Sends a refusal, or 500 for what is none; nothing internal leaves. */
   void fail(Throwable failure) {
+    if (failure instanceof Inbound.ClientGone) {
+      // Who breaks off a body says so to the client, where there still is one.
+      return;
+    }
     ApiError error;
     if (failure instanceof ApiError refusal) {
       error = refusal;

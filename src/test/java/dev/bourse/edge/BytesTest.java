@@ -9,14 +9,17 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -314,6 +317,39 @@ class BytesTest {
       until("two blocks are taken", () -> taken.get() == 2_000);
     }
     assertTrue(failure.get(20, TimeUnit.SECONDS) instanceof Inbound.ClientGone);
+  }
+
+  @Test
+  void aClientThatLeavesInTheMidstIsNoFaultOfTheService() throws Exception {
+    CompletableFuture<Throwable> failure = new CompletableFuture<>();
+    AtomicInteger taken = new AtomicInteger();
+    fixture.behave(
+        call ->
+            tell(
+                call.bytes()
+                    .read(
+                        1_000,
+                        (bytes, from, to) -> {
+                          taken.addAndGet(to - from);
+                          return Future.succeededFuture();
+                        })
+                    // In the loop's next turn, when the edge is through with it.
+                    .onFailure(
+                        e -> Vertx.currentContext().runOnContext(later -> failure.complete(e)))));
+    PrintStream console = System.err;
+    ByteArrayOutputStream log = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
+    try {
+      try (RawClient client = new RawClient(fixture.port())) {
+        client.send(head(50000));
+        client.send(new byte[2_500]);
+        until("two blocks are taken", () -> taken.get() == 2_000);
+      }
+      failure.get(20, TimeUnit.SECONDS);
+    } finally {
+      System.setErr(console);
+    }
+    assertEquals("", log.toString(StandardCharsets.UTF_8));
   }
 
   @Test
