@@ -174,20 +174,26 @@ final class Features {
         .vertx()
         .executeBlocking(
             () -> {
-              files.noteMemberTokens((org, member) -> memberTokens.issue(demoToken(org, member)));
+              files.noteMemberTokens(
+                  Map.of(
+                      "member_token",
+                      (org, member) -> demoToken(org, member, memberTokens.restAudience()),
+                      "mcp_token",
+                      (org, member) -> demoToken(org, member, memberTokens.mcpAudience())));
               return null;
             });
   }
 
-  private MemberToken demoToken(String orgId, String username) {
-    return new MemberToken(
-        orgId,
-        username,
-        memberTokens.restAudience(),
-        EnumSet.allOf(Scope.class),
-        "demo",
-        "",
-        DEMO_TOKEN_MILLIS);
+  private String demoToken(String orgId, String username, String audience) {
+    return memberTokens.issue(
+        new MemberToken(
+            orgId,
+            username,
+            audience,
+            EnumSet.allOf(Scope.class),
+            "demo",
+            "",
+            DEMO_TOKEN_MILLIS));
   }
 
   private Future<Void> loadTerms() {
@@ -282,6 +288,11 @@ final class Features {
   /** The API that serves them is there, and not yet asked. */
   void reachedBy(Edge edge) {
     Objects.requireNonNull(mcp, "not started").reachedBy(edge);
+  }
+
+  /** Issues and reads members' tokens. */
+  MemberTokens memberTokens() {
+    return memberTokens;
   }
 
   /** Tells callers from their tokens. */

@@ -11,6 +11,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
+import java.util.Map;
 import java.util.function.BinaryOperator;
 
 /**
@@ -85,13 +86,14 @@ final class KeysFile {
    *
    * @param issue makes one out of organization and username
    */
-  void noteMemberTokens(BinaryOperator<String> issue) throws IOException {
+  void noteMemberTokens(Map<String, BinaryOperator<String>> issues) throws IOException {
     JsonObject content = read();
     JsonObject orgs = content.getJsonObject("orgs", new JsonObject());
     for (String org : orgs.fieldNames()) {
       JsonObject members = orgs.getJsonObject(org).getJsonObject("members", new JsonObject());
       for (String member : members.fieldNames()) {
-        members.getJsonObject(member).put("member_token", issue.apply(org, member));
+        issues.forEach(
+            (name, issue) -> members.getJsonObject(member).put(name, issue.apply(org, member)));
       }
     }
     write(content);
