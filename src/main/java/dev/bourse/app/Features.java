@@ -187,13 +187,7 @@ final class Features {
   private String demoToken(String orgId, String username, String audience) {
     return memberTokens.issue(
         new MemberToken(
-            orgId,
-            username,
-            audience,
-            EnumSet.allOf(Scope.class),
-            "demo",
-            "",
-            DEMO_TOKEN_MILLIS));
+            orgId, username, audience, EnumSet.allOf(Scope.class), "demo", "", DEMO_TOKEN_MILLIS));
   }
 
   private Future<Void> loadTerms() {

@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Set;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BinaryOperator;
 
 /**
@@ -82,9 +82,9 @@ final class KeysFile {
   }
 
   /**
-   * Tells a token for each member told of.
+   * Tells tokens for each member told of.
    *
-   * @param issue makes one out of organization and username
+   * @param issues what makes one out of organization and username, by what the file calls it
    */
   void noteMemberTokens(Map<String, BinaryOperator<String>> issues) throws IOException {
     JsonObject content = read();

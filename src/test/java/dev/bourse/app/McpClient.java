@@ -157,7 +157,8 @@ final class McpClient {
             .findFirst()
             .orElseThrow()
             .getJsonObject("outputSchema");
-    OutputUnit outcome = Validator.create(JsonSchema.of(schema.copy()), OPTIONS).validate(structured);
+    OutputUnit outcome =
+        Validator.create(JsonSchema.of(schema.copy()), OPTIONS).validate(structured);
     assertEquals(true, outcome.getValid(), structured.encode() + " " + outcome.toJson());
     return result;
   }

@@ -89,11 +89,7 @@ class McpConfirmApiTest {
     assertEquals("member:alice", declared.getString("updated_by"));
     JsonObject newest =
         Desk.objects(
-                bourse
-                    .as("acme", "orgwide")
-                    .get("/api/org/activity")
-                    .ok()
-                    .getJsonArray("entries"))
+                bourse.as("acme", "orgwide").get("/api/org/activity").ok().getJsonArray("entries"))
             .stream()
             .filter(entry -> entry.getString("subject").equals("acme-train"))
             .findFirst()
@@ -168,7 +164,9 @@ class McpConfirmApiTest {
   @Test
   void equalArgumentsWrittenOtherwiseAreNotAltered() {
     Previewed once = previewed("acme-train");
-    alice.ok("bid_write", once.confirm().put("max_price_per_gpu_hour", new java.math.BigDecimal("2.50")));
+    alice.ok(
+        "bid_write",
+        once.confirm().put("max_price_per_gpu_hour", new java.math.BigDecimal("2.50")));
   }
 
   @Test
@@ -219,8 +217,7 @@ class McpConfirmApiTest {
             "alice");
     long version = desk("acme-batch").version();
     for (boolean expired : new boolean[] {true, false}) {
-      Duration age =
-          Duration.ofMillis(PastConfirms.validMillis() + (expired ? 1_000 : -60_000));
+      Duration age = Duration.ofMillis(PastConfirms.validMillis() + (expired ? 1_000 : -60_000));
       String token =
           new PastConfirms(
                   secret,
@@ -254,7 +251,8 @@ class McpConfirmApiTest {
       JsonObject refusal = carol.refused("bid_write", confirm, ErrorCode.RATE_LIMITED);
       assertTrue(refusal.getInteger("retry_after_s") >= 1);
       RunningBourse.until(
-          "the same confirm does later", () -> !carol.call("bid_write", confirm).getBoolean("isError"));
+          "the same confirm does later",
+          () -> !carol.call("bid_write", confirm).getBoolean("isError"));
     }
   }
 
@@ -269,8 +267,7 @@ class McpConfirmApiTest {
     try (RunningBourse second = first.restarted()) {
       McpClient again = McpClient.of(second, "openlab", "carol");
       assertEquals(
-          "confirm-used",
-          again.refused("bid_write", used, ErrorCode.CONFLICT).getString("reason"));
+          "confirm-used", again.refused("bid_write", used, ErrorCode.CONFLICT).getString("reason"));
       again.ok("bid_write", unused);
     }
   }

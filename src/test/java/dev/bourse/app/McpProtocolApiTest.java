@@ -55,8 +55,7 @@ class McpProtocolApiTest {
 
   private static String session(McpClient client, String revision) {
     HttpAnswer answer = initialize(client, revision);
-    assertEquals(
-        revision, answer.ok().getJsonObject("result").getString("protocolVersion"));
+    assertEquals(revision, answer.ok().getJsonObject("result").getString("protocolVersion"));
     return answer.header(SESSION);
   }
 
@@ -77,8 +76,7 @@ class McpProtocolApiTest {
         new JsonArray().add(STATELESS).add("2025-11-25").add("2025-06-18"),
         result.getJsonArray("supportedVersions"));
     assertEquals(
-        Set.of("tools", "resources", "prompts"),
-        result.getJsonObject("capabilities").fieldNames());
+        Set.of("tools", "resources", "prompts"), result.getJsonObject("capabilities").fieldNames());
     assertEquals("complete", result.getString("resultType"));
     assertEquals(
         "bourse",
@@ -115,9 +113,7 @@ class McpProtocolApiTest {
   @Test
   void headersSayWhatTheBodySays() {
     JsonObject call =
-        request(
-            "tools/call",
-            new JsonObject().put("name", "whoami").put("_meta", meta()));
+        request("tools/call", new JsonObject().put("name", "whoami").put("_meta", meta()));
     error(400, -32020, alice.post(call, "Mcp-Method", "tools/call", "Mcp-Name", "whoami"));
     error(400, -32020, alice.post(call, VERSION, STATELESS, "Mcp-Name", "whoami"));
     error(400, -32020, alice.post(call, VERSION, STATELESS, "Mcp-Method", "tools/call"));
@@ -132,18 +128,11 @@ class McpProtocolApiTest {
       error(
           400,
           -32020,
-          alice.post(
-              call, VERSION, wrong[0], "Mcp-Method", wrong[1], "Mcp-Name", wrong[2]));
+          alice.post(call, VERSION, wrong[0], "Mcp-Method", wrong[1], "Mcp-Name", wrong[2]));
     }
     alice
         .post(
-            call,
-            VERSION,
-            STATELESS,
-            "mcp-method",
-            "tools/call",
-            "Mcp-Name",
-            "=?base64?d2hvYW1p?=")
+            call, VERSION, STATELESS, "mcp-method", "tools/call", "Mcp-Name", "=?base64?d2hvYW1p?=")
         .ok();
   }
 
@@ -180,8 +169,7 @@ class McpProtocolApiTest {
       JsonObject initialized =
           new JsonObject().put("jsonrpc", "2.0").put("method", "notifications/initialized");
       assertEquals(202, alice.post(initialized, headers).status());
-      assertEquals(
-          NONE, alice.post(request("ping", NONE), headers).ok().getJsonObject("result"));
+      assertEquals(NONE, alice.post(request("ping", NONE), headers).ok().getJsonObject("result"));
       JsonObject listed =
           alice.post(request("tools/list", NONE), headers).ok().getJsonObject("result");
       assertEquals(Set.of("tools"), listed.fieldNames());
@@ -195,27 +183,20 @@ class McpProtocolApiTest {
     }
     assertEquals(
         "2025-11-25",
-        initialize(alice, "2024-11-05")
-            .ok()
-            .getJsonObject("result")
-            .getString("protocolVersion"));
+        initialize(alice, "2024-11-05").ok().getJsonObject("result").getString("protocolVersion"));
   }
 
   @Test
   void aSessionKeepsItsRevision() {
     String session = session(alice, "2025-06-18");
-    error(
-        400,
-        -32600,
-        alice.post(request("ping", NONE), VERSION, "2025-11-25", SESSION, session));
+    error(400, -32600, alice.post(request("ping", NONE), VERSION, "2025-11-25", SESSION, session));
     alice.post(request("ping", NONE), SESSION, session).ok();
   }
 
   @Test
   void anEndedSessionIsNotFound() {
     String session = session(alice, "2025-11-25");
-    assertEquals(
-        204, alice.caller().send("DELETE", ENDPOINT, null, SESSION, session).status());
+    assertEquals(204, alice.caller().send("DELETE", ENDPOINT, null, SESSION, session).status());
     error(404, -32600, alice.post(request("ping", NONE), SESSION, session));
     error(404, -32600, alice.caller().send("DELETE", ENDPOINT, null, SESSION, session));
     error(400, -32600, alice.caller().send("DELETE", ENDPOINT, null));
@@ -256,16 +237,12 @@ class McpProtocolApiTest {
           "Bearer " + (token == null ? "" : "error=\"invalid_token\", ") + metadata(),
           challenge(answer));
     }
-    bourse
-        .with(null)
-        .send("DELETE", ENDPOINT, null, SESSION, "x")
-        .refused(ErrorCode.UNAUTHORIZED);
+    bourse.with(null).send("DELETE", ENDPOINT, null, SESSION, "x").refused(ErrorCode.UNAUTHORIZED);
   }
 
   @Test
   void aMissingScopeIsNamed() {
-    McpClient reader =
-        McpClient.of(bourse, "acme", "alice", EnumSet.of(Scope.CAPACITY_READ));
+    McpClient reader = McpClient.of(bourse, "acme", "alice", EnumSet.of(Scope.CAPACITY_READ));
     reader.ok("capacity_read", new JsonObject().put("cluster", "acme-train"));
     HttpAnswer answer =
         reader.send(
@@ -286,9 +263,7 @@ class McpProtocolApiTest {
       HttpAnswer refused =
           reader.send(
               "tools/call",
-              new JsonObject()
-                  .put("name", "grid_api")
-                  .put("arguments", McpClient.read(call[0])));
+              new JsonObject().put("name", "grid_api").put("arguments", McpClient.read(call[0])));
       refused.refused(ErrorCode.FORBIDDEN);
       assertTrue(challenge(refused).contains("scope=\"" + call[1] + "\""), challenge(refused));
     }
@@ -297,31 +272,16 @@ class McpProtocolApiTest {
 
   @Test
   void pagesOfOtherSitesAreTurnedAway() {
-    JsonObject discover =
-        request("server/discover", new JsonObject().put("_meta", meta()));
+    JsonObject discover = request("server/discover", new JsonObject().put("_meta", meta()));
     for (String origin :
         List.of("http://evil.example", "null", "https://localhost.evil.example", "::")) {
       alice
-          .post(
-              discover,
-              VERSION,
-              STATELESS,
-              "Mcp-Method",
-              "server/discover",
-              "Origin",
-              origin)
+          .post(discover, VERSION, STATELESS, "Mcp-Method", "server/discover", "Origin", origin)
           .refused(ErrorCode.FORBIDDEN);
     }
     for (String origin : List.of(bourse.service().baseUrl(), "http://127.0.0.1:6274")) {
       alice
-          .post(
-              discover,
-              VERSION,
-              STATELESS,
-              "Mcp-Method",
-              "server/discover",
-              "Origin",
-              origin)
+          .post(discover, VERSION, STATELESS, "Mcp-Method", "server/discover", "Origin", origin)
           .ok();
     }
   }
@@ -384,7 +344,8 @@ class McpProtocolApiTest {
 
   @Test
   void theContractsAndTheGuideAreResources() {
-    List<JsonObject> listed = Desk.objects(alice.result("resources/list").getJsonArray("resources"));
+    List<JsonObject> listed =
+        Desk.objects(alice.result("resources/list").getJsonArray("resources"));
     assertEquals("AGENTS.md", listed.get(0).getString("name"));
     for (JsonObject resource : listed) {
       String uri = resource.getString("uri");
@@ -446,7 +407,8 @@ class McpProtocolApiTest {
     try (RunningBourse counted = RunningBourse.demo("limits.requests-per-minute=3")) {
       McpClient dave = McpClient.of(counted, "globex", "dave");
       HttpAnswer first = dave.send("tools/list", NONE);
-      assertTrue(first.header("ratelimit").startsWith("\"default\";r=2"), first.header("ratelimit"));
+      assertTrue(
+          first.header("ratelimit").startsWith("\"default\";r=2"), first.header("ratelimit"));
       counted.asMember("globex", "dave").get("/api/checkpoints").ok();
       dave.send("tools/list", NONE).ok();
       dave.send("tools/list", NONE).refused(ErrorCode.RATE_LIMITED);

@@ -93,8 +93,7 @@ class McpReplicasTest {
     JsonObject arguments = bid("openlab-main", 0, 3);
     for (int round = 0; round < 10; round++) {
       RunningBourse.until(
-          "both know the last write",
-          () -> version(carolHere) == version(carolThere));
+          "both know the last write", () -> version(carolHere) == version(carolThere));
       JsonObject confirm = confirm(arguments, carolHere.ok("bid_write", arguments));
       long before = version(carolHere);
       List<Boolean> refused =

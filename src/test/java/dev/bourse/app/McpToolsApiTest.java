@@ -63,8 +63,7 @@ class McpToolsApiTest {
     try (RunningBourse without = RunningBourse.demo("checkpoints.enabled=false")) {
       McpClient dave = McpClient.of(without, "globex", "dave");
       assertEquals(List.of("whoami", "capacity_read", "bid_write", "grid_api"), dave.toolNames());
-      dave.error(
-          200, -32602, "tools/call", new JsonObject().put("name", "checkpoint_read"));
+      dave.error(200, -32602, "tools/call", new JsonObject().put("name", "checkpoint_read"));
     }
   }
 
@@ -134,13 +133,16 @@ class McpToolsApiTest {
     }
     assertEquals(
         "acme",
-        alice.ok("grid_api", read("/api/org/activity")).getJsonObject("answer").getString("org_id"));
+        alice
+            .ok("grid_api", read("/api/org/activity"))
+            .getJsonObject("answer")
+            .getString("org_id"));
     assertTrue(
         alice
-            .ok("grid_api", read("/api/org/tokens"))
-            .getJsonObject("answer")
-            .getJsonArray("tokens")
-            .size()
+                .ok("grid_api", read("/api/org/tokens"))
+                .getJsonObject("answer")
+                .getJsonArray("tokens")
+                .size()
             > 3);
   }
 
@@ -209,23 +211,19 @@ class McpToolsApiTest {
     assertBidRefused(ErrorCode.BAD_REQUEST, good.copy().put("max_gpus", 7));
     assertBidRefused(ErrorCode.BAD_REQUEST, good.copy().put("max_gpus", -1));
     assertBidRefused(ErrorCode.BAD_REQUEST, good.copy().put("max_gpus", "eight"));
-    assertBidRefused(
-        ErrorCode.PRICE_PRECISION, good.copy().put("max_price_per_gpu_hour", 2.005));
+    assertBidRefused(ErrorCode.PRICE_PRECISION, good.copy().put("max_price_per_gpu_hour", 2.005));
     assertBidRefused(
         ErrorCode.PRICE_ABOVE_MAXIMUM, good.copy().put("max_price_per_gpu_hour", 10.01));
     assertBidRefused(
-        ErrorCode.BID_TOO_LOW,
-        good.copy().put("max_gpus", 0).put("max_price_per_gpu_hour", 0.5));
+        ErrorCode.BID_TOO_LOW, good.copy().put("max_gpus", 0).put("max_price_per_gpu_hour", 0.5));
     assertBidRefused(ErrorCode.VERSION_MISMATCH, good.copy().put("expected_version", 99));
     assertBidRefused(ErrorCode.NOT_FOUND, good.copy().put("cluster", "globex-main"));
     JsonObject nameless = good.copy();
     nameless.remove("cluster");
     assertBidRefused(ErrorCode.AMBIGUOUS_CLUSTER, nameless);
-    long legacy =
-        token.get("/api/vm/capacity?cluster=acme-legacy").ok().getLong("version");
+    long legacy = token.get("/api/vm/capacity?cluster=acme-legacy").ok().getLong("version");
     assertBidRefused(
-        ErrorCode.STATIC_POSTURE,
-        bid("acme-legacy", 64, 2).put("expected_version", legacy));
+        ErrorCode.STATIC_POSTURE, bid("acme-legacy", 64, 2).put("expected_version", legacy));
   }
 
   @Test
@@ -233,8 +231,7 @@ class McpToolsApiTest {
     try (RunningBourse disarmed = RunningBourse.demo()) {
       disarmed
           .operator()
-          .put(
-              "/api/operator/switches", new JsonObject().put("capacity_writes_armed", false));
+          .put("/api/operator/switches", new JsonObject().put("capacity_writes_armed", false));
       JsonObject arguments = bid("globex-main", 8, 2).put("expected_version", 0);
       HttpAnswer refused =
           disarmed.as("globex", "orgwide").put("/api/vm/capacity", order(arguments));
@@ -249,12 +246,10 @@ class McpToolsApiTest {
   @Test
   void argumentsAToolDoesNotTakeAreRefused() {
     alice.refused("whoami", new JsonObject().put("dance", 1), ErrorCode.BAD_REQUEST);
-    alice.refused(
-        "bid_write", bid("acme-batch", 8, 2).put("kind", "boat"), ErrorCode.BAD_REQUEST);
+    alice.refused("bid_write", bid("acme-batch", 8, 2).put("kind", "boat"), ErrorCode.BAD_REQUEST);
     alice.refused("bid_write", bid("acme-batch", 8, 2).put("phase", "now"), ErrorCode.BAD_REQUEST);
     alice.refused("grid_api", new JsonObject(), ErrorCode.BAD_REQUEST);
-    alice.refused(
-        "checkpoint_read", new JsonObject().put("action", "get"), ErrorCode.BAD_REQUEST);
+    alice.refused("checkpoint_read", new JsonObject().put("action", "get"), ErrorCode.BAD_REQUEST);
     alice.refused(
         "checkpoint_read", new JsonObject().put("action", "search"), ErrorCode.BAD_REQUEST);
     alice.refused(
@@ -276,8 +271,7 @@ class McpToolsApiTest {
             .ok("checkpoint_read", new JsonObject().put("action", "get").put("id", id))
             .getJsonObject("checkpoint"));
     JsonObject found =
-        alice.ok(
-            "checkpoint_read", new JsonObject().put("action", "search").put("q", name));
+        alice.ok("checkpoint_read", new JsonObject().put("action", "search").put("q", name));
     assertEquals(new JsonArray().add(item), found.getJsonArray("checkpoints"));
     JsonObject page =
         alice.ok("checkpoint_read", new JsonObject().put("action", "list").put("limit", 1));
@@ -285,9 +279,7 @@ class McpToolsApiTest {
     HttpAnswer gone = publisher.get(FilesFixture.item("ckp_none"));
     gone.refused(ErrorCode.GONE);
     assertParity(
-        gone,
-        "checkpoint_read",
-        new JsonObject().put("action", "get").put("id", "ckp_none"));
+        gone, "checkpoint_read", new JsonObject().put("action", "get").put("id", "ckp_none"));
     McpClient dave = McpClient.of(bourse, "globex", "dave");
     assertEquals(
         "",
