@@ -108,8 +108,10 @@ public final class BidWriteTool implements Tool {
     return new BigDecimal(arguments.getNumber("max_price_per_gpu_hour").toString());
   }
 
-  private static BigDecimal mostPerHour(JsonObject arguments) {
-    return price(arguments).multiply(BigDecimal.valueOf(arguments.getInteger("max_gpus")));
+  private static double mostPerHour(JsonObject arguments) {
+    return price(arguments)
+        .multiply(BigDecimal.valueOf(arguments.getInteger("max_gpus")))
+        .doubleValue();
   }
 
   private static JsonArray list(List<? extends @Nullable String> texts) {
