@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * What anyone may read: the contracts as JSON, the documentation, and the texts that lead there.
  */
 final class Pages {
+  /** The extension of an operation that knows its callers by itself: what they have to show. */
+  private static final String CREDENTIAL = "x-credential";
+
   private static final String TOKEN_BUDGET = "${token_budget}";
 
   /** These change with the service's configuration; a minute spares most repeats. */
@@ -160,7 +163,7 @@ final class Pages {
             Endpoint.demands(operation).stream()
                 .map(Pages::credential)
                 .findFirst()
-                .orElse("no token"),
+                .orElse(operation.getOpenAPIModel().getString(CREDENTIAL, "no token")),
             operation.getOpenAPIModel().getString("summary"));
   }
 

@@ -66,11 +66,12 @@ public final class McpService {
    * with {@link ScopeMissing} when the caller's token does not allow a tool.
    */
   Future<Reply> answer(Principal caller, Head head, Message message) {
-    if (message.kind() == Message.Kind.RESPONSE && !isOfSession(head)) {
+    boolean standsAlone = head.session().isEmpty() || StatelessRules.govern(head, message);
+    if (message.kind() == Message.Kind.RESPONSE && standsAlone) {
       throw RpcError.malformed(
           RpcError.INVALID_REQUEST, "a response, though nothing was asked; send a request");
     }
-    if (message.kind() == Message.Kind.NOTIFICATION && !isOfSession(head)) {
+    if (message.kind() == Message.Kind.NOTIFICATION && standsAlone) {
       return Future.succeededFuture(Reply.TAKEN);
     }
     if (StatelessRules.govern(head, message)) {
@@ -98,10 +99,6 @@ public final class McpService {
                   ? perform(caller, revision, message)
                   : Future.succeededFuture(Reply.TAKEN);
             });
-  }
-
-  private static boolean isOfSession(Head head) {
-    return head.session().isPresent();
   }
 
   private static void requireSame(Revision ofSession, Head head) {

@@ -187,6 +187,16 @@ class McpProtocolApiTest {
   }
 
   @Test
+  void aNotificationIsTakenAndNotAnswered() {
+    JsonObject cancelled =
+        new JsonObject().put("jsonrpc", "2.0").put("method", "notifications/cancelled");
+    assertEquals(202, alice.post(cancelled, VERSION, STATELESS).status());
+    // This revision knows no sessions, and lets clients of two revisions send theirs.
+    assertEquals(202, alice.post(cancelled, VERSION, STATELESS, SESSION, "x").status());
+    error(404, -32600, alice.post(cancelled, SESSION, "x"));
+  }
+
+  @Test
   void aSessionKeepsItsRevision() {
     String session = session(alice, "2025-06-18");
     error(400, -32600, alice.post(request("ping", NONE), VERSION, "2025-11-25", SESSION, session));
