@@ -43,6 +43,7 @@ final class ArchitectureTest {
           entry("oauth", List.of("core", "store", "access", "audit", "edge", "pages", "signin")),
           entry("admin", List.of("core", "edge")),
           entry("checkpoint", List.of("core", "store", "access", "audit", "blob", "edge")),
+          entry("mcp", List.of("core", "store", "access", "edge", "capacity", "org", "checkpoint")),
           entry(
               "operator",
               List.of(
@@ -103,12 +104,13 @@ final class ArchitectureTest {
               List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "io.github.bucket4j..")),
           entry("admin", List.of("io.vertx.core.json", "picocli")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
+          entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("operator", List.of("io.vertx.core..")),
           entry("app", List.of("io.vertx.core..", "picocli", "org.yaml.snakeyaml..", "org.slf4j")));
 
   /** Features whose way in is a class named for it, so that nothing else of them knows HTTP. */
   private static final List<String> BEHIND_ROUTES =
-      List.of("capacity", "market", "org", "checkpoint", "operator");
+      List.of("capacity", "market", "org", "checkpoint", "mcp", "operator");
 
   private static final String[] ENGINES = {
     "java.sql..",

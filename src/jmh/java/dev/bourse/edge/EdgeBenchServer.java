@@ -12,7 +12,6 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /**
  * Two servers for {@code wrk -t1 -c64}, each on one event loop: a bare one, and the edge with a
@@ -51,10 +50,7 @@ public final class EdgeBenchServer {
             null,
             null);
     Operations operations = new Operations();
-    List<Contract> contracts =
-        Stream.of("vm", "org", "market", "checkpoints", "operator", "console", "oauth")
-            .map(Contract::load)
-            .toList();
+    List<Contract> contracts = Contract.SERVED.stream().map(Contract::load).toList();
     contracts.stream()
         .flatMap(contract -> contract.model().operations().stream())
         .forEach(

@@ -1,5 +1,6 @@
 package dev.bourse.app;
 
+import dev.bourse.access.MemberTokens;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.store.Database;
@@ -53,6 +54,7 @@ final class Bourse {
                           door.start(
                               inside.operations(),
                               inside.authenticator(),
+                              inside::reachedBy,
                               () -> inside.noteMemberTokens(files)));
             });
   }
@@ -70,6 +72,11 @@ final class Bourse {
   /** The store; once started. */
   Database database() {
     return Objects.requireNonNull(database, "not started");
+  }
+
+  /** Issues members' tokens; once started. */
+  MemberTokens memberTokens() {
+    return Objects.requireNonNull(features, "not started").memberTokens();
   }
 
   /** What the event loops read; once started. */

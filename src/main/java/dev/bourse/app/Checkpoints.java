@@ -50,11 +50,11 @@ final class Checkpoints {
   private Checkpoints() {}
 
   /**
-   * Binds the operations and starts the sweep.
+   * Binds the operations and starts the sweep; gives what other ways in call.
    *
    * @param baseUrl what clients call the service, for the addresses of upload sessions
    */
-  static Future<Void> start(
+  static Future<CheckpointService> start(
       Ground ground, Operations operations, Database database, Supplier<String> baseUrl) {
     if (ground.config().checkpoints().enabled() && database.isShared()) {
       LOG.warn(
@@ -97,7 +97,7 @@ final class Checkpoints {
               ground.stops().push(blobs::close);
               upkeep.start();
               ground.stops().push(upkeep::stop);
-              return null;
+              return checkpoints;
             });
   }
 

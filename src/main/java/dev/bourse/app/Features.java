@@ -32,6 +32,7 @@ import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SshKeyStore;
 import dev.bourse.capacity.SwitchService;
 import dev.bourse.capacity.Switches;
+import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
 import dev.bourse.market.MarketRoutes;
 import dev.bourse.market.MarketService;
@@ -92,6 +93,7 @@ final class Features {
   private final PoolService pools;
   private final Operations operations = new Operations();
   private @Nullable ClusterOwners owners;
+  private volatile @Nullable McpServer mcp;
 
   /**
    * @param baseUrl what clients call the service; asked for once requests are served
@@ -173,20 +175,20 @@ final class Features {
         .vertx()
         .executeBlocking(
             () -> {
-              files.noteMemberTokens((org, member) -> memberTokens.issue(demoToken(org, member)));
+              files.noteMemberTokens(
+                  Map.of(
+                      "member_token",
+                      (org, member) -> demoToken(org, member, memberTokens.restAudience()),
+                      "mcp_token",
+                      (org, member) -> demoToken(org, member, memberTokens.mcpAudience())));
               return null;
             });
   }
 
-  private MemberToken demoToken(String orgId, String username) {
-    return new MemberToken(
-        orgId,
-        username,
-        memberTokens.restAudience(),
-        EnumSet.allOf(Scope.class),
-        "demo",
-        "",
-        DEMO_TOKEN_MILLIS);
+  private String demoToken(String orgId, String username, String audience) {
+    return memberTokens.issue(
+        new MemberToken(
+            orgId, username, audience, EnumSet.allOf(Scope.class), "demo", "", DEMO_TOKEN_MILLIS));
   }
 
   private Future<Void> loadTerms() {
@@ -208,7 +210,7 @@ final class Features {
             market,
             this::loadTerms));
     ground.stops().push(market::stop);
-    bindTenants(running, market);
+    Tenants tenants = bindTenants(running, market);
     bindOperators(running, market);
     AuthorizationServer oauth =
         new AuthorizationServer(
@@ -240,11 +242,26 @@ final class Features {
                     ground.clock(),
                     ground.random()))
         .compose(bound -> Checkpoints.start(ground, operations, database, baseUrl))
-        .compose(bound -> market.start());
+        .compose(
+            checkpoints ->
+                McpServer.start(
+                    ground,
+                    database,
+                    new McpServer.Services(tenants.capacity(), tenants.org(), checkpoints),
+                    memberTokens,
+                    baseUrl,
+                    operations))
+        .compose(
+            server -> {
+              mcp = server;
+              return market.start();
+            });
   }
 
+  private record Tenants(CapacityService capacity, OrgService org) {}
+
   /** What organizations' tokens call. */
-  private void bindTenants(ClusterOwners running, MarketService market) {
+  private Tenants bindTenants(ClusterOwners running, MarketService market) {
     CapacityService capacity =
         new CapacityService(
             clusters,
@@ -261,6 +278,7 @@ final class Features {
         new OrgService(
             new OrgStore(database), new TrailStore(database), directory(), tokens, ground.clock());
     new OrgRoutes(org, ground.config().edge().requestsPerMinute()).bind(operations);
+    return new Tenants(capacity, org);
   }
 
   /** What operators call, but for what {@link OrgAdministration} binds. */
@@ -278,6 +296,16 @@ final class Features {
   /** The operations; all of them once started. */
   Operations operations() {
     return operations;
+  }
+
+  /** The API that serves them is there, and not yet asked. */
+  void reachedBy(Edge edge) {
+    Objects.requireNonNull(mcp, "not started").reachedBy(edge);
+  }
+
+  /** Issues and reads members' tokens. */
+  MemberTokens memberTokens() {
+    return memberTokens;
   }
 
   /** Tells callers from their tokens. */

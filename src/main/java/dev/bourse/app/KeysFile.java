@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.BinaryOperator;
 
@@ -81,17 +82,18 @@ final class KeysFile {
   }
 
   /**
-   * Tells a token for each member told of.
+   * Tells tokens for each member told of.
    *
-   * @param issue makes one out of organization and username
+   * @param issues what makes one out of organization and username, by what the file calls it
    */
-  void noteMemberTokens(BinaryOperator<String> issue) throws IOException {
+  void noteMemberTokens(Map<String, BinaryOperator<String>> issues) throws IOException {
     JsonObject content = read();
     JsonObject orgs = content.getJsonObject("orgs", new JsonObject());
     for (String org : orgs.fieldNames()) {
       JsonObject members = orgs.getJsonObject(org).getJsonObject("members", new JsonObject());
       for (String member : members.fieldNames()) {
-        members.getJsonObject(member).put("member_token", issue.apply(org, member));
+        issues.forEach(
+            (name, issue) -> members.getJsonObject(member).put(name, issue.apply(org, member)));
       }
     }
     write(content);

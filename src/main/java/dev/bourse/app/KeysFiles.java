@@ -2,6 +2,7 @@ package dev.bourse.app;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BinaryOperator;
 
 /** The files of the data folder that tell the secrets minted at a start, and the address. */
@@ -31,11 +32,11 @@ final class KeysFiles {
   /**
    * Tells a token for each member of a demo; real members sign in.
    *
-   * @param issue makes one out of organization and username
+   * @param issues what makes one out of organization and username, by what the file calls it
    */
-  void noteMemberTokens(BinaryOperator<String> issue) throws IOException {
+  void noteMemberTokens(Map<String, BinaryOperator<String>> issues) throws IOException {
     if (demo) {
-      find(DEMO).noteMemberTokens(issue);
+      find(DEMO).noteMemberTokens(issues);
     }
   }
 

@@ -17,6 +17,7 @@ import io.vertx.core.Future;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -27,9 +28,6 @@ final class Serving {
 
   /** Health and metrics have no authentication, so only this machine sees them. */
   private static final String LOOPBACK = "127.0.0.1";
-
-  private static final List<String> CONTRACTS =
-      List.of("vm", "org", "market", "checkpoints", "operator", "console", "oauth");
 
   private final Ground ground;
   private final KeysFiles files;
@@ -47,16 +45,20 @@ final class Serving {
     this.loading =
         ground
             .vertx()
-            .executeBlocking(() -> CONTRACTS.stream().map(Contract::load).toList(), false);
+            .executeBlocking(() -> Contract.SERVED.stream().map(Contract::load).toList(), false);
   }
 
   /**
    * Takes requests. When this succeeds, they are answered, and {@code /readyz} says so.
    *
+   * @param built told of the API before its first request
    * @param addressed done once it is known where the service is served, before it says it is ready
    */
   Future<Void> start(
-      Operations operations, Authenticator authenticator, Supplier<Future<Void>> addressed) {
+      Operations operations,
+      Authenticator authenticator,
+      Consumer<Edge> built,
+      Supplier<Future<Void>> addressed) {
     EdgeMetrics metrics = new EdgeMetrics();
     ManagementVerticle management =
         new ManagementVerticle(LOOPBACK, ground.config().managementPort(), readiness, metrics);
@@ -64,7 +66,7 @@ final class Serving {
         .compose(
             ready -> {
               List<Contract> contracts = ready.resultAt(0);
-              Edge built =
+              Edge api =
                   new Edge(
                       ground.config().edge(),
                       contracts,
@@ -74,11 +76,12 @@ final class Serving {
                       metrics,
                       new Sources(ground.clock(), System::nanoTime, ground.random()),
                       ready.resultAt(1));
-              edge = built;
+              edge = api;
+              built.accept(api);
               return ground
                   .vertx()
                   .deployVerticle(
-                      built::verticle,
+                      api::verticle,
                       new DeploymentOptions().setInstances(ground.config().eventLoops()));
             })
         .compose(
@@ -135,7 +138,7 @@ final class Serving {
   }
 
   /** A fault of the store as clients are told of it. */
-  private static Optional<ApiError> translate(Throwable fault) {
+  static Optional<ApiError> translate(Throwable fault) {
     Optional<ApiError> ofBlobs = Checkpoints.translate(fault);
     return ofBlobs.isPresent() ? ofBlobs : translateStore(fault);
   }

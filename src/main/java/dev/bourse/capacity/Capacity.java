@@ -257,7 +257,7 @@ public final class Capacity {
     return nominated;
   }
 
-  private static ApiError unknownNode(Cluster cluster, String field, String address) {
+  static ApiError unknownNode(Cluster cluster, String field, String address) {
     return ApiError.of(
         ErrorCode.UNKNOWN_NODE,
         field

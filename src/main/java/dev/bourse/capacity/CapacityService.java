@@ -3,12 +3,19 @@ package dev.bourse.capacity;
 import dev.bourse.access.Principal;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditedReads;
+import dev.bourse.core.ApiError;
 import dev.bourse.core.Page;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.math.BigDecimal;
 import java.time.Clock;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** The VM surface: capacity, swaps, activity and history of an organization's clusters. */
 public final class CapacityService {
@@ -77,19 +84,92 @@ public final class CapacityService {
 
   /** Declares capacity; answers the state after it. */
   public Future<ClusterView> declareCapacity(Principal caller, Declared declared) {
+    return declareCapacity(caller, declared, List.of());
+  }
+
+  /**
+   * Declares capacity in one commit with statements that must hold; answers the state after it.
+   *
+   * <p>Fails as {@link dev.bourse.store.Database#commit} does when one of them does not hold.
+   */
+  public Future<ClusterView> declareCapacity(
+      Principal caller, Declared declared, List<Statement> fences) {
     ClusterView view = access.resolve(caller, declared.cluster());
-    Capacity.Declare order =
-        new Capacity.Declare(
-            caller.actor(),
-            declared.maxGpus(),
-            declared.pricePerGpuHour(),
-            declared.release(),
-            declared.expectedVersion());
+    Capacity.Declare order = order(caller, declared, declared.release());
     return owners
         .submit(
             view.cluster().name(),
-            (cluster, now) -> Capacity.declare(cluster, order, terms(cluster), now))
+            (cluster, now) -> Capacity.declare(cluster, order, terms(cluster), now),
+            fences)
         .map(clusters::view);
+  }
+
+  private static Capacity.Declare order(
+      Principal caller, Declared declared, Optional<List<String>> release) {
+    return new Capacity.Declare(
+        caller.actor(),
+        declared.maxGpus(),
+        declared.pricePerGpuHour(),
+        release,
+        declared.expectedVersion());
+  }
+
+  /**
+   * What a declaration would do now.
+   *
+   * @param after the state that would follow, entries that match no node left out
+   * @param releases public IPs of the nodes that would be reclaimed, in order; null for one without
+   * @param nominations the nominations it names, or those that stand when it names none
+   * @param replacedNominations the standing ones that it would replace
+   * @param unknownNodes entries of release that match no held node
+   * @param refusal why it would be refused as it stands, though all else of it would do
+   */
+  public record Preview(
+      ClusterView after,
+      List<@Nullable String> releases,
+      List<String> nominations,
+      List<String> replacedNominations,
+      List<String> unknownNodes,
+      Optional<ApiError> refusal) {}
+
+  /**
+   * Tells what a declaration would do, without writing anything. The cadence does not count, for
+   * the declaration itself comes later.
+   *
+   * @throws ApiError as the declaration would be refused, but for entries of release that match no
+   *     held node, which the answer tells
+   */
+  public Preview preview(Principal caller, Declared declared) {
+    ClusterView view = access.resolve(caller, declared.cluster());
+    Cluster before = view.cluster();
+    List<String> unknown = new ArrayList<>(declared.release().orElse(List.of()));
+    Set<String> held = new HashSet<>();
+    before.releaseOrder().stream()
+        .map(Allocation::publicIp)
+        .filter(Objects::nonNull)
+        .forEach(held::add);
+    unknown.removeIf(held::contains);
+    Optional<List<String>> known =
+        declared.release().map(named -> named.stream().filter(held::contains).distinct().toList());
+    Terms terms = terms(before).withoutCadence();
+    long now = clock.millis();
+    Cluster after = Capacity.declare(before, order(caller, declared, known), terms, now).next();
+    List<@Nullable String> releases = new ArrayList<>();
+    for (Allocation allocation : before.releaseOrder()) {
+      if (after.find(allocation.allocationId()).filter(Allocation::isOpen).isEmpty()) {
+        releases.add(allocation.publicIp());
+      }
+    }
+    List<String> standing = view.nominations();
+    return new Preview(
+        clusters.view(after),
+        releases,
+        known.orElse(standing),
+        known.isPresent() ? standing : List.of(),
+        unknown,
+        unknown.isEmpty()
+            ? Optional.empty()
+            : Optional.of(Capacity.unknownNode(before, "release", unknown.get(0))));
   }
 
   /**

@@ -6,10 +6,13 @@ import dev.bourse.core.Times;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,10 +67,7 @@ public final class ClusterView {
     JsonArray plannedRelease = new JsonArray();
     cluster.releaseOrder().forEach(a -> plannedRelease.add(a.publicIp()));
     JsonArray nominations = new JsonArray();
-    cluster.allocations().stream()
-        .filter(a -> a.isOpen() && a.nomination() > 0)
-        .sorted(Comparator.comparingInt(Allocation::nomination))
-        .forEach(a -> nominations.add(a.publicIp()));
+    nominated().forEach(a -> nominations.add(a.publicIp()));
     Declaration declared = cluster.declared();
     return new JsonObject()
         .put("cluster", cluster.name())
@@ -87,6 +87,25 @@ public final class ClusterView {
         .put("spend_limit_enforced", switches.spendLimitEnforced())
         .put("billing_hold_enforced", switches.billingHoldEnforced())
         .put("environment", environment());
+  }
+
+  private Stream<Allocation> nominated() {
+    return cluster.allocations().stream()
+        .filter(a -> a.isOpen() && a.nomination() > 0)
+        .sorted(Comparator.comparingInt(Allocation::nomination));
+  }
+
+  /** Public IPs of the standing nominations, in order. */
+  List<String> nominations() {
+    List<String> addresses = new ArrayList<>();
+    nominated()
+        .forEach(
+            a -> {
+              if (a.publicIp() != null) {
+                addresses.add(a.publicIp());
+              }
+            });
+    return addresses;
   }
 
   private JsonObject declared(Declaration declared) {

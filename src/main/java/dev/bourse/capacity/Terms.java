@@ -16,4 +16,10 @@ public record Terms(
     @Nullable Long admissionCents,
     boolean writesArmed,
     boolean hasSshKeys,
-    long cadenceMillis) {}
+    long cadenceMillis) {
+
+  /** The same for a write that is only imagined. */
+  Terms withoutCadence() {
+    return new Terms(pool, admissionCents, writesArmed, hasSshKeys, 0);
+  }
+}

@@ -72,8 +72,7 @@ public final class CheckpointRoutes {
         .map(
             found ->
                 Answer.ok(
-                    CheckpointView.page(
-                            found.page(), l -> own(caller, l), Checkpoint::changedAtMillis)
+                    CheckpointView.ofOrg(found.page(), CheckpointService.member(caller))
                         .put("public_publish", CheckpointService.publishesPublicly(caller))
                         .put("limit_bytes", config.orgBytes())
                         .put("used_bytes", found.usedBytes())

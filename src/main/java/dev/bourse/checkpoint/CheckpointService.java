@@ -7,6 +7,7 @@ import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Page;
+import dev.bourse.core.Text;
 import io.vertx.core.Future;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
@@ -293,7 +294,7 @@ public final class CheckpointService {
   }
 
   /** The publisher's own item; {@code gone} for any other. */
-  Future<Checkpoint> getCreated(Publisher publisher, String id) {
+  public Future<Checkpoint> getCreated(Publisher publisher, String id) {
     return findOwn(publisher.orgId(), id)
         .map(
             found ->
@@ -303,9 +304,31 @@ public final class CheckpointService {
                     .orElseThrow(() -> Checkpoint.unknown(publisher.orgId(), id)));
   }
 
+  /**
+   * The publisher's own item if it is as it was; {@code version-mismatch} when it has changed
+   * since, else as {@link #getCreated}.
+   */
+  public Future<Checkpoint> getUnchanged(Publisher publisher, String id, long version) {
+    return getCreated(publisher, id)
+        .map(
+            item -> {
+              if (item.version() != version) {
+                throw ApiError.of(
+                    ErrorCode.VERSION_MISMATCH,
+                    "checkpoint '" + Text.shown(id) + "' has changed since; nothing was removed");
+              }
+              return item;
+            });
+  }
+
   /** Removes the publisher's own item from organization and feed; returns when. */
   public Future<Long> delete(Publisher publisher, String id) {
     return delete(publisher.actor(), () -> getCreated(publisher, id));
+  }
+
+  /** The same, but only as it was: {@code version-mismatch} when it has changed since. */
+  public Future<Long> delete(Publisher publisher, String id, long version) {
+    return delete(publisher.actor(), () -> getUnchanged(publisher, id, version));
   }
 
   /**

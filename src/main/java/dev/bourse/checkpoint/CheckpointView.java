@@ -118,8 +118,17 @@ public final class CheckpointView {
         .put("cursor", cursor(page, time));
   }
 
+  /**
+   * A page of an organization's items.
+   *
+   * @param member who looks; empty for an organization's token
+   */
+  public static JsonObject ofOrg(Page<CheckpointStore.Listed> page, Optional<String> member) {
+    return page(page, listed -> own(listed, member), Checkpoint::changedAtMillis);
+  }
+
   /** How many items a page has: what is asked for, within 1 and 100; 50 when nothing is. */
-  static int limit(Optional<Long> asked) {
+  public static int limit(Optional<Long> asked) {
     return (int) Math.max(1, Math.min(MOST_ITEMS, asked.orElse(USUAL_ITEMS)));
   }
 

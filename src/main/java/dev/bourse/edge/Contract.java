@@ -32,6 +32,10 @@ import org.jspecify.annotations.Nullable;
  * once per build instead.
  */
 public final class Contract {
+  /** Those the service serves, by the names of their files and addresses. */
+  public static final List<String> SERVED =
+      List.of("vm", "org", "market", "checkpoints", "operator", "console", "oauth", "mcp");
+
   /** Of a response: its media types that are no JSON, which the library refuses to know. */
   static final String OTHER_CONTENT = "x-other-content";
 
@@ -162,15 +166,31 @@ public final class Contract {
     return new JsonObject(source).copy();
   }
 
+  /**
+   * A piece of the document, every {@code $ref} in it replaced by its target. A copy.
+   *
+   * @param path the keys on the way there
+   * @throws IllegalStateException when there is no object at that place
+   */
+  public JsonObject piece(String... path) {
+    Object at = source;
+    for (String step : path) {
+      at = at instanceof Map ? ((Map<?, ?>) at).get(step) : null;
+    }
+    return new JsonObject(object(resolved(at, source, 0)));
+  }
+
   OpenAPIContract model() {
     return model;
   }
 
-  String title() {
+  /** What it is called. */
+  public String title() {
     return String.valueOf(object(source.get("info")).get("title"));
   }
 
-  String summary() {
+  /** It in one sentence. */
+  public String summary() {
     return String.valueOf(object(source.get("info")).get("summary"));
   }
 

@@ -2,7 +2,9 @@ package dev.bourse.edge;
 
 import dev.bourse.access.Authenticator;
 import dev.bourse.core.ApiError;
+import io.vertx.core.Future;
 import io.vertx.core.Verticle;
+import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -122,6 +124,30 @@ public final class Edge {
     return faults;
   }
 
+  /** A contract that is served; empty when there is none of that name. */
+  public Optional<Contract> findContract(String name) {
+    return contracts.stream().filter(contract -> contract.name().equals(name)).findFirst();
+  }
+
+  /**
+   * What {@code GET} answers anybody at this path: a contract or a text; empty for anything else.
+   * Made on a worker, for the first to ask waits until it is.
+   */
+  public Future<Optional<String>> findText(Vertx vertx, String path) {
+    if (!pages().has(path)) {
+      return Future.succeededFuture(Optional.empty());
+    }
+    return vertx.executeBlocking(() -> pages().get(path).text());
+  }
+
+  /** A way to these contracts' reads from within. */
+  public Dispatcher dispatcher(Set<String> contractNames) {
+    return new Dispatcher(
+        contracts.stream().filter(contract -> contractNames.contains(contract.name())).toList(),
+        operations,
+        metrics);
+  }
+
   /** A new instance of the server, for one event loop. */
   public Verticle verticle() {
     return new EdgeVerticle(this);
@@ -160,7 +186,8 @@ public final class Edge {
     return config;
   }
 
-  List<Contract> contracts() {
+  /** All contracts that are served. */
+  public List<Contract> contracts() {
     return contracts;
   }
 

@@ -1,5 +1,6 @@
 package dev.bourse.edge;
 
+import dev.bourse.access.Caller;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
@@ -8,6 +9,7 @@ import io.github.bucket4j.ConsumptionProbe;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.Context;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
@@ -255,6 +257,19 @@ final class EdgeLoop {
   String clientKey(HttpServerRequest request) {
     return edge.clientAddress()
         .key(request.remoteAddress().hostAddress(), Headers.forwardedFor(request.headers()));
+  }
+
+  /** Spends a request of a caller's budget; null when there is none. */
+  Future<@Nullable ConsumptionProbe> spend(Caller caller) {
+    SharedBudgets shared = edge.sharedBudgets();
+    return shared == null
+        ? Future.succeededFuture(edge.tokenBudgets().spend(caller.budgetKey()))
+        : shared.spend(caller.budgetKey(), edge.tokenBudgets());
+  }
+
+  /** The refusal of a caller whose budget is spent. */
+  ApiError refusal(ConsumptionProbe probe) {
+    return edge.tokenBudgets().refusal(probe);
   }
 
   String baseUrl() {

@@ -40,6 +40,9 @@ final class Endpoint {
   /** The extension of an operation that leaves out what it does not know instead of refusing it. */
   private static final String TOLERANT = "x-tolerant";
 
+  /** The extension of an operation that reads its body itself, though it is of a known type. */
+  private static final String RAW_BODY = "x-raw-body";
+
   private static final Pattern INTEGER = Pattern.compile("-?\\d{1,18}");
   private static final Pattern DECIMAL = Pattern.compile("-?\\d{1,15}(\\.\\d{1,15})?");
 
@@ -152,7 +155,13 @@ final class Endpoint {
 
   private static boolean takesBytes(io.vertx.openapi.contract.Operation model) {
     return model.getRequestBody() != null
-        && model.getRequestBody().getContent().keySet().equals(Set.of(BYTES));
+        && (model.getOpenAPIModel().getBoolean(RAW_BODY, false)
+            || model.getRequestBody().getContent().keySet().equals(Set.of(BYTES)));
+  }
+
+  /** Whether its success can be told in JSON. */
+  static boolean answersJson(io.vertx.openapi.contract.Operation model) {
+    return mediaTypes(model).contains(JSON);
   }
 
   private static JsonObject bodySchema(io.vertx.openapi.contract.Operation model) {

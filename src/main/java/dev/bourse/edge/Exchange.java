@@ -6,7 +6,9 @@ import dev.bourse.access.Principal;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import io.github.bucket4j.ConsumptionProbe;
+import io.vertx.core.Future;
 import io.vertx.core.MultiMap;
+import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
@@ -470,6 +472,25 @@ final class Exchange implements Call {
   @Override
   public String clientKey() {
     return loop.clientKey(request);
+  }
+
+  @Override
+  public Future<Void> admit(Caller admitted) {
+    caller = admitted;
+    Promise<Void> answer = Promise.promise();
+    loop.spend(admitted)
+        .onComplete(
+            spent ->
+                loop.later(
+                    () -> {
+                      budget = spent.result();
+                      if (budget != null && !budget.isConsumed()) {
+                        answer.fail(loop.refusal(budget));
+                      } else {
+                        answer.complete();
+                      }
+                    }));
+    return answer.future();
   }
 
   @Override

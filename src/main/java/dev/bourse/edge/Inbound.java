@@ -1,6 +1,10 @@
 package dev.bourse.edge;
 
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Text;
 import io.vertx.core.Future;
+import java.io.ByteArrayOutputStream;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -24,6 +28,38 @@ public interface Inbound {
    * @param blockBytes 1 to 1,048,576
    */
   Future<Long> read(int blockBytes, Sink sink);
+
+  /**
+   * Reads a body that must be JSON in UTF-8, and no longer than so many bytes.
+   *
+   * <p>Fails with {@code unsupported-media-type}, {@code too-large}, or as {@link #read}.
+   */
+  default Future<byte[]> readJson(int maxBytes) {
+    String type = contentType().orElse("missing");
+    if (!Headers.isInUtf8(type, Endpoint.JSON)) {
+      return Future.failedFuture(
+          ApiError.of(
+              ErrorCode.UNSUPPORTED_MEDIA_TYPE,
+              "Content-Type is " + Text.shown(type) + "; expected " + Endpoint.JSON));
+    }
+    if (length().orElse(0) > maxBytes) {
+      return Future.failedFuture(Exchange.tooLarge(maxBytes));
+    }
+    ByteArrayOutputStream collected = new ByteArrayOutputStream();
+    return read(
+            JSON_BLOCK_BYTES,
+            (bytes, from, to) -> {
+              if (collected.size() + to - from > maxBytes) {
+                return Future.failedFuture(Exchange.tooLarge(maxBytes));
+              }
+              collected.write(bytes, from, to - from);
+              return Future.succeededFuture();
+            })
+        .map(length -> collected.toByteArray());
+  }
+
+  /** Most messages in JSON fit in one block. */
+  int JSON_BLOCK_BYTES = 8_192;
 
   /** Takes the blocks of a body. */
   @FunctionalInterface

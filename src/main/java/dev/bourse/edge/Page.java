@@ -5,6 +5,7 @@ import io.vertx.core.buffer.Buffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.Map;
+import java.util.Optional;
 
 /** Something served to anyone: a contract, a text, a piece of the documentation. */
 record Page(int status, String contentType, Buffer body, String etag, Map<String, String> headers) {
@@ -15,6 +16,11 @@ record Page(int status, String contentType, Buffer body, String etag, Map<String
 
   static Page of(String contentType, String text, Map<String, String> headers) {
     return of(contentType, Buffer.buffer(text.getBytes(StandardCharsets.UTF_8)), headers);
+  }
+
+  /** Its text; empty for what only leads elsewhere. */
+  Optional<String> text() {
+    return status == 200 ? Optional.of(body.toString()) : Optional.empty();
   }
 
   private static String etag(Buffer body) {

@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * Each is made when it is first asked for and then kept: about 3 MB once all were.
  */
 final class Pages {
+  /** The extension of an operation that knows its callers by itself: what they have to show. */
+  private static final String CREDENTIAL = "x-credential";
+
   private static final String TOKEN_BUDGET = "${token_budget}";
 
   /** These change with the service's configuration; a minute spares most repeats. */
@@ -189,7 +192,7 @@ final class Pages {
             Endpoint.demands(operation).stream()
                 .map(Pages::credential)
                 .findFirst()
-                .orElse("no token"),
+                .orElse(operation.getOpenAPIModel().getString(CREDENTIAL, "no token")),
             operation.getOpenAPIModel().getString("summary"));
   }
 

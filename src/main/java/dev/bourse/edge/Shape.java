@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Belongs to one event loop: the library rewrites pieces of a schema the first time it validates
  * with them.
  */
-final class Shape {
+public final class Shape {
   /** Keywords that only report that something beneath them failed. */
   private static final Set<String> CARRIERS = Set.of("properties", "items", "$ref");
 
@@ -38,7 +38,7 @@ final class Shape {
   private final PlainFit plain;
 
   /** Compiles a schema that holds no {@code $ref}. */
-  Shape(JsonObject schema) {
+  public Shape(JsonObject schema) {
     this.schema = schema.copy();
     this.validator = Validator.create(JsonSchema.of(schema.copy()), OPTIONS);
     this.plain = new PlainFit(schema);
@@ -52,7 +52,7 @@ final class Shape {
    * @throws ApiError {@code bad-request} naming the first field at fault, its value and what would
    *     be accepted
    */
-  void check(String name, @Nullable Object value) {
+  public void check(String name, @Nullable Object value) {
     if (plain.accepts(value)) {
       return;
     }

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * Reads a request body as RFC 8259 has it and no further: one value, UTF-8, no repeated key, no
  * NaN. What two parsers could read differently is refused rather than guessed.
  */
-final class StrictJson {
+public final class StrictJson {
   /** No body of any contract nests deeper than 4; the rest is room. */
   private static final int MAX_DEPTH = 32;
 
@@ -48,7 +48,7 @@ final class StrictJson {
    *
    * @throws ApiError {@code bad-request} when they are not one JSON value
    */
-  static @Nullable Object parse(byte[] bytes) {
+  public static @Nullable Object parse(byte[] bytes) {
     String text = decode(bytes);
     try (JsonParser parser = FACTORY.createParser(text)) {
       if (parser.nextToken() == null) {

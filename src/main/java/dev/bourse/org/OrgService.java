@@ -38,7 +38,7 @@ public final class OrgService {
   }
 
   /** The clusters the caller can address, by name. */
-  Future<List<OrgStore.Addressable>> listClusters(Principal caller) {
+  public Future<List<OrgStore.Addressable>> listClusters(Principal caller) {
     return store.listClusters(caller.org().orgId(), caller.cluster());
   }
 
@@ -76,7 +76,8 @@ public final class OrgService {
    */
   Future<Page<TrailEntry>> listTokenActivity(Principal caller, String tokenId, TrailQuery query) {
     String orgId = caller.org().orgId();
-    if (tokenId.equals(SELF)) {
+    // A member has no token that self could name.
+    if (tokenId.equals(SELF) && caller.member() == null) {
       return trails.listEntries(orgId, Optional.of(caller.actor()), query);
     }
     return store

@@ -31,7 +31,8 @@ public final class OrgStore {
   }
 
   /** A cluster a token can address. */
-  record Addressable(String name, String kind, String gpuVendor, @Nullable String gpuModel) {}
+  public record Addressable(
+      String name, String kind, String gpuVendor, @Nullable String gpuModel) {}
 
   /**
    * An organization's clusters, by name.

@@ -9,6 +9,7 @@ import dev.bourse.access.Scope;
 import dev.bourse.access.Token;
 import dev.bourse.access.TokenSecret;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.edge.Contract;
 import dev.bourse.store.Statement;
 import java.util.EnumSet;
 import java.util.HexFormat;
@@ -104,8 +105,7 @@ class AccessApiTest {
   @Test
   void contractsAndOrientationNeedNoToken() {
     Caller nobody = bourse.with(null);
-    for (String name :
-        List.of("vm", "org", "market", "checkpoints", "operator", "console", "oauth")) {
+    for (String name : Contract.SERVED) {
       assertEquals("3.1.0", nobody.get("/api/" + name + "/openapi.json").ok().getString("openapi"));
     }
     assertEquals(200, nobody.get("/llms.txt").status());

@@ -30,8 +30,6 @@ import org.jspecify.annotations.Nullable;
  * field it does not name.
  */
 final class ContractCheck {
-  private static final List<String> CONTRACTS =
-      List.of("vm", "org", "market", "checkpoints", "operator", "console", "oauth");
   private static final Set<String> METHODS =
       Set.of("get", "put", "post", "delete", "patch", "options");
 
@@ -118,7 +116,7 @@ final class ContractCheck {
 
   private static List<Described> load() {
     List<Described> all = new ArrayList<>();
-    for (String name : CONTRACTS) {
+    for (String name : Contract.SERVED) {
       JsonObject contract = document(name);
       JsonObject paths = contract.getJsonObject("paths");
       for (String path : paths.fieldNames()) {

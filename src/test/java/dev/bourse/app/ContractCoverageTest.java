@@ -198,7 +198,9 @@ class ContractCoverageTest {
           new Case("disconnectApplication", "/account/applications/revoke", null, List.of()),
           new Case("showSignedOut", "/sign-out", null, List.of()),
           new Case("signOut", "/sign-out", null, List.of()),
-          new Case("signOutEverywhere", "/sign-out/everywhere", null, List.of()));
+          new Case("signOutEverywhere", "/sign-out/everywhere", null, List.of()),
+          new Case("sendMcpMessage", "/mcp", "{}", List.of()),
+          new Case("endMcpSession", "/mcp", null, List.of()));
 
   /** What other software calls with parameters of its own, which are left out. */
   private static final Set<String> TOLERANT = Set.of("endProviderSignIn");

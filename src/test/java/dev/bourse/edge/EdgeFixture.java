@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A real server on a free port, serving the real contracts with operations made for the test. */
@@ -106,9 +105,7 @@ final class EdgeFixture implements AutoCloseable {
   }
 
   static List<Contract> contracts() {
-    return Stream.of("vm", "org", "market", "checkpoints", "operator", "console", "oauth")
-        .map(Contract::load)
-        .toList();
+    return Contract.SERVED.stream().map(Contract::load).toList();
   }
 
   /** The defaults on a free port of the loopback, without budgets. */

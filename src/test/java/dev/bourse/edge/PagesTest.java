@@ -49,8 +49,7 @@ class PagesTest {
 
   @Test
   void contractsAreServedWithTheAddressAndTheBudgetInForce() {
-    for (String name :
-        new String[] {"vm", "org", "market", "checkpoints", "operator", "console", "oauth"}) {
+    for (String name : Contract.SERVED) {
       HttpResponse<String> answer = read("/api/" + name + "/openapi.json");
       assertEquals(200, answer.statusCode());
       assertEquals("application/json", header(answer, "content-type"));

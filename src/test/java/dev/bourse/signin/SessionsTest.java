@@ -4,12 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.access.Caller;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Inbound;
 import dev.bourse.org.RosterStore;
+import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.List;
@@ -41,6 +43,11 @@ class SessionsTest extends StoreFixture {
     @Override
     public Optional<String> header(String name) {
       return Optional.empty();
+    }
+
+    @Override
+    public Future<Void> admit(Caller caller) {
+      throw new IllegalStateException();
     }
 
     @Override

@@ -1,0 +1,159 @@
+package dev.bourse.app;
+
+import dev.bourse.access.MemberTokens;
+import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
+import dev.bourse.access.ServiceSecrets;
+import dev.bourse.capacity.CapacityService;
+import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.edge.Dispatcher;
+import dev.bourse.edge.Edge;
+import dev.bourse.edge.Operations;
+import dev.bourse.mcp.BidWriteTool;
+import dev.bourse.mcp.CapacityReadTool;
+import dev.bourse.mcp.CheckpointReadTool;
+import dev.bourse.mcp.CheckpointWriteTool;
+import dev.bourse.mcp.ConfirmTokens;
+import dev.bourse.mcp.Grid;
+import dev.bourse.mcp.GridApiTool;
+import dev.bourse.mcp.HandshakeSessions;
+import dev.bourse.mcp.McpRoutes;
+import dev.bourse.mcp.McpService;
+import dev.bourse.mcp.McpStore;
+import dev.bourse.mcp.Tool;
+import dev.bourse.mcp.WhoamiTool;
+import dev.bourse.org.OrgService;
+import dev.bourse.store.Database;
+import dev.bourse.store.Upkeep;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The parts by which language models act for members, put together. */
+final class McpServer {
+  /** The contracts whose reads the tools offer; checkpoints have tools of their own. */
+  private static final Set<String> READABLE = Set.of("vm", "org", "market", "billing", "k8s");
+
+  private static final long SWEEP_MILLIS = 600_000;
+
+  /** The features that tools call. */
+  record Services(CapacityService capacity, OrgService org, CheckpointService checkpoints) {}
+
+  private final Ground ground;
+  private final Services services;
+  private final ConfirmTokens confirms;
+  private final HandshakeSessions sessions;
+  private volatile @Nullable McpService service;
+
+  private McpServer(
+      Ground ground, Services services, ConfirmTokens confirms, HandshakeSessions sessions) {
+    this.ground = ground;
+    this.services = services;
+    this.confirms = confirms;
+    this.sessions = sessions;
+  }
+
+  /** Binds the operations; they work once {@link #reachedBy} was called. */
+  static Future<McpServer> start(
+      Ground ground,
+      Database database,
+      Services services,
+      MemberTokens members,
+      Supplier<String> baseUrl,
+      Operations operations) {
+    McpStore store = new McpStore(database);
+    ServiceSecrets secrets = new ServiceSecrets(database, ground.random());
+    Upkeep sweep =
+        new Upkeep(
+            ground.vertx(),
+            "deleting used confirm tokens",
+            SWEEP_MILLIS,
+            System::nanoTime,
+            () -> store.sweep(ground.clock().millis()));
+    sweep.start();
+    ground.stops().push(sweep::stop);
+    return secrets
+        .get("mcp-confirm")
+        .compose(
+            confirm ->
+                secrets
+                    .get("mcp-session")
+                    .map(
+                        session -> {
+                          McpServer server =
+                              new McpServer(
+                                  ground,
+                                  services,
+                                  new ConfirmTokens(
+                                      confirm, store, ground.clock(), ground.random()),
+                                  new HandshakeSessions(
+                                      session, store, ground.clock(), ground.random()));
+                          new McpRoutes(
+                                  server::service,
+                                  token ->
+                                      members.authenticate(token, Set.of(members.mcpAudience())),
+                                  baseUrl)
+                              .bind(operations);
+                          return server;
+                        }));
+  }
+
+  private McpService service() {
+    return Objects.requireNonNull(service, "not reached yet");
+  }
+
+  /** What the tools say of the API, and call of it, is there now. */
+  void reachedBy(Edge edge) {
+    service =
+        new McpService(
+            tools(edge),
+            new McpReference(ground.vertx(), edge),
+            sessions,
+            version(),
+            Serving::translate);
+  }
+
+  private static String version() {
+    return Optional.ofNullable(McpServer.class.getPackage().getImplementationVersion()).orElse("0");
+  }
+
+  private List<Tool> tools(Edge edge) {
+    List<Tool> tools = new ArrayList<>();
+    tools.add(new WhoamiTool(services.org(), ground.config().edge().requestsPerMinute()));
+    tools.add(new CapacityReadTool(services.capacity()));
+    tools.add(new BidWriteTool(services.capacity(), confirms));
+    if (services.checkpoints().config().enabled()) {
+      tools.add(new CheckpointReadTool(services.checkpoints()));
+      tools.add(new CheckpointWriteTool(services.checkpoints(), confirms));
+    }
+    tools.add(new GridApiTool(grid(edge.dispatcher(READABLE))));
+    return tools;
+  }
+
+  private static Grid grid(Dispatcher reads) {
+    return new Grid() {
+      @Override
+      public List<String> list() {
+        return reads.list().stream()
+            .map(reading -> reading.path() + ": " + reading.summary())
+            .toList();
+      }
+
+      @Override
+      public Scope scope(String target) {
+        return reads.get(target).scope();
+      }
+
+      @Override
+      public Future<JsonObject> call(Principal caller, String target) {
+        return reads.call(caller, target);
+      }
+    };
+  }
+}

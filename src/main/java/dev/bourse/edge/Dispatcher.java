@@ -1,0 +1,221 @@
+package dev.bourse.edge;
+
+import dev.bourse.access.Caller;
+import dev.bourse.access.Operator;
+import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Text;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Calls operations from within the service as a request would: the same parameters, the same checks
+ * of them, the same scopes and refusals. Only reads: what a GET of an organization's API token
+ * answers in JSON, but for what is about the calling token itself ({@code x-of-token}).
+ */
+public final class Dispatcher {
+  /** The extension of an operation about the calling token, which makes no sense without one. */
+  private static final String OF_TOKEN = "x-of-token";
+
+  /** What a member needs for an operation that any API token may call. */
+  private static final Scope ANY_READ = Scope.ORG_READ;
+
+  /**
+   * An operation that can be called.
+   *
+   * @param path with its parameters in braces
+   * @param scope what a member must be allowed to do
+   */
+  public record Reading(String operationId, String path, String summary, Scope scope) {}
+
+  private record Entry(Reading reading, Pattern pattern, Endpoint endpoint) {}
+
+  private final List<Entry> entries;
+
+  Dispatcher(List<Contract> contracts, Operations operations, EdgeMetrics metrics) {
+    List<Entry> found = new ArrayList<>();
+    for (Contract contract : contracts) {
+      for (io.vertx.openapi.contract.Operation model : contract.model().operations()) {
+        if (isRead(model)) {
+          found.add(entry(model, operations, metrics));
+        }
+      }
+    }
+    found.sort(Comparator.comparing(entry -> entry.reading().path()));
+    entries = List.copyOf(found);
+  }
+
+  private static boolean isRead(io.vertx.openapi.contract.Operation model) {
+    return model.getHttpMethod().name().equals("GET")
+        && !model.getOpenAPIModel().getBoolean(OF_TOKEN, false)
+        && Endpoint.demands(model).stream()
+            .anyMatch(demand -> demand.scheme().equals(Principal.SCHEME))
+        && Endpoint.answersJson(model);
+  }
+
+  private static Entry entry(
+      io.vertx.openapi.contract.Operation model, Operations operations, EdgeMetrics metrics) {
+    String id = model.getOperationId();
+    Operation operation = operations.byId().get(id);
+    if (operation == null) {
+      throw new IllegalStateException("operation " + id + " has no handler");
+    }
+    Endpoint endpoint = new Endpoint(model, operation, metrics.series(id));
+    String path = model.getAbsoluteOpenAPIPath();
+    Scope ofMembers = endpoint.scope(Principal.MEMBER_SCHEME);
+    Scope ofTokens = endpoint.scope(Principal.SCHEME);
+    return new Entry(
+        new Reading(
+            id,
+            path,
+            model.getOpenAPIModel().getString("summary"),
+            ofMembers != null ? ofMembers : ofTokens != null ? ofTokens : ANY_READ),
+        Pattern.compile(path.replaceAll("\\{[^/}]+}", "[^/]+")),
+        endpoint);
+  }
+
+  /** What can be called, by path. */
+  public List<Reading> list() {
+    return entries.stream().map(Entry::reading).toList();
+  }
+
+  /**
+   * The operation that a path with its query reaches.
+   *
+   * @throws ApiError {@code not-found} when it reaches none that can be called
+   */
+  public Reading get(String target) {
+    return entry(target).reading();
+  }
+
+  private Entry entry(String target) {
+    int question = target.indexOf('?');
+    String path = question < 0 ? target : target.substring(0, question);
+    if (!Percent.isNormal(path)) {
+      throw noRoute(path);
+    }
+    return entries.stream()
+        .filter(entry -> entry.pattern().matcher(path).matches())
+        .findFirst()
+        .orElseThrow(() -> noRoute(path));
+  }
+
+  private static ApiError noRoute(String path) {
+    return ApiError.of(ErrorCode.NOT_FOUND, "no route " + Text.shown(path));
+  }
+
+  /**
+   * What the operation answers this caller.
+   *
+   * <p>Fails, or throws, as the operation refuses; {@code forbidden} for a caller without the
+   * scope.
+   */
+  public Future<JsonObject> call(Principal caller, String target) {
+    Entry entry = entry(target);
+    Scope scope = entry.reading().scope();
+    if (!caller.may(scope)) {
+      throw ApiError.of(ErrorCode.FORBIDDEN, "the token lacks the scope " + scope.label());
+    }
+    int question = target.indexOf('?');
+    Map<String, Object> parameters;
+    // Shapes belong to one thread at a time; reading parameters takes microseconds.
+    synchronized (entry.endpoint()) {
+      parameters =
+          question < 0
+              ? entry.endpoint().parameters(target, null)
+              : entry
+                  .endpoint()
+                  .parameters(target.substring(0, question), target.substring(question + 1));
+    }
+    return entry
+        .endpoint()
+        .operation()
+        .handle(new Inner(caller, parameters))
+        .map(answer -> json(entry, answer));
+  }
+
+  private static JsonObject json(Entry entry, Answer answer) {
+    if (answer instanceof Answer.Whole whole) {
+      return new JsonObject(whole.body());
+    }
+    throw new IllegalStateException(
+        "operation " + entry.reading().operationId() + " answered no JSON");
+  }
+
+  /** A call without a request. */
+  private record Inner(Principal principal, Map<String, Object> parameters) implements Call {
+    @Override
+    public Operator operator() {
+      throw new IllegalStateException("no operator calls from within");
+    }
+
+    @Override
+    public Inbound bytes() {
+      throw new IllegalStateException("a read has no body");
+    }
+
+    @Override
+    public Optional<String> header(String name) {
+      return Optional.empty();
+    }
+
+    @Override
+    public Optional<String> cookie(String name) {
+      return Optional.empty();
+    }
+
+    @Override
+    public String clientKey() {
+      return "";
+    }
+
+    @Override
+    public Future<Void> admit(Caller caller) {
+      return Future.succeededFuture();
+    }
+
+    @Override
+    public String mediaType() {
+      return Endpoint.JSON;
+    }
+
+    @Override
+    public String text(String parameter) {
+      return findText(parameter)
+          .orElseThrow(() -> new IllegalArgumentException("no parameter " + parameter));
+    }
+
+    @Override
+    public Optional<String> findText(String parameter) {
+      return Optional.ofNullable((String) value(parameter));
+    }
+
+    @Override
+    public Optional<Long> findInteger(String parameter) {
+      return Optional.ofNullable((Long) value(parameter));
+    }
+
+    @Override
+    public Optional<Double> findNumber(String parameter) {
+      return Optional.ofNullable((Double) value(parameter));
+    }
+
+    private @Nullable Object value(String parameter) {
+      return parameters.get(parameter);
+    }
+
+    @Override
+    public JsonObject body() {
+      throw new IllegalStateException("a read has no body");
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package dev.bourse.mcp;
+
+import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
+import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.checkpoint.CheckpointView;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.util.Optional;
+
+/** The organization's published files. */
+public final class CheckpointReadTool implements Tool {
+  private final CheckpointService checkpoints;
+
+  public CheckpointReadTool(CheckpointService checkpoints) {
+    this.checkpoints = checkpoints;
+  }
+
+  @Override
+  public String name() {
+    return "checkpoint_read";
+  }
+
+  @Override
+  public Optional<Scope> scope(JsonObject arguments) {
+    return Optional.of(Scope.CHECKPOINTS_READ);
+  }
+
+  @Override
+  public Future<JsonObject> call(Principal caller, JsonObject arguments) {
+    return switch (arguments.getString("action")) {
+      case "get" -> get(caller, required(arguments, "id"));
+      case "search" -> list(caller, arguments, required(arguments, "q"));
+      default -> list(caller, arguments, arguments.getString("q", ""));
+    };
+  }
+
+  private static String required(JsonObject arguments, String field) {
+    String value = arguments.getString(field);
+    if (value == null) {
+      throw ApiError.of(
+          ErrorCode.BAD_REQUEST,
+          field + " is missing; action " + arguments.getString("action") + " needs it");
+    }
+    return value;
+  }
+
+  private Future<JsonObject> get(Principal caller, String id) {
+    return checkpoints
+        .get(caller.org().orgId(), id)
+        .map(
+            found ->
+                new JsonObject()
+                    .put(
+                        "checkpoint", CheckpointView.own(found, CheckpointService.member(caller))));
+  }
+
+  private Future<JsonObject> list(Principal caller, JsonObject arguments, String q) {
+    return checkpoints
+        .listOfOrg(
+            caller.org().orgId(),
+            q,
+            Optional.ofNullable(arguments.getString("before")),
+            CheckpointView.limit(Optional.ofNullable(arguments.getLong("limit"))))
+        .map(
+            found ->
+                CheckpointView.ofOrg(found.page(), CheckpointService.member(caller))
+                    .put("limit_bytes", checkpoints.config().orgBytes())
+                    .put("used_bytes", found.usedBytes()));
+  }
+}

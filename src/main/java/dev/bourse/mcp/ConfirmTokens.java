@@ -1,0 +1,175 @@
+package dev.bourse.mcp;
+
+import dev.bourse.access.Principal;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Ids;
+import dev.bourse.store.GuardFailed;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.util.Base64;
+import java.util.random.RandomGenerator;
+
+/**
+ * What a preview gives and a confirm takes: a token for one call of one tool with these arguments,
+ * by this member, on this subject as it was, for five minutes, once.
+ *
+ * <p>It carries its own facts and an HMAC over them and over what the confirm has to repeat, so
+ * that nothing is stored until it is used. That it was used is a row, written in one commit with
+ * what it allows, or right before; so it is used once whatever crashes, and whichever process is
+ * asked.
+ */
+public final class ConfirmTokens {
+  /** Time to show a preview to somebody and be told yes. */
+  static final long VALID_MILLIS = 5L * 60 * 1_000;
+
+  private static final String FORM = "c1";
+  private static final int NONCE_LENGTH = 22;
+
+  private final Signer signer;
+  private final McpStore store;
+  private final Clock clock;
+  private final RandomGenerator random;
+
+  /**
+   * @param secret 32 bytes on which every process of the store agrees
+   * @param random a cryptographic source
+   */
+  public ConfirmTokens(byte[] secret, McpStore store, Clock clock, RandomGenerator random) {
+    this.signer = new Signer(secret);
+    this.store = store;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /**
+   * What a token stands for.
+   *
+   * @param subject the cluster or item
+   * @param version the subject's at the preview
+   */
+  record Confirmation(String subject, long version, long expiresAtMillis, String nonce) {}
+
+  /** A token as a client gets it. */
+  record Issued(String token, long expiresAtMillis) {}
+
+  /**
+   * A token for the confirm of what was previewed.
+   *
+   * @param arguments of the preview; its phase does not matter
+   */
+  Issued issue(Principal caller, String tool, JsonObject arguments, String subject, long version) {
+    long expiresAt = clock.millis() + VALID_MILLIS;
+    String facts =
+        Base64.getUrlEncoder()
+            .withoutPadding()
+            .encodeToString(
+                new JsonArray()
+                    .add(subject)
+                    .add(version)
+                    .add(expiresAt)
+                    .add(Ids.base62(random, NONCE_LENGTH))
+                    .encode()
+                    .getBytes(StandardCharsets.UTF_8));
+    return new Issued(FORM + '.' + facts + '.' + sign(caller, tool, arguments, facts), expiresAt);
+  }
+
+  private String sign(Principal caller, String tool, JsonObject arguments, String facts) {
+    return signer.sign(parts(caller, tool, arguments, facts));
+  }
+
+  private static String[] parts(Principal caller, String tool, JsonObject arguments, String facts) {
+    JsonObject repeated = arguments.copy();
+    repeated.remove("phase");
+    repeated.remove("confirm_token");
+    return new String[] {
+      FORM, tool, Canonical.text(repeated), caller.org().orgId(), caller.actor(), facts
+    };
+  }
+
+  /**
+   * What the token among a confirm's arguments stands for; nothing is used up.
+   *
+   * <p>Fails with {@code bad-request} when there is none, with {@code conflict} and a {@code
+   * reason} when it is not of this call ({@code confirm-altered}), too old ({@code
+   * confirm-expired}) or used ({@code confirm-used}).
+   */
+  Future<Confirmation> check(Principal caller, String tool, JsonObject arguments) {
+    String token = arguments.getString("confirm_token");
+    if (token == null) {
+      throw ApiError.of(
+          ErrorCode.BAD_REQUEST,
+          "confirm_token is missing; expected the one that phase preview gave");
+    }
+    String[] pieces = token.split("\\.", -1);
+    if (pieces.length != 3
+        || !pieces[0].equals(FORM)
+        || !signer.matches(pieces[2], parts(caller, tool, arguments, pieces[1]))) {
+      throw refused(
+          "confirm-altered",
+          "confirm_token is not of this call: token, arguments or member differ from the preview's;"
+              + " nothing was written");
+    }
+    Confirmation confirmation = confirmation(pieces[1]);
+    if (clock.millis() >= confirmation.expiresAtMillis()) {
+      throw refused(
+          "confirm-expired",
+          "confirm_token has expired; preview again and confirm within five minutes");
+    }
+    return store
+        .isUsed(confirmation.nonce())
+        .map(
+            used -> {
+              if (used) {
+                throw used();
+              }
+              return confirmation;
+            });
+  }
+
+  private static Confirmation confirmation(String facts) {
+    try {
+      JsonArray list =
+          new JsonArray(new String(Base64.getUrlDecoder().decode(facts), StandardCharsets.UTF_8));
+      return new Confirmation(
+          list.getString(0), list.getLong(1), list.getLong(2), list.getString(3));
+    } catch (DecodeException | IllegalArgumentException signedByUs) {
+      throw new IllegalStateException("a signed token cannot be read", signedByUs);
+    }
+  }
+
+  /** Marks a token used, in one commit with what it allows; undoes that when it was used before. */
+  Statement use(Confirmation confirmation) {
+    return store.use(confirmation.nonce(), confirmation.expiresAtMillis());
+  }
+
+  /** Marks a token used by itself, right before what it allows. */
+  Future<Void> spend(Confirmation confirmation) {
+    return once(store.spend(use(confirmation)));
+  }
+
+  /** The outcome of a commit with {@link #use}, with the guard's failure as clients know it. */
+  static <T> Future<T> once(Future<T> committed) {
+    return committed.recover(
+        e ->
+            Future.failedFuture(
+                e instanceof GuardFailed failed && failed.guard().equals(McpStore.UNUSED)
+                    ? used()
+                    : e));
+  }
+
+  private static ApiError used() {
+    return refused(
+        "confirm-used",
+        "confirm_token was used before; what it was for is written once. Preview again for more");
+  }
+
+  private static ApiError refused(String reason, String detail) {
+    return ApiError.of(ErrorCode.CONFLICT, detail).with("reason", reason);
+  }
+}

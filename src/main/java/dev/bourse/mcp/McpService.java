@@ -1,0 +1,211 @@
+package dev.bourse.mcp;
+
+import dev.bourse.access.Principal;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.Text;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+
+/** Answers one message at a time, by the rules of its revision. */
+public final class McpService {
+  private static final String SERVER_INFO = "io.modelcontextprotocol/serverInfo";
+  private static final String INITIALIZE = "initialize";
+
+  private static final String INSTRUCTIONS =
+      "Bourse is an exchange for GPU capacity. whoami names the organization's clusters;"
+          + " capacity_read tells what one holds. A tool that writes is called twice: with"
+          + " phase=preview, whose answer the user should see, and with phase=confirm and the"
+          + " preview's confirm_token. Shrinking releases nodes and destroys their local data."
+          + " Prices are US dollars per GPU-hour.";
+
+  /** What these answer changes with a deployment, so a few minutes old is as good as new. */
+  private static final Set<String> CACHEABLE =
+      Set.of(
+          "server/discover",
+          "tools/list",
+          "prompts/list",
+          "resources/list",
+          "resources/templates/list",
+          "resources/read");
+
+  private static final long CACHEABLE_MILLIS = 300_000;
+
+  private final Tools tools;
+  private final Resources resources;
+  private final Prompts prompts = new Prompts();
+  private final HandshakeSessions sessions;
+  private final String version;
+  private final Function<Throwable, Optional<ApiError>> translation;
+
+  /**
+   * @param tools in the order they are listed
+   * @param version the service's own
+   * @param translation makes a refusal of another package's exception
+   */
+  public McpService(
+      List<Tool> tools,
+      Reference reference,
+      HandshakeSessions sessions,
+      String version,
+      Function<Throwable, Optional<ApiError>> translation) {
+    this.tools = new Tools(tools, reference, translation);
+    this.resources = new Resources(reference);
+    this.sessions = sessions;
+    this.version = version;
+    this.translation = translation;
+  }
+
+  /**
+   * Answers a message. Fails, or throws, with an {@link RpcError} when the message cannot be taken,
+   * with {@link ScopeMissing} when the caller's token does not allow a tool.
+   */
+  Future<Reply> answer(Principal caller, Head head, Message message) {
+    boolean standsAlone = head.session().isEmpty() || StatelessRules.govern(head, message);
+    if (message.kind() == Message.Kind.RESPONSE && standsAlone) {
+      throw RpcError.malformed(
+          RpcError.INVALID_REQUEST, "a response, though nothing was asked; send a request");
+    }
+    if (message.kind() == Message.Kind.NOTIFICATION && standsAlone) {
+      return Future.succeededFuture(Reply.TAKEN);
+    }
+    if (StatelessRules.govern(head, message)) {
+      StatelessRules.check(head, message);
+      return perform(caller, Revision.STATELESS, message);
+    }
+    if (message.method().equals(INITIALIZE)) {
+      return Future.succeededFuture(initialize(caller, message));
+    }
+    String id =
+        head.session()
+            .orElseThrow(
+                () ->
+                    RpcError.malformed(
+                        RpcError.INVALID_REQUEST,
+                        "the header Mcp-Session-Id is missing; expected the one that initialize"
+                            + " answered with, or revision "
+                            + Revision.STATELESS.label()));
+    return sessions
+        .find(caller, id)
+        .compose(
+            revision -> {
+              requireSame(revision, head);
+              return message.kind() == Message.Kind.REQUEST
+                  ? perform(caller, revision, message)
+                  : Future.succeededFuture(Reply.TAKEN);
+            });
+  }
+
+  private static void requireSame(Revision ofSession, Head head) {
+    if (head.revision().isPresent() && !head.revision().get().equals(ofSession.label())) {
+      throw RpcError.malformed(
+          RpcError.INVALID_REQUEST,
+          "MCP-Protocol-Version is "
+              + Text.shown(head.revision().get())
+              + " but the session was begun with "
+              + ofSession.label());
+    }
+  }
+
+  /** Ends a session of a revision that has them. */
+  Future<Void> end(Principal caller, Head head) {
+    return sessions.end(
+        caller,
+        head.session()
+            .orElseThrow(
+                () ->
+                    RpcError.malformed(
+                        RpcError.INVALID_REQUEST, "the header Mcp-Session-Id is missing")));
+  }
+
+  private Reply initialize(Principal caller, Message message) {
+    String asked = message.text("protocolVersion");
+    if (asked == null) {
+      throw RpcError.invalidParams("params.protocolVersion is missing; expected text");
+    }
+    Revision revision =
+        Revision.find(asked).filter(known -> !known.isStateless()).orElse(Revision.HANDSHAKE);
+    JsonObject result =
+        new JsonObject()
+            .put("protocolVersion", revision.label())
+            .put("capabilities", capabilities())
+            .put("serverInfo", serverInfo())
+            .put("instructions", INSTRUCTIONS);
+    return new Reply(
+        200, message.answer(result), Map.of("Mcp-Session-Id", sessions.begin(caller, revision)));
+  }
+
+  private static JsonObject capabilities() {
+    return new JsonObject()
+        .put("tools", new JsonObject())
+        .put("resources", new JsonObject())
+        .put("prompts", new JsonObject());
+  }
+
+  private JsonObject serverInfo() {
+    return new JsonObject().put("name", "bourse").put("title", "Bourse").put("version", version);
+  }
+
+  private Future<Reply> perform(Principal caller, Revision revision, Message message) {
+    return result(caller, revision, message)
+        .map(result -> Reply.of(message.answer(dressed(revision, message.method(), result))))
+        .recover(
+            e ->
+                Future.failedFuture(
+                    e instanceof RpcError || e instanceof ScopeMissing
+                        ? e
+                        : RpcError.internal(
+                            Tools.json(Tools.refusalOf(e, translation, message.method())))));
+  }
+
+  private Future<JsonObject> result(Principal caller, Revision revision, Message message) {
+    return switch (message.method()) {
+      case "tools/call" -> tools.call(caller, message);
+      case "tools/list" -> page(message, new JsonObject().put("tools", tools.list()));
+      case "resources/list" -> page(message, resources.list());
+      case "resources/templates/list" -> page(message, resources.listTemplates());
+      case "resources/read" -> resources.read(revision, message);
+      case "prompts/list" -> page(message, prompts.list());
+      case "prompts/get" -> Future.succeededFuture(prompts.get(message));
+      default -> Future.succeededFuture(ofEra(revision, message.method()));
+    };
+  }
+
+  private JsonObject ofEra(Revision revision, String method) {
+    if (revision.isStateless() && method.equals("server/discover")) {
+      return new JsonObject()
+          .put("supportedVersions", new JsonArray(Revision.labels()))
+          .put("capabilities", capabilities())
+          .put("instructions", INSTRUCTIONS);
+    }
+    if (!revision.isStateless() && method.equals("ping")) {
+      return new JsonObject();
+    }
+    throw RpcError.methodNotFound(revision, Text.shown(method));
+  }
+
+  /** Every list is one page, so that a cursor can only be somebody else's. */
+  private static Future<JsonObject> page(Message message, JsonObject all) {
+    if (message.params().getValue("cursor") != null) {
+      throw RpcError.invalidParams("params.cursor: this list has one page and gave no cursor");
+    }
+    return Future.succeededFuture(all);
+  }
+
+  private JsonObject dressed(Revision revision, String method, JsonObject result) {
+    if (!revision.isStateless()) {
+      return result;
+    }
+    result
+        .put("resultType", "complete")
+        .put("_meta", new JsonObject().put(SERVER_INFO, serverInfo()));
+    return CACHEABLE.contains(method)
+        ? result.put("ttlMs", CACHEABLE_MILLIS).put("cacheScope", "public")
+        : result;
+  }
+}

@@ -1,0 +1,72 @@
+package dev.bourse.mcp;
+
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.List;
+
+/**
+ * Rows of confirm tokens that were used and sessions that were ended, until either would expire.
+ */
+public final class McpStore {
+  /** The guard of a token's use. */
+  static final String UNUSED = "confirm token is unused";
+
+  /**
+   * How long rows outlive what they are about: clocks of two processes differ by seconds, and a
+   * token that one of them takes for good must not find its row gone.
+   */
+  private static final long MARGIN_MILLIS = 3_600_000;
+
+  private final Database database;
+
+  public McpStore(Database database) {
+    this.database = database;
+  }
+
+  Future<Boolean> isUsed(String nonce) {
+    return has("SELECT 1 FROM confirm_used WHERE nonce = ?", nonce);
+  }
+
+  /** Fails its commit with {@link #UNUSED} when the token was used before. */
+  Statement use(String nonce, long expiresAtMillis) {
+    return Statement.guarded(
+        UNUSED,
+        "INSERT INTO confirm_used (nonce, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING",
+        nonce,
+        expiresAtMillis);
+  }
+
+  Future<Void> spend(Statement use) {
+    return database.commit(List.of(use));
+  }
+
+  Future<Boolean> isEnded(String sessionSha256) {
+    return has("SELECT 1 FROM mcp_session_ended WHERE session_sha256 = ?", sessionSha256);
+  }
+
+  Future<Void> end(String sessionSha256, long expiresAtMillis) {
+    return database.commit(
+        List.of(
+            Statement.of(
+                "INSERT INTO mcp_session_ended (session_sha256, expires_at) VALUES (?, ?)"
+                    + " ON CONFLICT DO NOTHING",
+                sessionSha256,
+                expiresAtMillis)));
+  }
+
+  private Future<Boolean> has(String sql, String key) {
+    return database.read(sql, List.of(key), row -> row.integer(0)).map(rows -> !rows.isEmpty());
+  }
+
+  /** Deletes what is of no more use; tells whether there may be more of it, which there is not. */
+  public Future<Boolean> sweep(long nowMillis) {
+    long before = nowMillis - MARGIN_MILLIS;
+    return database
+        .commit(
+            List.of(
+                Statement.of("DELETE FROM confirm_used WHERE expires_at < ?", before),
+                Statement.of("DELETE FROM mcp_session_ended WHERE expires_at < ?", before)))
+        .map(false);
+  }
+}

@@ -1,0 +1,34 @@
+package dev.bourse.mcp;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Which web pages may send messages: this service's own. A page of another site could otherwise
+ * reach a service on the reader's machine by a name of its own (DNS rebinding). On a service that
+ * is known by a loopback address, so are pages on any port there.
+ */
+final class Origins {
+  private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
+
+  private Origins() {}
+
+  static boolean isOwn(String origin, String baseUrl) {
+    String own = baseUrl.toLowerCase(Locale.ROOT);
+    String sent = origin.toLowerCase(Locale.ROOT);
+    return sent.equals(own)
+        || (host(own).filter(LOOPBACK::contains).isPresent()
+            && host(sent).filter(LOOPBACK::contains).isPresent());
+  }
+
+  private static Optional<String> host(String origin) {
+    try {
+      return Optional.ofNullable(new URI(origin).getHost());
+    } catch (URISyntaxException none) {
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,114 @@
+package dev.bourse.mcp;
+
+import dev.bourse.core.Text;
+import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the revision without sessions demands of a request: that it says by itself what it is, and
+ * that its headers, by which others route it, say the same.
+ */
+final class StatelessRules {
+  private static final String REVISION = "io.modelcontextprotocol/protocolVersion";
+  private static final String CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
+
+  /** Which parameter of a method {@code Mcp-Name} repeats. */
+  private static final Map<String, String> NAMED_BY =
+      Map.of("tools/call", "name", "prompts/get", "name", "resources/read", "uri");
+
+  private static final String ENCODED_BEGIN = "=?base64?";
+  private static final String ENCODED_END = "?=";
+
+  private StatelessRules() {}
+
+  /** Whether a message is for these rules, and not of a revision with sessions. */
+  static boolean govern(Head head, Message message) {
+    Object inBody = message.meta().getValue(REVISION);
+    return head.revision().isPresent()
+        ? !isOfSessions(head.revision().get())
+            || (inBody != null && !inBody.equals(head.revision().get()))
+        : inBody != null;
+  }
+
+  private static boolean isOfSessions(String label) {
+    return Revision.find(label).filter(revision -> !revision.isStateless()).isPresent();
+  }
+
+  /**
+   * Accepts a request.
+   *
+   * @throws RpcError telling the first thing that is wrong
+   */
+  static void check(Head head, Message message) {
+    JsonObject meta = message.meta();
+    String inHead =
+        head.revision().orElseThrow(() -> mismatch("the header MCP-Protocol-Version is missing"));
+    Object inBody = meta.getValue(REVISION);
+    if (!(inBody instanceof String revision)) {
+      if (Revision.find(inHead).isEmpty()) {
+        throw RpcError.unsupportedRevision(inHead);
+      }
+      throw missing(REVISION, "text");
+    }
+    requireSame("MCP-Protocol-Version", inHead, revision);
+    if (!revision.equals(Revision.STATELESS.label())) {
+      throw RpcError.unsupportedRevision(revision);
+    }
+    if (!(meta.getValue(CAPABILITIES) instanceof JsonObject)) {
+      throw missing(CAPABILITIES, "an object");
+    }
+    requireSame(
+        "Mcp-Method",
+        head.method().orElseThrow(() -> mismatch("the header Mcp-Method is missing")),
+        message.method());
+    String parameter = NAMED_BY.get(message.method());
+    String named = parameter == null ? null : message.text(parameter);
+    if (named != null) {
+      requireSame(
+          "Mcp-Name",
+          head.name()
+              .flatMap(StatelessRules::decoded)
+              .orElseThrow(() -> mismatch("the header Mcp-Name is missing or cannot be decoded")),
+          named);
+    }
+  }
+
+  private static void requireSame(String header, String inHead, @Nullable String inBody) {
+    if (!inHead.equals(inBody)) {
+      throw mismatch(
+          "the header "
+              + header
+              + " says '"
+              + Text.shown(inHead)
+              + "', the body '"
+              + Text.shown(String.valueOf(inBody))
+              + "'");
+    }
+  }
+
+  /** A header's value, which may be wrapped in base 64; empty when the wrapping is faulty. */
+  private static Optional<String> decoded(String value) {
+    if (!value.startsWith(ENCODED_BEGIN) || !value.endsWith(ENCODED_END)) {
+      return Optional.of(value);
+    }
+    try {
+      String inner = value.substring(ENCODED_BEGIN.length(), value.length() - ENCODED_END.length());
+      return Optional.of(new String(Base64.getDecoder().decode(inner), StandardCharsets.UTF_8));
+    } catch (IllegalArgumentException | StringIndexOutOfBoundsException faulty) {
+      return Optional.empty();
+    }
+  }
+
+  private static RpcError mismatch(String message) {
+    return RpcError.malformed(RpcError.HEADER_MISMATCH, message);
+  }
+
+  private static RpcError missing(String key, String expected) {
+    return RpcError.malformed(
+        RpcError.INVALID_PARAMS, "params._meta: " + key + " is missing; expected " + expected);
+  }
+}

@@ -1,0 +1,160 @@
+package dev.bourse.mcp;
+
+import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Text;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The tools there are, and calls of them. */
+final class Tools {
+  private static final Logger LOG = LoggerFactory.getLogger(Tools.class);
+
+  private record Entry(Tool tool, JsonObject definition, Reference.Check check) {}
+
+  private final Map<String, Entry> byName = new LinkedHashMap<>();
+  private final JsonArray definitions = new JsonArray();
+  private final Function<Throwable, Optional<ApiError>> translation;
+
+  /**
+   * @param tools in the order they are listed
+   * @param translation makes a refusal of another package's exception
+   */
+  Tools(
+      List<Tool> tools, Reference reference, Function<Throwable, Optional<ApiError>> translation) {
+    this.translation = translation;
+    for (Tool tool : tools) {
+      JsonObject said = reference.tool(tool.name());
+      JsonObject input = said.getJsonObject("input");
+      JsonObject definition =
+          new JsonObject()
+              .put("name", tool.name())
+              .put("title", said.getString("title"))
+              .put("description", tool.describe(said.getString("description")).strip())
+              .put("inputSchema", input)
+              .put("outputSchema", orRefusal(output(said, reference)))
+              .put("annotations", said.getJsonObject("annotations"));
+      byName.put(tool.name(), new Entry(tool, definition, reference.check(input)));
+      definitions.add(definition);
+    }
+  }
+
+  private static JsonObject output(JsonObject said, Reference reference) {
+    JsonObject elsewhere = said.getJsonObject("outputOf");
+    return elsewhere == null
+        ? said.getJsonObject("output")
+        : reference.schema(elsewhere.getString("contract"), elsewhere.getString("schema"));
+  }
+
+  /** Clients hold a refusal, too, against a tool's output schema. */
+  private static JsonObject orRefusal(JsonObject output) {
+    JsonObject either = output.copy();
+    JsonArray required = output.getJsonArray("required", new JsonArray());
+    either.remove("required");
+    either
+        .getJsonObject("properties")
+        .put(
+            "error",
+            new JsonObject().put("type", "string").put("description", "Of a refusal: its code."))
+        .put(
+            "detail",
+            new JsonObject()
+                .put("type", "string")
+                .put("description", "Of a refusal: what exactly failed."));
+    return either.put(
+        "anyOf",
+        new JsonArray()
+            .add(new JsonObject().put("required", required))
+            .add(new JsonObject().put("required", new JsonArray().add("error"))));
+  }
+
+  /** All of them, as clients are told. */
+  JsonArray list() {
+    return definitions.copy();
+  }
+
+  /**
+   * Carries a call out; answers a result, whether the tool did what was asked or refused it.
+   *
+   * <p>Fails with an {@link RpcError} when there is no such tool, with {@link ScopeMissing} when
+   * the caller's token does not allow it.
+   */
+  Future<JsonObject> call(Principal caller, Message message) {
+    String name = message.text("name");
+    if (name == null) {
+      throw RpcError.invalidParams("params.name is missing; expected a tool's name");
+    }
+    Entry entry = byName.get(name);
+    if (entry == null) {
+      throw RpcError.invalidParams(
+          "no tool '" + Text.shown(name) + "'; there are " + String.join(", ", byName.keySet()));
+    }
+    Object given = message.params().getValue("arguments");
+    if (given != null && !(given instanceof JsonObject)) {
+      throw RpcError.invalidParams("params.arguments: expected an object");
+    }
+    JsonObject arguments = given == null ? new JsonObject() : (JsonObject) given;
+    try {
+      entry.check().accept(arguments);
+      Optional<Scope> scope = entry.tool().scope(arguments);
+      if (scope.isPresent() && !caller.may(scope.get())) {
+        throw new ScopeMissing(scope.get());
+      }
+      return entry
+          .tool()
+          .call(caller, arguments)
+          .map(Tools::result)
+          .recover(e -> Future.succeededFuture(refusal(name, e)));
+    } catch (ApiError refused) {
+      return Future.succeededFuture(refusal(name, refused));
+    }
+  }
+
+  private static JsonObject result(JsonObject answer) {
+    return content(answer).put("isError", false);
+  }
+
+  private JsonObject refusal(String tool, Throwable failure) {
+    return content(json(refusalOf(failure, translation, tool))).put("isError", true);
+  }
+
+  /** A failure as clients are told of it; nothing internal leaves. */
+  static ApiError refusalOf(
+      Throwable failure, Function<Throwable, Optional<ApiError>> translation, String what) {
+    if (failure instanceof ApiError refused) {
+      return refused;
+    }
+    Optional<ApiError> translated = translation.apply(failure);
+    if (translated.isEmpty()) {
+      LOG.error("{} failed", what, failure);
+    }
+    return translated.orElseGet(() -> ApiError.of(ErrorCode.INTERNAL, "the service failed"));
+  }
+
+  /** A refusal as the HTTP interface writes it. */
+  static JsonObject json(ApiError refused) {
+    JsonObject json =
+        new JsonObject().put("error", refused.code().code()).put("detail", refused.detail());
+    refused.extras().forEach(json::put);
+    return json;
+  }
+
+  private static JsonObject content(JsonObject structured) {
+    return new JsonObject()
+        .put(
+            "content",
+            new JsonArray()
+                .add(new JsonObject().put("type", "text").put("text", structured.encode())))
+        .put("structuredContent", structured);
+  }
+}

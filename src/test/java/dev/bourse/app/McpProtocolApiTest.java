@@ -1,0 +1,427 @@
+package dev.bourse.app;
+
+import static dev.bourse.app.McpClient.ENDPOINT;
+import static dev.bourse.app.McpClient.STATELESS;
+import static dev.bourse.app.McpClient.error;
+import static dev.bourse.app.McpClient.meta;
+import static dev.bourse.app.McpClient.request;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.access.MemberToken;
+import dev.bourse.access.Scope;
+import dev.bourse.core.ErrorCode;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The protocol's revisions, and what guards the endpoint. */
+@EachEngine
+class McpProtocolApiTest {
+  private static final String VERSION = "MCP-Protocol-Version";
+  private static final String SESSION = "Mcp-Session-Id";
+  private static final JsonObject NONE = new JsonObject();
+
+  private static RunningBourse bourse;
+  private static McpClient alice;
+
+  @BeforeAll
+  static void start() {
+    bourse = RunningBourse.demo();
+    alice = McpClient.of(bourse, "acme", "alice");
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+  }
+
+  private static HttpAnswer initialize(McpClient client, String revision) {
+    return client.post(
+        request(
+            "initialize",
+            new JsonObject()
+                .put("protocolVersion", revision)
+                .put("capabilities", new JsonObject())
+                .put("clientInfo", new JsonObject().put("name", "t").put("version", "1"))));
+  }
+
+  private static String session(McpClient client, String revision) {
+    HttpAnswer answer = initialize(client, revision);
+    assertEquals(revision, answer.ok().getJsonObject("result").getString("protocolVersion"));
+    return answer.header(SESSION);
+  }
+
+  private static String challenge(HttpAnswer answer) {
+    return answer.header("www-authenticate");
+  }
+
+  private static String metadata() {
+    return "resource_metadata=\""
+        + bourse.service().baseUrl()
+        + "/.well-known/oauth-protected-resource/mcp\"";
+  }
+
+  @Test
+  void discoverTellsRevisionsAndCapabilities() {
+    JsonObject result = alice.result("server/discover");
+    assertEquals(
+        new JsonArray().add(STATELESS).add("2025-11-25").add("2025-06-18"),
+        result.getJsonArray("supportedVersions"));
+    assertEquals(
+        Set.of("tools", "resources", "prompts"), result.getJsonObject("capabilities").fieldNames());
+    assertEquals("complete", result.getString("resultType"));
+    assertEquals(
+        "bourse",
+        result
+            .getJsonObject("_meta")
+            .getJsonObject("io.modelcontextprotocol/serverInfo")
+            .getString("name"));
+  }
+
+  @Test
+  void everyListOfTheStatelessRevisionTellsHowLongItKeeps() {
+    for (String method :
+        List.of("tools/list", "prompts/list", "resources/list", "resources/templates/list")) {
+      JsonObject result = alice.result(method);
+      assertEquals(300_000, result.getInteger("ttlMs"), method);
+      assertEquals("public", result.getString("cacheScope"), method);
+    }
+  }
+
+  @Test
+  void aStatelessRequestSaysItsRevisionAndCapabilities() {
+    String[] headers = {VERSION, STATELESS, "Mcp-Method", "tools/list"};
+    error(400, -32602, alice.post(request("tools/list", NONE), headers));
+    for (String key : meta().fieldNames()) {
+      JsonObject lacking = meta();
+      lacking.remove(key);
+      error(
+          400,
+          -32602,
+          alice.post(request("tools/list", new JsonObject().put("_meta", lacking)), headers));
+    }
+  }
+
+  @Test
+  void headersSayWhatTheBodySays() {
+    JsonObject call =
+        request("tools/call", new JsonObject().put("name", "whoami").put("_meta", meta()));
+    error(400, -32020, alice.post(call, "Mcp-Method", "tools/call", "Mcp-Name", "whoami"));
+    error(400, -32020, alice.post(call, VERSION, STATELESS, "Mcp-Name", "whoami"));
+    error(400, -32020, alice.post(call, VERSION, STATELESS, "Mcp-Method", "tools/call"));
+    for (String[] wrong :
+        new String[][] {
+          {"2025-11-25", "tools/call", "whoami"},
+          {STATELESS, "tools/list", "whoami"},
+          {STATELESS, "TOOLS/CALL", "whoami"},
+          {STATELESS, "tools/call", "grid_api"},
+          {STATELESS, "tools/call", "=?base64?%%%?="}
+        }) {
+      error(
+          400,
+          -32020,
+          alice.post(call, VERSION, wrong[0], "Mcp-Method", wrong[1], "Mcp-Name", wrong[2]));
+    }
+    alice
+        .post(
+            call, VERSION, STATELESS, "mcp-method", "tools/call", "Mcp-Name", "=?base64?d2hvYW1p?=")
+        .ok();
+  }
+
+  @Test
+  void anUnknownRevisionIsToldTheKnownOnes() {
+    JsonObject unknown = meta().put("io.modelcontextprotocol/protocolVersion", "1999-01-01");
+    JsonObject data =
+        error(
+                400,
+                -32022,
+                alice.post(
+                    request("server/discover", new JsonObject().put("_meta", unknown)),
+                    VERSION,
+                    "1999-01-01",
+                    "Mcp-Method",
+                    "server/discover"))
+            .getJsonObject("data");
+    assertEquals("1999-01-01", data.getString("requested"));
+    assertTrue(data.getJsonArray("supported").contains(STATELESS));
+  }
+
+  @Test
+  void methodsThatTheStatelessRevisionDroppedAreUnknown() {
+    for (String method : List.of("initialize", "ping", "logging/setLevel", "dance")) {
+      alice.error(404, -32601, method, NONE);
+    }
+  }
+
+  @Test
+  void aHandshakeBeginsASession() {
+    for (String revision : List.of("2025-11-25", "2025-06-18")) {
+      String session = session(alice, revision);
+      String[] headers = {VERSION, revision, SESSION, session};
+      JsonObject initialized =
+          new JsonObject().put("jsonrpc", "2.0").put("method", "notifications/initialized");
+      assertEquals(202, alice.post(initialized, headers).status());
+      assertEquals(NONE, alice.post(request("ping", NONE), headers).ok().getJsonObject("result"));
+      JsonObject listed =
+          alice.post(request("tools/list", NONE), headers).ok().getJsonObject("result");
+      assertEquals(Set.of("tools"), listed.fieldNames());
+      error(200, -32601, alice.post(request("server/discover", NONE), headers));
+      error(400, -32600, alice.post(request("ping", NONE), VERSION, "2025-11-25"));
+      JsonObject missing = new JsonObject().put("uri", "test://none");
+      assertEquals(
+          missing,
+          error(200, -32002, alice.post(request("resources/read", missing), headers))
+              .getJsonObject("data"));
+    }
+    assertEquals(
+        "2025-11-25",
+        initialize(alice, "2024-11-05").ok().getJsonObject("result").getString("protocolVersion"));
+  }
+
+  @Test
+  void aNotificationIsTakenAndNotAnswered() {
+    JsonObject cancelled =
+        new JsonObject().put("jsonrpc", "2.0").put("method", "notifications/cancelled");
+    assertEquals(202, alice.post(cancelled, VERSION, STATELESS).status());
+    // This revision knows no sessions, and lets clients of two revisions send theirs.
+    assertEquals(202, alice.post(cancelled, VERSION, STATELESS, SESSION, "x").status());
+    error(404, -32600, alice.post(cancelled, SESSION, "x"));
+  }
+
+  @Test
+  void aSessionKeepsItsRevision() {
+    String session = session(alice, "2025-06-18");
+    error(400, -32600, alice.post(request("ping", NONE), VERSION, "2025-11-25", SESSION, session));
+    alice.post(request("ping", NONE), SESSION, session).ok();
+  }
+
+  @Test
+  void anEndedSessionIsNotFound() {
+    String session = session(alice, "2025-11-25");
+    assertEquals(204, alice.caller().send("DELETE", ENDPOINT, null, SESSION, session).status());
+    error(404, -32600, alice.post(request("ping", NONE), SESSION, session));
+    error(404, -32600, alice.caller().send("DELETE", ENDPOINT, null, SESSION, session));
+    error(400, -32600, alice.caller().send("DELETE", ENDPOINT, null));
+  }
+
+  @Test
+  void aSessionIsItsMembersAlone() {
+    String session = session(alice, "2025-11-25");
+    McpClient bob = McpClient.of(bourse, "acme", "bob");
+    error(404, -32600, bob.post(request("ping", NONE), SESSION, session));
+    error(404, -32600, alice.post(request("ping", NONE), SESSION, session + "x"));
+    error(404, -32600, alice.post(request("ping", NONE), SESSION, "x"));
+    error(404, -32600, alice.post(request("ping", NONE), SESSION, "a.b.c.d"));
+  }
+
+  @Test
+  void onlyMembersTokensForThisEndpointGetIn() {
+    String rest =
+        bourse
+            .service()
+            .memberTokens()
+            .issue(
+                new MemberToken(
+                    "acme",
+                    "alice",
+                    bourse.service().baseUrl(),
+                    EnumSet.allOf(Scope.class),
+                    "client-1",
+                    "",
+                    600_000));
+    for (@Nullable String token :
+        new @Nullable String[] {
+          null, rest, bourse.secret("acme", "orgwide"), bourse.operatorToken(), "x"
+        }) {
+      HttpAnswer answer = new McpClient(bourse.with(token)).send("tools/list", NONE);
+      answer.refused(ErrorCode.UNAUTHORIZED);
+      assertEquals(
+          "Bearer " + (token == null ? "" : "error=\"invalid_token\", ") + metadata(),
+          challenge(answer));
+    }
+    bourse.with(null).send("DELETE", ENDPOINT, null, SESSION, "x").refused(ErrorCode.UNAUTHORIZED);
+  }
+
+  @Test
+  void aMissingScopeIsNamed() {
+    McpClient reader = McpClient.of(bourse, "acme", "alice", EnumSet.of(Scope.CAPACITY_READ));
+    reader.ok("capacity_read", new JsonObject().put("cluster", "acme-train"));
+    HttpAnswer answer =
+        reader.send(
+            "tools/call",
+            new JsonObject()
+                .put("name", "bid_write")
+                .put("arguments", McpClient.bid("acme-train", 8, 2)));
+    answer.refused(ErrorCode.FORBIDDEN);
+    assertEquals(
+        "Bearer error=\"insufficient_scope\", scope=\"capacity:read capacity:write\", "
+            + metadata(),
+        challenge(answer));
+    for (String[] call :
+        new String[][] {
+          {"/api/org/tokens", "capacity:read org:read"},
+          {"/api/vm/activity", "capacity:read org:read"}
+        }) {
+      HttpAnswer refused =
+          reader.send(
+              "tools/call",
+              new JsonObject().put("name", "grid_api").put("arguments", McpClient.read(call[0])));
+      refused.refused(ErrorCode.FORBIDDEN);
+      assertTrue(challenge(refused).contains("scope=\"" + call[1] + "\""), challenge(refused));
+    }
+    reader.ok("grid_api", McpClient.read("/api/vm/capacity?cluster=acme-train"));
+  }
+
+  @Test
+  void pagesOfOtherSitesAreTurnedAway() {
+    JsonObject discover = request("server/discover", new JsonObject().put("_meta", meta()));
+    for (String origin :
+        List.of("http://evil.example", "null", "https://localhost.evil.example", "::")) {
+      alice
+          .post(discover, VERSION, STATELESS, "Mcp-Method", "server/discover", "Origin", origin)
+          .refused(ErrorCode.FORBIDDEN);
+    }
+    for (String origin : List.of(bourse.service().baseUrl(), "http://127.0.0.1:6274")) {
+      alice
+          .post(discover, VERSION, STATELESS, "Mcp-Method", "server/discover", "Origin", origin)
+          .ok();
+    }
+  }
+
+  @Test
+  void whatIsNoMessageIsSaidToBeNone() {
+    for (String body : List.of("", "{", "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2}", "\u0000")) {
+      HttpAnswer answer =
+          alice.caller().send("POST", ENDPOINT, body, "Content-Type", "application/json");
+      error(400, -32700, answer);
+      assertNull(answer.json().getValue("id"));
+    }
+    for (String body :
+        List.of(
+            "[]",
+            "1",
+            "{}",
+            "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}",
+            "{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":7}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":[]}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}")) {
+      error(
+          400,
+          -32600,
+          alice.caller().send("POST", ENDPOINT, body, "Content-Type", "application/json"));
+    }
+  }
+
+  @Test
+  void aMessageIsJsonAndBounded() {
+    String big = "\"" + "x".repeat(1_048_576) + "\"";
+    alice
+        .caller()
+        .send("POST", ENDPOINT, big, "Content-Type", "application/json")
+        .refused(ErrorCode.TOO_LARGE);
+    alice
+        .caller()
+        .send("POST", ENDPOINT, "{}", "Content-Type", "text/plain")
+        .refused(ErrorCode.UNSUPPORTED_MEDIA_TYPE);
+    alice
+        .caller()
+        .send("POST", ENDPOINT, "{}", "Accept", "text/event-stream")
+        .refused(ErrorCode.NOT_ACCEPTABLE);
+    String deep = "[".repeat(40) + "]".repeat(40);
+    error(
+        400,
+        -32700,
+        alice.caller().send("POST", ENDPOINT, deep, "Content-Type", "application/json"));
+  }
+
+  @Test
+  void thereIsNoStreamToListenTo() {
+    HttpAnswer answer = alice.caller().get(ENDPOINT);
+    answer.refused(ErrorCode.METHOD_NOT_ALLOWED);
+    assertEquals("DELETE, POST", answer.header("allow"));
+    alice.error(404, -32601, "subscriptions/listen", NONE);
+  }
+
+  @Test
+  void theContractsAndTheGuideAreResources() {
+    List<JsonObject> listed =
+        Desk.objects(alice.result("resources/list").getJsonArray("resources"));
+    assertEquals("AGENTS.md", listed.get(0).getString("name"));
+    for (JsonObject resource : listed) {
+      String uri = resource.getString("uri");
+      JsonObject content =
+          alice
+              .result("resources/read", new JsonObject().put("uri", uri))
+              .getJsonArray("contents")
+              .getJsonObject(0);
+      assertEquals(uri, content.getString("uri"));
+      assertEquals(
+          new String(
+              bourse
+                  .with(null)
+                  .fetch("GET", uri.substring(bourse.service().baseUrl().length()))
+                  .body(),
+              java.nio.charset.StandardCharsets.UTF_8),
+          content.getString("text"),
+          "as anybody may fetch it");
+    }
+    JsonObject missing = new JsonObject().put("uri", "test://none");
+    assertEquals(
+        missing, alice.error(200, -32602, "resources/read", missing).getJsonObject("data"));
+    alice.error(
+        200,
+        -32602,
+        "resources/read",
+        new JsonObject().put("uri", bourse.service().baseUrl() + "/docs"));
+  }
+
+  @Test
+  void aPromptSaysHowToBid() {
+    assertEquals(
+        "bid",
+        alice.result("prompts/list").getJsonArray("prompts").getJsonObject(0).getString("name"));
+    JsonObject arguments = new JsonObject().put("gpus", "16").put("price", "3.50");
+    String words =
+        alice
+            .result("prompts/get", new JsonObject().put("name", "bid").put("arguments", arguments))
+            .getJsonArray("messages")
+            .getJsonObject(0)
+            .getJsonObject("content")
+            .getString("text");
+    assertTrue(words.contains("16 GPUs at no more than $3.50"), words);
+    alice.error(200, -32602, "prompts/get", new JsonObject().put("name", "bid"));
+    alice.error(200, -32602, "prompts/get", new JsonObject().put("name", "dance"));
+  }
+
+  @Test
+  void whatIsNotThereIsSaidToBeMissing() {
+    alice.error(200, -32602, "tools/call", new JsonObject().put("name", "dance"));
+    alice.error(200, -32602, "tools/call", NONE);
+    alice.error(
+        200, -32602, "tools/call", new JsonObject().put("name", "whoami").put("arguments", 1));
+    alice.error(200, -32602, "tools/list", new JsonObject().put("cursor", "x"));
+  }
+
+  @Test
+  void aMembersRequestsAreCountedWithThoseOfTheHttpInterface() {
+    try (RunningBourse counted = RunningBourse.demo("limits.requests-per-minute=3")) {
+      McpClient dave = McpClient.of(counted, "globex", "dave");
+      HttpAnswer first = dave.send("tools/list", NONE);
+      assertTrue(
+          first.header("ratelimit").startsWith("\"default\";r=2"), first.header("ratelimit"));
+      counted.asMember("globex", "dave").get("/api/checkpoints").ok();
+      dave.send("tools/list", NONE).ok();
+      dave.send("tools/list", NONE).refused(ErrorCode.RATE_LIMITED);
+    }
+  }
+}
