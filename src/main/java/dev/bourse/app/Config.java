@@ -1,6 +1,7 @@
 package dev.bourse.app;
 
 import dev.bourse.audit.AuditConfig;
+import dev.bourse.billing.BillingConfig;
 import dev.bourse.capacity.CapacityConfig;
 import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.core.Settings;
@@ -34,6 +35,7 @@ import java.util.function.Supplier;
  * @param audit how records are sealed and how long they are kept
  * @param capacity the capacity feature
  * @param market the market
+ * @param billing money
  * @param checkpoints published files
  * @param simulated simulated machines
  * @param ssh real machines, when {@code nodes.ssh.identity-file} is set
@@ -50,6 +52,7 @@ record Config(
     AuditConfig audit,
     CapacityConfig capacity,
     MarketConfig market,
+    BillingConfig billing,
     CheckpointConfig checkpoints,
     SimulatedConfig simulated,
     Optional<SshConfig> ssh,
@@ -81,6 +84,7 @@ record Config(
     AuditConfig audit = AuditConfig.from(settings);
     CapacityConfig capacity = CapacityConfig.from(settings);
     MarketConfig market = MarketConfig.from(settings, capacity.swapFreshnessMillis());
+    BillingConfig billing = BillingConfig.from(settings);
     CheckpointConfig checkpoints = CheckpointConfig.from(settings);
     SimulatedConfig simulated = simulated(settings);
     int cores = Runtime.getRuntime().availableProcessors();
@@ -114,6 +118,7 @@ record Config(
         audit,
         capacity,
         market,
+        billing,
         checkpoints,
         simulated,
         ssh.orElseThrow(),

@@ -2,6 +2,7 @@ package dev.bourse.billing;
 
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.core.Price;
 import java.util.List;
 
 /**
@@ -9,9 +10,6 @@ import java.util.List;
  * committed the moment it is granted, for nobody can take it back before its protection ends.
  */
 public final class SpendLimit {
-  /** Left to an organization without a limit. */
-  public static final long UNLIMITED = Long.MAX_VALUE;
-
   private SpendLimit() {}
 
   /**
@@ -21,17 +19,6 @@ public final class SpendLimit {
    * @param gpusPerNode of its pool
    */
   public record Holder(Cluster cluster, int gpusPerNode) {}
-
-  /**
-   * What nodes cost at most, rounded up.
-   *
-   * @param nodeMillis milliseconds, summed over the nodes
-   */
-  public static long costMicros(long nodeMillis, int gpusPerNode, long cents) {
-    long centGpuMillis = Math.multiplyExact(Math.multiplyExact(nodeMillis, gpusPerNode), cents);
-    long roundUp = Usage.CENT_GPU_MILLIS_PER_MICRO - 1;
-    return Math.addExact(centGpuMillis, roundUp) / Usage.CENT_GPU_MILLIS_PER_MICRO;
-  }
 
   /**
    * How long a grant made now commits within this month: the protection window, cut off at the
@@ -59,7 +46,8 @@ public final class SpendLimit {
       }
       committed =
           Math.addExact(
-              committed, costMicros(nodeMillis, holder.gpusPerNode(), cluster.ceilingCents()));
+              committed,
+              Price.costMicros(nodeMillis, holder.gpusPerNode(), cluster.ceilingCents()));
     }
     return committed;
   }

@@ -1,5 +1,6 @@
 package dev.bourse.billing;
 
+import dev.bourse.core.Price;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -16,9 +17,6 @@ import org.jspecify.annotations.Nullable;
 public final class Usage {
   /** The grain of billing: one line for each cluster and UTC hour. */
   public static final long HOUR_MILLIS = 3_600_000;
-
-  /** Cent-GPU-milliseconds of one micro-dollar: 3,600,000 ms x 100 cents / 1,000,000. */
-  static final long CENT_GPU_MILLIS_PER_MICRO = 360;
 
   private Usage() {}
 
@@ -95,7 +93,7 @@ public final class Usage {
   public record Line(String cluster, long hourMillis, long gpuMillis, long centGpuMillis) {
     /** The amount in micro-dollars, rounded down: once for each line and nowhere else. */
     public long amountMicros() {
-      return centGpuMillis / CENT_GPU_MILLIS_PER_MICRO;
+      return centGpuMillis / Price.CENT_GPU_MILLIS_PER_MICRO;
     }
   }
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.billing.SpendLimit.Holder;
 import dev.bourse.capacity.Sample;
+import dev.bourse.core.Price;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -40,9 +41,9 @@ class SpendLimitTest {
 
   @Test
   void costsAreRoundedUp() {
-    assertEquals(1, SpendLimit.costMicros(1, 1, 1));
-    assertEquals(1, SpendLimit.costMicros(360, 1, 1));
-    assertEquals(2, SpendLimit.costMicros(361, 1, 1));
+    assertEquals(1, Price.costMicros(1, 1, 1));
+    assertEquals(1, Price.costMicros(360, 1, 1));
+    assertEquals(2, Price.costMicros(361, 1, 1));
   }
 
   @Test
