@@ -8,6 +8,7 @@ import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Rows of what organizations have, may spend and are held for. */
@@ -167,32 +168,37 @@ final class AccountStore {
             before.enforced()));
   }
 
-  /** Up to when everybody's usage is posted; null before the first posting. */
-  Future<@Nullable Long> readPosted() {
+  /** Up to when everybody's usage is posted; empty before the first posting. */
+  Future<Optional<Long>> findPosted() {
     return database
         .read(
             "SELECT through FROM billing_posted WHERE name = ?",
             List.of(EVERYBODY),
-            row -> (@Nullable Long) row.integer(0))
-        .map(rows -> rows.isEmpty() ? null : rows.get(0));
+            row -> row.integer(0))
+        .map(rows -> rows.stream().findFirst());
+  }
+
+  /** Sets the mark for the first time; fails with {@link #POSTED_GUARD} when it is set. */
+  Future<Void> begin(long fromMillis) {
+    return database.commit(
+        List.of(
+            Statement.guarded(
+                POSTED_GUARD,
+                "INSERT INTO billing_posted (name, through) VALUES (?, ?)"
+                    + " ON CONFLICT (name) DO NOTHING",
+                EVERYBODY,
+                fromMillis)));
   }
 
   /** Moves the mark; fails with {@link #POSTED_GUARD} when somebody else has moved it first. */
-  Future<Void> advance(@Nullable Long fromMillis, long toMillis) {
+  Future<Void> advance(long fromMillis, long toMillis) {
     return database.commit(
         List.of(
-            fromMillis == null
-                ? Statement.guarded(
-                    POSTED_GUARD,
-                    "INSERT INTO billing_posted (name, through) VALUES (?, ?)"
-                        + " ON CONFLICT (name) DO NOTHING",
-                    EVERYBODY,
-                    toMillis)
-                : Statement.guarded(
-                    POSTED_GUARD,
-                    "UPDATE billing_posted SET through = ? WHERE name = ? AND through = ?",
-                    toMillis,
-                    EVERYBODY,
-                    fromMillis)));
+            Statement.guarded(
+                POSTED_GUARD,
+                "UPDATE billing_posted SET through = ? WHERE name = ? AND through = ?",
+                toMillis,
+                EVERYBODY,
+                fromMillis)));
   }
 }

@@ -166,10 +166,12 @@ public final class BillingService {
 
   private Optional<String> cluster(Principal caller, Optional<String> named) {
     if (named.isPresent()) {
-      clusters
+      if (clusters
           .find(named.get())
           .filter(view -> view.cluster().orgId().equals(caller.org().orgId()))
-          .orElseThrow(() -> ApiError.notFound("cluster", named.get()));
+          .isEmpty()) {
+        throw ApiError.notFound("cluster", named.get());
+      }
       if (caller.cluster() != null && !caller.cluster().equals(named.get())) {
         throw ApiError.of(
             ErrorCode.FORBIDDEN,

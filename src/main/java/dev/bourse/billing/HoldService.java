@@ -70,10 +70,10 @@ public final class HoldService {
   /** Looks at some organizations; whether there are more in this round. */
   public Future<Boolean> step() {
     return accounts
-        .readPosted()
+        .findPosted()
         .compose(
             through ->
-                through == null || clock.millis() - through > MAX_BEHIND_MILLIS
+                through.isEmpty() || clock.millis() - through.get() > MAX_BEHIND_MILLIS
                     ? Future.succeededFuture(false)
                     : checkSome());
   }

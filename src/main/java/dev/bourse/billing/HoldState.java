@@ -96,8 +96,9 @@ public record HoldState(Stage stage, @Nullable Reason reason, long sinceMillis, 
   }
 
   /**
-   * The state after a look at the organization. What caused the hold decides: once it is over the
-   * hold is lifted, and another cause begins with a grace of its own.
+   * The state after a look at the organization. The hold is lifted once it lacks nothing; when what
+   * caused it is over and something else is lacking, it goes on under that name, so that nobody
+   * gains time by lacking two things in turn.
    *
    * @param graceMillis how long grace lasts
    * @param noticeMillis how long notice lasts
@@ -107,26 +108,24 @@ public record HoldState(Stage stage, @Nullable Reason reason, long sinceMillis, 
     if (leading.isEmpty()) {
       return stage == Stage.NONE ? this : new HoldState(Stage.NONE, null, nowMillis, false);
     }
-    Reason standing = reason;
-    boolean goesOn =
-        standing != null
-            && shortfall.has(standing)
-            && shortfall.enforces(standing) == enforced
-            && (enforced || !shortfall.enforces(leading.get()));
-    if (standing == null || !goesOn) {
-      Reason named = leading.get();
-      return new HoldState(Stage.GRACE, named, nowMillis, shortfall.enforces(named));
+    Reason named = leading.get();
+    if (reason != null
+        && shortfall.has(reason)
+        && shortfall.enforces(reason) == shortfall.enforces(named)) {
+      named = reason;
+    }
+    boolean acts = shortfall.enforces(named);
+    if (reason == null || acts != enforced) {
+      return new HoldState(Stage.GRACE, named, nowMillis, acts);
     }
     long lasts = nowMillis - sinceMillis;
-    return switch (stage) {
-      case GRACE -> enforced && lasts >= graceMillis ? at(Stage.NOTICE, nowMillis) : this;
-      case NOTICE -> lasts >= noticeMillis ? at(Stage.ENFORCE, nowMillis) : this;
-      case NONE, ENFORCE -> this;
-    };
-  }
-
-  private HoldState at(Stage next, long nowMillis) {
-    return new HoldState(next, reason, nowMillis, enforced);
+    if (stage == Stage.GRACE && enforced && lasts >= graceMillis) {
+      return new HoldState(Stage.NOTICE, named, nowMillis, true);
+    }
+    if (stage == Stage.NOTICE && lasts >= noticeMillis) {
+      return new HoldState(Stage.ENFORCE, named, nowMillis, true);
+    }
+    return named == reason ? this : new HoldState(stage, named, sinceMillis, enforced);
   }
 
   /** When notice becomes enforce, or has become; null before notice. */

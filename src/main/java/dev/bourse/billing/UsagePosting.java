@@ -48,8 +48,8 @@ public final class UsagePosting {
   /** Posts some organizations' next hour; whether there is more to post. */
   public Future<Boolean> step() {
     return accounts
-        .readPosted()
-        .compose(through -> through == null ? begin() : postIfSettled(through))
+        .findPosted()
+        .compose(through -> through.map(this::postIfSettled).orElseGet(this::begin))
         .recover(
             e ->
                 e instanceof GuardFailed failed && failed.guard().equals(AccountStore.POSTED_GUARD)
@@ -60,12 +60,12 @@ public final class UsagePosting {
   /** Billing begins with the hour in which the first node became active. */
   private Future<Boolean> begin() {
     return usage
-        .readFirstActive()
+        .findFirstActive()
         .compose(
             first ->
-                first == null
+                first.isEmpty()
                     ? Future.succeededFuture(false)
-                    : accounts.advance(null, Usage.hourOf(first)).map(true));
+                    : accounts.begin(Usage.hourOf(first.get())).map(true));
   }
 
   private Future<Boolean> postIfSettled(long through) {

@@ -14,7 +14,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** Reads of the change points that bills follow from, and the rows of lines posted. */
 final class UsageStore {
@@ -236,10 +235,13 @@ final class UsageStore {
         row -> new Total(row.text(0), row.integer(1), row.integer(2)));
   }
 
-  /** When the first node ever became active; null when none did. */
-  Future<@Nullable Long> readFirstActive() {
+  /** When the first node ever became active; empty when none did. */
+  Future<Optional<Long>> findFirstActive() {
     return database
-        .read("SELECT MIN(active_at) FROM allocation", List.of(), row -> row.integerOrNull(0))
+        .read(
+            "SELECT MIN(active_at) FROM allocation",
+            List.of(),
+            row -> Optional.ofNullable(row.integerOrNull(0)))
         .map(rows -> rows.get(0));
   }
 

@@ -68,13 +68,14 @@ class HoldStateTest {
   }
 
   @Test
-  void anotherCauseBeginsWithAGraceOfItsOwn() {
-    assertEquals(
-        new HoldState(Stage.GRACE, Reason.SPEND_LIMIT, 5_000, true), next(enforce(), OVER, 5_000));
+  void whoLacksSomethingElseStaysUnderTheHold() {
     Shortfall both = new Shortfall(true, true, true, true);
-    assertEquals(enforce(), next(enforce(), both, 5_000));
-    HoldState over = next(HoldState.NONE, OVER, 1);
-    assertSame(Reason.SPEND_LIMIT, next(over, both, 1 + GRACE).reason());
+    assertEquals(notice(), next(notice(), both, 120), "under the name it has");
+    HoldState renamed = next(notice(), OVER, 120);
+    assertEquals(new HoldState(Stage.NOTICE, Reason.SPEND_LIMIT, 110, true), renamed);
+    assertEquals(
+        new HoldState(Stage.ENFORCE, Reason.SPEND_LIMIT, 1_110, true), next(renamed, OVER, 1_110));
+    assertSame(Stage.NONE, next(renamed, FINE, 130).stage());
   }
 
   @Test

@@ -6,6 +6,7 @@ import dev.bourse.core.FakeClock;
 import java.math.BigDecimal;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -105,6 +106,15 @@ public final class Sample {
     List<ClusterView> views = new ArrayList<>();
     for (Cluster cluster : clusters) {
       views.add(new ClusterView(cluster, POOL, new Switches(true, false, false), CLOCK));
+    }
+    return views;
+  }
+
+  /** Snapshots of clusters of any pool. */
+  public static List<ClusterView> views(Pool pool, Collection<Cluster> clusters) {
+    List<ClusterView> views = new ArrayList<>(clusters.size());
+    for (Cluster cluster : clusters) {
+      views.add(new ClusterView(cluster, pool, new Switches(true, true, true), CLOCK));
     }
     return views;
   }
