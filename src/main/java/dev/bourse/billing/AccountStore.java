@@ -168,6 +168,18 @@ final class AccountStore {
             before.enforced()));
   }
 
+  /** Fails a commit with {@link #HOLD_GUARD} unless this is an organization's hold. */
+  static Statement fence(String orgId, HoldState hold) {
+    return Statement.guarded(
+        HOLD_GUARD,
+        "UPDATE billing_org SET hold_stage = hold_stage WHERE org_id = ? AND hold_stage = ?"
+            + " AND hold_since = ? AND hold_enforced = ?",
+        orgId,
+        hold.stage().name(),
+        hold.sinceMillis(),
+        hold.enforced());
+  }
+
   /** Up to when everybody's usage is posted; empty before the first posting. */
   Future<Optional<Long>> findPosted() {
     return database

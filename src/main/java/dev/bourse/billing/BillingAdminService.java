@@ -83,9 +83,12 @@ public final class BillingAdminService {
                     .map(found -> same(found.orElseThrow(), kind, micros, key))
                     .compose(
                         posting ->
-                            holds
-                                .check(orgId)
-                                .map(p -> new Booked(posting, isNew, billing.view(p)))));
+                            check(orgId).map(p -> new Booked(posting, isNew, billing.view(p)))));
+  }
+
+  /** What is stored must not read as if nothing had been. */
+  private Future<Position> check(String orgId) {
+    return holds.check(orgId).recover(e -> Future.failedFuture(ApiError.storedOnly()));
   }
 
   private static LedgerStore.Posting same(
@@ -126,7 +129,7 @@ public final class BillingAdminService {
         .compose(
             exists ->
                 database.commit(List.of(AccountStore.limit(orgId, micros), AuditStore.insert(row))))
-        .compose(stored -> holds.check(orgId))
+        .compose(stored -> check(orgId))
         .map(billing::view);
   }
 

@@ -28,6 +28,9 @@ import org.slf4j.LoggerFactory;
 public final class HoldService {
   private static final Logger LOG = LoggerFactory.getLogger(HoldService.class);
 
+  /** How often one look is begun anew because somebody else moved the hold meanwhile. */
+  private static final int CHECKS = 5;
+
   /** Actor of all that billing does by itself. */
   static final String ACTOR = "system:billing";
 
@@ -86,14 +89,33 @@ public final class HoldService {
               boolean isMore = page.size() == Positions.ORGS_PER_READ;
               after = isMore ? page.get(page.size() - 1).standing().orgId() : "";
               List<Future<Position>> moved = new ArrayList<>();
-              page.forEach(position -> moved.add(move(position)));
+              page.forEach(
+                  position ->
+                      moved.add(
+                          move(position)
+                              .recover(
+                                  e ->
+                                      isMoved(e)
+                                          ? Future.succeededFuture(position)
+                                          : Future.failedFuture(e))));
               return Future.join(moved).map(isMore);
             });
   }
 
   /** Looks at one organization now; answers what it comes to. */
   Future<Position> check(String orgId) {
-    return positions.get(orgId).compose(this::move);
+    return check(orgId, CHECKS);
+  }
+
+  private Future<Position> check(String orgId, int checksLeft) {
+    return positions
+        .get(orgId)
+        .compose(this::move)
+        .recover(
+            e ->
+                isMoved(e) && checksLeft > 1
+                    ? check(orgId, checksLeft - 1)
+                    : Future.failedFuture(e));
   }
 
   private Future<Position> move(Position position) {
@@ -137,13 +159,12 @@ public final class HoldService {
                         next,
                         standing.everUsed()),
                     position.accrued(),
-                    position.atMillis()))
-        // Another process has moved it first, and puts it on the clusters.
-        .recover(
-            e ->
-                e instanceof GuardFailed failed && failed.guard().equals(AccountStore.HOLD_GUARD)
-                    ? positions.get(standing.orgId())
-                    : Future.failedFuture(e));
+                    position.atMillis()));
+  }
+
+  /** Whether somebody else has moved the hold first, and puts it on the clusters. */
+  private static boolean isMoved(Throwable e) {
+    return e instanceof GuardFailed failed && failed.guard().equals(AccountStore.HOLD_GUARD);
   }
 
   /** A cluster that cannot be reached now is put right in the next round. */
@@ -152,13 +173,21 @@ public final class HoldService {
     List<Future<Cluster>> put = new ArrayList<>();
     for (ClusterView view : positions.clustersOf(orgId)) {
       if (!Objects.equals(view.cluster().hold(), hold)) {
-        put.add(owners.submit(view.cluster().name(), Steering.billingHold(hold)));
+        // What was found out before a payment must not undo what the payment did.
+        put.add(
+            owners.submit(
+                view.cluster().name(),
+                Steering.billingHold(hold),
+                List.of(AccountStore.fence(orgId, state))));
       }
     }
     return Future.join(put)
         .<Void>mapEmpty()
         .recover(
             e -> {
+              if (isMoved(e)) {
+                return Future.succeededFuture();
+              }
               LOG.warn("the hold of {} is not on all its clusters: {}", orgId, e.toString());
               return Future.succeededFuture();
             });

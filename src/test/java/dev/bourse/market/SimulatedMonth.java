@@ -38,8 +38,8 @@ import org.junit.jupiter.api.Assertions;
  * hold.
  */
 final class SimulatedMonth {
-  static final long TICK = 120_000;
-  static final long CHECK = 5 * TICK;
+  static final long TICK = 180_000;
+  static final long CHECK = 3 * TICK;
   static final long DAY = 24 * Usage.HOUR_MILLIS;
   static final int POOLS = 3;
   private static final int ORGS = 200;
@@ -87,6 +87,7 @@ final class SimulatedMonth {
     final Map<String, Allocation> allocations = new TreeMap<>();
     final Map<String, Allocation> recent = new TreeMap<>();
     final List<Usage.Step> ceilings = new ArrayList<>();
+    final List<Usage.Step> recentCeilings = new ArrayList<>();
 
     History(Market market, Cluster state) {
       this.market = market;
@@ -273,6 +274,7 @@ final class SimulatedMonth {
     for (Activity entry : transition.activity()) {
       if (entry.kind().equals("request")) {
         history.ceilings.add(new Usage.Step(now, entry.ceilingCents()));
+        history.recentCeilings.add(new Usage.Step(now, entry.ceilingCents()));
       }
     }
     for (Allocation allocation : transition.next().allocations()) {
@@ -394,16 +396,18 @@ final class SimulatedMonth {
     }
   }
 
-  private Usage.Facts facts(History history, Map<String, Allocation> some, List<Usage.Step> of) {
+  /** What bears on hours that are not posted yet. */
+  private static Usage.Facts facts(History history) {
     List<Usage.Held> held = new ArrayList<>();
-    for (Allocation a : some.values()) {
+    for (Allocation a : history.recent.values()) {
       if (a.activeAtMillis() != null) {
         held.add(
             new Usage.Held(
                 GPUS, a.activeAtMillis(), a.reclaim() == null ? null : a.reclaim().atMillis()));
       }
     }
-    return new Usage.Facts(history.state.name(), held, of, history.ceilings);
+    return new Usage.Facts(
+        history.state.name(), held, history.market.recentPrices, history.recentCeilings);
   }
 
   private List<Usage.Line> lines(Org org, long from, long to) {
@@ -411,8 +415,7 @@ final class SimulatedMonth {
     for (String name : org.clusters) {
       History history = history(name);
       if (!history.recent.isEmpty()) {
-        lines.addAll(
-            Usage.lines(facts(history, history.recent, history.market.recentPrices), from, to));
+        lines.addAll(Usage.lines(facts(history), from, to));
       }
     }
     return lines;
@@ -443,10 +446,14 @@ final class SimulatedMonth {
           .values()
           .removeIf(a -> a.reclaim() != null && a.reclaim().atMillis() <= through);
     }
-    for (Market market : markets) {
-      while (market.recentPrices.size() > 1 && market.recentPrices.get(1).atMillis() <= through) {
-        market.recentPrices.remove(0);
-      }
+    markets.forEach(market -> forget(market.recentPrices));
+    clusters.values().forEach(history -> forget(history.recentCeilings));
+  }
+
+  /** Change points that nothing unposted depends on any more. */
+  private void forget(List<Usage.Step> steps) {
+    while (steps.size() > 1 && steps.get(1).atMillis() <= through) {
+      steps.remove(0);
     }
   }
 
