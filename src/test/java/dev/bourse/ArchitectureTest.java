@@ -36,6 +36,9 @@ final class ArchitectureTest {
           entry("blob", List.of("core")),
           entry("capacity", List.of("core", "store", "access", "audit", "edge", "nodes")),
           entry("market", List.of("core", "store", "access", "audit", "edge", "nodes", "capacity")),
+          entry(
+              "billing",
+              List.of("core", "store", "access", "audit", "edge", "nodes", "capacity", "market")),
           entry("org", List.of("core", "store", "access", "audit", "edge")),
           entry("pages", List.of("core")),
           entry("mail", List.of("core")),
@@ -47,7 +50,15 @@ final class ArchitectureTest {
           entry(
               "operator",
               List.of(
-                  "core", "access", "audit", "edge", "capacity", "market", "org", "checkpoint")));
+                  "core",
+                  "access",
+                  "audit",
+                  "edge",
+                  "capacity",
+                  "market",
+                  "billing",
+                  "org",
+                  "checkpoint")));
 
   /** The libraries each package may use, besides the JDK; {@code store} has the engine's too. */
   private static final Map<String, List<String>> MAY_USE =
@@ -86,6 +97,7 @@ final class ArchitectureTest {
           entry("blob", List.of("io.vertx.core", "io.vertx.core.buffer", "org.slf4j")),
           entry("capacity", List.of("io.vertx.core..", "org.slf4j")),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
+          entry("billing", List.of("io.vertx.core..", "org.slf4j")),
           entry("org", List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
           entry(
               "pages",
@@ -110,7 +122,7 @@ final class ArchitectureTest {
 
   /** Features whose way in is a class named for it, so that nothing else of them knows HTTP. */
   private static final List<String> BEHIND_ROUTES =
-      List.of("capacity", "market", "org", "checkpoint", "mcp", "operator");
+      List.of("capacity", "market", "billing", "org", "checkpoint", "mcp", "operator");
 
   private static final String[] ENGINES = {
     "java.sql..",

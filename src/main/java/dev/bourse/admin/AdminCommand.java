@@ -90,7 +90,7 @@ public final class AdminCommand {
       CommandSpec noun =
           nouns.computeIfAbsent(operation.noun(), name -> noun(name, about(contract, name)));
       CommandSpec verb =
-          operation.verb().equals("verify")
+          operation.noun().equals("audit") && operation.verb().equals("verify")
               ? new VerifyCommand(admin, operation).spec()
               : new OperationCommand(admin, operation).spec();
       noun.addSubcommand(operation.verb(), verb);

@@ -2,6 +2,7 @@ package dev.bourse.app;
 
 import dev.bourse.access.AccessConfig;
 import dev.bourse.audit.AuditConfig;
+import dev.bourse.billing.BillingConfig;
 import dev.bourse.capacity.CapacityConfig;
 import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.core.Settings;
@@ -39,6 +40,7 @@ import java.util.function.Supplier;
  * @param audit how records are sealed and how long they are kept
  * @param capacity the capacity feature
  * @param market the market
+ * @param billing money
  * @param checkpoints published files
  * @param simulated simulated machines
  * @param ssh real machines, when {@code nodes.ssh.identity-file} is set
@@ -59,6 +61,7 @@ record Config(
     AuditConfig audit,
     CapacityConfig capacity,
     MarketConfig market,
+    BillingConfig billing,
     CheckpointConfig checkpoints,
     SimulatedConfig simulated,
     Optional<SshConfig> ssh,
@@ -94,6 +97,7 @@ record Config(
     AuditConfig audit = AuditConfig.from(settings);
     CapacityConfig capacity = CapacityConfig.from(settings);
     MarketConfig market = MarketConfig.from(settings, capacity.swapFreshnessMillis());
+    BillingConfig billing = BillingConfig.from(settings);
     CheckpointConfig checkpoints = CheckpointConfig.from(settings);
     SimulatedConfig simulated = simulated(settings);
     int cores = Runtime.getRuntime().availableProcessors();
@@ -131,6 +135,7 @@ record Config(
         audit,
         capacity,
         market,
+        billing,
         checkpoints,
         simulated,
         ssh.orElseThrow(),

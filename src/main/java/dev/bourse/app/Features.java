@@ -18,6 +18,7 @@ import dev.bourse.audit.SealService;
 import dev.bourse.audit.Sealer;
 import dev.bourse.audit.TrailRetention;
 import dev.bourse.audit.TrailStore;
+import dev.bourse.billing.LimitedSpending;
 import dev.bourse.capacity.ActivityRetention;
 import dev.bourse.capacity.ActivityStore;
 import dev.bourse.capacity.CapacityRoutes;
@@ -119,7 +120,8 @@ final class Features {
             new Switches(
                 true,
                 config.capacity().spendLimitEnforced(),
-                config.capacity().billingHoldEnforced()));
+                config.capacity().billingHoldEnforced()),
+            clock);
     keyStore = new SshKeyStore(database);
     keys = new SshKeyService(keyStore, clusters, reads, clock, ground.random());
     switches = new SwitchService(database, clusters, clock);
@@ -212,6 +214,7 @@ final class Features {
     ground.stops().push(market::stop);
     Tenants tenants = bindTenants(running, market);
     bindOperators(running, market);
+    Billing.start(ground, operations, database, clusters, running);
     AuthorizationServer oauth =
         new AuthorizationServer(
             ground.vertx(),
@@ -377,6 +380,8 @@ final class Features {
         keyStore,
         new MarketStore(database),
         providers,
+        new LimitedSpending(
+            database, clusters, ground.config().market().protectionMillis(), ground.clock()),
         ground.config().market(),
         ground.clock(),
         ground.random());

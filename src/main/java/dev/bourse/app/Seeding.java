@@ -4,6 +4,8 @@ import dev.bourse.access.AccessStore;
 import dev.bourse.access.Token;
 import dev.bourse.access.TokenSecret;
 import dev.bourse.access.Tokens;
+import dev.bourse.billing.Ledger;
+import dev.bourse.billing.LedgerStore;
 import dev.bourse.capacity.Activity;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.CapacityStore;
@@ -41,6 +43,8 @@ import java.util.random.RandomGenerator;
  */
 final class Seeding {
   private static final String OPERATOR = "system:operator";
+
+  private static final long MICROS_PER_CENT = 10_000;
 
   private final Database database;
   private final Clock clock;
@@ -148,6 +152,7 @@ final class Seeding {
     boolean isNew = !orgs.contains(orgId);
     if (isNew) {
       statements.add(AccessStore.insert(tenant.org(), now()));
+      seedCredit(orgId, tenant.creditCents());
     }
     JsonObject minted = new JsonObject();
     for (World.Grant grant : tenant.tokens()) {
@@ -177,6 +182,22 @@ final class Seeding {
                 new JsonArray(tenant.clusters().stream().map(World.Holder::name).toList()))
             .put("tokens", minted)
             .put("members", people));
+  }
+
+  /** Once, when the organization is made: what it has spent since is spent. */
+  private void seedCredit(String orgId, long cents) {
+    if (cents > 0) {
+      statements.addAll(
+          LedgerStore.insert(
+              Ledger.given(
+                  Ledger.Kind.CREDIT,
+                  orgId,
+                  "world",
+                  cents * MICROS_PER_CENT,
+                  OPERATOR,
+                  "to begin with",
+                  now())));
+    }
   }
 
   private Token token(String orgId, World.Grant grant, TokenSecret secret) {

@@ -36,9 +36,17 @@ record World(List<Site> sites, List<Tenant> tenants) {
   /** A pool and its machines: listed ones, and a number of simulated ones to be made up. */
   record Site(Pool pool, List<Machine> machines, int simulatedNodes) {}
 
-  /** An organization with its clusters, members and tokens. */
+  /**
+   * An organization with its clusters, members and tokens.
+   *
+   * @param creditCents what it is given to begin with
+   */
   record Tenant(
-      Organization org, List<Holder> clusters, List<Member> members, List<Grant> tokens) {}
+      Organization org,
+      long creditCents,
+      List<Holder> clusters,
+      List<Member> members,
+      List<Grant> tokens) {}
 
   /**
    * A cluster.
@@ -139,6 +147,7 @@ record World(List<Site> sites, List<Tenant> tenants) {
             yaml.parsed("id", "unnamed", World::name),
             yaml.text("display"),
             yaml.parsed("kind", "standard", World::orgKind)),
+        yaml.parsed("credit", "0", World::cents),
         yaml.list("clusters", World::holder),
         yaml.list("members", m -> new Member(m.text("username"), m.text("email"), m.text("name"))),
         yaml.list("tokens", World::grant));

@@ -1,5 +1,6 @@
 package dev.bourse.capacity;
 
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,9 @@ public record Activity(
   /** The actor of what the market does by itself. */
   static final String MARKET = "system:market";
 
+  /** The actor of what billing does by itself. */
+  static final String BILLING = "system:billing";
+
   static Activity request(String actor, int maxGpus, long ceilingCents) {
     return new Activity("request", actor, "user", maxGpus, ceilingCents, null, null);
   }
@@ -44,6 +48,18 @@ public record Activity(
 
   static Activity lapsed(Allocation allocation) {
     return action(MARKET, "swap of " + allocation.publicIp() + " lapsed", null);
+  }
+
+  static Activity held(@Nullable Hold hold) {
+    return action(
+        BILLING,
+        hold == null
+            ? "billing hold lifted"
+            : "billing hold "
+                + hold.stage().name().toLowerCase(Locale.ROOT)
+                + " because of "
+                + hold.reason(),
+        null);
   }
 
   private static Activity action(String actor, String note, @Nullable String reason) {

@@ -6,6 +6,7 @@ import dev.bourse.core.Times;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HexFormat;
@@ -23,12 +24,15 @@ public final class ClusterView {
   private final Cluster cluster;
   private final Pool pool;
   private final Switches switches;
+  private final Clock clock;
   private volatile @Nullable Encoded encoded;
 
   /**
    * @param pool the pool's own terms
+   * @param clock tells how long a notice has still to run
    */
-  ClusterView(Cluster cluster, Pool pool, Switches switches) {
+  ClusterView(Cluster cluster, Pool pool, Switches switches, Clock clock) {
+    this.clock = clock;
     this.cluster = cluster;
     this.pool = cluster.overrides().over(pool);
     this.switches = switches;
@@ -51,8 +55,15 @@ public final class ClusterView {
     return pool;
   }
 
-  /** The capacity state. Two threads may both encode it the first time; either result serves. */
+  /**
+   * The capacity state. Two threads may both encode it the first time; either result serves. Under
+   * a notice, which counts down, it is another at each read.
+   */
   public Encoded encoded() {
+    Hold hold = cluster.hold();
+    if (hold != null && hold.stage() == Hold.Stage.NOTICE) {
+      return Encoded.of(toJson());
+    }
     Encoded known = encoded;
     if (known == null) {
       known = Encoded.of(toJson());
@@ -128,14 +139,23 @@ public final class ClusterView {
         .put("protected_until", Times.rfc3339OrNull(a.protectedUntilMillis()));
   }
 
-  private static JsonObject hold(Hold hold) {
+  private JsonObject hold(Hold hold) {
     boolean isGrace = hold.stage() == Hold.Stage.GRACE;
     JsonObject json =
         new JsonObject().put("state", isGrace ? "grace" : "hold").put("reason", hold.reason());
     return isGrace
         ? json
         : json.put("stage", hold.stage().name().toLowerCase(Locale.ROOT))
-            .put("enforce_after_ms", hold.enforceAfterMillis());
+            .put("enforce_after_ms", enforceAfter(hold));
+  }
+
+  /** Milliseconds until capacity is reclaimed; null when nobody has said when. */
+  private @Nullable Long enforceAfter(Hold hold) {
+    if (hold.stage() == Hold.Stage.ENFORCE) {
+      return 0L;
+    }
+    Long at = hold.enforceAfterMillis();
+    return at == null ? null : Long.valueOf(Math.max(0, at - clock.millis()));
   }
 
   private JsonObject environment() {

@@ -1,6 +1,7 @@
 package dev.bourse.capacity;
 
 import dev.bourse.core.Page;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -29,10 +30,12 @@ public final class Clusters {
   private final Map<String, Quote> quotes = new ConcurrentHashMap<>();
   private final List<Consumer<Cluster>> listeners = new CopyOnWriteArrayList<>();
   private final List<Consumer<Pool>> poolListeners = new CopyOnWriteArrayList<>();
+  private final Clock clock;
   private volatile Switches switches;
 
-  public Clusters(Switches switches) {
+  public Clusters(Switches switches, Clock clock) {
     this.switches = switches;
+    this.clock = clock;
   }
 
   /** The latest snapshot of a cluster. */
@@ -98,7 +101,7 @@ public final class Clusters {
       throw new IllegalStateException(
           "cluster " + cluster.name() + " names no pool: " + cluster.pool());
     }
-    return new ClusterView(cluster, pool, switches);
+    return new ClusterView(cluster, pool, switches, clock);
   }
 
   /** What a pool's market last published. */

@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param stage how far it has gone
  * @param reason what caused it
- * @param enforceAfterMillis when notice becomes enforce; null outside notice
+ * @param enforceAfterMillis when notice becomes enforce, or has become; null in grace and when
+ *     nobody has said
  */
 public record Hold(Stage stage, String reason, @Nullable Long enforceAfterMillis) {
 

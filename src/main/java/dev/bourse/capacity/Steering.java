@@ -7,6 +7,7 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
@@ -37,6 +38,21 @@ public final class Steering {
   /** Puts a billing hold in force, or lifts it. */
   public static Command hold(@Nullable Hold hold) {
     return changing(draft -> draft.hold = hold);
+  }
+
+  /**
+   * Puts the cluster under what its organization is held for, which its activity tells; changes
+   * nothing when it is so already.
+   */
+  public static Command billingHold(@Nullable Hold hold) {
+    return (cluster, now) -> {
+      if (Objects.equals(cluster.hold(), hold)) {
+        return Transition.none(cluster);
+      }
+      Cluster.Draft draft = cluster.draft();
+      draft.hold = hold;
+      return new Transition(cluster, draft.build(), List.of(Activity.held(hold)), null);
+    };
   }
 
   /**

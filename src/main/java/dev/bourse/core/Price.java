@@ -6,6 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Prices as whole US cents per GPU-hour, and their decimal form on the wire. */
 public final class Price {
+  /** Cents x GPUs x milliseconds that cost a micro-dollar: 100 x 3,600,000 / 1,000,000. */
+  public static final long CENT_GPU_MILLIS_PER_MICRO = 360;
+
   private Price() {}
 
   /** Whether a decimal number of dollars is a whole number of cents. */
@@ -30,6 +33,18 @@ public final class Price {
   /** As {@link #toUsd}; null stays null. */
   public static @Nullable Double toUsdOrNull(@Nullable Long cents) {
     return cents == null ? null : toUsd(cents);
+  }
+
+  /**
+   * What nodes cost at most, in micro-dollars rounded up.
+   *
+   * @param nodeMillis milliseconds, summed over the nodes
+   * @param cents cents per GPU-hour
+   * @throws ArithmeticException when it is over 25 billion dollars
+   */
+  public static long costMicros(long nodeMillis, int gpusPerNode, long cents) {
+    long centGpuMillis = Math.multiplyExact(Math.multiplyExact(nodeMillis, gpusPerNode), cents);
+    return Math.addExact(centGpuMillis, CENT_GPU_MILLIS_PER_MICRO - 1) / CENT_GPU_MILLIS_PER_MICRO;
   }
 
   /** Cents as text with two decimals, for sentences. */

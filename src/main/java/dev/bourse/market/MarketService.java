@@ -39,6 +39,7 @@ public final class MarketService {
 
   /**
    * @param providers node providers by the name pools call them
+   * @param spending what organizations may still commit to
    */
   public MarketService(
       Vertx vertx,
@@ -48,6 +49,7 @@ public final class MarketService {
       SshKeyStore keyStore,
       MarketStore store,
       Map<String, NodeProvider> providers,
+      Spending spending,
       MarketConfig config,
       Clock clock,
       RandomGenerator random) {
@@ -61,6 +63,7 @@ public final class MarketService {
             keys,
             keyStore,
             store,
+            spending,
             config,
             clock,
             random,

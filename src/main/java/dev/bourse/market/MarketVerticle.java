@@ -14,6 +14,7 @@ import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -46,6 +47,7 @@ final class MarketVerticle extends VerticleBase {
       SshKeyService keys,
       SshKeyStore keyStore,
       MarketStore store,
+      Spending spending,
       MarketConfig config,
       Clock clock,
       RandomGenerator random,
@@ -118,13 +120,19 @@ final class MarketVerticle extends VerticleBase {
       return;
     }
     nextLookMillis = now + setting.config.tickMillis();
-    setting
-        .store
-        .listNodes(pool)
+    allowance(now)
         .compose(
-            nodes ->
-                vertx.executeBlocking(
-                    () -> tick(now).decide(new Tick.Nodes(nodes, Set.of(), Map.of())), false))
+            allowance ->
+                setting
+                    .store
+                    .listNodes(pool)
+                    .compose(
+                        nodes ->
+                            vertx.executeBlocking(
+                                () ->
+                                    tick(allowance, now)
+                                        .decide(new Tick.Nodes(nodes, Set.of(), Map.of())),
+                                false)))
         .onSuccess(outcome -> publish(outcome, now))
         .onFailure(e -> LOG.warn("pool {}: no look at the market: {}", pool, e.toString()));
   }
@@ -135,12 +143,20 @@ final class MarketVerticle extends VerticleBase {
   }
 
   /** By the terms as they are now: an operator may have changed them since the last tick. */
-  private Tick tick(long nowMillis) {
+  private Tick tick(Allowance allowance, long nowMillis) {
     return new Tick(
         setting.clusters.findPool(pool).orElseThrow(),
         setting.clusters.ofPool(pool),
         setting.config.swapFreshnessMillis(),
+        allowance,
         nowMillis);
+  }
+
+  /** What the pool's buyers may still commit to. */
+  private Future<Allowance> allowance(long nowMillis) {
+    Set<String> orgs = new HashSet<>();
+    setting.clusters.ofPool(pool).forEach(view -> orgs.add(view.cluster().orgId()));
+    return setting.spending.readAllowance(orgs, nowMillis);
   }
 
   private void hold(MarketStore.Lease won) {
@@ -206,10 +222,11 @@ final class MarketVerticle extends VerticleBase {
     }
     long now = now();
     followNodes(machines)
+        .compose(read -> allowance(now))
         .compose(
-            read -> {
+            allowance -> {
               Tick.Nodes nodes = machines.snapshot(now);
-              Tick tick = tick(now);
+              Tick tick = tick(allowance, now);
               return vertx.executeBlocking(() -> tick.decide(nodes), false);
             })
         .compose(outcome -> carryOut(outcome, held, machines, now))

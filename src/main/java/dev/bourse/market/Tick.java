@@ -31,6 +31,7 @@ final class Tick {
   private final long nowMillis;
   private final long swapFreshnessMillis;
   private final List<Cluster> clusters = new ArrayList<>();
+  private final Map<String, Integer> affordable;
 
   /**
    * What a tick saw of the world besides clusters.
@@ -52,10 +53,24 @@ final class Tick {
       Verdict verdict) {}
 
   Tick(Pool pool, Collection<ClusterView> views, long swapFreshnessMillis, long nowMillis) {
+    this(pool, views, swapFreshnessMillis, Allowance.UNLIMITED, nowMillis);
+  }
+
+  /**
+   * @param allowance what organizations may still commit to: slots they cannot afford are not bid
+   *     for
+   */
+  Tick(
+      Pool pool,
+      Collection<ClusterView> views,
+      long swapFreshnessMillis,
+      Allowance allowance,
+      long nowMillis) {
     this.pool = pool;
     this.nowMillis = nowMillis;
     this.swapFreshnessMillis = swapFreshnessMillis;
     views.forEach(view -> clusters.add(view.cluster()));
+    this.affordable = allowance.affordable(clusters, pool.gpusPerNode());
   }
 
   Outcome decide(Nodes nodes) {
@@ -83,10 +98,17 @@ final class Tick {
         cluster.orgId(),
         cluster.ceilingCents(),
         cluster.declared() == null ? 0 : cluster.declared().pricedAtMillis(),
-        Math.max(cluster.declaredSlots(pool.gpusPerNode()), held.size()),
+        Math.max(slots(cluster, held.size()), held.size()),
         entry(cluster),
         held,
         swaps);
+  }
+
+  /** Declared slots, as far as they can be afforded. */
+  private int slots(Cluster cluster, int held) {
+    int declared = cluster.declaredSlots(pool.gpusPerNode());
+    Integer more = affordable.get(cluster.name());
+    return more == null ? declared : Math.min(declared, held + more);
   }
 
   private static boolean isReplacementOf(Allocation replacement, Allocation replaced) {

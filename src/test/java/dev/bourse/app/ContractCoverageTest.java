@@ -33,6 +33,9 @@ class ContractCoverageTest {
   private static final String POOL =
       "{\"name\":\"demo-h100\",\"site\":\"s\",\"provider\":\"simulated\",\"gpu_vendor\":\"v\","
           + "\"reserve_price_per_gpu_hour\":1,\"max_price_cap_per_gpu_hour\":2,\"ssh_user\":\"u\"}";
+  private static final String WORKING =
+      "/api/billing/usage/working?hour=2026-11-21T13:00:00Z&cluster=";
+  private static final String MONEY = "{\"amount_usd\":1,\"idempotency_key\":\"k\"}";
   private static final String REVIEWS = "/api/operator/reviews";
   private static final String DOCUMENTS = "/api/operator/documents";
   private static final String DOCUMENT =
@@ -104,6 +107,23 @@ class ContractCoverageTest {
           new Case("revokeOwnToken", "/api/org/tokens/self?cluster=acme-train", null, List.of()),
           new Case("listOrgActivity", "/api/org/activity", null, List.of()),
           new Case("readMarketFeed", "/api/market/feed", null, List.of()),
+          new Case("readBalance", "/api/billing/balance", null, List.of()),
+          new Case(
+              "listUsage",
+              "/api/billing/usage",
+              null,
+              List.of("/api/billing/usage?cluster=globex-main")),
+          new Case(
+              "readUsageWorking", WORKING + "acme-train", null, List.of(WORKING + "globex-main")),
+          new Case("listStatements", "/api/billing/statements", null, List.of()),
+          new Case("readStatement", "/api/billing/statements/2026-01", null, List.of()),
+          new Case("listLedger", "/api/billing/ledger", null, List.of()),
+          new Case("readBilling", ORG + "/billing", null, List.of()),
+          new Case("creditBilling", ORG + "/billing/credits", MONEY, List.of()),
+          new Case("payBilling", ORG + "/billing/payments", MONEY, List.of()),
+          new Case("limitBilling", ORG + "/billing/spend-limit", "{\"limit_usd\":1}", List.of()),
+          new Case("unlimitBilling", ORG + "/billing/spend-limit", null, List.of()),
+          new Case("verifyBilling", "/api/operator/ledger", null, List.of()),
           new Case("listOrgs", ORGS, null, List.of()),
           new Case(
               "createOrg",
@@ -341,7 +361,7 @@ class ContractCoverageTest {
                       } else {
                         bare.refused(ErrorCode.FORBIDDEN);
                       }
-                      if (scope.equals("capacity:write")) {
+                      if (!scope.isEmpty() && !scope.equals("capacity:read")) {
                         reader.refused(ErrorCode.FORBIDDEN);
                       } else {
                         assertNotEquals(403, reader.status());

@@ -39,6 +39,7 @@ record Stage(RunningBourse bourse, String name, String red, String blue) {
         - id: %1$s-red
           display: Red
           kind: standard
+          credit: 1000000
           clusters:
             - {name: %1$s-red-a, pool: %1$s}
             - {name: %1$s-red-b, pool: %1$s}
@@ -49,6 +50,7 @@ record Stage(RunningBourse bourse, String name, String red, String blue) {
         - id: %1$s-blue
           display: Blue
           kind: public_research
+          credit: 1000000
           clusters:
             - {name: %1$s-blue, pool: %1$s}
       """

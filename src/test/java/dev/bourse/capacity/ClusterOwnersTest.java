@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** The owners of clusters on a real store. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class ClusterOwnersTest extends StoreFixture {
-  private final Clusters clusters = new Clusters(new Switches(true, false, false));
+  private final Clusters clusters = new Clusters(new Switches(true, false, false), clock);
   private ClusterOwners owners;
 
   @BeforeEach

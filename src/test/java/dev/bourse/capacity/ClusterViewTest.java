@@ -71,7 +71,7 @@ class ClusterViewTest {
   @Test
   void aHoldShowsItsStageAndAGraceDoesNot() {
     Cluster notice =
-        Steering.hold(new Hold(Hold.Stage.NOTICE, "unpaid", 77L)).apply(active(1), T0).next();
+        Steering.hold(new Hold(Hold.Stage.NOTICE, "unpaid", T0 + 77)).apply(active(1), T0).next();
     Cluster grace =
         Steering.hold(new Hold(Hold.Stage.GRACE, "unpaid", null)).apply(active(1), T0).next();
 

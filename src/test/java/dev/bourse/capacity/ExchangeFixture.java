@@ -13,7 +13,7 @@ public abstract class ExchangeFixture extends StoreFixture {
   protected static final String KEY_LINE =
       "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJWS5jfQbcIV8lXoHBUTB5gYxsLtFG2kh2gM9vJ1fYWp one";
 
-  protected final Clusters clusters = new Clusters(new Switches(true, false, false));
+  protected final Clusters clusters = new Clusters(new Switches(true, false, false), clock);
   protected SshKeyStore keyStore;
   protected SshKeyService keys;
   protected ClusterOwners owners;

@@ -2,8 +2,11 @@ package dev.bourse.capacity;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.FakeClock;
 import java.math.BigDecimal;
+import java.time.Clock;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -35,6 +38,9 @@ public final class Sample {
 
   /** Armed, with keys, nothing published. */
   public static final Terms TERMS = new Terms(POOL, null, true, true, CADENCE);
+
+  /** What views go by: it is T0. */
+  private static final Clock CLOCK = new FakeClock(T0);
 
   private Sample() {}
 
@@ -99,7 +105,16 @@ public final class Sample {
   public static List<ClusterView> views(Cluster... clusters) {
     List<ClusterView> views = new ArrayList<>();
     for (Cluster cluster : clusters) {
-      views.add(new ClusterView(cluster, POOL, new Switches(true, false, false)));
+      views.add(new ClusterView(cluster, POOL, new Switches(true, false, false), CLOCK));
+    }
+    return views;
+  }
+
+  /** Snapshots of clusters of any pool. */
+  public static List<ClusterView> views(Pool pool, Collection<Cluster> clusters) {
+    List<ClusterView> views = new ArrayList<>(clusters.size());
+    for (Cluster cluster : clusters) {
+      views.add(new ClusterView(cluster, pool, new Switches(true, true, true), CLOCK));
     }
     return views;
   }

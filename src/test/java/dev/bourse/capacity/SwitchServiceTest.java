@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** The platform-wide switches, while the store is slow or away. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class SwitchServiceTest extends StoreFixture {
-  private final Clusters clusters = new Clusters(new Switches(true, false, false));
+  private final Clusters clusters = new Clusters(new Switches(true, false, false), clock);
   private SwitchService switches;
 
   @BeforeEach

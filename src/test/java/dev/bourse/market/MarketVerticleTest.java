@@ -368,6 +368,7 @@ class MarketVerticleTest extends ExchangeFixture {
         keyStore,
         new MarketStore(database),
         Map.of("simulated", nodes),
+        Spending.UNLIMITED,
         new MarketConfig(TICK_MILLIS, Sample.PROTECTION, 300, Sample.FRESHNESS),
         clock,
         new Random(7));

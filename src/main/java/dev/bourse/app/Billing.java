@@ -1,0 +1,63 @@
+package dev.bourse.app;
+
+import dev.bourse.audit.Sealer;
+import dev.bourse.billing.BillingAdminService;
+import dev.bourse.billing.BillingConfig;
+import dev.bourse.billing.BillingRoutes;
+import dev.bourse.billing.BillingService;
+import dev.bourse.billing.HoldService;
+import dev.bourse.billing.UsagePosting;
+import dev.bourse.capacity.ClusterOwners;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.edge.Operations;
+import dev.bourse.operator.BillingAdminRoutes;
+import dev.bourse.store.Database;
+import dev.bourse.store.PostgresConfig;
+import dev.bourse.store.Upkeep;
+import io.vertx.core.Future;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** Money, put together. */
+final class Billing {
+  private Billing() {}
+
+  /** Binds the operations; posting and holds go on until the service stops. */
+  static void start(
+      Ground ground,
+      Operations operations,
+      Database database,
+      Clusters clusters,
+      ClusterOwners owners) {
+    BillingConfig config = ground.config().billing();
+    long protection = ground.config().market().protectionMillis();
+    HoldService holds =
+        new HoldService(database, clusters, owners, config, protection, ground.clock());
+    BillingService billing =
+        new BillingService(database, clusters, config, protection, ground.clock());
+    new BillingRoutes(billing).bind(operations);
+    new BillingAdminRoutes(new BillingAdminService(database, billing, holds, ground.clock()))
+        .bind(operations);
+    UsagePosting posting =
+        new UsagePosting(database, settleMillis(ground.config()), ground.clock());
+    for (Upkeep upkeep :
+        List.of(
+            upkeep(ground, "posting usage", posting::step),
+            upkeep(ground, "looking after billing holds", holds::step))) {
+      upkeep.start();
+      ground.stops().push(upkeep::stop);
+    }
+  }
+
+  /** At least as long as a commit to a server may be under way. */
+  private static long settleMillis(Config config) {
+    return Math.max(
+        config.billing().settleMillis(),
+        config.postgres().map(PostgresConfig::queryMillis).map(Sealer::settleMillis).orElse(0L));
+  }
+
+  private static Upkeep upkeep(Ground ground, String name, Supplier<Future<Boolean>> step) {
+    return new Upkeep(
+        ground.vertx(), name, ground.config().billing().checkMillis(), System::nanoTime, step);
+  }
+}

@@ -1,0 +1,216 @@
+package dev.bourse.billing;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.store.Database;
+import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Rows of what organizations have, may spend and are held for. */
+final class AccountStore {
+  /** The guard of a hold: another process has moved it meanwhile. */
+  static final String HOLD_GUARD = "billing hold";
+
+  /** The guard of the mark: another process has moved it meanwhile. */
+  static final String POSTED_GUARD = "posted usage";
+
+  private static final String EVERYBODY = "usage";
+
+  private static final String STANDING =
+      "SELECT o.org_id, o.retired_at, COALESCE(a.micros, 0),"
+          + " COALESCE(b.posted_through, 0), COALESCE(p.through, 0), b.limit_micros,"
+          + " b.hold_stage, b.hold_reason, b.hold_since, b.hold_enforced,"
+          + " (SELECT CAST(COALESCE(SUM(u.amount_micros), 0) AS BIGINT) FROM usage_line u"
+          + " WHERE u.org_id = o.org_id AND u.hour >= ?),"
+          + " (SELECT COUNT(*) FROM (SELECT 1 FROM usage_line u"
+          + " WHERE u.org_id = o.org_id LIMIT 1) AS any_line)"
+          + " FROM org o LEFT JOIN ledger_account a ON a.account = 'org:' || o.org_id"
+          + " LEFT JOIN billing_org b ON b.org_id = o.org_id"
+          + " LEFT JOIN billing_posted p ON p.name = '"
+          + EVERYBODY
+          + "' WHERE ";
+
+  private final Database database;
+
+  AccountStore(Database database) {
+    this.database = database;
+  }
+
+  /**
+   * What is stored of an organization's money, as of one moment.
+   *
+   * @param postedMicros its balance after all usage up to {@code throughMillis}
+   * @param throughMillis usage before it is posted, none after
+   * @param postedMonthMicros usage posted for this month's hours
+   * @param limitMicros the monthly spend limit; null for none
+   * @param hold the hold it is under
+   * @param everUsed whether usage was ever posted for it
+   */
+  record Standing(
+      String orgId,
+      boolean retired,
+      long postedMicros,
+      long throughMillis,
+      long postedMonthMicros,
+      @Nullable Long limitMicros,
+      HoldState hold,
+      boolean everUsed) {}
+
+  /** Of one organization. Fails with {@code not-found} when there is none. */
+  Future<Standing> get(String orgId, Month month) {
+    return database
+        .read(
+            STANDING + "o.org_id = ?", List.of(month.startMillis(), orgId), AccountStore::standing)
+        .map(
+            found ->
+                found.stream()
+                    .findFirst()
+                    .orElseThrow(() -> ApiError.notFound("organization", orgId)));
+  }
+
+  /** Of these organizations, as far as they exist. */
+  Future<List<Standing>> list(List<String> orgs, Month month) {
+    List<Object> parameters = new ArrayList<>();
+    parameters.add(month.startMillis());
+    parameters.addAll(orgs);
+    return orgs.isEmpty()
+        ? Future.succeededFuture(List.of())
+        : database.read(
+            STANDING
+                + "o.org_id IN ("
+                + String.join(", ", Collections.nCopies(orgs.size(), "?"))
+                + ")",
+            parameters,
+            AccountStore::standing);
+  }
+
+  /** Of a page of all organizations that have clusters. */
+  Future<List<Standing>> listAfter(String after, Month month, int limit) {
+    return database.read(
+        STANDING
+            + "o.org_id > ? AND EXISTS (SELECT 1 FROM cluster c WHERE c.org_id = o.org_id)"
+            + " ORDER BY o.org_id LIMIT ?",
+        List.of(month.startMillis(), after, limit),
+        AccountStore::standing);
+  }
+
+  /** Organizations with a spend limit. */
+  Future<List<String>> listLimited() {
+    return database.read(
+        "SELECT org_id FROM billing_org WHERE limit_micros IS NOT NULL",
+        List.of(),
+        row -> row.text(0));
+  }
+
+  private static Standing standing(Row row) {
+    String stage = row.textOrNull(6);
+    String reason = row.textOrNull(7);
+    return new Standing(
+        row.text(0),
+        row.integerOrNull(1) != null,
+        row.integer(2),
+        Math.max(row.integer(3), row.integer(4)),
+        row.integer(10),
+        row.integerOrNull(5),
+        stage == null
+            ? HoldState.NONE
+            : new HoldState(
+                HoldState.Stage.valueOf(stage),
+                reason == null ? null : HoldState.Reason.of(reason),
+                row.integer(8),
+                row.truth(9)),
+        row.integer(11) > 0);
+  }
+
+  /** Notes up to when an organization's usage is posted. */
+  static Statement postedThrough(String orgId, long throughMillis) {
+    return Statement.of(
+        "INSERT INTO billing_org (org_id, posted_through) VALUES (?, ?)"
+            + " ON CONFLICT (org_id) DO UPDATE SET posted_through = excluded.posted_through",
+        orgId,
+        throughMillis);
+  }
+
+  /** Sets an organization's monthly limit; null for none. */
+  static Statement limit(String orgId, @Nullable Long micros) {
+    return Statement.of(
+        "INSERT INTO billing_org (org_id, limit_micros) VALUES (?, ?)"
+            + " ON CONFLICT (org_id) DO UPDATE SET limit_micros = excluded.limit_micros",
+        orgId,
+        micros);
+  }
+
+  /**
+   * Moves an organization's hold, unless somebody else has moved it first: then the commit fails
+   * with {@link #HOLD_GUARD}.
+   */
+  static List<Statement> hold(String orgId, HoldState before, HoldState after) {
+    return List.of(
+        Statement.of(
+            "INSERT INTO billing_org (org_id) VALUES (?) ON CONFLICT (org_id) DO NOTHING", orgId),
+        Statement.guarded(
+            HOLD_GUARD,
+            "UPDATE billing_org SET hold_stage = ?, hold_reason = ?, hold_since = ?,"
+                + " hold_enforced = ? WHERE org_id = ? AND hold_stage = ? AND hold_since = ?"
+                + " AND hold_enforced = ?",
+            after.stage().name(),
+            after.reason() == null ? null : after.reason().label(),
+            after.sinceMillis(),
+            after.enforced(),
+            orgId,
+            before.stage().name(),
+            before.sinceMillis(),
+            before.enforced()));
+  }
+
+  /** Fails a commit with {@link #HOLD_GUARD} unless this is an organization's hold. */
+  static Statement fence(String orgId, HoldState hold) {
+    return Statement.guarded(
+        HOLD_GUARD,
+        "UPDATE billing_org SET hold_stage = hold_stage WHERE org_id = ? AND hold_stage = ?"
+            + " AND hold_since = ? AND hold_enforced = ?",
+        orgId,
+        hold.stage().name(),
+        hold.sinceMillis(),
+        hold.enforced());
+  }
+
+  /** Up to when everybody's usage is posted; empty before the first posting. */
+  Future<Optional<Long>> findPosted() {
+    return database
+        .read(
+            "SELECT through FROM billing_posted WHERE name = ?",
+            List.of(EVERYBODY),
+            row -> row.integer(0))
+        .map(rows -> rows.stream().findFirst());
+  }
+
+  /** Sets the mark for the first time; fails with {@link #POSTED_GUARD} when it is set. */
+  Future<Void> begin(long fromMillis) {
+    return database.commit(
+        List.of(
+            Statement.guarded(
+                POSTED_GUARD,
+                "INSERT INTO billing_posted (name, through) VALUES (?, ?)"
+                    + " ON CONFLICT (name) DO NOTHING",
+                EVERYBODY,
+                fromMillis)));
+  }
+
+  /** Moves the mark; fails with {@link #POSTED_GUARD} when somebody else has moved it first. */
+  Future<Void> advance(long fromMillis, long toMillis) {
+    return database.commit(
+        List.of(
+            Statement.guarded(
+                POSTED_GUARD,
+                "UPDATE billing_posted SET through = ? WHERE name = ? AND through = ?",
+                toMillis,
+                EVERYBODY,
+                fromMillis)));
+  }
+}

@@ -1,0 +1,140 @@
+package dev.bourse.billing;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Text;
+import dev.bourse.store.Database;
+import dev.bourse.store.GuardFailed;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What operators do with organizations' money. */
+public final class BillingAdminService {
+  private final Database database;
+  private final AccountStore accounts;
+  private final LedgerStore ledger;
+  private final BillingService billing;
+  private final HoldService holds;
+  private final Clock clock;
+
+  public BillingAdminService(
+      Database database, BillingService billing, HoldService holds, Clock clock) {
+    this.database = database;
+    this.accounts = new AccountStore(database);
+    this.ledger = new LedgerStore(database);
+    this.billing = billing;
+    this.holds = holds;
+    this.clock = clock;
+  }
+
+  /** What an organization has, may spend and is held for; {@code not-found} without one. */
+  public Future<BalanceView> readBilling(String orgId) {
+    return billing.readBalance(orgId);
+  }
+
+  /**
+   * What became of a booking.
+   *
+   * @param isNew false when the same one was stored before
+   */
+  public record Booked(LedgerStore.Posting posting, boolean isNew, BalanceView balance) {}
+
+  /**
+   * Books money for an organization, and lifts its hold at once if that was what it lacked. Asking
+   * again with the same key is harmless; with another amount, or another kind, it is a {@code
+   * conflict}. Refused with {@code not-found} for no such organization.
+   *
+   * @param key the caller's own, unique among those of this organization
+   * @param micros what the organization's balance grows by; negative for an adjustment alone
+   */
+  public Future<Booked> book(
+      String actor, Ledger.Kind kind, String orgId, String key, long micros, String memo) {
+    long now = clock.millis();
+    Ledger.Transaction transaction = Ledger.given(kind, orgId, key, micros, actor, memo, now);
+    List<Statement> statements = new ArrayList<>(LedgerStore.insert(transaction));
+    statements.add(
+        AuditStore.insert(
+            new AuditRow(
+                now,
+                orgId,
+                actor,
+                "billing_" + kind.label(),
+                orgId,
+                "amount_micros=" + micros + " idempotency_key=" + Text.shown(key))));
+    return accounts
+        .get(orgId, Month.at(now))
+        .compose(exists -> database.commit(statements))
+        .map(true)
+        .recover(
+            e ->
+                e instanceof GuardFailed failed && failed.guard().equals(LedgerStore.KEY_GUARD)
+                    ? Future.succeededFuture(false)
+                    : Future.failedFuture(e))
+        .compose(
+            isNew ->
+                ledger
+                    .find(transaction.key())
+                    .map(found -> same(found.orElseThrow(), kind, micros, key))
+                    .compose(
+                        posting ->
+                            check(orgId).map(p -> new Booked(posting, isNew, billing.view(p)))));
+  }
+
+  /** What is stored must not read as if nothing had been. */
+  private Future<Position> check(String orgId) {
+    return holds.check(orgId).recover(e -> Future.failedFuture(ApiError.storedOnly()));
+  }
+
+  private static LedgerStore.Posting same(
+      LedgerStore.Posting stored, Ledger.Kind kind, long micros, String key) {
+    if (stored.kind() != kind || stored.micros() != micros) {
+      throw ApiError.of(
+              ErrorCode.CONFLICT,
+              "idempotency_key: "
+                  + Text.shown(key)
+                  + " is of a "
+                  + stored.kind().label()
+                  + " of "
+                  + stored.micros()
+                  + " micro-dollars; nothing was written")
+          .with("reason", "exists");
+    }
+    return stored;
+  }
+
+  /**
+   * Sets an organization's monthly spend limit, or takes it away; a hold that it caused is lifted
+   * at once when it no longer does. Refused with {@code not-found} for no such organization.
+   *
+   * @param micros at least 0; null for no limit
+   */
+  public Future<BalanceView> limit(String actor, String orgId, @Nullable Long micros) {
+    long now = clock.millis();
+    AuditRow row =
+        new AuditRow(
+            now,
+            orgId,
+            actor,
+            micros == null ? "spend_limit_clear" : "spend_limit_set",
+            orgId,
+            micros == null ? "" : "limit_micros=" + micros);
+    return accounts
+        .get(orgId, Month.at(now))
+        .compose(
+            exists ->
+                database.commit(List.of(AccountStore.limit(orgId, micros), AuditStore.insert(row))))
+        .compose(stored -> check(orgId))
+        .map(billing::view);
+  }
+
+  /** Adds the whole ledger up and tells what does not fit. */
+  public Future<LedgerStore.Report> verify() {
+    return ledger.verify();
+  }
+}

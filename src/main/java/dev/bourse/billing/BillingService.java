@@ -1,0 +1,259 @@
+package dev.bourse.billing;
+
+import dev.bourse.access.Principal;
+import dev.bourse.billing.Usage.Line;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Page;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** What organizations read of their money. */
+public final class BillingService {
+  private final Positions positions;
+  private final UsageStore usage;
+  private final LedgerStore ledger;
+  private final Clusters clusters;
+  private final BillingConfig config;
+  private final Clock clock;
+
+  /**
+   * @param protectionMillis how long a node is protected after it became active
+   */
+  public BillingService(
+      Database database,
+      Clusters clusters,
+      BillingConfig config,
+      long protectionMillis,
+      Clock clock) {
+    this.positions = new Positions(database, clusters, protectionMillis, clock);
+    this.usage = new UsageStore(database);
+    this.ledger = new LedgerStore(database);
+    this.clusters = clusters;
+    this.config = config;
+    this.clock = clock;
+  }
+
+  /** What the caller's organization has, may spend and is held for. */
+  public Future<BalanceView> readBalance(Principal caller) {
+    return positions.get(caller.org().orgId()).map(this::view);
+  }
+
+  /** The same of any organization; {@code not-found} when there is none. */
+  Future<BalanceView> readBalance(String orgId) {
+    return positions.get(orgId).map(this::view);
+  }
+
+  BalanceView view(Position position) {
+    return new BalanceView(
+        position,
+        positions.committedMicros(position.standing().orgId(), position.atMillis()),
+        clusters.switches(),
+        config.noticeMillis());
+  }
+
+  /**
+   * A line, and whether it is in the ledger; one that is not may still grow.
+   *
+   * @param posted whether nothing of it can change any more
+   */
+  public record UsageLine(Line line, boolean posted) {}
+
+  /**
+   * A part of the lines of an organization.
+   *
+   * @param cluster only this one's; empty for all, or the one the caller is bound to
+   * @param fromMillis of hours that begin at or after this moment
+   * @param toMillis of hours that begin before this moment
+   * @param after the {@link #cursor} of the last line of the page before
+   * @param limit lines of a page
+   */
+  public record UsageQuery(
+      Optional<String> cluster,
+      long fromMillis,
+      long toMillis,
+      Optional<String> after,
+      int limit) {}
+
+  /** The moment from which usage is shown unless the caller says: the month's beginning. */
+  public long monthStartMillis() {
+    return Month.at(clock.millis()).startMillis();
+  }
+
+  /** Where the page after this line begins. */
+  public static String cursor(UsageLine line) {
+    return UsageCursor.after(line.line()).text();
+  }
+
+  /**
+   * A page of lines by hour and cluster. Refused with {@code not-found} for a cluster that is not
+   * the organization's, {@code forbidden} for one the caller's token is not bound to.
+   */
+  public Future<Page<UsageLine>> listUsage(Principal caller, UsageQuery query) {
+    Optional<String> cluster = cluster(caller, query.cluster());
+    UsageCursor after = UsageCursor.parse(query.after());
+    String orgId = caller.org().orgId();
+    return positions
+        .get(orgId)
+        .compose(
+            position -> {
+              // What is posted up to here is posted for good, so the two halves fit.
+              long through = position.standing().throughMillis();
+              return usage
+                  .listPosted(
+                      orgId,
+                      cluster,
+                      query.fromMillis(),
+                      Math.min(through, query.toMillis()),
+                      after,
+                      query.limit() + 1)
+                  .map(
+                      posted -> {
+                        List<UsageLine> lines = new ArrayList<>();
+                        posted.forEach(line -> lines.add(new UsageLine(line, true)));
+                        position.accrued().stream()
+                            .filter(line -> line.hourMillis() >= query.fromMillis())
+                            .filter(line -> line.hourMillis() < query.toMillis())
+                            .filter(line -> cluster.isEmpty() || isOf(line, cluster.get()))
+                            .filter(after::isBefore)
+                            .limit(Math.max(0, query.limit() + 1 - lines.size()))
+                            .forEach(line -> lines.add(new UsageLine(line, false)));
+                        return Page.of(lines, query.limit());
+                      });
+            });
+  }
+
+  private static boolean isOf(Line line, String cluster) {
+    return line.cluster().equals(cluster);
+  }
+
+  /** A line and the stretches of time it is the sum of. */
+  public record Working(Line line, List<Usage.Span> spans) {}
+
+  /**
+   * How one line comes about, computed anew from the change points; empty spans for an hour in
+   * which nothing was billed. Refused as {@link #listUsage}.
+   */
+  public Future<Working> readUsageWorking(Principal caller, String cluster, long atMillis) {
+    cluster(caller, Optional.of(cluster));
+    long hour = Usage.hourOf(atMillis);
+    long end = Math.min(hour + Usage.HOUR_MILLIS, clock.millis());
+    return usage
+        .listFacts(List.of(caller.org().orgId()), hour, end)
+        .map(
+            billed -> {
+              List<Usage.Span> spans =
+                  billed.stream()
+                      .filter(b -> b.facts().cluster().equals(cluster))
+                      .flatMap(b -> Usage.spans(b.facts(), hour, end).stream())
+                      .toList();
+              return new Working(
+                  new Line(
+                      cluster,
+                      hour,
+                      spans.stream().mapToLong(Usage.Span::gpuMillis).sum(),
+                      spans.stream().mapToLong(Usage.Span::centGpuMillis).sum()),
+                  spans);
+            });
+  }
+
+  private Optional<String> cluster(Principal caller, Optional<String> named) {
+    if (named.isPresent()) {
+      if (clusters
+          .find(named.get())
+          .filter(view -> view.cluster().orgId().equals(caller.org().orgId()))
+          .isEmpty()) {
+        throw ApiError.notFound("cluster", named.get());
+      }
+      if (caller.cluster() != null && !caller.cluster().equals(named.get())) {
+        throw ApiError.of(
+            ErrorCode.FORBIDDEN,
+            "the token is bound to cluster "
+                + caller.cluster()
+                + " and cannot read of "
+                + named.get());
+      }
+    }
+    return named.or(() -> Optional.ofNullable(caller.cluster()));
+  }
+
+  /** Every month's statement, newest first. */
+  public Future<List<MonthStatement>> listStatements(Principal caller) {
+    String orgId = caller.org().orgId();
+    return positions
+        .get(orgId)
+        .compose(
+            position -> ledger.listMoved(orgId).map(moved -> MonthStatement.all(moved, position)));
+  }
+
+  /** A month's statement by cluster. */
+  public record Detailed(MonthStatement statement, List<MonthStatement.ClusterPart> clusters) {}
+
+  /**
+   * One month's statement. Refused with {@code not-found} for a month before anything happened or
+   * that is yet to come.
+   */
+  public Future<Detailed> readStatement(Principal caller, Month month) {
+    String orgId = caller.org().orgId();
+    return positions
+        .get(orgId)
+        .compose(
+            position ->
+                ledger
+                    .listMoved(orgId)
+                    .map(moved -> find(MonthStatement.all(moved, position), month))
+                    .compose(
+                        statement ->
+                            usage
+                                .listTotals(
+                                    orgId,
+                                    month.startMillis(),
+                                    Math.min(
+                                        month.endMillis(), position.standing().throughMillis()))
+                                .map(
+                                    posted ->
+                                        new Detailed(statement, parts(posted, position, month)))));
+  }
+
+  private static MonthStatement find(List<MonthStatement> all, Month month) {
+    return all.stream()
+        .filter(statement -> statement.month().equals(month))
+        .findFirst()
+        .orElseThrow(() -> ApiError.notFound("statement", month.toString()));
+  }
+
+  private static List<MonthStatement.ClusterPart> parts(
+      List<UsageStore.Total> posted, Position position, Month month) {
+    Map<String, long[]> sums = new TreeMap<>();
+    posted.forEach(t -> sums.put(t.cluster(), new long[] {t.gpuMillis(), t.amountMicros()}));
+    for (Line line : position.accrued()) {
+      if (Month.at(line.hourMillis()).equals(month)) {
+        long[] sum = sums.computeIfAbsent(line.cluster(), name -> new long[2]);
+        sum[0] += line.gpuMillis();
+        sum[1] += line.amountMicros();
+      }
+    }
+    List<MonthStatement.ClusterPart> parts = new ArrayList<>();
+    sums.forEach(
+        (cluster, sum) -> parts.add(new MonthStatement.ClusterPart(cluster, sum[0], sum[1])));
+    return parts;
+  }
+
+  /**
+   * A page of the organization's ledger, newest first.
+   *
+   * @param before only transactions below this id
+   */
+  public Future<Page<LedgerStore.Posting>> listLedger(Principal caller, long before, int limit) {
+    return ledger
+        .list(caller.org().orgId(), before, limit + 1)
+        .map(fetched -> Page.of(fetched, limit));
+  }
+}

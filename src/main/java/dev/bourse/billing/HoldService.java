@@ -1,0 +1,195 @@
+package dev.bourse.billing;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterOwners;
+import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.Steering;
+import dev.bourse.capacity.Switches;
+import dev.bourse.store.Database;
+import dev.bourse.store.GuardFailed;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Moves the holds of organizations and puts them on their clusters, those that were made since too.
+ * {@link #step} looks at everybody, a page at a time; {@link #check} at one after a payment.
+ */
+public final class HoldService {
+  private static final Logger LOG = LoggerFactory.getLogger(HoldService.class);
+
+  /** How often one look is begun anew because somebody else moved the hold meanwhile. */
+  private static final int CHECKS = 5;
+
+  /** Actor of all that billing does by itself. */
+  static final String ACTOR = "system:billing";
+
+  /**
+   * While posting is further behind than this, looking at everybody would compute long stretches of
+   * usage again and again; posting catches up within seconds or minutes.
+   */
+  private static final long MAX_BEHIND_MILLIS = 4 * Usage.HOUR_MILLIS;
+
+  private final Database database;
+  private final AccountStore accounts;
+  private final Positions positions;
+  private final Clusters clusters;
+  private final ClusterOwners owners;
+  private final BillingConfig config;
+  private final Clock clock;
+
+  // Touched by one step at a time.
+  private String after = "";
+
+  /**
+   * @param protectionMillis how long a node is protected after it became active
+   */
+  public HoldService(
+      Database database,
+      Clusters clusters,
+      ClusterOwners owners,
+      BillingConfig config,
+      long protectionMillis,
+      Clock clock) {
+    this.database = database;
+    this.accounts = new AccountStore(database);
+    this.positions = new Positions(database, clusters, protectionMillis, clock);
+    this.clusters = clusters;
+    this.owners = owners;
+    this.config = config;
+    this.clock = clock;
+  }
+
+  /** Looks at some organizations; whether there are more in this round. */
+  public Future<Boolean> step() {
+    return accounts
+        .findPosted()
+        .compose(
+            through ->
+                through.isEmpty() || clock.millis() - through.get() > MAX_BEHIND_MILLIS
+                    ? Future.succeededFuture(false)
+                    : checkSome());
+  }
+
+  private Future<Boolean> checkSome() {
+    return positions
+        .listAfter(after)
+        .compose(
+            page -> {
+              boolean isMore = page.size() == Positions.ORGS_PER_READ;
+              after = isMore ? page.get(page.size() - 1).standing().orgId() : "";
+              List<Future<Position>> moved = new ArrayList<>();
+              page.forEach(
+                  position ->
+                      moved.add(
+                          move(position)
+                              .recover(
+                                  e ->
+                                      isMoved(e)
+                                          ? Future.succeededFuture(position)
+                                          : Future.failedFuture(e))));
+              return Future.join(moved).map(isMore);
+            });
+  }
+
+  /** Looks at one organization now; answers what it comes to. */
+  Future<Position> check(String orgId) {
+    return check(orgId, CHECKS);
+  }
+
+  private Future<Position> check(String orgId, int checksLeft) {
+    return positions
+        .get(orgId)
+        .compose(this::move)
+        .recover(
+            e ->
+                isMoved(e) && checksLeft > 1
+                    ? check(orgId, checksLeft - 1)
+                    : Future.failedFuture(e));
+  }
+
+  private Future<Position> move(Position position) {
+    AccountStore.Standing standing = position.standing();
+    HoldState before = standing.hold();
+    Switches switches = clusters.switches();
+    HoldState next =
+        before.next(
+            position.shortfall(switches.billingHoldEnforced(), switches.spendLimitEnforced()),
+            config.graceMillis(),
+            config.noticeMillis(),
+            position.atMillis());
+    if (next.equals(before)) {
+      return before.equals(HoldState.NONE)
+          ? Future.succeededFuture(position)
+          : putOnClusters(standing.orgId(), before).map(position);
+    }
+    List<Statement> statements = new ArrayList<>(AccountStore.hold(standing.orgId(), before, next));
+    statements.add(
+        AuditStore.insert(
+            new AuditRow(
+                clock.millis(),
+                standing.orgId(),
+                ACTOR,
+                "billing_hold",
+                standing.orgId(),
+                next.shown())));
+    return database
+        .commit(statements)
+        .compose(stored -> putOnClusters(standing.orgId(), next))
+        .map(
+            put ->
+                new Position(
+                    new AccountStore.Standing(
+                        standing.orgId(),
+                        standing.retired(),
+                        standing.postedMicros(),
+                        standing.throughMillis(),
+                        standing.postedMonthMicros(),
+                        standing.limitMicros(),
+                        next,
+                        standing.everUsed()),
+                    position.accrued(),
+                    position.atMillis()));
+  }
+
+  /** Whether somebody else has moved the hold first, and puts it on the clusters. */
+  private static boolean isMoved(Throwable e) {
+    return e instanceof GuardFailed failed && failed.guard().equals(AccountStore.HOLD_GUARD);
+  }
+
+  /** A cluster that cannot be reached now is put right in the next round. */
+  private Future<Void> putOnClusters(String orgId, HoldState state) {
+    @Nullable Hold hold = state.onClusters(config.noticeMillis());
+    List<Future<Cluster>> put = new ArrayList<>();
+    for (ClusterView view : positions.clustersOf(orgId)) {
+      if (!Objects.equals(view.cluster().hold(), hold)) {
+        // What was found out before a payment must not undo what the payment did.
+        put.add(
+            owners.submit(
+                view.cluster().name(),
+                Steering.billingHold(hold),
+                List.of(AccountStore.fence(orgId, state))));
+      }
+    }
+    return Future.join(put)
+        .<Void>mapEmpty()
+        .recover(
+            e -> {
+              if (isMoved(e)) {
+                return Future.succeededFuture();
+              }
+              LOG.warn("the hold of {} is not on all its clusters: {}", orgId, e.toString());
+              return Future.succeededFuture();
+            });
+  }
+}

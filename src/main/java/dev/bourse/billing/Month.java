@@ -1,0 +1,54 @@
+package dev.bourse.billing;
+
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.YearMonth;
+import java.time.ZoneOffset;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/** A calendar month in UTC: the span of a statement and of a spend limit. */
+public record Month(YearMonth yearMonth) {
+  private static final Pattern SHAPE = Pattern.compile("[0-9]{4}-[0-9]{2}");
+
+  /** The month that a moment lies in. */
+  public static Month at(long millis) {
+    return new Month(YearMonth.from(Instant.ofEpochMilli(millis).atZone(ZoneOffset.UTC)));
+  }
+
+  /** A month written as {@code 2026-11}; empty for a text that names none. */
+  public static Optional<Month> parse(String text) {
+    try {
+      return SHAPE.matcher(text).matches()
+          ? Optional.of(new Month(YearMonth.parse(text)))
+          : Optional.empty();
+    } catch (DateTimeException noSuchMonth) {
+      return Optional.empty();
+    }
+  }
+
+  /** As stored: 202611 for November 2026. */
+  long number() {
+    return yearMonth.getYear() * 100L + yearMonth.getMonthValue();
+  }
+
+  static Month ofNumber(long number) {
+    return new Month(YearMonth.of(Math.toIntExact(number / 100), Math.toIntExact(number % 100)));
+  }
+
+  /** Its first millisecond. */
+  public long startMillis() {
+    return yearMonth.atDay(1).atStartOfDay(ZoneOffset.UTC).toInstant().toEpochMilli();
+  }
+
+  /** The first millisecond after it. */
+  public long endMillis() {
+    return new Month(yearMonth.plusMonths(1)).startMillis();
+  }
+
+  /** {@code 2026-11}. */
+  @Override
+  public String toString() {
+    return yearMonth.toString();
+  }
+}

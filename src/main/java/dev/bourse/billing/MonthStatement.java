@@ -1,0 +1,78 @@
+package dev.bourse.billing;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+
+/**
+ * What happened to an organization's balance in one month, in micro-dollars. The closing balance of
+ * a month is the opening balance of the next.
+ *
+ * @param isFinal whether nothing of the month can change any more
+ * @param usageMicros what was billed; positive
+ * @param creditMicros what was given for nothing
+ * @param paymentMicros what was paid
+ * @param adjustmentMicros credits taken back; negative
+ */
+public record MonthStatement(
+    Month month,
+    boolean isFinal,
+    long openingMicros,
+    long usageMicros,
+    long creditMicros,
+    long paymentMicros,
+    long adjustmentMicros) {
+
+  /** The balance at its end, or now. */
+  public long closingMicros() {
+    return openingMicros - usageMicros + creditMicros + paymentMicros + adjustmentMicros;
+  }
+
+  /** A cluster's part of a month. */
+  public record ClusterPart(String cluster, long gpuMillis, long amountMicros) {}
+
+  /** Every month from the first in which anything happened to the present, newest first. */
+  static List<MonthStatement> all(List<LedgerStore.Moved> moved, Position position) {
+    TreeMap<Long, long[]> months = new TreeMap<>();
+    for (LedgerStore.Moved sum : moved) {
+      parts(months, sum.month())[part(sum.kind())] += sum.micros();
+    }
+    for (Usage.Line line : position.accrued()) {
+      parts(months, Month.at(line.hourMillis()))[part(Ledger.Kind.USAGE)] -= line.amountMicros();
+    }
+    Month present = Month.at(position.atMillis());
+    parts(months, present);
+    List<MonthStatement> statements = new ArrayList<>();
+    long opening = 0;
+    Month month = Month.ofNumber(months.firstKey());
+    while (month.number() <= present.number()) {
+      long[] sums = months.getOrDefault(month.number(), new long[4]);
+      MonthStatement statement =
+          new MonthStatement(
+              month,
+              month.endMillis() <= position.standing().throughMillis(),
+              opening,
+              -sums[0],
+              sums[1],
+              sums[2],
+              sums[3]);
+      statements.add(0, statement);
+      opening = statement.closingMicros();
+      month = Month.at(month.endMillis());
+    }
+    return statements;
+  }
+
+  private static long[] parts(TreeMap<Long, long[]> months, Month month) {
+    return months.computeIfAbsent(month.number(), number -> new long[4]);
+  }
+
+  private static int part(Ledger.Kind kind) {
+    return switch (kind) {
+      case USAGE -> 0;
+      case CREDIT -> 1;
+      case PAYMENT -> 2;
+      case ADJUSTMENT -> 3;
+    };
+  }
+}

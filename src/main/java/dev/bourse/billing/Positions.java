@@ -1,0 +1,129 @@
+package dev.bourse.billing;
+
+import dev.bourse.billing.Usage.Line;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Works out what organizations have, used and are committed to. */
+final class Positions {
+  /** Organizations of one round of queries; each is a parameter of them. */
+  static final int ORGS_PER_READ = 50;
+
+  private final AccountStore accounts;
+  private final UsageStore usage;
+  private final Clusters clusters;
+  private final long protectionMillis;
+  private final Clock clock;
+
+  /**
+   * @param protectionMillis how long a node is protected after it became active
+   */
+  Positions(Database database, Clusters clusters, long protectionMillis, Clock clock) {
+    this.accounts = new AccountStore(database);
+    this.usage = new UsageStore(database);
+    this.clusters = clusters;
+    this.protectionMillis = protectionMillis;
+    this.clock = clock;
+  }
+
+  /** Of one organization. Fails with {@code not-found} when there is none. */
+  Future<Position> get(String orgId) {
+    long now = clock.millis();
+    return accounts
+        .get(orgId, Month.at(now))
+        .compose(standing -> withAccrued(List.of(standing), now))
+        .map(positions -> positions.get(0));
+  }
+
+  /** Of these organizations, as far as they exist. */
+  Future<List<Position>> list(List<String> orgs) {
+    Future<List<Position>> all = Future.succeededFuture(List.of());
+    for (int from = 0; from < orgs.size(); from += ORGS_PER_READ) {
+      List<String> some = orgs.subList(from, Math.min(orgs.size(), from + ORGS_PER_READ));
+      all = all.compose(before -> listSome(some).map(more -> joined(before, more)));
+    }
+    return all;
+  }
+
+  private Future<List<Position>> listSome(List<String> orgs) {
+    long now = clock.millis();
+    return accounts.list(orgs, Month.at(now)).compose(standings -> withAccrued(standings, now));
+  }
+
+  private static List<Position> joined(List<Position> before, List<Position> more) {
+    List<Position> all = new ArrayList<>(before);
+    all.addAll(more);
+    return all;
+  }
+
+  /** Of a page of the organizations that have clusters, by id. */
+  Future<List<Position>> listAfter(String after) {
+    long now = clock.millis();
+    return accounts
+        .listAfter(after, Month.at(now), ORGS_PER_READ)
+        .compose(standings -> withAccrued(standings, now));
+  }
+
+  private Future<List<Position>> withAccrued(List<AccountStore.Standing> standings, long now) {
+    long from =
+        standings.stream().mapToLong(AccountStore.Standing::throughMillis).min().orElse(now);
+    List<String> orgs = standings.stream().map(AccountStore.Standing::orgId).toList();
+    return usage
+        .listFacts(orgs, from, now)
+        .map(
+            facts -> {
+              Map<String, List<UsageStore.Billed>> byOrg = new HashMap<>();
+              facts.forEach(f -> byOrg.computeIfAbsent(f.orgId(), org -> new ArrayList<>()).add(f));
+              return standings.stream()
+                  .map(
+                      standing ->
+                          new Position(
+                              standing,
+                              lines(
+                                  byOrg.getOrDefault(standing.orgId(), List.of()),
+                                  standing.throughMillis(),
+                                  now),
+                              now))
+                  .toList();
+            });
+  }
+
+  private static List<Line> lines(List<UsageStore.Billed> billed, long from, long to) {
+    List<Line> lines = new ArrayList<>();
+    billed.forEach(cluster -> lines.addAll(Usage.lines(cluster.facts(), from, to)));
+    lines.sort(Comparator.comparingLong(Line::hourMillis).thenComparing(Line::cluster));
+    return lines;
+  }
+
+  /** What an organization's nodes are committed to cost within this month. */
+  long committedMicros(String orgId, long nowMillis) {
+    List<SpendLimit.Holder> holders = new ArrayList<>();
+    for (ClusterView view : clustersOf(orgId)) {
+      holders.add(new SpendLimit.Holder(view.cluster(), view.pool().gpusPerNode()));
+    }
+    return SpendLimit.committedMicros(holders, protectionMillis, nowMillis);
+  }
+
+  /** An organization's clusters of every surface. */
+  List<ClusterView> clustersOf(String orgId) {
+    List<ClusterView> views = new ArrayList<>();
+    for (Cluster.Kind kind : Cluster.Kind.values()) {
+      views.addAll(clusters.ofOrg(orgId, kind));
+    }
+    return views;
+  }
+
+  /** How long a grant made now commits its buyer. */
+  long windowMillis(long nowMillis) {
+    return SpendLimit.windowMillis(protectionMillis, nowMillis);
+  }
+}

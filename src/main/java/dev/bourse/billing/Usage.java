@@ -1,0 +1,193 @@
+package dev.bourse.billing;
+
+import dev.bourse.core.Price;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a cluster is billed for, from change points alone: which nodes it held, what the pool's
+ * clearing price was and what ceiling it had declared. Pure, so that anybody who has the change
+ * points comes to the same micro-dollar.
+ */
+public final class Usage {
+  /** The grain of billing: one line for each cluster and UTC hour. */
+  public static final long HOUR_MILLIS = 3_600_000;
+
+  private Usage() {}
+
+  /**
+   * A node a cluster held.
+   *
+   * @param gpus GPUs of it
+   * @param fromMillis when its grant was complete and the node active
+   * @param toMillis when its reclaim began; null while it is held
+   */
+  public record Held(int gpus, long fromMillis, @Nullable Long toMillis) {}
+
+  /**
+   * A change point of a price.
+   *
+   * @param atMillis since when
+   * @param cents cents per GPU-hour; null for none
+   */
+  public record Step(long atMillis, @Nullable Long cents) {}
+
+  /**
+   * All that bears on a cluster's bill.
+   *
+   * @param held every node it held at some time of the span asked about
+   * @param prices change points of its pool's clearing price, the one in force at the beginning of
+   *     the span among them; of several at one moment the last counts
+   * @param ceilings change points of its declared ceiling, likewise
+   */
+  public record Facts(String cluster, List<Held> held, List<Step> prices, List<Step> ceilings) {
+    public Facts {
+      held = List.copyOf(held);
+      prices = sorted(prices);
+      ceilings = sorted(ceilings);
+    }
+
+    private static List<Step> sorted(List<Step> steps) {
+      // Stable: what was stored later at the same moment stays later.
+      return steps.stream().sorted(Comparator.comparingLong(Step::atMillis)).toList();
+    }
+  }
+
+  /**
+   * A stretch of time over which nothing changed.
+   *
+   * @param gpus GPUs held
+   * @param rateCents what each costs, cents per GPU-hour: the lower of clearing price and ceiling
+   */
+  public record Span(
+      long fromMillis,
+      long toMillis,
+      long gpus,
+      long clearingCents,
+      long ceilingCents,
+      long rateCents) {
+
+    /** GPU-milliseconds of it. */
+    public long gpuMillis() {
+      return Math.multiplyExact(gpus, toMillis - fromMillis);
+    }
+
+    /** Rate x GPU-milliseconds. */
+    public long centGpuMillis() {
+      return Math.multiplyExact(rateCents, gpuMillis());
+    }
+  }
+
+  /**
+   * What a cluster is billed for one UTC hour.
+   *
+   * @param hourMillis the hour's beginning
+   * @param gpuMillis GPU-milliseconds billed
+   * @param centGpuMillis the sum of rate x GPU-milliseconds over the hour
+   */
+  public record Line(String cluster, long hourMillis, long gpuMillis, long centGpuMillis) {
+    /** The amount in micro-dollars, rounded down: once for each line and nowhere else. */
+    public long amountMicros() {
+      return centGpuMillis / Price.CENT_GPU_MILLIS_PER_MICRO;
+    }
+  }
+
+  /** The hour that a moment lies in. */
+  public static long hourOf(long millis) {
+    return Math.floorDiv(millis, HOUR_MILLIS) * HOUR_MILLIS;
+  }
+
+  /**
+   * What is billed from one moment up to another, in order, no span reaching over a full hour.
+   * Nothing is billed while no price is in force.
+   *
+   * @throws ArithmeticException when an hour of it costs more than 25 billion dollars
+   */
+  public static List<Span> spans(Facts facts, long fromMillis, long toMillis) {
+    TreeMap<Long, Long> changes = new TreeMap<>();
+    for (Held held : facts.held()) {
+      long begin = Math.max(fromMillis, held.fromMillis());
+      long end = held.toMillis() == null ? toMillis : Math.min(toMillis, held.toMillis());
+      if (begin < end) {
+        changes.merge(begin, (long) held.gpus(), Long::sum);
+        changes.merge(end, (long) -held.gpus(), Long::sum);
+      }
+    }
+    if (changes.isEmpty()) {
+      return List.of();
+    }
+    long first = changes.firstKey();
+    long last = changes.lastKey();
+    for (long hour = hourOf(first) + HOUR_MILLIS; hour < last; hour += HOUR_MILLIS) {
+      changes.putIfAbsent(hour, 0L);
+    }
+    List<Step> steps = new ArrayList<>(facts.prices());
+    steps.addAll(facts.ceilings());
+    for (Step step : steps) {
+      if (first < step.atMillis() && step.atMillis() < last) {
+        changes.putIfAbsent(step.atMillis(), 0L);
+      }
+    }
+    return sweep(facts, changes);
+  }
+
+  private static List<Span> sweep(Facts facts, SortedMap<Long, Long> changes) {
+    List<Span> spans = new ArrayList<>();
+    Cursor price = new Cursor(facts.prices());
+    Cursor ceiling = new Cursor(facts.ceilings());
+    long gpus = 0;
+    long since = changes.firstKey();
+    for (Map.Entry<Long, Long> change : changes.entrySet()) {
+      long at = change.getKey();
+      Long clearing = price.at(since);
+      Long most = ceiling.at(since);
+      if (gpus > 0 && clearing != null && most != null) {
+        spans.add(new Span(since, at, gpus, clearing, most, Math.min(clearing, most)));
+      }
+      gpus += change.getValue();
+      since = at;
+    }
+    return spans;
+  }
+
+  /** Walks change points forward in time. */
+  private static final class Cursor {
+    private final List<Step> steps;
+    private int next;
+
+    Cursor(List<Step> steps) {
+      this.steps = steps;
+    }
+
+    /** The value in force at a moment no earlier than the last one asked for. */
+    @Nullable Long at(long millis) {
+      while (next < steps.size() && steps.get(next).atMillis() <= millis) {
+        next++;
+      }
+      return next == 0 ? null : steps.get(next - 1).cents();
+    }
+  }
+
+  /** The lines of a span of time, by hour; hours in which nothing is billed have none. */
+  public static List<Line> lines(Facts facts, long fromMillis, long toMillis) {
+    TreeMap<Long, Line> byHour = new TreeMap<>();
+    for (Span span : spans(facts, fromMillis, toMillis)) {
+      long hour = hourOf(span.fromMillis());
+      byHour.merge(
+          hour,
+          new Line(facts.cluster(), hour, span.gpuMillis(), span.centGpuMillis()),
+          (a, b) ->
+              new Line(
+                  facts.cluster(),
+                  hour,
+                  Math.addExact(a.gpuMillis(), b.gpuMillis()),
+                  Math.addExact(a.centGpuMillis(), b.centGpuMillis())));
+    }
+    return List.copyOf(byHour.values());
+  }
+}

@@ -1,0 +1,255 @@
+package dev.bourse.billing;
+
+import dev.bourse.billing.Usage.Facts;
+import dev.bourse.billing.Usage.Held;
+import dev.bourse.billing.Usage.Line;
+import dev.bourse.billing.Usage.Step;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Reads of the change points that bills follow from, and the rows of lines posted. */
+final class UsageStore {
+  private final Database database;
+
+  UsageStore(Database database) {
+    this.database = database;
+  }
+
+  /** A cluster's facts and whose it is. */
+  record Billed(String orgId, Facts facts) {}
+
+  private record Node(String orgId, String cluster, String pool, Held held) {}
+
+  /** A change point and the cluster or pool it is of. */
+  private record Change(String of, Step step) {}
+
+  /**
+   * The facts of every cluster of these organizations that held an active node between two moments.
+   *
+   * @param orgs at most a few dozen, each is a parameter of the queries
+   */
+  Future<List<Billed>> listFacts(List<String> orgs, long fromMillis, long toMillis) {
+    if (orgs.isEmpty()) {
+      return Future.succeededFuture(List.of());
+    }
+    return listHeld(orgs, fromMillis, toMillis)
+        .compose(
+            nodes -> {
+              List<String> pools = nodes.stream().map(Node::pool).distinct().toList();
+              Future<Map<String, List<Step>>> ceilings =
+                  nodes.isEmpty()
+                      ? Future.succeededFuture(Map.of())
+                      : ceilings(orgs, fromMillis, toMillis);
+              Future<Map<String, List<Step>>> prices = prices(pools, fromMillis, toMillis);
+              return Future.all(ceilings, prices)
+                  .map(read -> gather(nodes, ceilings.result(), prices.result()));
+            });
+  }
+
+  /** Two ranges of one index: what is held still, and what was given back since. */
+  private Future<List<Node>> listHeld(List<String> orgs, long fromMillis, long toMillis) {
+    String held =
+        "SELECT c.org_id, c.name, c.pool, p.gpus_per_node, a.active_at, a.reclaim_at"
+            + " FROM cluster c JOIN pool p ON p.name = c.pool"
+            + " JOIN allocation a ON a.cluster = c.name WHERE c.org_id IN ("
+            + marks(orgs.size())
+            + ") AND a.active_at < ? AND a.reclaim_at ";
+    List<Object> parameters = new ArrayList<>(orgs);
+    parameters.add(toMillis);
+    parameters.addAll(orgs);
+    parameters.add(toMillis);
+    parameters.add(fromMillis);
+    return database.read(
+        held + "IS NULL UNION ALL " + held + "> ? ORDER BY 1, 2, 5",
+        parameters,
+        row ->
+            new Node(
+                row.text(0),
+                row.text(1),
+                row.text(2),
+                new Held(Math.toIntExact(row.integer(3)), row.integer(4), row.integerOrNull(5))));
+  }
+
+  private Future<Map<String, List<Step>>> ceilings(
+      List<String> orgs, long fromMillis, long toMillis) {
+    String those = " WHERE c.org_id IN (" + marks(orgs.size()) + ")";
+    return steps(
+        List.of(
+            // Activity ages out; what a cluster declared last stays with the cluster.
+            changes(
+                "SELECT c.name, c.priced_at, c.ceiling_cents FROM cluster c"
+                    + those
+                    + " AND c.priced_at <= ?",
+                List.of(),
+                orgs,
+                List.of(fromMillis)),
+            changes(
+                "SELECT c.name, a.ts, a.ceiling_cents FROM cluster c JOIN activity a ON a.id ="
+                    + " (SELECT x.id FROM activity x WHERE x.cluster = c.name"
+                    + " AND x.kind = 'request' AND x.ts <= ? ORDER BY x.ts DESC, x.id DESC LIMIT 1)"
+                    + those,
+                List.of(fromMillis),
+                orgs,
+                List.of()),
+            changes(
+                "SELECT c.name, a.ts, a.ceiling_cents FROM cluster c JOIN activity a"
+                    + " ON a.cluster = c.name AND a.kind = 'request' AND a.ts > ? AND a.ts < ?"
+                    + those
+                    + " ORDER BY a.ts, a.id",
+                List.of(fromMillis, toMillis),
+                orgs,
+                List.of())));
+  }
+
+  private Future<Map<String, List<Step>>> prices(
+      List<String> pools, long fromMillis, long toMillis) {
+    if (pools.isEmpty()) {
+      return Future.succeededFuture(Map.of());
+    }
+    String those = " WHERE p.pool IN (" + marks(pools.size()) + ")";
+    String columns = "SELECT p.pool, p.ts, p.clearing_cents FROM price_point p";
+    return steps(
+        List.of(
+            changes(
+                columns
+                    + those
+                    + " AND p.ts = (SELECT MAX(x.ts) FROM price_point x"
+                    + " WHERE x.pool = p.pool AND x.ts <= ?)",
+                List.of(),
+                pools,
+                List.of(fromMillis)),
+            changes(
+                columns + those + " AND p.ts > ? AND p.ts < ?",
+                List.of(),
+                pools,
+                List.of(fromMillis, toMillis))));
+  }
+
+  private Future<List<Change>> changes(
+      String sql, List<?> first, List<String> names, List<?> last) {
+    List<Object> parameters = new ArrayList<>(first);
+    parameters.addAll(names);
+    parameters.addAll(last);
+    return database.read(
+        sql,
+        parameters,
+        row -> new Change(row.text(0), new Step(row.integer(1), row.integerOrNull(2))));
+  }
+
+  private static Future<Map<String, List<Step>>> steps(List<Future<List<Change>>> reads) {
+    return Future.all(reads)
+        .map(
+            all -> {
+              Map<String, List<Step>> steps = new HashMap<>();
+              for (Future<List<Change>> read : reads) {
+                for (Change change : read.result()) {
+                  steps.computeIfAbsent(change.of(), of -> new ArrayList<>()).add(change.step());
+                }
+              }
+              return steps;
+            });
+  }
+
+  private static String marks(int count) {
+    return String.join(", ", Collections.nCopies(count, "?"));
+  }
+
+  private static List<Billed> gather(
+      List<Node> nodes, Map<String, List<Step>> ceilings, Map<String, List<Step>> prices) {
+    Map<String, List<Node>> byCluster = new LinkedHashMap<>();
+    nodes.forEach(n -> byCluster.computeIfAbsent(n.cluster(), c -> new ArrayList<>()).add(n));
+    List<Billed> billed = new ArrayList<>();
+    byCluster.forEach(
+        (cluster, held) ->
+            billed.add(
+                new Billed(
+                    held.get(0).orgId(),
+                    new Facts(
+                        cluster,
+                        held.stream().map(Node::held).toList(),
+                        prices.getOrDefault(held.get(0).pool(), List.of()),
+                        ceilings.getOrDefault(cluster, List.of())))));
+    return billed;
+  }
+
+  /** A line to be stored; goes into the commit of its transaction. */
+  static Statement insert(String orgId, Line line) {
+    return Statement.of(
+        "INSERT INTO usage_line (org_id, hour, cluster, gpu_millis, cent_gpu_millis,"
+            + " amount_micros) VALUES (?, ?, ?, ?, ?, ?)",
+        orgId,
+        line.hourMillis(),
+        line.cluster(),
+        line.gpuMillis(),
+        line.centGpuMillis(),
+        line.amountMicros());
+  }
+
+  /**
+   * Posted lines by hour and cluster, after one of them.
+   *
+   * @param cluster only this one's; empty for all of the organization's
+   */
+  Future<List<Line>> listPosted(
+      String orgId,
+      Optional<String> cluster,
+      long fromMillis,
+      long toMillis,
+      UsageCursor after,
+      int limit) {
+    List<Object> parameters = new ArrayList<>();
+    parameters.add(orgId);
+    parameters.add(Math.max(fromMillis, after.hourMillis()));
+    parameters.add(toMillis);
+    parameters.add(after.hourMillis());
+    parameters.add(after.cluster());
+    cluster.ifPresent(parameters::add);
+    parameters.add(limit);
+    return database.read(
+        "SELECT cluster, hour, gpu_millis, cent_gpu_millis FROM usage_line"
+            + " WHERE org_id = ? AND hour >= ? AND hour < ? AND (hour > ? OR cluster > ?)"
+            + (cluster.isPresent() ? " AND cluster = ?" : "")
+            + " ORDER BY hour, cluster LIMIT ?",
+        parameters,
+        row -> new Line(row.text(0), row.integer(1), row.integer(2), row.integer(3)));
+  }
+
+  /** What one cluster used in some time. */
+  record Total(String cluster, long gpuMillis, long amountMicros) {}
+
+  /** Posted usage between two hours, by cluster. */
+  Future<List<Total>> listTotals(String orgId, long fromMillis, long toMillis) {
+    return database.read(
+        "SELECT cluster, CAST(SUM(gpu_millis) AS BIGINT), CAST(SUM(amount_micros) AS BIGINT)"
+            + " FROM usage_line WHERE org_id = ? AND hour >= ? AND hour < ?"
+            + " GROUP BY cluster ORDER BY cluster",
+        List.of(orgId, fromMillis, toMillis),
+        row -> new Total(row.text(0), row.integer(1), row.integer(2)));
+  }
+
+  /** When the first node ever became active; empty when none did. */
+  Future<Optional<Long>> findFirstActive() {
+    return database
+        .read(
+            "SELECT MIN(active_at) FROM allocation",
+            List.of(),
+            row -> Optional.ofNullable(row.integerOrNull(0)))
+        .map(rows -> rows.get(0));
+  }
+
+  /** Organizations that have clusters, by id, after one of them. */
+  Future<List<String>> listBilled(String after, int limit) {
+    return database.read(
+        "SELECT DISTINCT org_id FROM cluster WHERE org_id > ? ORDER BY org_id LIMIT ?",
+        List.of(after, limit),
+        row -> row.text(0));
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * Money: what usage costs, what organizations have, how much they may spend and what happens when
+ * they run out.
+ *
+ * <p>All amounts are whole micro-dollars. {@link dev.bourse.billing.Usage} makes the lines of a
+ * bill, one for each cluster and UTC hour, from the change points that the history reads; it is a
+ * pure function, so that anybody can recompute a line. {@link dev.bourse.billing.UsagePosting} puts
+ * each hour that is over and settled into the ledger, once; what is not posted yet is computed anew
+ * at each read. {@link dev.bourse.billing.Ledger} is double entry: entries of a transaction sum to
+ * zero, which the code checks and the commit demands once more.
+ *
+ * <p>{@link dev.bourse.billing.SpendLimit} says how much an organization may still commit to; the
+ * market asks before each tick. {@link dev.bourse.billing.HoldState} is the state machine of an
+ * organization that has run out; {@link dev.bourse.billing.HoldService} moves it and puts holds on
+ * clusters through their owners.
+ *
+ * <p>Rejected: metering each tick (a crash between two would lose or double a piece, and a tick
+ * that nobody ran would be free), a balance that is only the sum of its entries (each read would
+ * cost more than the last), and fractions of micro-dollars carried from line to line (no line could
+ * be checked by itself).
+ */
+@NullMarked
+package dev.bourse.billing;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,51 @@
+package dev.bourse.market;
+
+import dev.bourse.capacity.Cluster;
+import dev.bourse.core.Price;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What organizations may still commit to in one tick. Pure.
+ *
+ * @param remainingMicros micro-dollars left, by organization; who has no limit is absent
+ * @param windowMillis how long a new grant commits its buyer
+ */
+public record Allowance(Map<String, Long> remainingMicros, long windowMillis) {
+  /** Nobody has a limit. */
+  public static final Allowance UNLIMITED = new Allowance(Map.of(), 0);
+
+  public Allowance {
+    remainingMicros = Map.copyOf(remainingMicros);
+  }
+
+  /**
+   * How many slots, beyond those they hold, clusters can afford to bid for; who has no limit is
+   * absent. Clusters of one organization share what it has left: the highest ceiling first, for
+   * that one can win where the others do not.
+   */
+  Map<String, Integer> affordable(Collection<Cluster> clusters, int gpusPerNode) {
+    if (remainingMicros.isEmpty()) {
+      return Map.of();
+    }
+    List<Cluster> limited = new ArrayList<>(clusters);
+    limited.removeIf(cluster -> !remainingMicros.containsKey(cluster.orgId()));
+    limited.sort(
+        Comparator.comparingLong(Cluster::ceilingCents).reversed().thenComparing(Cluster::name));
+    Map<String, Long> left = new HashMap<>(remainingMicros);
+    Map<String, Integer> slots = new HashMap<>();
+    for (Cluster cluster : limited) {
+      long micros = left.getOrDefault(cluster.orgId(), 0L);
+      long cost = Price.costMicros(windowMillis, gpusPerNode, cluster.ceilingCents());
+      int pending = cluster.pending(gpusPerNode);
+      int bought = micros <= 0 ? 0 : cost == 0 ? pending : (int) Math.min(pending, micros / cost);
+      slots.put(cluster.name(), bought);
+      left.put(cluster.orgId(), micros - bought * cost);
+    }
+    return slots;
+  }
+}

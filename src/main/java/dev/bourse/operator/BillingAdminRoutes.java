@@ -1,0 +1,101 @@
+package dev.bourse.operator;
+
+import dev.bourse.billing.BillingAdminService;
+import dev.bourse.billing.BillingRoutes;
+import dev.bourse.billing.Ledger;
+import dev.bourse.billing.LedgerStore;
+import dev.bourse.core.ApiError;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+
+/** The operator contract's operations on organizations' money. */
+public final class BillingAdminRoutes {
+  private static final long MICROS_PER_CENT = 10_000;
+
+  private final BillingAdminService billing;
+
+  public BillingAdminRoutes(BillingAdminService billing) {
+    this.billing = billing;
+  }
+
+  public void bind(Operations operations) {
+    operations
+        .bind(
+            "readBilling",
+            call -> billing.readBilling(call.text("org")).map(view -> Answer.ok(view.toJson())))
+        .bind(
+            "creditBilling",
+            call -> {
+              long micros = micros(call.body(), "amount_usd");
+              return book(call, micros < 0 ? Ledger.Kind.ADJUSTMENT : Ledger.Kind.CREDIT, micros);
+            })
+        .bind(
+            "payBilling",
+            call -> book(call, Ledger.Kind.PAYMENT, micros(call.body(), "amount_usd")))
+        .bind(
+            "limitBilling",
+            call ->
+                billing
+                    .limit(
+                        call.operator().actor(), call.text("org"), micros(call.body(), "limit_usd"))
+                    .map(view -> Answer.ok(view.toJson())))
+        .bind(
+            "unlimitBilling",
+            call ->
+                billing
+                    .limit(call.operator().actor(), call.text("org"), null)
+                    .map(view -> Answer.ok(view.toJson())))
+        .bind("verifyBilling", call -> billing.verify().map(report -> Answer.ok(json(report))));
+  }
+
+  private Future<Answer> book(Call call, Ledger.Kind kind, long micros) {
+    JsonObject body = call.body();
+    if (micros == 0) {
+      throw ApiError.badField("amount_usd", body.getValue("amount_usd"), "an amount that is not 0");
+    }
+    return billing
+        .book(
+            call.operator().actor(),
+            kind,
+            call.text("org"),
+            body.getString("idempotency_key"),
+            micros,
+            body.getString("memo", ""))
+        .map(
+            booked -> {
+              JsonObject json =
+                  BillingRoutes.posting(booked.posting())
+                      .put("balance_micros", booked.balance().balanceMicros());
+              return booked.isNew() ? Answer.created(json) : Answer.ok(json);
+            });
+  }
+
+  /** A field in dollars; people who type amounts do not count micro-dollars. */
+  private static long micros(JsonObject body, String field) {
+    return Fields.cents(body, field) * MICROS_PER_CENT;
+  }
+
+  private static JsonObject json(LedgerStore.Report report) {
+    JsonArray misfits = new JsonArray();
+    report
+        .misfits()
+        .forEach(
+            misfit ->
+                misfits.add(
+                    new JsonObject()
+                        .put("account", misfit.account())
+                        .put("stored_micros", misfit.storedMicros())
+                        .put("entries_micros", misfit.entriesMicros())));
+    return new JsonObject()
+        .put("sound", report.isSound())
+        .put("transactions", report.transactions())
+        .put("accounts", report.accounts())
+        .put("sum_micros", report.sumMicros())
+        .put("unbalanced", new JsonArray(report.unbalanced()))
+        .put("misfits", misfits);
+  }
+}

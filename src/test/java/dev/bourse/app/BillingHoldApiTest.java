@@ -1,0 +1,325 @@
+package dev.bourse.app;
+
+import static dev.bourse.app.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.core.ErrorCode;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of organizations that have run out, stage by stage. */
+@EachEngine
+class BillingHoldApiTest {
+  /** Services whose holds stay in grace, stay in notice, and go on to the end. */
+  private static RunningBourse gracious;
+
+  private static RunningBourse noticing;
+  private static RunningBourse enforcing;
+  private static RunningBourse recording;
+
+  @BeforeAll
+  static void start() {
+    gracious = acting("billing.grace=1h", "billing.notice=1h");
+    noticing = acting("billing.grace=0", "billing.notice=1h");
+    enforcing = acting("billing.grace=0", "billing.notice=0");
+    recording = RunningBourse.staged(3, "billing.check-interval=20ms", "billing.grace=0");
+  }
+
+  private static RunningBourse acting(String grace, String notice) {
+    return RunningBourse.staged(
+        7,
+        "billing.check-interval=20ms",
+        "billing.hold-enforced=true",
+        "billing.spend-limit-enforced=true",
+        grace,
+        notice);
+  }
+
+  @AfterAll
+  static void stop() {
+    for (RunningBourse bourse : List.of(gracious, noticing, enforcing, recording)) {
+      bourse.close();
+    }
+  }
+
+  private static @Nullable JsonObject hold(Desk desk) {
+    return desk.state().getJsonObject("billing_hold");
+  }
+
+  private static boolean is(Desk desk, String state, @Nullable String stage, String reason) {
+    JsonObject hold = hold(desk);
+    return hold != null
+        && state.equals(hold.getString("state"))
+        && reason.equals(hold.getString("reason"))
+        && (stage == null || stage.equals(hold.getString("stage")));
+  }
+
+  /** Takes all the organization has, so that what it uses leaves it short. */
+  private static void ruin(Stage stage) {
+    credit(stage, -1_000_000, "ruin");
+  }
+
+  private static void credit(Stage stage, int usd, String key) {
+    HttpAnswer answer =
+        stage
+            .bourse()
+            .operator()
+            .post(
+                "/api/operator/orgs/" + stage.blue() + "/billing/credits",
+                new JsonObject().put("amount_usd", usd).put("idempotency_key", key));
+    assertEquals(201, answer.status(), () -> String.valueOf(answer.body()));
+  }
+
+  private static void pay(Stage stage) {
+    assertEquals(
+        201,
+        stage
+            .bourse()
+            .operator()
+            .post(
+                "/api/operator/orgs/" + stage.blue() + "/billing/payments",
+                new JsonObject().put("amount_usd", 50).put("idempotency_key", "p"))
+            .status());
+  }
+
+  private static void limit(Stage stage, double usd) {
+    stage
+        .bourse()
+        .operator()
+        .put(
+            "/api/operator/orgs/" + stage.blue() + "/billing/spend-limit",
+            new JsonObject().put("limit_usd", usd))
+        .ok();
+  }
+
+  /** A desk that holds a node and has no money, under a hold of this stage. */
+  private static Desk held(Stage stage, String state, @Nullable String stageName) {
+    Desk desk = stage.blueA();
+    desk.hold(1, 2);
+    ruin(stage);
+    until("it is held", () -> is(desk, state, stageName, "balance"));
+    return desk;
+  }
+
+  private static List<String> trail(Stage stage) {
+    return stage.bourse().audit(stage.blue(), false).stream()
+        .filter(row -> row.action().equals("billing_hold"))
+        .map(row -> row.actor() + " " + row.detail())
+        .toList();
+  }
+
+  @Test
+  void aShortfallBeginsWithAGraceThatPausesNothing() {
+    Stage stage = gracious.stage();
+    Desk desk = held(stage, "grace", null);
+
+    assertEquals(new JsonObject().put("state", "grace").put("reason", "balance"), hold(desk));
+    desk.declare(2, 2);
+    List<String> nodes = desk.untilHeld(2);
+    desk.swap(nodes.get(0)).ok();
+    assertEquals(List.of("system:billing state=grace reason=balance enforced=true"), trail(stage));
+    assertTrue(
+        desk.activity().stream()
+            .anyMatch(e -> "billing hold grace because of balance".equals(e.getString("note"))));
+  }
+
+  @Test
+  void aPaymentLiftsGraceAtOnce() {
+    Stage stage = gracious.stage();
+    Desk desk = held(stage, "grace", null);
+    pay(stage);
+
+    assertNull(hold(desk));
+    assertEquals("system:billing state=none", trail(stage).get(1));
+  }
+
+  @Test
+  void graceBecomesANoticeThatCountsDown() {
+    Stage stage = noticing.stage();
+    Desk desk = held(stage, "hold", "notice");
+
+    HttpAnswer first = desk.caller().get("/api/vm/capacity?cluster=" + desk.cluster());
+    long left = first.ok().getJsonObject("billing_hold").getLong("enforce_after_ms");
+    assertTrue(left > 0 && left <= 3_600_000, "of an hour: " + left);
+    until(
+        "it counts down",
+        () -> {
+          JsonObject hold = hold(desk);
+          return hold != null && hold.getLong("enforce_after_ms") < left;
+        });
+    HttpAnswer later = desk.caller().get("/api/vm/capacity?cluster=" + desk.cluster());
+    assertNotEquals(first.header("etag"), later.header("etag"));
+    assertEquals(
+        List.of(
+            "system:billing state=grace reason=balance enforced=true",
+            "system:billing state=notice reason=balance enforced=true"),
+        trail(stage));
+    JsonObject told = stage.blue("orgwide").get("/api/billing/balance").ok().getJsonObject("hold");
+    assertEquals("notice", told.getString("stage"));
+    assertTrue(told.getBoolean("enforced"));
+  }
+
+  @Test
+  void underNoticeARaiseIsAcceptedAndNotGranted() {
+    Stage stage = noticing.stage();
+    Desk desk = held(stage, "hold", "notice");
+    JsonObject raised = desk.declare(3, 3);
+
+    assertEquals(24, raised.getJsonObject("declared").getInteger("max_gpus"));
+    untilTicked(stage);
+    assertEquals(1, desk.allocations().size());
+    assertEquals(2, desk.state().getInteger("pending"));
+    pay(stage);
+    desk.untilHeld(3);
+  }
+
+  /** Three clearings, one of which began after this call and has been carried out. */
+  private static void untilTicked(Stage stage) {
+    for (int i = 0; i < 3; i++) {
+      String before = tick(stage);
+      until("a tick", () -> !before.equals(tick(stage)));
+    }
+  }
+
+  private static String tick(Stage stage) {
+    return Desk.objects(stage.red("bare").get("/api/market/feed").ok().getJsonArray("pools"))
+        .stream()
+        .filter(p -> p.getString("pool").equals(stage.name()))
+        .findFirst()
+        .orElseThrow()
+        .getString("tick_at");
+  }
+
+  @Test
+  void underNoticeSwapsAreRefused() {
+    Desk desk = held(noticing.stage(), "hold", "notice");
+
+    desk.swap(desk.active().get(0)).refused(ErrorCode.CLUSTER_GATED);
+    desk.declare(0, 2);
+    desk.untilHeld(0);
+  }
+
+  @Test
+  void aPaymentLiftsANotice() {
+    Stage stage = noticing.stage();
+    Desk desk = held(stage, "hold", "notice");
+    pay(stage);
+
+    assertNull(hold(desk));
+    desk.swap(desk.active().get(0)).ok();
+  }
+
+  @Test
+  void aHoldIsOnClustersMadeLaterToo() {
+    Stage stage = noticing.stage();
+    held(stage, "hold", "notice");
+    HttpAnswer made =
+        noticing
+            .operator()
+            .post(
+                "/api/operator/clusters",
+                new JsonObject()
+                    .put("name", stage.blue() + "-later")
+                    .put("org", stage.blue())
+                    .put("pool", stage.name()));
+    assertEquals(201, made.status(), () -> String.valueOf(made.body()));
+    Desk later = new Desk(stage.blue("orgwide"), stage.blue(), stage.blue() + "-later");
+    until("it is held", () -> is(later, "hold", "notice", "balance"));
+  }
+
+  @Test
+  void anEnforcedHoldTakesEverythingAndLeavesTheDeclaration() {
+    Stage stage = enforcing.stage();
+    Desk desk = stage.blueA();
+    desk.hold(2, 2);
+    JsonObject declared = desk.state().getJsonObject("declared");
+    ruin(stage);
+    until("all is reclaimed", () -> desk.allocations().isEmpty());
+
+    assertTrue(is(desk, "hold", "enforce", "balance"));
+    JsonObject hold = hold(desk);
+    assertEquals(0L, hold == null ? -1 : hold.getLong("enforce_after_ms"));
+    for (String field : List.of("max_gpus", "max_price_per_gpu_hour", "updated_at")) {
+      assertEquals(
+          declared.getValue(field), desk.state().getJsonObject("declared").getValue(field));
+    }
+    assertEquals(
+        2, desk.activity().stream().filter(e -> "hold".equals(e.getString("reason"))).count());
+    assertEquals(
+        List.of("grace", "notice", "enforce"),
+        trail(stage).stream().map(t -> t.replaceAll(".*state=(\\w+).*", "$1")).toList());
+  }
+
+  @Test
+  void aPaymentLiftsAnEnforcedHoldAndTheNodesComeBack() {
+    Stage stage = enforcing.stage();
+    Desk desk = stage.blueA();
+    desk.hold(2, 2);
+    ruin(stage);
+    until("all is reclaimed", () -> desk.allocations().isEmpty());
+    pay(stage);
+
+    assertNull(hold(desk));
+    desk.untilHeld(2);
+  }
+
+  @Test
+  void reachingTheSpendLimitIsAReasonAndARaisedLimitLiftsIt() {
+    Stage stage = noticing.stage();
+    Desk desk = stage.blueA();
+    desk.hold(1, 2);
+    limit(stage, 0);
+    until("it is held", () -> is(desk, "hold", "notice", "spend-limit"));
+    limit(stage, 1_000);
+
+    assertNull(hold(desk));
+  }
+
+  @Test
+  void whatTheSpendLimitCannotPayForIsNotBidFor() {
+    Stage stage = gracious.stage();
+    // A node is protected for an hour: 8 GPUs at $2.00 commit $16.
+    limit(stage, 40);
+    Desk desk = stage.blueA();
+    desk.addKey();
+    desk.declare(4, 2);
+    until("two are active", () -> desk.active().size() == 2);
+    untilTicked(stage);
+
+    assertEquals(2, desk.allocations().size());
+    assertEquals(2, desk.state().getInteger("pending"));
+    assertFalse(desk.state().getJsonObject("declared").getBoolean("bid_too_low"));
+    JsonObject balance = stage.blue("orgwide").get("/api/billing/balance").ok();
+    assertTrue(balance.getLong("committed_micros") > 31_000_000, balance.encode());
+    assertTrue(balance.getLong("spend_limit_remaining_micros") < 16_000_000, balance.encode());
+    limit(stage, 1_000);
+    desk.untilHeld(4);
+  }
+
+  @Test
+  void whileTheSwitchIsOffItIsRecordedAndNotActedUpon() {
+    Stage stage = recording.stage();
+    Desk desk = stage.blueA();
+    desk.hold(1, 2);
+    ruin(stage);
+    until("it is recorded", () -> !trail(stage).isEmpty());
+
+    assertEquals(List.of("system:billing state=grace reason=balance enforced=false"), trail(stage));
+    assertNull(hold(desk));
+    assertFalse(desk.state().getBoolean("billing_hold_enforced"));
+    JsonObject told = stage.blue("orgwide").get("/api/billing/balance").ok().getJsonObject("hold");
+    assertEquals("grace", told.getString("stage"));
+    assertFalse(told.getBoolean("enforced"));
+    limit(stage, 0);
+    desk.declare(2, 2);
+    desk.untilHeld(2);
+  }
+}
