@@ -36,6 +36,9 @@ final class ArchitectureTest {
           entry("blob", List.of("core")),
           entry("capacity", List.of("core", "store", "access", "audit", "edge", "nodes")),
           entry("market", List.of("core", "store", "access", "audit", "edge", "nodes", "capacity")),
+          entry(
+              "k8s",
+              List.of("core", "store", "access", "audit", "edge", "nodes", "capacity", "market")),
           entry("org", List.of("core", "store", "access", "audit", "edge")),
           entry("admin", List.of("core", "edge")),
           entry("checkpoint", List.of("core", "store", "access", "audit", "blob", "edge")),
@@ -81,6 +84,7 @@ final class ArchitectureTest {
           entry("blob", List.of("io.vertx.core", "io.vertx.core.buffer", "org.slf4j")),
           entry("capacity", List.of("io.vertx.core..", "org.slf4j")),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
+          entry("k8s", List.of("io.vertx.core..")),
           entry("org", List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
           entry("admin", List.of("io.vertx.core.json", "picocli")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
@@ -89,7 +93,7 @@ final class ArchitectureTest {
 
   /** Features whose way in is a class named for it, so that nothing else of them knows HTTP. */
   private static final List<String> BEHIND_ROUTES =
-      List.of("capacity", "market", "org", "checkpoint", "operator");
+      List.of("capacity", "market", "k8s", "org", "checkpoint", "operator");
 
   private static final String[] ENGINES = {
     "java.sql..",

@@ -30,6 +30,8 @@ import dev.bourse.capacity.SshKeyStore;
 import dev.bourse.capacity.SwitchService;
 import dev.bourse.capacity.Switches;
 import dev.bourse.edge.Operations;
+import dev.bourse.k8s.K8sRoutes;
+import dev.bourse.k8s.K8sService;
 import dev.bourse.market.MarketRoutes;
 import dev.bourse.market.MarketService;
 import dev.bourse.market.MarketStore;
@@ -207,6 +209,7 @@ final class Features {
             ground.clock());
     new CapacityRoutes(capacity, keys).bind(operations);
     new MarketRoutes(market).bind(operations);
+    new K8sRoutes(new K8sService(clusters, running, capacity::terms)).bind(operations);
     OrgService org =
         new OrgService(
             new OrgStore(database), new TrailStore(database), directory(), tokens, ground.clock());

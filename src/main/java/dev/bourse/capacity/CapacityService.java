@@ -35,7 +35,7 @@ public final class CapacityService {
       CapacityConfig config,
       Clock clock) {
     this.clusters = clusters;
-    this.access = new ClusterAccess(clusters);
+    this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
     this.owners = owners;
     this.keys = keys;
     this.activity = activity;
@@ -149,8 +149,8 @@ public final class CapacityService {
         .map(past -> new ClusterHistory(view.cluster().name(), view.pool().gpusPerNode(), past));
   }
 
-  /** The terms as they are when the command runs, not when it was queued. */
-  private Terms terms(Cluster cluster) {
+  /** What a write of a cluster is judged by as of now; commands ask when they run. */
+  public Terms terms(Cluster cluster) {
     Pool pool = clusters.view(cluster).pool();
     return new Terms(
         pool,

@@ -40,6 +40,8 @@ class ContractCoverageTest {
       "{\"title\":\"t\",\"filename\":\"f\",\"content_type\":\"text/plain\",\"bytes\":1,"
           + "\"visibility\":\"org\"}";
   private static final String SWAP = "{\"node\":\"192.0.2.1\",\"cluster\":\"acme-train\"}";
+  private static final String BID =
+      "{\"limit_price_per_gpu_hour\":2,\"expected_version\":0,\"cluster\":\"acme-k8s\"}";
   private static final String KEY = "{\"name\":\"k\",\"public_key\":\"ssh-ed25519 AAAA\"}";
   private static final String DECLARATION =
       "{\"max_gpus\":0,\"max_price_per_gpu_hour\":2,\"expected_version\":0,"
@@ -100,6 +102,23 @@ class ContractCoverageTest {
           // With a parameter it does not take, so that the callers live on.
           new Case("revokeOwnToken", "/api/org/tokens/self?cluster=acme-train", null, List.of()),
           new Case("listOrgActivity", "/api/org/activity", null, List.of()),
+          new Case("listK8sClusters", "/api/k8s/clusters", null, List.of()),
+          new Case(
+              "readK8sCluster",
+              "/api/k8s/clusters/acme-k8s",
+              null,
+              List.of("/api/k8s/clusters/globex-main")),
+          new Case("readBid", "/api/k8s/bid", null, List.of("/api/k8s/bid?cluster=globex-main")),
+          new Case(
+              "writeBid",
+              "/api/k8s/bid",
+              BID,
+              List.of("/api/k8s/bid", BID.replace("acme-k8s", "globex-k8s"))),
+          new Case(
+              "readK8sMetrics",
+              "/api/k8s/metrics",
+              null,
+              List.of("/api/k8s/metrics?cluster=globex-main")),
           new Case("readMarketFeed", "/api/market/feed", null, List.of()),
           new Case("listOrgs", ORGS, null, List.of()),
           new Case(
@@ -310,7 +329,7 @@ class ContractCoverageTest {
                       } else {
                         bare.refused(ErrorCode.FORBIDDEN);
                       }
-                      if (scope.equals("capacity:write")) {
+                      if (!scope.isEmpty() && !scope.equals("capacity:read")) {
                         reader.refused(ErrorCode.FORBIDDEN);
                       } else {
                         assertNotEquals(403, reader.status());
