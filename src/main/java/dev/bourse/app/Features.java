@@ -24,6 +24,7 @@ import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.HistoryStore;
+import dev.bourse.capacity.Previewing;
 import dev.bourse.capacity.PoolService;
 import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SshKeyStore;
@@ -206,10 +207,13 @@ final class Features {
             new HistoryStore(database),
             reads,
             ground.config().capacity(),
+            market::forecast,
             ground.clock());
     new CapacityRoutes(capacity, keys).bind(operations);
     new MarketRoutes(market).bind(operations);
-    new K8sRoutes(new K8sService(clusters, running, capacity::terms)).bind(operations);
+    Previewing previews =
+        new Previewing(clusters, capacity::terms, market::forecast, ground.clock());
+    new K8sRoutes(new K8sService(clusters, running, capacity::terms, previews)).bind(operations);
     OrgService org =
         new OrgService(
             new OrgStore(database), new TrailStore(database), directory(), tokens, ground.clock());
@@ -298,6 +302,7 @@ final class Features {
         keys,
         keyStore,
         new MarketStore(database),
+        new HistoryStore(database),
         providers,
         ground.config().market(),
         ground.clock(),

@@ -24,7 +24,11 @@ public final class CapacityService {
   private final AuditedReads reads;
   private final CapacityConfig config;
   private final Clock clock;
+  private final Previewing previewing;
 
+  /**
+   * @param market tells what the next tick would bring
+   */
   public CapacityService(
       Clusters clusters,
       ClusterOwners owners,
@@ -33,6 +37,7 @@ public final class CapacityService {
       HistoryStore history,
       AuditedReads reads,
       CapacityConfig config,
+      Forecast.Source market,
       Clock clock) {
     this.clusters = clusters;
     this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
@@ -43,6 +48,7 @@ public final class CapacityService {
     this.reads = reads;
     this.config = config;
     this.clock = clock;
+    this.previewing = new Previewing(clusters, this::terms, market, clock);
   }
 
   /** The latest snapshot; an audited read. */
@@ -75,16 +81,36 @@ public final class CapacityService {
       Optional<List<String>> release,
       long expectedVersion) {}
 
+  /**
+   * What a declaration would do at the next tick, or why it would be refused; an audited read of the
+   * capacity state. Writes nothing and leaves the write cadence alone.
+   */
+  public Future<Preview> preview(Principal caller, Declared declared) {
+    ClusterView view = access.resolve(caller, declared.cluster());
+    reads.record(
+        new AuditRow(
+            clock.millis(),
+            caller.org().orgId(),
+            caller.actor(),
+            "vm_capacity_get",
+            view.cluster().name(),
+            "preview"));
+    return previewing.preview(view.cluster(), order(caller, declared));
+  }
+
+  private static Capacity.Declare order(Principal caller, Declared declared) {
+    return new Capacity.Declare(
+        caller.actor(),
+        declared.maxGpus(),
+        declared.pricePerGpuHour(),
+        declared.release(),
+        declared.expectedVersion());
+  }
+
   /** Declares capacity; answers the state after it. */
   public Future<ClusterView> declareCapacity(Principal caller, Declared declared) {
     ClusterView view = access.resolve(caller, declared.cluster());
-    Capacity.Declare order =
-        new Capacity.Declare(
-            caller.actor(),
-            declared.maxGpus(),
-            declared.pricePerGpuHour(),
-            declared.release(),
-            declared.expectedVersion());
+    Capacity.Declare order = order(caller, declared);
     return owners
         .submit(
             view.cluster().name(),

@@ -8,6 +8,8 @@ import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Declaration;
+import dev.bourse.capacity.Preview;
+import dev.bourse.capacity.Previewing;
 import dev.bourse.capacity.Quote;
 import dev.bourse.capacity.Terms;
 import dev.bourse.core.Page;
@@ -23,15 +25,21 @@ public final class K8sService {
   private final ClusterOwners owners;
   private final ClusterAccess access;
   private final Function<Cluster, Terms> terms;
+  private final Previewing previewing;
 
   /**
    * @param terms what a write of a cluster is judged by as of now
    */
-  public K8sService(Clusters clusters, ClusterOwners owners, Function<Cluster, Terms> terms) {
+  public K8sService(
+      Clusters clusters,
+      ClusterOwners owners,
+      Function<Cluster, Terms> terms,
+      Previewing previewing) {
     this.clusters = clusters;
     this.owners = owners;
     this.access = new ClusterAccess(clusters, Cluster.Kind.K8S);
     this.terms = terms;
+    this.previewing = previewing;
   }
 
   /** A cluster's latest snapshot, and what its pool's market last published, if it has. */
@@ -92,6 +100,12 @@ public final class K8sService {
                 Capacity.declare(
                     cluster, order(caller, bid, cluster), terms.apply(cluster), now))
         .map(cluster -> readCluster(caller, Optional.of(name)));
+  }
+
+  /** What a bid would do at the next tick, or why it would be refused. Writes nothing. */
+  public Future<Preview> previewBid(Principal caller, Bid bid) {
+    Cluster standing = access.resolve(caller, bid.cluster()).cluster();
+    return previewing.preview(standing, order(caller, bid, standing));
   }
 
   /** The declaration that a bid comes to, upon a cluster as it stands. */

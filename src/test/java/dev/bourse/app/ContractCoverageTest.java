@@ -70,6 +70,12 @@ class ContractCoverageTest {
               DECLARATION,
               List.of("/api/vm/capacity", DECLARATION.replace("acme-train", "globex-main"))),
           new Case(
+              "previewCapacity",
+              "/api/vm/capacity/preview",
+              DECLARATION,
+              List.of(
+                  "/api/vm/capacity/preview", DECLARATION.replace("acme-train", "globex-main"))),
+          new Case(
               "swapNode",
               "/api/vm/capacity/swap",
               SWAP,
@@ -120,6 +126,8 @@ class ContractCoverageTest {
               null,
               List.of("/api/k8s/metrics?cluster=globex-main")),
           new Case("readMarketFeed", "/api/market/feed", null, List.of()),
+          new Case("readMarketDepth", "/api/market/depth?pool=demo-h100", null, List.of()),
+          new Case("readMarketHistory", "/api/market/history?pool=demo-h100", null, List.of()),
           new Case("listOrgs", ORGS, null, List.of()),
           new Case(
               "createOrg",
