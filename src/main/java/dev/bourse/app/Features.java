@@ -23,6 +23,8 @@ import dev.bourse.capacity.CapacityStore;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.EventRoutes;
+import dev.bourse.capacity.EventService;
 import dev.bourse.capacity.HistoryStore;
 import dev.bourse.capacity.Previewing;
 import dev.bourse.capacity.PoolService;
@@ -210,6 +212,11 @@ final class Features {
             market::forecast,
             ground.clock());
     new CapacityRoutes(capacity, keys).bind(operations);
+    EventService events =
+        new EventService(clusters, new ActivityStore(database), reads, ground.clock());
+    events.start();
+    ground.stops().push(events::stop);
+    new EventRoutes(events).bind(operations);
     new MarketRoutes(market).bind(operations);
     Previewing previews =
         new Previewing(clusters, capacity::terms, market::forecast, ground.clock());

@@ -80,6 +80,12 @@ class ContractCoverageTest {
               "/api/vm/capacity/swap",
               SWAP,
               List.of("/api/vm/capacity/swap", SWAP.replace("acme-train", "globex-main"))),
+          // With a parameter it does not take, so that no stream begins.
+          new Case(
+              "followEvents",
+              "/api/vm/events?cluster=acme-train&stop=1",
+              null,
+              List.of("/api/vm/events?cluster=globex-main")),
           new Case(
               "listActivity",
               "/api/vm/activity",
