@@ -339,8 +339,7 @@ public final class Capacity {
     return new Verdict(tooLow, unavailable);
   }
 
-  private static String detail(
-      Cluster cluster, Declare order, long ceilingCents, long version) {
+  private static String detail(Cluster cluster, Declare order, long ceilingCents, long version) {
     return "max_gpus="
         + order.maxGpus()
         + " "

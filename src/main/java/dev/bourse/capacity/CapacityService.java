@@ -82,8 +82,8 @@ public final class CapacityService {
       long expectedVersion) {}
 
   /**
-   * What a declaration would do at the next tick, or why it would be refused; an audited read of the
-   * capacity state. Writes nothing and leaves the write cadence alone.
+   * What a declaration would do at the next tick, or why it would be refused; an audited read of
+   * the capacity state. Writes nothing and leaves the write cadence alone.
    */
   public Future<Preview> preview(Principal caller, Declared declared) {
     ClusterView view = access.resolve(caller, declared.cluster());

@@ -8,8 +8,8 @@ import java.util.List;
 /**
  * What a pool's bids ask for together, without saying whose they are.
  *
- * @param levels from the highest price to the lowest; each says how many nodes are wanted at or above
- *     it, so the last one has all that are bid for
+ * @param levels from the highest price to the lowest; each says how many nodes are wanted at or
+ *     above it, so the last one has all that are bid for
  */
 public record Demand(List<Level> levels) {
   /** Levels at most: enough to draw a curve by, and an answer of a few kilobytes. */

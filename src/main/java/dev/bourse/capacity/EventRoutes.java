@@ -17,8 +17,7 @@ public final class EventRoutes {
         "followEvents",
         call -> {
           EventService.Stream stream =
-              events.open(
-                  call.principal(), call.findText("cluster"), call.header("Last-Event-ID"));
+              events.open(call.principal(), call.findText("cluster"), call.header("Last-Event-ID"));
           return Future.succeededFuture(
               new Answer.Events(sink -> stream.begin(sink.loop(), sink::send, sink::end)));
         });

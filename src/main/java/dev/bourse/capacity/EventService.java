@@ -18,12 +18,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Streams of what happens to a cluster: its state after each change, nodes granted and reclaimed, and
- * a warning when a rival comes close.
+ * Streams of what happens to a cluster: its state after each change, nodes granted and reclaimed,
+ * and a warning when a rival comes close.
  *
- * <p>An event's id is that of the entry of the stored activity it tells, or of the last one before it.
- * Ids grow with time over all processes, so a stream can go on after any of them on any process. One
- * cluster's entries are committed in the order of their ids, since each commit holds the cluster's row.
+ * <p>An event's id is that of the entry of the stored activity it tells, or of the last one before
+ * it. Ids grow with time over all processes, so a stream can go on after any of them on any
+ * process. One cluster's entries are committed in the order of their ids, since each commit holds
+ * the cluster's row.
  */
 public final class EventService {
   private static final Logger LOG = LoggerFactory.getLogger(EventService.class);
@@ -41,8 +42,7 @@ public final class EventService {
   private final Map<String, Topic> topics = new ConcurrentHashMap<>();
   private Runnable unsubscribe = () -> {};
 
-  public EventService(
-      Clusters clusters, ActivityStore activity, AuditedReads reads, Clock clock) {
+  public EventService(Clusters clusters, ActivityStore activity, AuditedReads reads, Clock clock) {
     this.clusters = clusters;
     this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
     this.activity = activity;
@@ -104,8 +104,7 @@ public final class EventService {
    * @param cluster the cluster it names, if any
    * @param lastEventId the last event the client has seen, empty for none
    */
-  public Stream open(
-      Principal caller, Optional<String> cluster, Optional<String> lastEventId) {
+  public Stream open(Principal caller, Optional<String> cluster, Optional<String> lastEventId) {
     lastEventId
         .filter(id -> !ID.matcher(id).matches())
         .ifPresent(
@@ -132,8 +131,7 @@ public final class EventService {
         .ready()
         .compose(ready -> missed(name, lastEventId))
         .onSuccess(
-            missed ->
-                subscriber.loop().execute(() -> catchUp(name, topic, subscriber, missed)))
+            missed -> subscriber.loop().execute(() -> catchUp(name, topic, subscriber, missed)))
         .onFailure(
             e -> {
               LOG.warn("events of cluster {} cannot be read: {}", name, e.toString());
@@ -185,8 +183,7 @@ public final class EventService {
                             entries ->
                                 entries.size() > DEPTH
                                     ? lost(name)
-                                    : Future.succeededFuture(
-                                        new Missed(after, entries, false))));
+                                    : Future.succeededFuture(new Missed(after, entries, false))));
   }
 
   private Future<Missed> lost(String name) {

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the next tick would bring a cluster, were the world to stay as it is until then.
  *
- * @param nodesWon declared nodes it would win beside those it holds: granted at the tick, or as soon as
- *     the node of a reclaim comes back
+ * @param nodesWon declared nodes it would win beside those it holds: granted at the tick, or as
+ *     soon as the node of a reclaim comes back
  * @param nodesGranted how many of those would be granted at the tick itself
  * @param nodesUnfilled declared nodes that would win nothing
  * @param lost ids of allocations that would be taken back

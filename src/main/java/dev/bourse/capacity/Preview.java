@@ -22,8 +22,8 @@ public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
    *
    * @param state the cluster right after the write
    * @param forecast the next tick
-   * @param victims nodes the cluster holds now and would not after that tick: those the write itself
-   *     takes first, then those the tick does
+   * @param victims nodes the cluster holds now and would not after that tick: those the write
+   *     itself takes first, then those the tick does
    * @param costCents what all nodes held and won would cost an hour, in cents
    */
   public record Expected(

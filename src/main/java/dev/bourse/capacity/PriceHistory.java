@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * @param t0Seconds start of the first bucket, epoch seconds
  * @param stepSeconds width of a bucket
  * @param clearingCents the time-weighted mean over the bucket; null where nothing cleared
- * @param admissionCents in force at the bucket's end; null where no price would have taken a seat, and
- *     before the first tick
+ * @param admissionCents in force at the bucket's end; null where no price would have taken a seat,
+ *     and before the first tick
  */
 public record PriceHistory(
     long t0Seconds,

@@ -3,8 +3,8 @@ package dev.bourse.capacity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The two highest ceilings that different organizations bid in a pool: all that is needed to tell each
- * of them what the best of its rivals bids.
+ * The two highest ceilings that different organizations bid in a pool: all that is needed to tell
+ * each of them what the best of its rivals bids.
  *
  * @param bestCents the highest ceiling per GPU-hour; 0 when nobody bids
  * @param bestOrg who bids it, null when nobody does

@@ -69,8 +69,8 @@ public final class SshKeyService {
   }
 
   /**
-   * The keys a node of this cluster would get now. None for a Kubernetes cluster's: its nodes join it
-   * by the provider's doing, and nobody logs in to them.
+   * The keys a node of this cluster would get now. None for a Kubernetes cluster's: its nodes join
+   * it by the provider's doing, and nobody logs in to them.
    */
   public List<SshKey> keysFor(Cluster cluster) {
     if (cluster.kind() == Cluster.Kind.K8S) {

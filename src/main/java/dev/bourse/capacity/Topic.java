@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All streams of one cluster's events in this process. A change is read and encoded once, however many
- * follow the cluster; changes that come while one is being read are told together.
+ * All streams of one cluster's events in this process. A change is read and encoded once, however
+ * many follow the cluster; changes that come while one is being read are told together.
  */
 final class Topic {
   private static final Logger LOG = LoggerFactory.getLogger(Topic.class);
@@ -133,8 +133,7 @@ final class Topic {
 
   static List<Told> told(List<ActivityStore.Entry> entries) {
     List<Told> told = new ArrayList<>();
-    entries.forEach(
-        e -> told.add(new Told(e.id(), EventText.node(e).orElseGet(Buffer::buffer))));
+    entries.forEach(e -> told.add(new Told(e.id(), EventText.node(e).orElseGet(Buffer::buffer))));
     return told;
   }
 

@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sending of one stream of events. What the connection does not take at once waits here, up to a
- * bound; a client beyond it is dropped, and so is one that takes nothing for as long as a silent
+ * The sending of one stream of events. What the connection does not take at once waits here, up to
+ * a bound; a client beyond it is dropped, and so is one that takes nothing for as long as a silent
  * connection may live. A comment every so often shows both ends that the other is there.
  */
 final class EventSender implements EventSink {
@@ -43,11 +43,7 @@ final class EventSender implements EventSink {
    * @param token what the caller's streams are counted by
    */
   EventSender(
-      Exchange exchange,
-      EdgeLoop loop,
-      Connections.Link link,
-      EventSource source,
-      String token) {
+      Exchange exchange, EdgeLoop loop, Connections.Link link, EventSource source, String token) {
     this.exchange = exchange;
     this.loop = loop;
     this.link = link;

@@ -6,8 +6,8 @@ import java.util.concurrent.Executor;
 /** One client's stream of server-sent events, from the side that fills it. */
 public interface EventSink {
   /**
-   * The stream's event loop: the same object for every stream of that loop, so that what many clients
-   * are told can be told in one turn of it.
+   * The stream's event loop: the same object for every stream of that loop, so that what many
+   * clients are told can be told in one turn of it.
    */
   Executor loop();
 

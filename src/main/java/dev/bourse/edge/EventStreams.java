@@ -11,8 +11,8 @@ import java.util.concurrent.Executor;
 /** The open streams of events of one event loop, and what bounds their number. */
 final class EventStreams {
   /**
-   * Of one token, over all event loops: a program follows its few clusters from a few places; more is
-   * a client that reconnects without closing.
+   * Of one token, over all event loops: a program follows its few clusters from a few places; more
+   * is a client that reconnects without closing.
    */
   static final int MAX_PER_TOKEN = 32;
 

@@ -52,8 +52,7 @@ public final class K8sRoutes {
   }
 
   private Future<Answer> readBid(Call call) {
-    return validated(
-        K8sText.bid(service.readCluster(call.principal(), call.findText("cluster"))));
+    return validated(K8sText.bid(service.readCluster(call.principal(), call.findText("cluster"))));
   }
 
   private Future<Answer> writeBid(Call call) {

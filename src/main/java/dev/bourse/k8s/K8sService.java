@@ -46,8 +46,8 @@ public final class K8sService {
   public record Seen(ClusterView view, Optional<Quote> quote) {}
 
   /**
-   * One page of the clusters that the caller reaches, by name. A token that is bound to a VM cluster
-   * reaches none.
+   * One page of the clusters that the caller reaches, by name. A token that is bound to a VM
+   * cluster reaches none.
    *
    * @param after the name to go on after, empty for the beginning
    * @param limit clusters of the page
@@ -66,8 +66,8 @@ public final class K8sService {
   /**
    * One cluster: the one named, else the token's own, else the organization's only one.
    *
-   * <p>Refused with {@code not-found}, {@code forbidden} for one that the token's binding excludes, and
-   * {@code ambiguous-cluster}.
+   * <p>Refused with {@code not-found}, {@code forbidden} for one that the token's binding excludes,
+   * and {@code ambiguous-cluster}.
    */
   public Seen readCluster(Principal caller, Optional<String> cluster) {
     return seen(access.resolve(caller, cluster));
@@ -88,8 +88,8 @@ public final class K8sService {
       long expectedVersion) {}
 
   /**
-   * Bids; answers the state after it. Judged and refused as a VM cluster's declaration is, but that no
-   * ssh key is demanded.
+   * Bids; answers the state after it. Judged and refused as a VM cluster's declaration is, but that
+   * no ssh key is demanded.
    */
   public Future<Seen> writeBid(Principal caller, Bid bid) {
     String name = access.resolve(caller, bid.cluster()).cluster().name();
@@ -97,8 +97,7 @@ public final class K8sService {
         .submit(
             name,
             (cluster, now) ->
-                Capacity.declare(
-                    cluster, order(caller, bid, cluster), terms.apply(cluster), now))
+                Capacity.declare(cluster, order(caller, bid, cluster), terms.apply(cluster), now))
         .map(cluster -> readCluster(caller, Optional.of(name)));
   }
 

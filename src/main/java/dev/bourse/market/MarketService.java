@@ -1,8 +1,8 @@
 package dev.bourse.market;
 
+import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Forecast;
 import dev.bourse.capacity.History;
 import dev.bourse.capacity.HistoryStore;
@@ -151,13 +151,12 @@ public final class MarketService {
 
   /** A pool's prices of the last so many hours, in buckets. Refused with {@code not-found}. */
   public Future<PriceHistory> readMarketHistory(String pool, double hours) {
-    return history.readPrices(
-        find(pool).name(), History.Buckets.of(hours, clock.millis()));
+    return history.readPrices(find(pool).name(), History.Buckets.of(hours, clock.millis()));
   }
 
   /**
-   * What the next tick would bring a cluster, were it as given. Refused with {@code overloaded} when
-   * {@value #MAX_FORECASTS} are being made.
+   * What the next tick would bring a cluster, were it as given. Refused with {@code overloaded}
+   * when {@value #MAX_FORECASTS} are being made.
    */
   public Future<Forecast> forecast(Cluster changed) {
     if (forecasting.incrementAndGet() > MAX_FORECASTS) {

@@ -41,8 +41,7 @@ class EventsApiTest {
     return follow(bourse, desk, lastEventId);
   }
 
-  private static EventReader follow(
-      RunningBourse service, Desk desk, @Nullable Long lastEventId) {
+  private static EventReader follow(RunningBourse service, Desk desk, @Nullable Long lastEventId) {
     return new EventReader(
         service.service().baseUrl(),
         service.secret(desk.orgId(), "orgwide"),
@@ -236,15 +235,13 @@ class EventsApiTest {
   /** Waits until a clearing that began after this call is published. */
   private static void untilTicked(Stage stage) {
     for (int tick = 0; tick < 3; tick++) {
-      String before = stage.red("bare").get("/api/market/depth?pool=" + stage.name()).header("etag");
+      String before =
+          stage.red("bare").get("/api/market/depth?pool=" + stage.name()).header("etag");
       until(
           "a tick",
           () ->
               !before.equals(
-                  stage
-                      .red("bare")
-                      .get("/api/market/depth?pool=" + stage.name())
-                      .header("etag")));
+                  stage.red("bare").get("/api/market/depth?pool=" + stage.name()).header("etag")));
     }
   }
 
@@ -256,8 +253,7 @@ class EventsApiTest {
         desk.hold(1, 2);
         until("it is active", () -> reader.state().equals(desk.state()));
         own.operator()
-            .patch(
-                "/api/operator/switches", new JsonObject().put("capacity_writes_armed", false))
+            .patch("/api/operator/switches", new JsonObject().put("capacity_writes_armed", false))
             .ok();
         until("writes are shown disarmed", () -> !reader.state().getBoolean("writes_armed"));
       }

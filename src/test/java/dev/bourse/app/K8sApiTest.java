@@ -87,8 +87,7 @@ class K8sApiTest {
     until(
         "it is priced",
         () -> read(stage).getJsonObject("pool").getValue("clearing_price_per_gpu_hour") != null);
-    assertEquals(
-        1.0, read(stage).getJsonObject("pool").getDouble("clearing_price_per_gpu_hour"));
+    assertEquals(1.0, read(stage).getJsonObject("pool").getDouble("clearing_price_per_gpu_hour"));
   }
 
   @Test
@@ -281,8 +280,7 @@ class K8sApiTest {
   void aTokenBoundToAVmClusterReachesNone() {
     try (RunningBourse demo = RunningBourse.demo()) {
       Caller bound = demo.as("acme", "bound");
-      assertEquals(
-          new JsonArray(), bound.get("/api/k8s/clusters").ok().getJsonArray("clusters"));
+      assertEquals(new JsonArray(), bound.get("/api/k8s/clusters").ok().getJsonArray("clusters"));
       bound.get("/api/k8s/bid").refused(ErrorCode.NOT_FOUND);
       bound.get("/api/k8s/bid?cluster=acme-k8s").refused(ErrorCode.FORBIDDEN);
       assertEquals(

@@ -49,7 +49,8 @@ class PreviewApiTest {
     assertEquals(0, preview.getInteger("nodes_unfilled"));
     assertEquals(new JsonArray(), preview.getJsonArray("victims"));
     assertEquals(1.0, preview.getDouble("clearing_price_per_gpu_hour"));
-    assertEquals(24.0, preview.getDouble("cost_per_hour"), "3 nodes of 8 GPUs at the reserve price");
+    assertEquals(
+        24.0, preview.getDouble("cost_per_hour"), "3 nodes of 8 GPUs at the reserve price");
     JsonObject would = preview.getJsonObject("state");
     assertEquals(1L, would.getLong("version"));
     assertEquals(24, would.getJsonObject("declared").getInteger("max_gpus"));

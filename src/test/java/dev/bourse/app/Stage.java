@@ -2,8 +2,8 @@ package dev.bourse.app;
 
 /**
  * A market of its own: a pool of four nodes in which two organizations bid. Red has two clusters
- * and a Kubernetes cluster there, and an operator-managed one that holds two nodes of another pool at half the reserve price;
- * blue has one cluster.
+ * and a Kubernetes cluster there, and an operator-managed one that holds two nodes of another pool
+ * at half the reserve price; blue has one cluster.
  */
 record Stage(RunningBourse bourse, String name, String red, String blue) {
   static final int NODES = 4;

@@ -20,8 +20,7 @@ class DemandTest {
   void aLevelHasAllThatIsWantedAtItOrAbove() {
     Demand demand = of(300, 2, 500, 1, 300, 4, 100, 1);
     assertEquals(
-        List.of(
-            new Demand.Level(500, 1), new Demand.Level(300, 7), new Demand.Level(100, 8)),
+        List.of(new Demand.Level(500, 1), new Demand.Level(300, 7), new Demand.Level(100, 8)),
         demand.levels());
     assertEquals(8, demand.nodes());
   }
@@ -60,6 +59,7 @@ class DemandTest {
     assertEquals(400, rivalry.rivalCents("b"));
     assertEquals(500, rivalry.rivalCents("c"));
     assertEquals(0, Rivalry.NONE.with("a", 300).rivalCents("a"));
-    assertEquals(0, Rivalry.NONE.with("a", 1).with("a", 300).rivalCents("a"), "not its own lower bid");
+    assertEquals(
+        0, Rivalry.NONE.with("a", 1).with("a", 300).rivalCents("a"), "not its own lower bid");
   }
 }

@@ -105,7 +105,9 @@ final class EdgeFixture implements AutoCloseable {
   }
 
   static List<Contract> contracts() {
-    return Stream.of("vm", "k8s", "org", "market", "checkpoints", "operator").map(Contract::load).toList();
+    return Stream.of("vm", "k8s", "org", "market", "checkpoints", "operator")
+        .map(Contract::load)
+        .toList();
   }
 
   /** The defaults on a free port of the loopback, without budgets. */

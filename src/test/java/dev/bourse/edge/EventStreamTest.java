@@ -10,6 +10,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.http.HttpResponse;
@@ -52,9 +53,7 @@ class EventStreamTest {
                 Set.of(),
                 new EdgeLimits(1_000, 300, 60_000, 300, 512, 65_536)),
             new Sources(
-                Clock.systemUTC(),
-                () -> System.nanoTime() + skippedNanos.get(),
-                new Random(1)));
+                Clock.systemUTC(), () -> System.nanoTime() + skippedNanos.get(), new Random(1)));
     fixture.behave(
         call ->
             Future.succeededFuture(
@@ -87,7 +86,7 @@ class EventStreamTest {
       try {
         socket.setReceiveBufferSize(4_096);
         socket.setSoTimeout(15_000);
-        socket.connect(new InetSocketAddress("127.0.0.1", fixture.port()));
+        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), fixture.port()));
         socket
             .getOutputStream()
             .write(
@@ -165,8 +164,7 @@ class EventStreamTest {
 
   @Test
   void aHeadRequestOpensNone() {
-    HttpResponse<String> answer =
-        fixture.send("HEAD", PATH, null, "Authorization", "Bearer all");
+    HttpResponse<String> answer = fixture.send("HEAD", PATH, null, "Authorization", "Bearer all");
     assertEquals(200, answer.statusCode());
     assertEquals(List.of(), sinks);
   }
@@ -264,7 +262,8 @@ class EventStreamTest {
       fixture.close();
       assertTrue(client.readsToItsEnd());
       assertEquals(1, ended.get());
-      assertTrue(System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(5), "without the drain's wait");
+      assertTrue(
+          System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(5), "without the drain's wait");
     }
   }
 }

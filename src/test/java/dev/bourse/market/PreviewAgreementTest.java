@@ -32,16 +32,19 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** A preview tells what the write and the tick after it do, on 1,000 random declarations. */
 class PreviewAgreementTest {
   private static final int DECLARATIONS = 1_000;
   private static final int NODES = 12;
+  private static final List<Hold.Stage> STAGES = List.of(Hold.Stage.values());
   private static final long TICK = 10_000;
   private static final long PROTECTION = 3 * TICK;
 
@@ -60,8 +63,7 @@ class PreviewAgreementTest {
     for (int i = 0; i < 10; i++) {
       String name = "c" + i;
       Cluster.Posture posture = i == 9 ? Cluster.Posture.STATIC : Cluster.Posture.MARKET;
-      world.put(
-          name, Cluster.created(name, "org" + i % 4, POOL.name(), Cluster.Kind.VM, posture));
+      world.put(name, Cluster.created(name, "org" + i % 4, POOL.name(), Cluster.Kind.VM, posture));
     }
     for (int i = 0; i < NODES; i++) {
       nodes.add(new Node(new Machine("n" + i, Sample.ip(i), 22, null), false, 0, 0, null));
@@ -72,7 +74,7 @@ class PreviewAgreementTest {
     for (int round = 0; round < DECLARATIONS; round++) {
       now += TICK;
       holdSometimes();
-      Cluster standing = world.get("c" + random.nextInt(10));
+      Cluster standing = cluster("c" + random.nextInt(10));
       Capacity.Declare order = order(standing);
       Terms terms =
           new Terms(POOL, null, random.nextInt(50) > 0, random.nextInt(50) > 0, Sample.CADENCE);
@@ -97,13 +99,11 @@ class PreviewAgreementTest {
           return Future.succeededFuture(tick.forecast(changed, tick.decide(nodes())));
         };
     Clock clock = Clock.fixed(Instant.ofEpochMilli(now), ZoneOffset.UTC);
-    return new Previewing(known, cluster -> terms, market, clock)
-        .preview(standing, order)
-        .result();
+    return new Previewing(known, cluster -> terms, market, clock).preview(standing, order).result();
   }
 
   /** Writes and ticks for real, and compares; what was expected, null when it was refused. */
-  private Preview.Expected agreed(
+  private Preview.@Nullable Expected agreed(
       Cluster standing, Capacity.Declare order, Terms terms, Preview preview) {
     Cluster written;
     try {
@@ -123,7 +123,7 @@ class PreviewAgreementTest {
     assertEquals(written, expected.state().cluster());
     world.put(written.name(), written);
     Clearing clearing = tickForReal().clearing();
-    Cluster after = world.get(written.name());
+    Cluster after = cluster(written.name());
     assertEquals(clearing.clearingCents(), expected.forecast().clearingCents());
     assertEquals(clearing.admissionCents(), expected.forecast().admissionCents());
     Set<String> gone = open(standing);
@@ -138,7 +138,7 @@ class PreviewAgreementTest {
       machinesFollow(now, true);
       tickForReal();
     }
-    Cluster settled = world.get(written.name());
+    Cluster settled = cluster(written.name());
     assertEquals(
         kept + expected.forecast().nodesWon(), settled.releaseOrder().size(), "won in the end");
     assertEquals(settled.pending(POOL.gpusPerNode()), expected.forecast().nodesUnfilled());
@@ -147,8 +147,8 @@ class PreviewAgreementTest {
 
   private void holdSometimes() {
     if (random.nextInt(20) == 0) {
-      Hold.Stage stage = Hold.Stage.values()[random.nextInt(3)];
-      Cluster cluster = world.get("c" + random.nextInt(10));
+      Hold.Stage stage = STAGES.get(random.nextInt(3));
+      Cluster cluster = cluster("c" + random.nextInt(10));
       Hold hold = random.nextBoolean() ? null : new Hold(stage, "balance", null);
       world.put(cluster.name(), Steering.hold(hold).apply(cluster, now).next());
     }
@@ -175,9 +175,12 @@ class PreviewAgreementTest {
     return new Capacity.Declare(Sample.ACTOR, gpus, price, release, version);
   }
 
+  private Cluster cluster(String name) {
+    return Objects.requireNonNull(world.get(name), name);
+  }
+
   private Tick tick() {
-    return new Tick(
-        POOL, Sample.views(world.values().toArray(new Cluster[0])), FRESHNESS, now);
+    return new Tick(POOL, Sample.views(world.values().toArray(new Cluster[0])), FRESHNESS, now);
   }
 
   private Tick.Nodes nodes() {
@@ -197,7 +200,7 @@ class PreviewAgreementTest {
                     new Allotment.Orders.Grant(
                         "a" + granted++, grant.nodeId(), ip, grant.replaces(), List.of()));
               }
-              Cluster cluster = world.get(name);
+              Cluster cluster = cluster(name);
               world.put(
                   name,
                   Allotment.settle(
@@ -217,16 +220,14 @@ class PreviewAgreementTest {
   /** Machines become ready and clean; some of them, unless all are to. */
   private void machinesFollow(long at, boolean cleanedOnly) {
     for (String name : List.copyOf(world.keySet())) {
-      for (Allocation a : world.get(name).allocations()) {
-        Cluster cluster = world.get(name);
-        if (a.state() == Allocation.State.RECLAIMING
-            && (cleanedOnly || random.nextInt(3) > 0)) {
+      for (Allocation a : cluster(name).allocations()) {
+        Cluster cluster = cluster(name);
+        if (a.state() == Allocation.State.RECLAIMING && (cleanedOnly || random.nextInt(3) > 0)) {
           world.put(name, Allotment.reclaimed(cluster, a.allocationId()).next());
         } else if (a.state() == Allocation.State.PROVISIONING
             && !cleanedOnly
             && random.nextInt(3) > 0) {
-          world.put(
-              name, Allotment.provisioned(cluster, a.allocationId(), PROTECTION, at).next());
+          world.put(name, Allotment.provisioned(cluster, a.allocationId(), PROTECTION, at).next());
         }
       }
     }
