@@ -30,6 +30,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Thousands of clients that follow clusters as server-sent events. Between two ticks every cluster
@@ -90,7 +91,7 @@ public final class EventClients {
       new EventClients(args).run(Integer.parseInt(args[3]));
       System.exit(0);
     } catch (Exception e) {
-      e.printStackTrace();
+      System.err.println("the clients gave up: " + e);
       System.exit(1);
     }
   }
@@ -112,7 +113,8 @@ public final class EventClients {
       bidAnew();
       declareBig(BIG_NODES - 1 - rounds % 2);
       if (tickAt() != tick) {
-        // Some grants came with a tick that the bids were to be ready for: nothing can be told of it.
+        // Some grants came with a tick that the bids were to be ready for: nothing can be told of
+        // it.
         System.err.println("the bids took longer than a tick; set aside");
         tick = awaitTick(tickAt());
         continue;
@@ -276,12 +278,12 @@ public final class EventClients {
     return at == null ? 0 : Instant.parse(at).toEpochMilli();
   }
 
-  private String send(String method, String path, String org, JsonObject body) {
+  private String send(String method, String path, String org, @Nullable JsonObject body) {
     return sending(method, path, org, body).join();
   }
 
   private CompletableFuture<String> sending(
-      String method, String path, String org, JsonObject body) {
+      String method, String path, String org, @Nullable JsonObject body) {
     HttpRequest request =
         HttpRequest.newBuilder(url.resolve(path))
             .header("Authorization", "Bearer " + token(org))
