@@ -39,6 +39,9 @@ final class ArchitectureTest {
           entry(
               "billing",
               List.of("core", "store", "access", "audit", "edge", "nodes", "capacity", "market")),
+          entry(
+              "k8s",
+              List.of("core", "store", "access", "audit", "edge", "nodes", "capacity", "market")),
           entry("org", List.of("core", "store", "access", "audit", "edge")),
           entry("pages", List.of("core")),
           entry("mail", List.of("core")),
@@ -98,6 +101,7 @@ final class ArchitectureTest {
           entry("capacity", List.of("io.vertx.core..", "org.slf4j")),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
           entry("billing", List.of("io.vertx.core..", "org.slf4j")),
+          entry("k8s", List.of("io.vertx.core..")),
           entry("org", List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
           entry(
               "pages",
@@ -122,7 +126,7 @@ final class ArchitectureTest {
 
   /** Features whose way in is a class named for it, so that nothing else of them knows HTTP. */
   private static final List<String> BEHIND_ROUTES =
-      List.of("capacity", "market", "billing", "org", "checkpoint", "mcp", "operator");
+      List.of("capacity", "market", "billing", "k8s", "org", "checkpoint", "mcp", "operator");
 
   private static final String[] ENGINES = {
     "java.sql..",

@@ -27,14 +27,19 @@ import dev.bourse.capacity.CapacityStore;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.EventRoutes;
+import dev.bourse.capacity.EventService;
 import dev.bourse.capacity.HistoryStore;
 import dev.bourse.capacity.PoolService;
+import dev.bourse.capacity.Previewing;
 import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SshKeyStore;
 import dev.bourse.capacity.SwitchService;
 import dev.bourse.capacity.Switches;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
+import dev.bourse.k8s.K8sRoutes;
+import dev.bourse.k8s.K8sService;
 import dev.bourse.market.MarketRoutes;
 import dev.bourse.market.MarketService;
 import dev.bourse.market.MarketStore;
@@ -274,9 +279,18 @@ final class Features {
             new HistoryStore(database),
             reads,
             ground.config().capacity(),
+            market::forecast,
             ground.clock());
     new CapacityRoutes(capacity, keys).bind(operations);
+    EventService events =
+        new EventService(clusters, new ActivityStore(database), reads, ground.clock());
+    events.start();
+    ground.stops().push(events::stop);
+    new EventRoutes(events).bind(operations);
     new MarketRoutes(market).bind(operations);
+    Previewing previews =
+        new Previewing(clusters, capacity::terms, market::forecast, ground.clock());
+    new K8sRoutes(new K8sService(clusters, running, capacity::terms, previews)).bind(operations);
     OrgService org =
         new OrgService(
             new OrgStore(database), new TrailStore(database), directory(), tokens, ground.clock());
@@ -379,6 +393,7 @@ final class Features {
         keys,
         keyStore,
         new MarketStore(database),
+        new HistoryStore(database),
         providers,
         new LimitedSpending(
             database, clusters, ground.config().market().protectionMillis(), ground.clock()),

@@ -14,6 +14,9 @@ public final class ActivityStore {
   /** How deep each kind of entry is read before the two are merged; older history ages out. */
   static final int DEPTH = 400;
 
+  /** By how much the clocks of processes may differ: far less than leases would stand. */
+  private static final long SKEW_MILLIS = 600_000;
+
   /** Clusters of one statement: SQLite joins at most 500 SELECTs. */
   static final int CLUSTERS_PER_READ = 100;
 
@@ -87,6 +90,61 @@ public final class ActivityStore {
                 " UNION ALL ",
                 Collections.nCopies(clusters, "SELECT * FROM (" + newestOfOne + ") AS newest"))
             + NEWEST;
+  }
+
+  /**
+   * A place in the activity.
+   *
+   * @param id the entry's
+   * @param atMillis when it was made
+   */
+  record Position(long id, long atMillis) {
+    /** Before every entry. */
+    static final Position START = new Position(0, 0);
+
+    /** The place after these entries, which are by id. */
+    Position after(List<Entry> entries) {
+      Entry last = entries.isEmpty() ? null : entries.get(entries.size() - 1);
+      return last == null ? this : new Position(last.id(), Math.max(atMillis, last.atMillis()));
+    }
+  }
+
+  /** Where a cluster's actions stand now; {@link Position#START} when there are none. */
+  Future<Position> findNewestAction(String cluster) {
+    return database
+        .read(
+            "SELECT MAX(id), MAX(ts) FROM activity WHERE cluster = ? AND kind = 'action' AND ts >="
+                + " (SELECT MAX(x.ts) FROM activity x WHERE x.cluster = ? AND x.kind = 'action')"
+                + " - CAST(? AS BIGINT)",
+            List.of(cluster, cluster, SKEW_MILLIS),
+            row ->
+                row.integerOrNull(0) == null
+                    ? Position.START
+                    : new Position(row.integer(0), row.integer(1)))
+        .map(found -> found.get(0));
+  }
+
+  /** The entry of this id; 0 is the place before all; empty when there is none. */
+  Future<Optional<Position>> findPosition(long id) {
+    return id == 0
+        ? Future.succeededFuture(Optional.of(Position.START))
+        : database
+            .read(
+                "SELECT ts FROM activity WHERE id = ?",
+                List.of(id),
+                row -> new Position(id, row.integer(0)))
+            .map(found -> found.stream().findFirst());
+  }
+
+  /** A cluster's actions after a place, by id; so many at most. */
+  Future<List<Entry>> listActionsAfter(String cluster, Position after, int limit) {
+    // By time as well, for that is what the index goes by.
+    return database.read(
+        "SELECT id, ts, cluster, kind, actor, who, max_gpus, ceiling_cents, note, reason"
+            + " FROM activity WHERE cluster = ? AND kind = 'action' AND ts >= ? AND id > ?"
+            + " ORDER BY id LIMIT ?",
+        List.of(cluster, after.atMillis() - SKEW_MILLIS, after.id(), limit),
+        ActivityStore::entry);
   }
 
   private static List<Entry> newestFirst(List<List<Entry>> lists) {

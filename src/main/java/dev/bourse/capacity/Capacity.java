@@ -53,7 +53,8 @@ public final class Capacity {
     }
     Declaration standing = cluster.declared();
     boolean isRaise = order.maxGpus() > (standing == null ? 0 : standing.maxGpus());
-    long ceilingCents = ceilingCents(order.pricePerGpuHour(), pool, isRaise ? null : standing);
+    long ceilingCents =
+        ceilingCents(order.pricePerGpuHour(), terms, cluster, isRaise ? null : standing);
     if (order.expectedVersion() != cluster.version()) {
       throw ApiError.of(
           ErrorCode.VERSION_MISMATCH,
@@ -72,7 +73,8 @@ public final class Capacity {
     if (ceilingCents < pool.reserveCents() && (isRaise || samePriced == null)) {
       throw ApiError.of(
               ErrorCode.BID_TOO_LOW,
-              "max_price_per_gpu_hour "
+              priceField(cluster)
+                  + " "
                   + Price.shown(ceilingCents)
                   + " can never clear; the lowest that can is "
                   + Price.shown(pool.reserveCents()))
@@ -104,9 +106,9 @@ public final class Capacity {
             nowMillis,
             cluster.orgId(),
             order.actor(),
-            "vm_capacity_put",
+            cluster.kind() == Cluster.Kind.VM ? "vm_capacity_put" : "k8s_bid_put",
             cluster.name(),
-            detail(order, ceilingCents, draft.version)));
+            detail(cluster, order, ceilingCents, draft.version)));
   }
 
   /**
@@ -178,11 +180,14 @@ public final class Capacity {
    * @param kept the declaration whose price may stay though the cap was lowered under it since:
    *     whoever cannot pay less must still be able to release
    */
-  private static long ceilingCents(BigDecimal price, Pool pool, @Nullable Declaration kept) {
+  private static long ceilingCents(
+      BigDecimal price, Terms terms, Cluster cluster, @Nullable Declaration kept) {
+    Pool pool = terms.pool();
     if (!Price.isWholeCents(price)) {
       throw ApiError.of(
           ErrorCode.PRICE_PRECISION,
-          "max_price_per_gpu_hour: "
+          priceField(cluster)
+              + ": "
               + Text.shown(price.toPlainString())
               + " has more than two decimals; expected whole cents");
     }
@@ -191,13 +196,22 @@ public final class Capacity {
     if (!isKept && price.compareTo(BigDecimal.valueOf(pool.capCents(), 2)) > 0) {
       throw ApiError.of(
               ErrorCode.PRICE_ABOVE_MAXIMUM,
-              "max_price_per_gpu_hour "
+              priceField(cluster)
+                  + " "
                   + Text.shown(price.toPlainString())
                   + " is above the highest accepted, "
                   + Price.shown(pool.capCents()))
           .with("maximum", Price.toUsd(pool.capCents()));
     }
     return Price.toCents(price);
+  }
+
+  /** What the cluster's surface calls the price of a declaration. */
+  private static String priceField(Cluster cluster) {
+    return switch (cluster.kind()) {
+      case VM -> "max_price_per_gpu_hour";
+      case K8S -> "limit_price_per_gpu_hour";
+    };
   }
 
   private static void requireRaisable(Cluster cluster, Terms terms) {
@@ -208,7 +222,7 @@ public final class Capacity {
               + cluster.name()
               + " is operator-managed; max_gpus can be lowered but not raised");
     }
-    if (!terms.hasSshKeys()) {
+    if (cluster.kind() == Cluster.Kind.VM && !terms.hasSshKeys()) {
       throw ApiError.of(
           ErrorCode.NO_SSH_KEYS,
           "organization "
@@ -325,10 +339,12 @@ public final class Capacity {
     return new Verdict(tooLow, unavailable);
   }
 
-  private static String detail(Declare order, long ceilingCents, long version) {
+  private static String detail(Cluster cluster, Declare order, long ceilingCents, long version) {
     return "max_gpus="
         + order.maxGpus()
-        + " max_price_per_gpu_hour="
+        + " "
+        + priceField(cluster)
+        + "="
         + Price.shown(ceilingCents)
         + order
             .release()

@@ -31,6 +31,7 @@ public final class CapacityRoutes {
     operations
         .bind("readCapacity", this::readCapacity)
         .bind("declareCapacity", this::declareCapacity)
+        .bind("previewCapacity", this::previewCapacity)
         .bind("swapNode", this::swapNode)
         .bind("listActivity", this::listActivity)
         .bind("readHistory", this::readHistory)
@@ -45,15 +46,24 @@ public final class CapacityRoutes {
   }
 
   private Future<Answer> declareCapacity(Call call) {
-    JsonObject body = call.body();
-    CapacityService.Declared declared =
-        new CapacityService.Declared(
-            Optional.ofNullable(body.getString("cluster")),
-            body.getInteger("max_gpus"),
-            new BigDecimal(body.getNumber("max_price_per_gpu_hour").toString()),
-            Optional.ofNullable(body.getJsonArray("release")).map(CapacityRoutes::texts),
-            body.getLong("expected_version"));
-    return capacity.declareCapacity(call.principal(), declared).map(CapacityRoutes::state);
+    return capacity
+        .declareCapacity(call.principal(), declared(call.body()))
+        .map(CapacityRoutes::state);
+  }
+
+  private Future<Answer> previewCapacity(Call call) {
+    return capacity
+        .preview(call.principal(), declared(call.body()))
+        .map(preview -> Answer.ok(preview.toJson()));
+  }
+
+  private static CapacityService.Declared declared(JsonObject body) {
+    return new CapacityService.Declared(
+        Optional.ofNullable(body.getString("cluster")),
+        body.getInteger("max_gpus"),
+        new BigDecimal(body.getNumber("max_price_per_gpu_hour").toString()),
+        Optional.ofNullable(body.getJsonArray("release")).map(CapacityRoutes::texts),
+        body.getLong("expected_version"));
   }
 
   private Future<Answer> swapNode(Call call) {

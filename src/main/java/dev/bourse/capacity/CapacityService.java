@@ -9,13 +9,11 @@ import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.math.BigDecimal;
 import java.time.Clock;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** The VM surface: capacity, swaps, activity and history of an organization's clusters. */
 public final class CapacityService {
@@ -31,7 +29,11 @@ public final class CapacityService {
   private final AuditedReads reads;
   private final CapacityConfig config;
   private final Clock clock;
+  private final Previewing previewing;
 
+  /**
+   * @param market tells what the next tick would bring
+   */
   public CapacityService(
       Clusters clusters,
       ClusterOwners owners,
@@ -40,9 +42,10 @@ public final class CapacityService {
       HistoryStore history,
       AuditedReads reads,
       CapacityConfig config,
+      Forecast.Source market,
       Clock clock) {
     this.clusters = clusters;
-    this.access = new ClusterAccess(clusters);
+    this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
     this.owners = owners;
     this.keys = keys;
     this.activity = activity;
@@ -50,6 +53,7 @@ public final class CapacityService {
     this.reads = reads;
     this.config = config;
     this.clock = clock;
+    this.previewing = new Previewing(clusters, this::terms, market, clock);
   }
 
   /** The latest snapshot; an audited read. */
@@ -82,6 +86,32 @@ public final class CapacityService {
       Optional<List<String>> release,
       long expectedVersion) {}
 
+  /**
+   * What a declaration would do at the next tick, or why it would be refused; an audited read of
+   * the capacity state. Writes nothing and leaves the write cadence alone.
+   */
+  public Future<Preview> preview(Principal caller, Declared declared) {
+    ClusterView view = access.resolve(caller, declared.cluster());
+    reads.record(
+        new AuditRow(
+            clock.millis(),
+            caller.org().orgId(),
+            caller.actor(),
+            "vm_capacity_get",
+            view.cluster().name(),
+            "preview"));
+    return previewing.preview(view.cluster(), order(caller, declared));
+  }
+
+  private static Capacity.Declare order(Principal caller, Declared declared) {
+    return new Capacity.Declare(
+        caller.actor(),
+        declared.maxGpus(),
+        declared.pricePerGpuHour(),
+        declared.release(),
+        declared.expectedVersion());
+  }
+
   /** Declares capacity; answers the state after it. */
   public Future<ClusterView> declareCapacity(Principal caller, Declared declared) {
     return declareCapacity(caller, declared, List.of());
@@ -95,7 +125,7 @@ public final class CapacityService {
   public Future<ClusterView> declareCapacity(
       Principal caller, Declared declared, List<Statement> fences) {
     ClusterView view = access.resolve(caller, declared.cluster());
-    Capacity.Declare order = order(caller, declared, declared.release());
+    Capacity.Declare order = order(caller, declared);
     return owners
         .submit(
             view.cluster().name(),
@@ -104,72 +134,50 @@ public final class CapacityService {
         .map(clusters::view);
   }
 
-  private static Capacity.Declare order(
-      Principal caller, Declared declared, Optional<List<String>> release) {
-    return new Capacity.Declare(
-        caller.actor(),
-        declared.maxGpus(),
-        declared.pricePerGpuHour(),
-        release,
-        declared.expectedVersion());
-  }
-
   /**
-   * What a declaration would do now.
+   * What a list of nodes to release first comes to.
    *
-   * @param after the state that would follow, entries that match no node left out
-   * @param releases public IPs of the nodes that would be reclaimed, in order; null for one without
-   * @param nominations the nominations it names, or those that stand when it names none
-   * @param replacedNominations the standing ones that it would replace
-   * @param unknownNodes entries of release that match no held node
-   * @param refusal why it would be refused as it stands, though all else of it would do
+   * @param cluster the cluster it is for
+   * @param version the cluster's version now
+   * @param release the entries that match a held node, each once; empty when none were named
+   * @param nominations the nominations that would stand
+   * @param replaced the standing ones that it would replace
+   * @param unknown entries that match no held node
+   * @param refusal what a declaration with unknown entries is refused with
    */
-  public record Preview(
-      ClusterView after,
-      List<@Nullable String> releases,
+  public record Nominated(
+      String cluster,
+      long version,
+      Optional<List<String>> release,
       List<String> nominations,
-      List<String> replacedNominations,
-      List<String> unknownNodes,
+      List<String> replaced,
+      List<String> unknown,
       Optional<ApiError> refusal) {}
 
-  /**
-   * Tells what a declaration would do, without writing anything. The cadence does not count, for
-   * the declaration itself comes later.
-   *
-   * @throws ApiError as the declaration would be refused, but for entries of release that match no
-   *     held node, which the answer tells
-   */
-  public Preview preview(Principal caller, Declared declared) {
-    ClusterView view = access.resolve(caller, declared.cluster());
-    Cluster before = view.cluster();
-    List<String> unknown = new ArrayList<>(declared.release().orElse(List.of()));
+  /** Looks up the nodes that a declaration would name; entries that match none are told apart. */
+  public Nominated nominate(
+      Principal caller, Optional<String> named, Optional<List<String>> release) {
+    ClusterView view = access.resolve(caller, named);
     Set<String> held = new HashSet<>();
-    before.releaseOrder().stream()
+    view.cluster().releaseOrder().stream()
         .map(Allocation::publicIp)
         .filter(Objects::nonNull)
         .forEach(held::add);
-    unknown.removeIf(held::contains);
     Optional<List<String>> known =
-        declared.release().map(named -> named.stream().filter(held::contains).distinct().toList());
-    Terms terms = terms(before).withoutCadence();
-    long now = clock.millis();
-    Cluster after = Capacity.declare(before, order(caller, declared, known), terms, now).next();
-    List<@Nullable String> releases = new ArrayList<>();
-    for (Allocation allocation : before.releaseOrder()) {
-      if (after.find(allocation.allocationId()).filter(Allocation::isOpen).isEmpty()) {
-        releases.add(allocation.publicIp());
-      }
-    }
+        release.map(sent -> sent.stream().filter(held::contains).distinct().toList());
+    List<String> unknown =
+        release.orElse(List.of()).stream().filter(node -> !held.contains(node)).toList();
     List<String> standing = view.nominations();
-    return new Preview(
-        clusters.view(after),
-        releases,
+    return new Nominated(
+        view.cluster().name(),
+        view.cluster().version(),
+        known,
         known.orElse(standing),
         known.isPresent() ? standing : List.of(),
         unknown,
-        unknown.isEmpty()
-            ? Optional.empty()
-            : Optional.of(Capacity.unknownNode(before, "release", unknown.get(0))));
+        unknown.stream()
+            .findFirst()
+            .map(node -> Capacity.unknownNode(view.cluster(), "release", node)));
   }
 
   /**
@@ -229,8 +237,8 @@ public final class CapacityService {
         .map(past -> new ClusterHistory(view.cluster().name(), view.pool().gpusPerNode(), past));
   }
 
-  /** The terms as they are when the command runs, not when it was queued. */
-  private Terms terms(Cluster cluster) {
+  /** What a write of a cluster is judged by as of now; commands ask when they run. */
+  public Terms terms(Cluster cluster) {
     Pool pool = clusters.view(cluster).pool();
     return new Terms(
         pool,

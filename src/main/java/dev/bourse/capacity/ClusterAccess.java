@@ -7,12 +7,23 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Which VM cluster a caller means, and whether it may. */
-final class ClusterAccess {
+/** Which cluster of one surface a caller means, and whether it may. */
+public final class ClusterAccess {
   private final Clusters clusters;
+  private final Cluster.Kind kind;
+  private final String noun;
 
-  ClusterAccess(Clusters clusters) {
+  /**
+   * @param kind the surface; clusters of another do not exist here
+   */
+  public ClusterAccess(Clusters clusters, Cluster.Kind kind) {
     this.clusters = clusters;
+    this.kind = kind;
+    this.noun =
+        switch (kind) {
+          case VM -> "VM cluster";
+          case K8S -> "Kubernetes cluster";
+        };
   }
 
   /**
@@ -22,31 +33,33 @@ final class ClusterAccess {
    *     look alike), {@code forbidden} for one the token's binding excludes, {@code
    *     ambiguous-cluster} when none is named and there are several
    */
-  ClusterView resolve(Principal caller, Optional<String> named) {
+  public ClusterView resolve(Principal caller, Optional<String> named) {
     if (named.isPresent()) {
       return own(caller, named.get());
     }
     if (caller.cluster() != null) {
       return own(caller, caller.cluster());
     }
-    List<ClusterView> all = clusters.ofOrg(caller.org().orgId(), Cluster.Kind.VM);
+    List<ClusterView> all = clusters.ofOrg(caller.org().orgId(), kind);
     if (all.size() == 1) {
       return all.get(0);
     }
     if (all.isEmpty()) {
-      throw ApiError.of(ErrorCode.NOT_FOUND, "the organization has no VM cluster");
+      throw ApiError.of(ErrorCode.NOT_FOUND, "the organization has no " + noun);
     }
     throw ApiError.of(
         ErrorCode.AMBIGUOUS_CLUSTER,
-        "the organization has several VM clusters; pass cluster as one of "
+        "the organization has several "
+            + noun
+            + "s; pass cluster as one of "
             + all.stream().map(v -> v.cluster().name()).collect(Collectors.joining(", ")));
   }
 
   /** All clusters a call is about: the one it names or is bound to, else all of the org's. */
-  List<ClusterView> resolveAll(Principal caller, Optional<String> named) {
+  public List<ClusterView> resolveAll(Principal caller, Optional<String> named) {
     return named.isPresent() || caller.cluster() != null
         ? List.of(resolve(caller, named))
-        : clusters.ofOrg(caller.org().orgId(), Cluster.Kind.VM);
+        : clusters.ofOrg(caller.org().orgId(), kind);
   }
 
   private ClusterView own(Principal caller, String name) {
@@ -54,8 +67,8 @@ final class ClusterAccess {
         clusters
             .find(name)
             .filter(v -> v.cluster().orgId().equals(caller.org().orgId()))
-            .filter(v -> v.cluster().kind() == Cluster.Kind.VM)
-            .orElseThrow(() -> ApiError.notFound("VM cluster", name));
+            .filter(v -> v.cluster().kind() == kind)
+            .orElseThrow(() -> ApiError.notFound(noun, name));
     if (caller.cluster() != null && !caller.cluster().equals(name)) {
       throw ApiError.of(
           ErrorCode.FORBIDDEN,

@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /**
@@ -31,6 +32,7 @@ public final class Clusters {
   private final List<Consumer<Cluster>> listeners = new CopyOnWriteArrayList<>();
   private final List<Consumer<Pool>> poolListeners = new CopyOnWriteArrayList<>();
   private final Clock clock;
+  private final List<BiConsumer<String, Quote>> quoteListeners = new CopyOnWriteArrayList<>();
   private volatile Switches switches;
 
   public Clusters(Switches switches, Clock clock) {
@@ -148,8 +150,20 @@ public final class Clusters {
     return true;
   }
 
+  /** Shows what a pool's market published. */
   public void put(String pool, Quote quote) {
     quotes.put(pool, quote);
+    quoteListeners.forEach(listener -> listener.accept(pool, quote));
+  }
+
+  /**
+   * Tells a listener of every quote from now on, on the publisher's thread.
+   *
+   * @return ends it
+   */
+  public Runnable onQuote(BiConsumer<String, Quote> listener) {
+    quoteListeners.add(listener);
+    return () -> quoteListeners.remove(listener);
   }
 
   /** Changes the platform's switches; every snapshot shows them at once. */

@@ -26,7 +26,7 @@ public record History(
   /** The buckets of a span that ends now. */
   public record Buckets(long t0Seconds, long stepSeconds, int count) {
     /** A bucket's width is a 400th of the span, but at least a minute. */
-    static Buckets of(double hours, long nowMillis) {
+    public static Buckets of(double hours, long nowMillis) {
       long span = Math.round(hours * 3600);
       long step = Math.max(60, span / 400);
       int count = Math.toIntExact((span + step - 1) / step);
@@ -90,7 +90,7 @@ public record History(
         buckets.t0Seconds(), buckets.stepSeconds(), maxNodes, granted, maxPrice, price);
   }
 
-  private static @Nullable Double mean(PriceAt from, PriceAt to) {
+  static @Nullable Double mean(PriceAt from, PriceAt to) {
     long priced = to.pricedMillis() - from.pricedMillis();
     return priced == 0 ? null : (double) (to.centsMillis() - from.centsMillis()) / priced;
   }

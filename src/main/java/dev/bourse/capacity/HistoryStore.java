@@ -3,7 +3,9 @@ package dev.bourse.capacity;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import io.vertx.core.Future;
+import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads of change points for the history. Each bucket costs one index look-up, however many change
@@ -22,7 +24,7 @@ public final class HistoryStore {
 
   Future<History> read(Cluster cluster, Pool pool, History.Buckets buckets) {
     Future<List<History.DeclaredAt>> declared = declared(cluster.name(), buckets);
-    Future<List<History.PriceAt>> prices = prices(pool.name(), buckets);
+    Future<List<Moment>> prices = prices(pool.name(), buckets);
     Future<Long> heldBefore = heldBefore(cluster.name(), buckets);
     Future<List<long[]>> grants = perBucket("granted_at", cluster.name(), buckets);
     Future<List<long[]>> reclaims = perBucket("reclaim_at", cluster.name(), buckets);
@@ -36,7 +38,7 @@ public final class HistoryStore {
                   buckets,
                   pool.gpusPerNode(),
                   declared.result(),
-                  prices.result(),
+                  sums(prices.result()),
                   heldBefore.result(),
                   changes);
             });
@@ -56,15 +58,39 @@ public final class HistoryStore {
         row -> new History.DeclaredAt(row.integerOrNull(0), row.integerOrNull(1)));
   }
 
-  private Future<List<History.PriceAt>> prices(String pool, History.Buckets buckets) {
+  /** A pool's prices in buckets. */
+  public Future<PriceHistory> readPrices(String pool, History.Buckets buckets) {
+    return prices(pool, buckets)
+        .map(
+            moments -> {
+              List<@Nullable Double> clearing = new ArrayList<>();
+              List<@Nullable Long> admission = new ArrayList<>();
+              for (int i = 0; i < buckets.count(); i++) {
+                clearing.add(History.mean(moments.get(i).sums(), moments.get(i + 1).sums()));
+                admission.add(moments.get(i + 1).admissionCents());
+              }
+              return new PriceHistory(
+                  buckets.t0Seconds(), buckets.stepSeconds(), clearing, admission);
+            });
+  }
+
+  /** A pool's prices at one moment: the running sums, and the admission price in force. */
+  private record Moment(History.PriceAt sums, @Nullable Long admissionCents) {}
+
+  private static List<History.PriceAt> sums(List<Moment> moments) {
+    return moments.stream().map(Moment::sums).toList();
+  }
+
+  private Future<List<Moment>> prices(String pool, History.Buckets buckets) {
     return database.read(
         MOMENTS
-            + "SELECT moment.at, p.ts, p.clearing_cents, p.cents_millis, p.priced_millis"
+            + "SELECT moment.at, p.ts, p.clearing_cents, p.cents_millis, p.priced_millis,"
+            + " p.admission_cents"
             + " FROM moment LEFT JOIN price_point p ON p.pool = ? AND p.ts ="
             + " (SELECT MAX(x.ts) FROM price_point x WHERE x.pool = ? AND x.ts <= moment.at)"
             + " ORDER BY moment.at",
         List.of(buckets.firstMillis(), buckets.stepMillis(), buckets.endMillis(), pool, pool),
-        HistoryStore::priceAt);
+        row -> new Moment(priceAt(row), row.integerOrNull(5)));
   }
 
   private static History.PriceAt priceAt(Row row) {

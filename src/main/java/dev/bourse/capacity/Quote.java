@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param freeNodes nodes that could be granted at once
  * @param tickAtMillis when it was computed; 0 before the first tick
  * @param nextTickAtMillis when the next is due
+ * @param demand what was bid for
+ * @param rivalry the highest ceilings that were bid
  */
 public record Quote(
     @Nullable Long clearingCents,
@@ -19,4 +21,26 @@ public record Quote(
     int usableNodes,
     int freeNodes,
     long tickAtMillis,
-    long nextTickAtMillis) {}
+    long nextTickAtMillis,
+    Demand demand,
+    Rivalry rivalry) {
+
+  /** Of a pool in which nobody bids. */
+  public Quote(
+      @Nullable Long clearingCents,
+      @Nullable Long admissionCents,
+      int usableNodes,
+      int freeNodes,
+      long tickAtMillis,
+      long nextTickAtMillis) {
+    this(
+        clearingCents,
+        admissionCents,
+        usableNodes,
+        freeNodes,
+        tickAtMillis,
+        nextTickAtMillis,
+        Demand.NONE,
+        Rivalry.NONE);
+  }
+}

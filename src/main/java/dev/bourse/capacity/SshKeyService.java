@@ -43,7 +43,7 @@ public final class SshKeyService {
       RandomGenerator random) {
     this.store = store;
     this.clusters = clusters;
-    this.access = new ClusterAccess(clusters);
+    this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
     this.reads = reads;
     this.clock = clock;
     this.random = random;
@@ -68,8 +68,14 @@ public final class SshKeyService {
             });
   }
 
-  /** The keys a node of this cluster would get now. */
+  /**
+   * The keys a node of this cluster would get now. None for a Kubernetes cluster's: its nodes join
+   * it by the provider's doing, and nobody logs in to them.
+   */
   public List<SshKey> keysFor(Cluster cluster) {
+    if (cluster.kind() == Cluster.Kind.K8S) {
+      return List.of();
+    }
     return byOrg.getOrDefault(cluster.orgId(), List.of()).stream()
         .filter(key -> key.servesCluster(cluster.name()))
         .toList();

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * @param pool the market's terms
  * @param admissionCents the admission price last published, null when no price takes a seat
  * @param writesArmed whether the platform accepts capacity writes
- * @param hasSshKeys whether the organization has any ssh key registered
+ * @param hasSshKeys whether the organization has any ssh key registered; only VM clusters need one
  * @param cadenceMillis how far apart accepted client writes of one cluster must be
  */
 public record Terms(

@@ -15,6 +15,11 @@
  * <p>The rules themselves are pure functions: {@link dev.bourse.capacity.Capacity} for what clients
  * do, {@link dev.bourse.capacity.Allotment} for what the market does.
  *
+ * <p>{@link dev.bourse.capacity.Previewing} tries a declaration out: the same {@code declare}, then
+ * the market's own clearing upon what it makes. {@link dev.bourse.capacity.EventService} tells
+ * streams of clients what happens: a change is read back from the stored activity, whose ids let a
+ * stream go on anywhere, encoded once, and handed to each event loop in one turn.
+ *
  * <p>Rejected: a lock per cluster (holds a thread while the disk works), and asking the owner for
  * reads (a hop for each of thousands of reads a second that need no order).
  */

@@ -48,6 +48,12 @@ public sealed interface Answer {
     }
   }
 
+  /**
+   * A 200 of server-sent events that goes on until either side ends it, the service stops, or the
+   * caller's token works no more.
+   */
+  record Events(EventSource source) implements Answer {}
+
   /** An answer without a body, such as 204 or 308. */
   record Empty(int status, Map<String, String> headers) implements Answer {}
 

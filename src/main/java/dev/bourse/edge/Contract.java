@@ -35,7 +35,16 @@ public final class Contract {
   /** Those the service serves, by the names of their files and addresses. */
   public static final List<String> SERVED =
       List.of(
-          "vm", "market", "billing", "org", "checkpoints", "operator", "console", "oauth", "mcp");
+          "vm",
+          "k8s",
+          "market",
+          "billing",
+          "org",
+          "checkpoints",
+          "operator",
+          "console",
+          "oauth",
+          "mcp");
 
   /** Of a response: its media types that are no JSON, which the library refuses to know. */
   static final String OTHER_CONTENT = "x-other-content";

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,7 @@ public final class Edge {
   private final @Nullable SharedBudgets sharedBudgets;
   private final Budgets addressBudgets;
   private final ClientAddress clientAddress;
+  private final Map<String, Integer> streamsOfTokens = new ConcurrentHashMap<>();
   private volatile int actualPort;
   private volatile @Nullable Pages pages;
 
@@ -209,6 +211,11 @@ public final class Edge {
 
   Sources sources() {
     return sources;
+  }
+
+  /** How many streams of events each token has open. */
+  Map<String, Integer> streamsOfTokens() {
+    return streamsOfTokens;
   }
 
   Budgets tokenBudgets() {

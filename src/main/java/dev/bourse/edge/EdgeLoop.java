@@ -11,6 +11,7 @@ import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.ext.web.Route;
@@ -48,6 +49,7 @@ final class EdgeLoop {
   private final EdgeMetrics.Series unrouted;
   private final String idPrefix;
   private final String rateLimitPolicy;
+  private final EventStreams streams;
   private long served;
   private String date;
 
@@ -61,6 +63,7 @@ final class EdgeLoop {
     this.entrance = new Entrance(edge, context);
     this.idPrefix = Ids.base62(edge.sources().random(), ID_PREFIX_LENGTH);
     this.connections = new Connections(edge.config().limits(), edge.sources().nanos());
+    this.streams = new EventStreams(edge.streamsOfTokens(), this::later);
     this.unrouted = edge.metrics().series("none");
     this.rateLimitPolicy = "\"default\";q=" + edge.tokenBudgets().quota() + ";w=60";
     this.date = now();
@@ -246,6 +249,7 @@ final class EdgeLoop {
   void sweep() {
     date = now();
     connections.sweep();
+    streams.sweep(nanos());
   }
 
   private String now() {
@@ -283,6 +287,20 @@ final class EdgeLoop {
   /** Whether pages of any origin may read what is answered there. */
   boolean isOpen(@Nullable String path) {
     return path != null && openPaths.has(path);
+  }
+
+  EventStreams streams() {
+    return streams;
+  }
+
+  /** Whether the caller of a request would still be let in. */
+  boolean isStillKnown(HttpServerRequest request) {
+    try {
+      edge.authenticator().authenticate(request.getHeader(HttpHeaders.AUTHORIZATION));
+      return true;
+    } catch (ApiError refused) {
+      return false;
+    }
   }
 
   Connections connections() {

@@ -17,6 +17,7 @@ final class EdgeVerticle extends AbstractVerticle {
 
   private final Edge edge;
   private @Nullable HttpServer server;
+  private Runnable endStreams = () -> {};
 
   EdgeVerticle(Edge edge) {
     this.edge = edge;
@@ -25,6 +26,7 @@ final class EdgeVerticle extends AbstractVerticle {
   @Override
   public void start(Promise<Void> started) {
     EdgeLoop loop = new EdgeLoop(edge, vertx, context);
+    endStreams = loop.streams()::end;
     long sweepMillis =
         Math.max(20, Math.min(SWEEP_MILLIS, edge.config().limits().headMillis() / 2));
     vertx.setPeriodic(sweepMillis, tick -> loop.sweep());
@@ -65,6 +67,8 @@ final class EdgeVerticle extends AbstractVerticle {
 
   @Override
   public void stop(Promise<Void> stopped) {
+    // They would never finish by themselves.
+    endStreams.run();
     HttpServer open = server;
     (open == null ? Future.<Void>succeededFuture() : open.shutdown(DRAIN_SECONDS, TimeUnit.SECONDS))
         .onComplete(stopped);

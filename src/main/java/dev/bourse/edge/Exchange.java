@@ -186,6 +186,9 @@ final class Exchange implements Call {
       new Downloading(this, loop, link, download).begin();
     } else if (answer instanceof Answer.Page page) {
       answer(page);
+    } else if (answer instanceof Answer.Events events) {
+      String token = caller == null ? "" : caller.budgetKey();
+      new EventSender(this, loop, link, events.source(), token).begin();
     } else if (answer instanceof Answer.Empty empty) {
       HttpServerResponse response = beginAnswer(empty.status());
       if (response != null) {

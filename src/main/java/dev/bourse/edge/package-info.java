@@ -9,6 +9,8 @@
  * Connections} ends what keeps us waiting. Bodies that are bytes come in block by block ({@link
  * dev.bourse.edge.Inbound}), long answers go out piece by piece ({@link dev.bourse.edge.Pieces}) or
  * as stored bytes ({@link dev.bourse.edge.Bytes}), so that memory does not grow with either.
+ * Streams of events ({@link dev.bourse.edge.EventSource}) stay open; what waits for a client is
+ * bounded, and whoever does not take it is dropped.
  *
  * <p>What a token may spend is counted by {@code Budgets}, or, for several processes, by {@link
  * dev.bourse.edge.SharedBudgets} on a Redis server: the same bucket4j over Lettuce, the client that

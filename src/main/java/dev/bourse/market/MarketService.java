@@ -1,11 +1,18 @@
 package dev.bourse.market;
 
+import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.Forecast;
+import dev.bourse.capacity.History;
+import dev.bourse.capacity.HistoryStore;
 import dev.bourse.capacity.Pool;
+import dev.bourse.capacity.PriceHistory;
 import dev.bourse.capacity.Quote;
 import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SshKeyStore;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.nodes.NodeProvider;
 import io.vertx.core.Future;
@@ -16,6 +23,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,10 +32,16 @@ import org.slf4j.LoggerFactory;
 public final class MarketService {
   private static final Logger LOG = LoggerFactory.getLogger(MarketService.class);
 
+  /** Each may clear a whole pool, for tens of milliseconds of a core in the largest ones. */
+  private static final int MAX_FORECASTS = 16;
+
+  private final AtomicInteger forecasting = new AtomicInteger();
   private final Vertx vertx;
   private final Clusters clusters;
   private final Map<String, NodeProvider> providers;
   private final MarketVerticle.Setting setting;
+  private final HistoryStore history;
+  private final Clock clock;
 
   // The three below are guarded by this object.
   private final Map<String, Open> open = new HashMap<>();
@@ -48,6 +62,7 @@ public final class MarketService {
       SshKeyService keys,
       SshKeyStore keyStore,
       MarketStore store,
+      HistoryStore history,
       Map<String, NodeProvider> providers,
       Spending spending,
       MarketConfig config,
@@ -55,6 +70,8 @@ public final class MarketService {
       RandomGenerator random) {
     this.vertx = vertx;
     this.clusters = clusters;
+    this.history = history;
+    this.clock = clock;
     this.providers = Map.copyOf(providers);
     this.setting =
         new MarketVerticle.Setting(
@@ -128,5 +145,44 @@ public final class MarketService {
     return clusters.pools().stream()
         .map(pool -> new PoolQuote(pool, clusters.findQuote(pool.name())))
         .toList();
+  }
+
+  /** One pool, with what was bid for in it. Refused with {@code not-found}. */
+  public PoolQuote readMarketDepth(String pool) {
+    return new PoolQuote(find(pool), clusters.findQuote(pool));
+  }
+
+  /** A pool's prices of the last so many hours, in buckets. Refused with {@code not-found}. */
+  public Future<PriceHistory> readMarketHistory(String pool, double hours) {
+    return history.readPrices(find(pool).name(), History.Buckets.of(hours, clock.millis()));
+  }
+
+  /**
+   * What the next tick would bring a cluster, were it as given. Refused with {@code overloaded}
+   * when {@value #MAX_FORECASTS} are being made.
+   */
+  public Future<Forecast> forecast(Cluster changed) {
+    if (forecasting.incrementAndGet() > MAX_FORECASTS) {
+      forecasting.decrementAndGet();
+      return Future.failedFuture(
+          ApiError.retryLater(
+              ErrorCode.OVERLOADED, MAX_FORECASTS + " previews are being made already", 1_000));
+    }
+    return opened(changed.pool())
+        .compose(market -> market.forecast(changed))
+        .onComplete(done -> forecasting.decrementAndGet());
+  }
+
+  private synchronized Future<MarketVerticle> opened(String pool) {
+    Open known = open.get(pool);
+    return known == null
+        ? Future.failedFuture(
+            ApiError.retryLater(
+                ErrorCode.OVERLOADED, "the market of pool " + pool + " is not open here", 1_000))
+        : known.deployment().map(known.market());
+  }
+
+  private Pool find(String pool) {
+    return clusters.findPool(pool).orElseThrow(() -> ApiError.notFound("pool", pool));
   }
 }

@@ -4,6 +4,7 @@ import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.Forecast;
 import dev.bourse.capacity.Quote;
 import dev.bourse.capacity.SshKey;
 import dev.bourse.capacity.SshKeyService;
@@ -11,6 +12,7 @@ import dev.bourse.capacity.SshKeyStore;
 import dev.bourse.core.Ids;
 import dev.bourse.nodes.NodeProvider;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -135,6 +137,35 @@ final class MarketVerticle extends VerticleBase {
                                 false)))
         .onSuccess(outcome -> publish(outcome, now))
         .onFailure(e -> LOG.warn("pool {}: no look at the market: {}", pool, e.toString()));
+  }
+
+  /** What the next tick would bring a cluster, were it as given. Called on any thread. */
+  Future<Forecast> forecast(Cluster changed) {
+    Promise<Forecast> made = Promise.promise();
+    context.runOnContext(go -> forecastHere(changed).onComplete(made));
+    return made.future();
+  }
+
+  private Future<Forecast> forecastHere(Cluster changed) {
+    long now = now();
+    long tickAt =
+        Math.max(now, setting.clusters.findQuote(pool).map(Quote::nextTickAtMillis).orElse(now));
+    Fleet machines = fleet;
+    Future<Tick.Nodes> nodes =
+        machines == null
+            // Another process has the lease, and knows more of what its machines are at.
+            ? setting
+                .store
+                .listNodes(pool)
+                .map(stored -> new Tick.Nodes(stored, Set.of(), Map.of()))
+            : Future.succeededFuture(machines.snapshot(now));
+    return Future.all(nodes, allowance(tickAt))
+        .compose(
+            read -> {
+              Tick.Nodes known = read.resultAt(0);
+              Tick tick = tick(read.<Allowance>resultAt(1), tickAt).with(changed);
+              return vertx.executeBlocking(() -> tick.forecast(changed, tick.decide(known)), false);
+            });
   }
 
   /** Has the nodes read anew before the next tick. */
@@ -348,7 +379,9 @@ final class MarketVerticle extends VerticleBase {
             outcome.supply().seats(),
             Math.max(0, outcome.supply().free().size() - clearing.grants().size()),
             tickMillis,
-            tickMillis + setting.config.tickMillis()));
+            tickMillis + setting.config.tickMillis(),
+            outcome.demand(),
+            outcome.rivalry()));
   }
 
   private void later(Runnable what, long delayMillis) {

@@ -4,8 +4,11 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Demand;
+import dev.bourse.capacity.Forecast;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Pool;
+import dev.bourse.capacity.Rivalry;
 import dev.bourse.capacity.Verdict;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -30,7 +33,8 @@ final class Tick {
   private final Pool pool;
   private final long nowMillis;
   private final long swapFreshnessMillis;
-  private final List<Cluster> clusters = new ArrayList<>();
+  private final Allowance allowance;
+  private final List<Cluster> clusters;
   private final Map<String, Integer> affordable;
 
   /**
@@ -42,8 +46,13 @@ final class Tick {
    */
   record Nodes(Collection<Node> nodes, Set<String> busy, Map<String, String> excluded) {}
 
-  /** The decisions: prices, supply, and each changed cluster's part. */
-  record Outcome(Clearing clearing, Supply supply, Map<String, Decided> decided) {}
+  /** The decisions: prices, supply, each changed cluster's part, and what was bid. */
+  record Outcome(
+      Clearing clearing,
+      Supply supply,
+      Map<String, Decided> decided,
+      Demand demand,
+      Rivalry rivalry) {}
 
   /** One cluster's part, not yet turned into orders. */
   record Decided(
@@ -66,11 +75,64 @@ final class Tick {
       long swapFreshnessMillis,
       Allowance allowance,
       long nowMillis) {
+    this(
+        pool,
+        allowance,
+        swapFreshnessMillis,
+        nowMillis,
+        views.stream().map(ClusterView::cluster).toList());
+  }
+
+  private Tick(
+      Pool pool,
+      Allowance allowance,
+      long swapFreshnessMillis,
+      long nowMillis,
+      List<Cluster> clusters) {
     this.pool = pool;
-    this.nowMillis = nowMillis;
+    this.allowance = allowance;
     this.swapFreshnessMillis = swapFreshnessMillis;
-    views.forEach(view -> clusters.add(view.cluster()));
+    this.nowMillis = nowMillis;
+    this.clusters = clusters;
     this.affordable = allowance.affordable(clusters, pool.gpusPerNode());
+  }
+
+  /** The same clearing with one cluster as given instead of as it stands. */
+  Tick with(Cluster changed) {
+    return new Tick(
+        pool,
+        allowance,
+        swapFreshnessMillis,
+        nowMillis,
+        clusters.stream()
+            .map(cluster -> cluster.name().equals(changed.name()) ? changed : cluster)
+            .toList());
+  }
+
+  /** What a clearing brings one of its clusters. */
+  Forecast forecast(Cluster cluster, Outcome outcome) {
+    Clearing clearing = outcome.clearing();
+    Set<String> lost = new HashSet<>();
+    for (Clearing.Reclaim reclaim : clearing.reclaims()) {
+      if (reclaim.cluster().equals(cluster.name())) {
+        lost.add(reclaim.allocationId());
+      }
+    }
+    int granted = 0;
+    for (Clearing.Grant grant : clearing.grants()) {
+      granted += grant.cluster().equals(cluster.name()) && grant.replaces() == null ? 1 : 0;
+    }
+    int held = cluster.releaseOrder().size();
+    int slots = Math.max(cluster.declaredSlots(pool.gpusPerNode()), held);
+    int unseated = clearing.unseated().getOrDefault(cluster.name(), 0);
+    return new Forecast(
+        slots - unseated - (held - lost.size()),
+        granted,
+        unseated,
+        lost,
+        clearing.clearingCents(),
+        clearing.admissionCents(),
+        nowMillis);
   }
 
   Outcome decide(Nodes nodes) {
@@ -78,7 +140,36 @@ final class Tick {
     clusters.forEach(cluster -> bidders.add(bidder(cluster)));
     Supply supply = supply(nodes);
     Clearing clearing = Auction.clear(pool.reserveCents(), pool.capCents(), bidders, supply);
-    return new Outcome(clearing, supply, changed(clearing));
+    return new Outcome(clearing, supply, changed(clearing), demand(bidders), rivalry(bidders));
+  }
+
+  /** What bids ask for; those under the reserve price lapse, and operators' clusters do not bid. */
+  private Demand demand(List<Bidder> bidders) {
+    List<Demand.Bid> bids = new ArrayList<>();
+    for (Bidder bidder : bidders) {
+      if (bidder.ceilingCents() >= pool.reserveCents()) {
+        switch (bidder.entry()) {
+          case OPEN -> bids.add(new Demand.Bid(bidder.ceilingCents(), bidder.declaredSlots()));
+          case INCUMBENTS_ONLY ->
+              bids.add(new Demand.Bid(bidder.ceilingCents(), bidder.held().size()));
+          case EVICTED, STATIC -> {}
+        }
+      }
+    }
+    return Demand.of(bids);
+  }
+
+  /** Of those who may win nodes: nobody else can take any. */
+  private Rivalry rivalry(List<Bidder> bidders) {
+    Rivalry rivalry = Rivalry.NONE;
+    for (Bidder bidder : bidders) {
+      if (bidder.entry() == Bidder.Entry.OPEN
+          && bidder.declaredSlots() > 0
+          && bidder.ceilingCents() >= pool.reserveCents()) {
+        rivalry = rivalry.with(bidder.org(), bidder.ceilingCents());
+      }
+    }
+    return rivalry;
   }
 
   private Bidder bidder(Cluster cluster) {

@@ -2,9 +2,9 @@ package dev.bourse.mcp;
 
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
+import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.CapacityService;
-import dev.bourse.capacity.ClusterView;
-import dev.bourse.core.ApiError;
+import dev.bourse.capacity.Preview;
 import dev.bourse.core.Times;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
@@ -39,35 +39,44 @@ public final class BidWriteTool implements Tool {
   @Override
   public Future<JsonObject> call(Principal caller, JsonObject arguments) {
     return arguments.getString("phase").equals("preview")
-        ? Future.succeededFuture(preview(caller, arguments))
+        ? preview(caller, arguments)
         : confirm(caller, arguments);
   }
 
-  private JsonObject preview(Principal caller, JsonObject arguments) {
-    ClusterView now =
-        capacity.readCapacity(caller, Optional.ofNullable(arguments.getString("cluster")));
-    String cluster = now.cluster().name();
-    long version = arguments.getLong("expected_version", now.cluster().version());
-    CapacityService.Preview preview =
-        capacity.preview(caller, declared(arguments, cluster, version));
-    Optional<ApiError> refusal = preview.refusal();
+  private Future<JsonObject> preview(Principal caller, JsonObject arguments) {
+    CapacityService.Nominated named =
+        capacity.nominate(
+            caller, Optional.ofNullable(arguments.getString("cluster")), release(arguments));
+    long version = arguments.getLong("expected_version", named.version());
+    return capacity
+        .preview(caller, declared(arguments, named.cluster(), named.release(), version))
+        .map(preview -> told(caller, arguments, named, version, preview));
+  }
+
+  private JsonObject told(
+      Principal caller,
+      JsonObject arguments,
+      CapacityService.Nominated named,
+      long version,
+      Preview preview) {
+    Preview.Expected expected = preview.orElseThrow();
     JsonObject json =
         new JsonObject()
             .put("phase", "preview")
             .put("kind", "vm")
-            .put("cluster", cluster)
+            .put("cluster", named.cluster())
             .put("version", version)
             .put("most_per_hour", mostPerHour(arguments))
-            .put("releases", list(preview.releases()))
-            .put("nominations", list(preview.nominations()))
-            .put("replaced_nominations", list(preview.replacedNominations()))
-            .put("unknown_nodes", list(preview.unknownNodes()))
-            .put("refusal", refusal.map(Tools::json).orElse(null))
-            .put("state", new JsonObject(preview.after().encoded().json()));
-    if (refusal.isPresent()) {
+            .put("releases", list(expected.victims().stream().map(Allocation::publicIp).toList()))
+            .put("nominations", list(named.nominations()))
+            .put("replaced_nominations", list(named.replaced()))
+            .put("unknown_nodes", list(named.unknown()))
+            .put("refusal", named.refusal().map(Tools::json).orElse(null))
+            .put("state", new JsonObject(expected.state().encoded().json()));
+    if (named.refusal().isPresent()) {
       return json.putNull("confirm_token").putNull("expires_at");
     }
-    ConfirmTokens.Issued issued = confirms.issue(caller, NAME, arguments, cluster, version);
+    ConfirmTokens.Issued issued = confirms.issue(caller, NAME, arguments, named.cluster(), version);
     return json.put("confirm_token", issued.token())
         .put("expires_at", Times.rfc3339(issued.expiresAtMillis()));
   }
@@ -80,7 +89,11 @@ public final class BidWriteTool implements Tool {
                 ConfirmTokens.once(
                     capacity.declareCapacity(
                         caller,
-                        declared(arguments, confirmation.subject(), confirmation.version()),
+                        declared(
+                            arguments,
+                            confirmation.subject(),
+                            release(arguments),
+                            confirmation.version()),
                         List.of(confirms.use(confirmation)))))
         .map(
             after ->
@@ -94,14 +107,14 @@ public final class BidWriteTool implements Tool {
   }
 
   private static CapacityService.Declared declared(
-      JsonObject arguments, String cluster, long version) {
+      JsonObject arguments, String cluster, Optional<List<String>> release, long version) {
     return new CapacityService.Declared(
-        Optional.of(cluster),
-        arguments.getInteger("max_gpus"),
-        price(arguments),
-        Optional.ofNullable(arguments.getJsonArray("release"))
-            .map(release -> release.stream().map(String.class::cast).toList()),
-        version);
+        Optional.of(cluster), arguments.getInteger("max_gpus"), price(arguments), release, version);
+  }
+
+  private static Optional<List<String>> release(JsonObject arguments) {
+    return Optional.ofNullable(arguments.getJsonArray("release"))
+        .map(release -> release.stream().map(String.class::cast).toList());
   }
 
   private static BigDecimal price(JsonObject arguments) {

@@ -46,6 +46,8 @@ class ContractCoverageTest {
       "{\"title\":\"t\",\"filename\":\"f\",\"content_type\":\"text/plain\",\"bytes\":1,"
           + "\"visibility\":\"org\"}";
   private static final String SWAP = "{\"node\":\"192.0.2.1\",\"cluster\":\"acme-train\"}";
+  private static final String BID =
+      "{\"limit_price_per_gpu_hour\":2,\"expected_version\":0,\"cluster\":\"acme-k8s\"}";
   private static final String KEY = "{\"name\":\"k\",\"public_key\":\"ssh-ed25519 AAAA\"}";
   private static final String DECLARATION =
       "{\"max_gpus\":0,\"max_price_per_gpu_hour\":2,\"expected_version\":0,"
@@ -74,10 +76,22 @@ class ContractCoverageTest {
               DECLARATION,
               List.of("/api/vm/capacity", DECLARATION.replace("acme-train", "globex-main"))),
           new Case(
+              "previewCapacity",
+              "/api/vm/capacity/preview",
+              DECLARATION,
+              List.of(
+                  "/api/vm/capacity/preview", DECLARATION.replace("acme-train", "globex-main"))),
+          new Case(
               "swapNode",
               "/api/vm/capacity/swap",
               SWAP,
               List.of("/api/vm/capacity/swap", SWAP.replace("acme-train", "globex-main"))),
+          // With a parameter it does not take, so that no stream begins.
+          new Case(
+              "followEvents",
+              "/api/vm/events?cluster=acme-train&stop=1",
+              null,
+              List.of("/api/vm/events?cluster=globex-main")),
           new Case(
               "listActivity",
               "/api/vm/activity",
@@ -106,6 +120,23 @@ class ContractCoverageTest {
           // With a parameter it does not take, so that the callers live on.
           new Case("revokeOwnToken", "/api/org/tokens/self?cluster=acme-train", null, List.of()),
           new Case("listOrgActivity", "/api/org/activity", null, List.of()),
+          new Case("listK8sClusters", "/api/k8s/clusters", null, List.of()),
+          new Case(
+              "readK8sCluster",
+              "/api/k8s/clusters/acme-k8s",
+              null,
+              List.of("/api/k8s/clusters/globex-main")),
+          new Case("readBid", "/api/k8s/bid", null, List.of("/api/k8s/bid?cluster=globex-main")),
+          new Case(
+              "writeBid",
+              "/api/k8s/bid",
+              BID,
+              List.of("/api/k8s/bid", BID.replace("acme-k8s", "globex-k8s"))),
+          new Case(
+              "readK8sMetrics",
+              "/api/k8s/metrics",
+              null,
+              List.of("/api/k8s/metrics?cluster=globex-main")),
           new Case("readMarketFeed", "/api/market/feed", null, List.of()),
           new Case("readBalance", "/api/billing/balance", null, List.of()),
           new Case(
@@ -124,6 +155,8 @@ class ContractCoverageTest {
           new Case("limitBilling", ORG + "/billing/spend-limit", "{\"limit_usd\":1}", List.of()),
           new Case("unlimitBilling", ORG + "/billing/spend-limit", null, List.of()),
           new Case("verifyBilling", "/api/operator/ledger", null, List.of()),
+          new Case("readMarketDepth", "/api/market/depth?pool=demo-h100", null, List.of()),
+          new Case("readMarketHistory", "/api/market/history?pool=demo-h100", null, List.of()),
           new Case("listOrgs", ORGS, null, List.of()),
           new Case(
               "createOrg",

@@ -2,8 +2,8 @@ package dev.bourse.app;
 
 /**
  * A market of its own: a pool of four nodes in which two organizations bid. Red has two clusters
- * there and an operator-managed one that holds two nodes of another pool at half the reserve price;
- * blue has one cluster.
+ * and a Kubernetes cluster there, and an operator-managed one that holds two nodes of another pool
+ * at half the reserve price; blue has one cluster.
  */
 record Stage(RunningBourse bourse, String name, String red, String blue) {
   static final int NODES = 4;
@@ -43,6 +43,7 @@ record Stage(RunningBourse bourse, String name, String red, String blue) {
           clusters:
             - {name: %1$s-red-a, pool: %1$s}
             - {name: %1$s-red-b, pool: %1$s}
+            - {name: %1$s-red-k8s, pool: %1$s, kind: k8s}
             - {name: %1$s-red-fixed, pool: fixed, posture: static, held_nodes: %2$d, max_price_per_gpu_hour: 0.50}
       """
           + TOKENS.replace("%s", "%1$s-red-a")

@@ -47,7 +47,7 @@ class WhoamiApiTest {
         whoami.getJsonArray("scopes"));
     assertNull(whoami.getValue("cluster"));
     assertNull(whoami.getValue("expires_at"));
-    assertEquals(List.of("acme-batch", "acme-legacy", "acme-train"), clusters(whoami));
+    assertEquals(List.of("acme-batch", "acme-k8s", "acme-legacy", "acme-train"), clusters(whoami));
     assertEquals(
         new JsonObject()
             .put("name", "acme-batch")
@@ -55,6 +55,10 @@ class WhoamiApiTest {
             .put("gpu_vendor", "NVIDIA")
             .put("gpu_model", "H100"),
         whoami.getJsonArray("clusters").getJsonObject(0));
+    assertEquals(
+        "k8s",
+        whoami.getJsonArray("clusters").getJsonObject(1).getString("kind"),
+        "Kubernetes clusters, too");
     assertEquals(100_000, whoami.getJsonObject("rate_limit").getInteger("requests_per_minute"));
   }
 

@@ -47,7 +47,7 @@ class WorldTest {
         world.tenants().stream().map(t -> t.org().orgId()).toList());
     World.Tenant acme = world.tenants().get(0);
     assertEquals(
-        List.of("acme-train", "acme-batch", "acme-legacy"),
+        List.of("acme-train", "acme-batch", "acme-legacy", "acme-k8s"),
         acme.clusters().stream().map(World.Holder::name).toList());
     assertEquals(Cluster.Posture.STATIC, acme.clusters().get(2).posture());
     assertEquals(2, acme.clusters().get(2).heldNodes());

@@ -67,6 +67,7 @@ class ContractTest {
     List<Contract> contracts =
         List.of(
             Contract.load("vm"),
+            Contract.load("k8s"),
             Contract.load("org"),
             Contract.load("checkpoints"),
             Contract.load("operator"),
@@ -101,8 +102,8 @@ class ContractTest {
         assertThrows(
             IllegalStateException.class, () -> edge(contracts, bound(EdgeFixture.OPERATION_IDS)));
     String message = String.valueOf(refusal.getMessage());
-    assertTrue(message.contains("contract vm lists unknown error code bid-too-high"), message);
-    assertTrue(message.contains("no contract lists error code bid-too-low"), message);
+    assertTrue(message.contains("contract vm lists unknown error code no-ssh-kees"), message);
+    assertTrue(message.contains("no contract lists error code no-ssh-keys"), message);
   }
 
   @Test

@@ -8,6 +8,7 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ExchangeFixture;
+import dev.bourse.capacity.HistoryStore;
 import dev.bourse.capacity.Sample;
 import dev.bourse.nodes.Machine;
 import dev.bourse.store.Statement;
@@ -367,6 +368,7 @@ class MarketVerticleTest extends ExchangeFixture {
         keys,
         keyStore,
         new MarketStore(database),
+        new HistoryStore(database),
         Map.of("simulated", nodes),
         Spending.UNLIMITED,
         new MarketConfig(TICK_MILLIS, Sample.PROTECTION, 300, Sample.FRESHNESS),

@@ -1,0 +1,83 @@
+package dev.bourse.capacity;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.Price;
+import dev.bourse.core.Times;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a declaration would do, or why it would be refused.
+ *
+ * @param refusal what the write would be answered with; null when it would be accepted
+ * @param expected what it would do; null when it would be refused
+ */
+public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
+
+  /**
+   * What an accepted declaration would do.
+   *
+   * @param state the cluster right after the write
+   * @param forecast the next tick
+   * @param victims nodes the cluster holds now and would not after that tick: those the write
+   *     itself takes first, then those the tick does
+   * @param costCents what all nodes held and won would cost an hour, in cents
+   */
+  public record Expected(
+      ClusterView state, Forecast forecast, List<Allocation> victims, long costCents) {}
+
+  /**
+   * What it would do.
+   *
+   * @throws ApiError what the write would be refused with
+   */
+  public Expected orElseThrow() {
+    if (expected == null) {
+      throw Objects.requireNonNull(refusal, "neither refused nor expected");
+    }
+    return expected;
+  }
+
+  /** As the VM contract has it: nodes by their addresses. */
+  public JsonObject toJson() {
+    Expected would = expected;
+    JsonObject json = new JsonObject().put("would_refuse", refusal == null ? null : told(refusal));
+    if (would == null) {
+      return json.putNull("state")
+          .putNull("nodes_won")
+          .putNull("nodes_granted")
+          .putNull("nodes_unfilled")
+          .put("victims", new JsonArray())
+          .putNull("clearing_price_per_gpu_hour")
+          .putNull("admission_price_per_gpu_hour")
+          .putNull("cost_per_hour")
+          .putNull("tick_at");
+    }
+    Forecast forecast = would.forecast();
+    return json.put("state", new JsonObject(would.state().encoded().json()))
+        .put("nodes_won", forecast.nodesWon())
+        .put("nodes_granted", forecast.nodesGranted())
+        .put("nodes_unfilled", forecast.nodesUnfilled())
+        .put(
+            "victims",
+            new JsonArray(
+                would.victims().stream()
+                    .map(Allocation::publicIp)
+                    .filter(Objects::nonNull)
+                    .toList()))
+        .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(forecast.clearingCents()))
+        .put("admission_price_per_gpu_hour", Price.toUsdOrNull(forecast.admissionCents()))
+        .put("cost_per_hour", Price.toUsd(would.costCents()))
+        .put("tick_at", Times.rfc3339(forecast.tickAtMillis()));
+  }
+
+  private static JsonObject told(ApiError error) {
+    JsonObject json =
+        new JsonObject().put("error", error.code().code()).put("detail", error.detail());
+    error.extras().forEach(json::put);
+    return json;
+  }
+}

@@ -1,0 +1,71 @@
+package dev.bourse.capacity;
+
+import dev.bourse.core.ApiError;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * Tries declarations out: the write's own {@link Capacity#declare} on the latest snapshot, then the
+ * next tick of its pool upon the state that makes. Nothing is written.
+ */
+public final class Previewing {
+  private final Clusters clusters;
+  private final Function<Cluster, Terms> terms;
+  private final Forecast.Source market;
+  private final Clock clock;
+
+  /**
+   * @param terms what a write of a cluster is judged by as of now
+   * @param market tells what the next tick would bring
+   */
+  public Previewing(
+      Clusters clusters, Function<Cluster, Terms> terms, Forecast.Source market, Clock clock) {
+    this.clusters = clusters;
+    this.terms = terms;
+    this.market = market;
+    this.clock = clock;
+  }
+
+  /** What an order would do to a cluster as it stands. */
+  public Future<Preview> preview(Cluster standing, Capacity.Declare order) {
+    Cluster next;
+    try {
+      next = declared(standing, order, terms.apply(standing), clock.millis());
+    } catch (ApiError refusal) {
+      return Future.succeededFuture(new Preview(refusal, null));
+    }
+    return market
+        .forecast(next)
+        .map(forecast -> new Preview(null, expected(standing, clusters.view(next), forecast)));
+  }
+
+  /** The cadence is left out: it delays a write but changes nothing of what the write does. */
+  private static Cluster declared(
+      Cluster standing, Capacity.Declare order, Terms terms, long nowMillis) {
+    Terms atAnyTime =
+        new Terms(terms.pool(), terms.admissionCents(), terms.writesArmed(), terms.hasSshKeys(), 0);
+    return Capacity.declare(standing, order, atAnyTime, nowMillis).next();
+  }
+
+  static Preview.Expected expected(Cluster standing, ClusterView next, Forecast forecast) {
+    List<Allocation> shrunk = new ArrayList<>();
+    List<Allocation> outbid = new ArrayList<>();
+    for (Allocation held : standing.releaseOrder()) {
+      if (next.cluster().find(held.allocationId()).filter(Allocation::isOpen).isEmpty()) {
+        shrunk.add(held);
+      } else if (forecast.lost().contains(held.allocationId())) {
+        outbid.add(held);
+      }
+    }
+    shrunk.addAll(outbid);
+    long nodes =
+        (long) next.cluster().releaseOrder().size() - forecast.lost().size() + forecast.nodesWon();
+    Long clearing = forecast.clearingCents();
+    long rate = clearing == null ? 0 : Math.min(clearing, next.cluster().ceilingCents());
+    return new Preview.Expected(
+        next, forecast, List.copyOf(shrunk), nodes * next.pool().gpusPerNode() * rate);
+  }
+}

@@ -1,0 +1,170 @@
+package dev.bourse.edge;
+
+import dev.bourse.core.ApiError;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerResponse;
+import java.util.ArrayDeque;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sending of one stream of events. What the connection does not take at once waits here, up to
+ * a bound; a client beyond it is dropped, and so is one that takes nothing for as long as a silent
+ * connection may live. A comment every so often shows both ends that the other is there.
+ */
+final class EventSender implements EventSink {
+  /** Sends that may wait: a client that is a tick or two behind has a handful. */
+  static final int MAX_WAITING = 64;
+
+  /** Bytes that may wait before one more is too much; a single event may be longer. */
+  static final int MAX_WAITING_BYTES = 256 * 1_024;
+
+  /** Half of what common proxies let a connection be silent for. */
+  static final long BEAT_NANOS = TimeUnit.SECONDS.toNanos(15);
+
+  private static final Buffer BEAT = Buffer.buffer(":\n\n");
+
+  private final Exchange exchange;
+  private final EdgeLoop loop;
+  private final Connections.Link link;
+  private final EventSource source;
+  private final String token;
+  private final ArrayDeque<Buffer> waiting = new ArrayDeque<>();
+  private int waitingBytes;
+  private boolean blocked;
+  private boolean ended;
+  private long nextBeatNanos;
+  private @Nullable HttpServerResponse response;
+  private Runnable closing = () -> {};
+
+  /**
+   * @param token what the caller's streams are counted by
+   */
+  EventSender(
+      Exchange exchange, EdgeLoop loop, Connections.Link link, EventSource source, String token) {
+    this.exchange = exchange;
+    this.loop = loop;
+    this.link = link;
+    this.source = source;
+    this.token = token;
+  }
+
+  /** Sends the head and lets the source begin. */
+  void begin() {
+    try {
+      loop.streams().enter(this, token);
+    } catch (ApiError refused) {
+      exchange.fail(refused);
+      return;
+    }
+    HttpServerResponse begun = exchange.beginStreamed();
+    if (begun == null || HttpMethod.HEAD.equals(exchange.request().method())) {
+      loop.streams().leave(this, token);
+      if (begun != null) {
+        exchange.end(begun, null);
+      }
+      return;
+    }
+    response = begun;
+    // Proxies that gather an answer before they pass it on are asked not to.
+    begun.headers().add("x-accel-buffering", "no");
+    begun.setChunked(true);
+    begun.closeHandler(gone -> gone());
+    nextBeatNanos = loop.nanos() + BEAT_NANOS;
+    write(BEAT);
+    closing = source.begin(this);
+    if (ended) {
+      closing.run();
+    }
+  }
+
+  @Override
+  public Executor loop() {
+    return loop.streams().loop();
+  }
+
+  @Override
+  public void send(Buffer events) {
+    if (ended) {
+      return;
+    }
+    if (!blocked) {
+      write(events);
+    } else if (waiting.size() >= MAX_WAITING || waitingBytes >= MAX_WAITING_BYTES) {
+      drop();
+    } else {
+      waiting.add(events);
+      waitingBytes += events.length();
+    }
+  }
+
+  private void write(Buffer bytes) {
+    HttpServerResponse open = response;
+    if (open == null) {
+      return;
+    }
+    open.write(bytes);
+    if (open.writeQueueFull() && !blocked) {
+      blocked = true;
+      loop.connections().sends(link);
+      open.drainHandler(room -> drained());
+    }
+  }
+
+  private void drained() {
+    blocked = false;
+    loop.connections().sent(link);
+    while (!ended && !blocked && !waiting.isEmpty()) {
+      Buffer next = waiting.remove();
+      waitingBytes -= next.length();
+      write(next);
+    }
+  }
+
+  /** Shows that the service is there, and that the caller may still listen. */
+  void beat(long nowNanos) {
+    if (ended || nowNanos < nextBeatNanos) {
+      return;
+    }
+    nextBeatNanos = nowNanos + BEAT_NANOS;
+    if (!loop.isStillKnown(exchange.request())) {
+      end();
+    } else if (!blocked) {
+      write(BEAT);
+    }
+  }
+
+  @Override
+  public void end() {
+    HttpServerResponse open = response;
+    if (!ended && open != null) {
+      finish();
+      exchange.end(open, null);
+    }
+  }
+
+  /** The client takes nothing any more. */
+  private void drop() {
+    finish();
+    loop.metrics().left();
+    loop.connections().close(link);
+  }
+
+  /** The connection is gone. */
+  private void gone() {
+    if (!ended) {
+      finish();
+      loop.metrics().left();
+    }
+  }
+
+  private void finish() {
+    ended = true;
+    waiting.clear();
+    waitingBytes = 0;
+    loop.streams().leave(this, token);
+    closing.run();
+  }
+}

@@ -1,0 +1,114 @@
+package dev.bourse.k8s;
+
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Declaration;
+import dev.bourse.capacity.Pool;
+import dev.bourse.capacity.Quote;
+import dev.bourse.core.Price;
+import dev.bourse.core.Times;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Kubernetes clusters in JSON, as the contract has them. */
+public final class K8sText {
+  private static final Quote BEFORE_FIRST_TICK = new Quote(null, null, 0, 0, 0, 0);
+
+  private K8sText() {}
+
+  /** A cluster without its nodes, as lists show it. */
+  public static JsonObject summary(K8sService.Seen seen) {
+    Cluster cluster = seen.view().cluster();
+    Pool pool = seen.view().pool();
+    return new JsonObject()
+        .put("cluster", cluster.name())
+        .put("version", cluster.version())
+        .put("posture", lower(cluster.posture()))
+        .put("gpu_vendor", pool.gpuVendor())
+        .put("gpu_model", pool.gpuModel())
+        .put("gpus_per_node", pool.gpusPerNode())
+        .put("nodes_held", held(cluster))
+        .put("nodes_pending", cluster.pending(pool.gpusPerNode()));
+  }
+
+  /** A cluster with its nodes. */
+  public static JsonObject cluster(K8sService.Seen seen) {
+    JsonArray nodes = new JsonArray();
+    seen.view().cluster().allocations().forEach(a -> nodes.add(node(a)));
+    return summary(seen).put("pool", pool(seen)).put("bid", terms(seen)).put("nodes", nodes);
+  }
+
+  /** A cluster's bid. */
+  public static JsonObject bid(K8sService.Seen seen) {
+    return new JsonObject()
+        .put("cluster", seen.view().cluster().name())
+        .put("version", seen.view().cluster().version())
+        .put("gpus_per_node", seen.view().pool().gpusPerNode())
+        .put("bid", terms(seen))
+        .put("pool", pool(seen));
+  }
+
+  /** What a cluster holds in figures. */
+  public static JsonObject metrics(K8sService.Seen seen) {
+    Cluster cluster = seen.view().cluster();
+    int gpusPerNode = seen.view().pool().gpusPerNode();
+    int held = held(cluster);
+    return new JsonObject()
+        .put("cluster", cluster.name())
+        .put("nodes_held", held)
+        .put("nodes_active", in(cluster, Allocation.State.ACTIVE))
+        .put("nodes_pending", cluster.pending(gpusPerNode))
+        .put("gpus", held * gpusPerNode)
+        // No provider that is served today measures it.
+        .put("utilisation", null);
+  }
+
+  private static JsonObject node(Allocation a) {
+    return new JsonObject()
+        .put("name", a.nodeId())
+        .put("state", lower(a.state()))
+        .put("granted_at", Times.rfc3339(a.grantedAtMillis()))
+        .put("protected_until", Times.rfc3339OrNull(a.protectedUntilMillis()));
+  }
+
+  private static JsonObject pool(K8sService.Seen seen) {
+    Pool pool = seen.view().pool();
+    Quote quote = seen.quote().orElse(BEFORE_FIRST_TICK);
+    return new JsonObject()
+        .put("pool", pool.name())
+        .put("site", pool.site())
+        .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(quote.clearingCents()))
+        .put("admission_price_per_gpu_hour", Price.toUsdOrNull(quote.admissionCents()))
+        .put("reserve_price_per_gpu_hour", Price.toUsd(pool.reserveCents()))
+        .put("max_price_cap_per_gpu_hour", Price.toUsd(pool.capCents()));
+  }
+
+  private static @Nullable JsonObject terms(K8sService.Seen seen) {
+    ClusterView view = seen.view();
+    Declaration declared = view.cluster().declared();
+    return declared == null
+        ? null
+        : new JsonObject()
+            .put("limit_price_per_gpu_hour", Price.toUsd(declared.ceilingCents()))
+            .put("max_gpus", declared.maxGpus())
+            .put("bid_too_low", view.cluster().verdict().bidTooLow())
+            .put("capacity_unavailable", view.cluster().verdict().capacityUnavailable())
+            .put("updated_at", Times.rfc3339(declared.updatedAtMillis()))
+            .put("updated_by", declared.updatedBy());
+  }
+
+  private static int held(Cluster cluster) {
+    return in(cluster, Allocation.State.PROVISIONING) + in(cluster, Allocation.State.ACTIVE);
+  }
+
+  private static int in(Cluster cluster, Allocation.State state) {
+    return (int) cluster.allocations().stream().filter(a -> a.state() == state).count();
+  }
+
+  private static String lower(Enum<?> value) {
+    return value.name().toLowerCase(Locale.ROOT);
+  }
+}

@@ -1,0 +1,245 @@
+package dev.bourse.market;
+
+import static dev.bourse.capacity.Sample.FRESHNESS;
+import static dev.bourse.capacity.Sample.POOL;
+import static dev.bourse.capacity.Sample.T0;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Allotment;
+import dev.bourse.capacity.Capacity;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.Forecast;
+import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.Preview;
+import dev.bourse.capacity.Previewing;
+import dev.bourse.capacity.Sample;
+import dev.bourse.capacity.Steering;
+import dev.bourse.capacity.Switches;
+import dev.bourse.capacity.Terms;
+import dev.bourse.core.ApiError;
+import dev.bourse.nodes.Machine;
+import io.vertx.core.Future;
+import java.math.BigDecimal;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** A preview tells what the write and the tick after it do, on 1,000 random declarations. */
+class PreviewAgreementTest {
+  private static final int DECLARATIONS = 1_000;
+  private static final int NODES = 12;
+  private static final List<Hold.Stage> STAGES = List.of(Hold.Stage.values());
+  private static final long TICK = 10_000;
+  private static final long PROTECTION = 3 * TICK;
+
+  private final long seed = System.nanoTime();
+  private final Random random = new Random(seed);
+  private final Clusters known = new Clusters(new Switches(true, false, false), Clock.systemUTC());
+  private final Map<String, Cluster> world = new TreeMap<>();
+  private final List<Node> nodes = new ArrayList<>();
+  private long now = T0;
+  private int granted;
+
+  @Test
+  void aPreviewAgreesWithTheWriteAndTheNextTick() {
+    System.out.println("seed " + seed);
+    known.put(POOL);
+    for (int i = 0; i < 10; i++) {
+      String name = "c" + i;
+      Cluster.Posture posture = i == 9 ? Cluster.Posture.STATIC : Cluster.Posture.MARKET;
+      world.put(name, Cluster.created(name, "org" + i % 4, POOL.name(), Cluster.Kind.VM, posture));
+    }
+    for (int i = 0; i < NODES; i++) {
+      nodes.add(new Node(new Machine("n" + i, Sample.ip(i), 22, null), false, 0, 0, null));
+    }
+    int refused = 0;
+    int won = 0;
+    int lost = 0;
+    for (int round = 0; round < DECLARATIONS; round++) {
+      now += TICK;
+      holdSometimes();
+      Cluster standing = cluster("c" + random.nextInt(10));
+      Capacity.Declare order = order(standing);
+      Terms terms =
+          new Terms(POOL, null, random.nextInt(50) > 0, random.nextInt(50) > 0, Sample.CADENCE);
+      Preview preview = preview(standing, order, terms);
+      Preview.Expected expected = agreed(standing, order, terms, preview);
+      if (expected == null) {
+        refused++;
+      } else {
+        won += expected.forecast().nodesWon();
+        lost += expected.victims().size();
+      }
+      machinesFollow(now, false);
+    }
+    assertTrue(refused > 100 && refused < 900, "refused: " + refused);
+    assertTrue(won > 100 && lost > 100, "won " + won + ", lost " + lost);
+  }
+
+  private Preview preview(Cluster standing, Capacity.Declare order, Terms terms) {
+    Forecast.Source market =
+        changed -> {
+          Tick tick = tick().with(changed);
+          return Future.succeededFuture(tick.forecast(changed, tick.decide(nodes())));
+        };
+    Clock clock = Clock.fixed(Instant.ofEpochMilli(now), ZoneOffset.UTC);
+    return new Previewing(known, cluster -> terms, market, clock).preview(standing, order).result();
+  }
+
+  /** Writes and ticks for real, and compares; what was expected, null when it was refused. */
+  private Preview.@Nullable Expected agreed(
+      Cluster standing, Capacity.Declare order, Terms terms, Preview preview) {
+    Cluster written;
+    try {
+      written = Capacity.declare(standing, order, terms, now).next();
+    } catch (ApiError refusal) {
+      ApiError told = preview.refusal();
+      assertNotNull(told, refusal.detail());
+      assertEquals(refusal.code(), told.code());
+      assertEquals(refusal.detail(), told.detail());
+      assertEquals(refusal.extras(), told.extras());
+      tickForReal();
+      return null;
+    }
+    assertNull(preview.refusal());
+    Preview.Expected expected = preview.expected();
+    assertNotNull(expected);
+    assertEquals(written, expected.state().cluster());
+    world.put(written.name(), written);
+    Clearing clearing = tickForReal().clearing();
+    Cluster after = cluster(written.name());
+    assertEquals(clearing.clearingCents(), expected.forecast().clearingCents());
+    assertEquals(clearing.admissionCents(), expected.forecast().admissionCents());
+    Set<String> gone = open(standing);
+    gone.removeAll(open(after));
+    assertEquals(gone, ids(expected.victims()), "victims");
+    Set<String> fresh = open(after);
+    fresh.removeAll(open(standing));
+    assertEquals(fresh.size(), expected.forecast().nodesGranted(), "granted at once");
+    // With nobody else at work, what was won is granted as the nodes come back.
+    int kept = after.releaseOrder().size() - fresh.size();
+    for (int i = 0; i < 4; i++) {
+      machinesFollow(now, true);
+      tickForReal();
+    }
+    Cluster settled = cluster(written.name());
+    assertEquals(
+        kept + expected.forecast().nodesWon(), settled.releaseOrder().size(), "won in the end");
+    assertEquals(settled.pending(POOL.gpusPerNode()), expected.forecast().nodesUnfilled());
+    return expected;
+  }
+
+  private void holdSometimes() {
+    if (random.nextInt(20) == 0) {
+      Hold.Stage stage = STAGES.get(random.nextInt(3));
+      Cluster cluster = cluster("c" + random.nextInt(10));
+      Hold hold = random.nextBoolean() ? null : new Hold(stage, "balance", null);
+      world.put(cluster.name(), Steering.hold(hold).apply(cluster, now).next());
+    }
+  }
+
+  private Capacity.Declare order(Cluster standing) {
+    int gpus = random.nextInt(20) == 0 ? 7 : 8 * random.nextInt(6);
+    BigDecimal price =
+        random.nextInt(20) == 0
+            ? new BigDecimal("2.005")
+            : BigDecimal.valueOf(80 + 20L * random.nextInt(48), 2);
+    Optional<List<String>> release = Optional.empty();
+    if (random.nextInt(4) == 0) {
+      List<String> named = new ArrayList<>();
+      standing.releaseOrder().stream()
+          .filter(a -> random.nextBoolean())
+          .forEach(a -> named.add(String.valueOf(a.publicIp())));
+      if (random.nextInt(5) == 0) {
+        named.add("192.0.2.1");
+      }
+      release = Optional.of(named);
+    }
+    long version = standing.version() + (random.nextInt(20) == 0 ? 1 : 0);
+    return new Capacity.Declare(Sample.ACTOR, gpus, price, release, version);
+  }
+
+  private Cluster cluster(String name) {
+    return Objects.requireNonNull(world.get(name), name);
+  }
+
+  private Tick tick() {
+    return new Tick(POOL, Sample.views(world.values().toArray(new Cluster[0])), FRESHNESS, now);
+  }
+
+  private Tick.Nodes nodes() {
+    return new Tick.Nodes(nodes, Set.of(), Map.of());
+  }
+
+  private Tick.Outcome tickForReal() {
+    Tick.Outcome outcome = tick().decide(nodes());
+    outcome
+        .decided()
+        .forEach(
+            (name, decided) -> {
+              List<Allotment.Orders.Grant> grants = new ArrayList<>();
+              for (Clearing.Grant grant : decided.grants()) {
+                String ip = Sample.ip(Integer.parseInt(grant.nodeId().substring(1)));
+                grants.add(
+                    new Allotment.Orders.Grant(
+                        "a" + granted++, grant.nodeId(), ip, grant.replaces(), List.of()));
+              }
+              Cluster cluster = cluster(name);
+              world.put(
+                  name,
+                  Allotment.settle(
+                          cluster,
+                          new Allotment.Orders(
+                              decided.seenRevision(),
+                              grants,
+                              decided.reclaims(),
+                              decided.verdict(),
+                              FRESHNESS),
+                          now)
+                      .next());
+            });
+    return outcome;
+  }
+
+  /** Machines become ready and clean; some of them, unless all are to. */
+  private void machinesFollow(long at, boolean cleanedOnly) {
+    for (String name : List.copyOf(world.keySet())) {
+      for (Allocation a : cluster(name).allocations()) {
+        Cluster cluster = cluster(name);
+        if (a.state() == Allocation.State.RECLAIMING && (cleanedOnly || random.nextInt(3) > 0)) {
+          world.put(name, Allotment.reclaimed(cluster, a.allocationId()).next());
+        } else if (a.state() == Allocation.State.PROVISIONING
+            && !cleanedOnly
+            && random.nextInt(3) > 0) {
+          world.put(name, Allotment.provisioned(cluster, a.allocationId(), PROTECTION, at).next());
+        }
+      }
+    }
+  }
+
+  private static Set<String> open(Cluster cluster) {
+    return ids(cluster.allocations().stream().filter(Allocation::isOpen).toList());
+  }
+
+  private static Set<String> ids(List<Allocation> allocations) {
+    Set<String> ids = new HashSet<>();
+    allocations.forEach(a -> ids.add(a.allocationId()));
+    return ids;
+  }
+}
