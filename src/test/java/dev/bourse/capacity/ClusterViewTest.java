@@ -14,6 +14,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.core.FakeClock;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -104,6 +105,22 @@ class ClusterViewTest {
     ClusterView view = view(active(1));
 
     assertSame(view.encoded(), view.encoded());
+  }
+
+  @Test
+  void underANoticeEachReadIsAnother() {
+    FakeClock clock = new FakeClock(T0);
+    Cluster notice =
+        Steering.hold(new Hold(Hold.Stage.NOTICE, "unpaid", T0 + 77)).apply(active(1), T0).next();
+    ClusterView view = new ClusterView(notice, Sample.POOL, new Switches(true, false, true), clock);
+    ClusterView.Encoded first = view.encoded();
+    clock.advance(7);
+    ClusterView.Encoded later = view.encoded();
+
+    assertNotEquals(first.etag(), later.etag());
+    assertEquals(
+        70,
+        later.json().toJsonObject().getJsonObject("billing_hold").getInteger("enforce_after_ms"));
   }
 
   private static ClusterView view(Cluster cluster) {
