@@ -1,0 +1,56 @@
+package dev.bourse.app;
+
+import static dev.bourse.app.Application.refused;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import dev.bourse.core.ErrorCode;
+import io.vertx.core.json.JsonObject;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What permissions do not outlast, what leads nowhere else, and what drives out nobody. */
+@EachEngine
+class OAuthAbuseTest {
+  private static RunningBourse bourse;
+  private static String alice;
+
+  @BeforeAll
+  static void start() {
+    bourse = RunningBourse.demo();
+    alice = Application.signIn(bourse, "acme", "alice");
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+  }
+
+  private static HttpAnswer files(JsonObject tokens) {
+    return bourse.with(tokens.getString("access_token")).get("/api/checkpoints");
+  }
+
+  @Test
+  void whoIsAddedAnewByTheNameOfARemovedMemberIsNotActedFor() {
+    JsonObject erin =
+        new JsonObject().put("username", "erin").put("email", "erin@acme.example").put("name", "E");
+    String members = "/api/operator/orgs/acme/members";
+    assertEquals(201, bourse.operator().post(members, erin).status());
+    Application app = Application.registered(bourse);
+    String cookie = Application.signIn(bourse, "acme", "erin");
+    JsonObject tokens = app.tokens(cookie);
+    String waiting = app.code(app.request(), cookie);
+    files(tokens).ok();
+    bourse.operator().delete(members + "/erin").ok();
+    files(tokens).refused(ErrorCode.UNAUTHORIZED);
+    assertEquals(201, bourse.operator().post(members, erin).status());
+
+    files(tokens).refused(ErrorCode.UNAUTHORIZED);
+    refused(app.token(app.refreshing(tokens)), "invalid_grant");
+    refused(app.token(app.redemption(waiting)), "invalid_grant");
+    String anew = Application.signIn(bourse, "acme", "erin");
+    String account = app.browse("GET", "/account", null, anew).body();
+    assertFalse(account.contains("Test application"), account);
+  }
+}
