@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.store.Statement;
 import io.vertx.core.json.JsonObject;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -52,5 +54,23 @@ class OAuthAbuseTest {
     String anew = Application.signIn(bourse, "acme", "erin");
     String account = app.browse("GET", "/account", null, anew).body();
     assertFalse(account.contains("Test application"), account);
+  }
+
+  @Test
+  void aFloodOfRegistrationsDrivesOutNoApplicationInUse() {
+    Application app = Application.registered(bourse);
+    JsonObject tokens = app.tokens(alice);
+    commit(
+        "INSERT INTO oauth_client (client_id, name, redirect_uris, grant_types, created_at)"
+            + " WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+            + " SELECT 'flood' || i, 'f', '[]', 'authorization_code', 9000000000000 FROM n");
+    Application.registered(bourse);
+
+    app.token(app.refreshing(tokens)).ok();
+    commit("DELETE FROM oauth_client WHERE client_id LIKE 'flood%'");
+  }
+
+  private static void commit(String sql) {
+    RunningBourse.await(bourse.service().database().commit(List.of(Statement.of(sql))));
   }
 }
