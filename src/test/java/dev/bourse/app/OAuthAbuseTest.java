@@ -3,11 +3,13 @@ package dev.bourse.app;
 import static dev.bourse.app.Application.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -54,6 +56,23 @@ class OAuthAbuseTest {
     String anew = Application.signIn(bourse, "acme", "erin");
     String account = app.browse("GET", "/account", null, anew).body();
     assertFalse(account.contains("Test application"), account);
+  }
+
+  @Test
+  void openRedirectAFaultyRequestOfWhoIsNotSignedInLeadsToSignInAlone() {
+    Application app = Application.registered(bourse);
+    for (Map<String, String> faulty :
+        List.of(
+            Map.of("scope", "teapot"),
+            Map.of("response_type", "token"),
+            Map.of("resource", "https://elsewhere.example"),
+            Map.of("code_challenge_method", "plain"))) {
+      Map<String, String> request = app.request();
+      request.putAll(faulty);
+      String location = app.ask(request, "").headers().firstValue("location").orElse("none");
+      assertTrue(location.startsWith("/sign-in?return_to="), location);
+      assertTrue(Application.parameters(app.ask(request, alice)).containsKey("error"));
+    }
   }
 
   @Test
