@@ -4,6 +4,7 @@ import static dev.bourse.app.McpClient.bid;
 import static dev.bourse.app.McpClient.confirm;
 import static dev.bourse.app.McpClient.request;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.Scope;
 import dev.bourse.core.ErrorCode;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -31,6 +33,7 @@ class McpReplicasTest {
   private static Path folder;
   private static McpClient carolHere;
   private static McpClient carolThere;
+  private static String addressThere;
 
   @BeforeAll
   static void start(@TempDir Path data) throws Exception {
@@ -54,7 +57,8 @@ class McpReplicasTest {
                 "capacity.write-cadence=0"));
     String token = McpClient.token(here, "openlab", "carol", EnumSet.allOf(Scope.class));
     carolHere = new McpClient(here.with(token));
-    carolThere = new McpClient(new Caller("http://localhost:" + portThere, token));
+    addressThere = "http://localhost:" + portThere;
+    carolThere = new McpClient(new Caller(addressThere, token));
     RunningBourse.until(
         "the other knows the key that signed the token",
         () -> carolThere.send("tools/list", new JsonObject()).status() == 200);
@@ -126,5 +130,46 @@ class McpReplicasTest {
             .send("DELETE", McpClient.ENDPOINT, null, "Mcp-Session-Id", session)
             .status());
     McpClient.error(404, -32600, carolHere.post(ping, "Mcp-Session-Id", session));
+  }
+
+  @Test
+  void whatIsRevokedAtOneProcessIsRefusedByTheOtherWithinASecond() {
+    Application app = Application.registered(here);
+    String alice = Application.signIn(here, "acme", "alice");
+    JsonObject given = mcpTokens(app, alice);
+    endsThere(
+        given,
+        () ->
+            app.post(
+                "/oauth/revoke",
+                Map.of("token", given.getString("refresh_token"), "client_id", app.clientId())));
+    String bob = Application.signIn(here, "acme", "bob");
+    String csrf = Application.csrf(app.browse("GET", "/account", null, bob));
+    endsThere(
+        mcpTokens(app, bob),
+        () -> app.browse("POST", "/sign-out/everywhere", Map.of("csrf", csrf), bob));
+    String dave = Application.signIn(here, "globex", "dave");
+    endsThere(
+        mcpTokens(app, dave),
+        () -> here.operator().delete("/api/operator/orgs/globex/members/dave").ok());
+  }
+
+  private static JsonObject mcpTokens(Application app, String cookie) {
+    Map<String, String> request = app.request();
+    request.put("resource", app.baseUrl() + "/mcp");
+    return app.token(app.redemption(app.code(request, cookie))).ok();
+  }
+
+  private static void endsThere(JsonObject tokens, Runnable ending) {
+    Caller there = new Caller(addressThere, tokens.getString("access_token"));
+    McpClient model = new McpClient(there);
+    JsonObject none = new JsonObject();
+    RunningBourse.until("served", () -> model.send("tools/list", none).status() == 200);
+    there.get("/api/checkpoints").ok();
+    ending.run();
+    long endedAt = System.nanoTime();
+    RunningBourse.until("refused", () -> model.send("tools/list", none).status() == 401);
+    assertEquals(401, there.get("/api/checkpoints").status());
+    assertTrue(System.nanoTime() - endedAt < TimeUnit.SECONDS.toNanos(1));
   }
 }
