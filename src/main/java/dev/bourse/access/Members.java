@@ -34,7 +34,8 @@ public final class Members {
     return lastReading;
   }
 
-  boolean isActive(String orgId, String username) {
+  /** Whether somebody is on the roster and not suspended. */
+  public boolean isActive(String orgId, String username) {
     return active.contains(List.of(orgId, username));
   }
 }

@@ -1,6 +1,8 @@
 package dev.bourse.access;
 
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -10,29 +12,33 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
+import java.security.MessageDigest;
+import java.security.Signature;
+import java.security.interfaces.ECPublicKey;
 import java.security.spec.ECGenParameterSpec;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.security.spec.X509EncodedKeySpec;
 import java.util.Base64;
 import java.util.Set;
 
 /**
- * The P-256 key members' tokens are signed with (ES256, RFC 7518 section 3.4), in a PEM file only
- * the service's user can read. Made at the first start. Processes that serve one store need the
- * same file.
+ * A P-256 key that members' tokens are signed with (ES256, RFC 7518 section 3.4), in a PEM file
+ * only the service's user can read.
  *
  * @param privatePem PKCS #8
  * @param publicPem SubjectPublicKeyInfo
  */
-public record SigningKey(String privatePem, String publicPem) {
+record SigningKey(String privatePem, String publicPem) {
   private static final String PRIVATE = "PRIVATE KEY";
   private static final String PUBLIC = "PUBLIC KEY";
+  private static final String SUFFIX = ".pem";
+  private static final int COORDINATE_BYTES = 32;
 
-  /** Reads the key, or makes one. Blocks. */
-  public static SigningKey at(Path file) throws IOException {
-    if (!Files.exists(file)) {
-      write(file, generated());
-    }
+  /** Reads a key. Blocks. */
+  static SigningKey read(Path file) throws IOException {
     String text = Files.readString(file, StandardCharsets.US_ASCII);
     int second = text.indexOf("-----BEGIN " + PUBLIC);
     if (!text.startsWith("-----BEGIN " + PRIVATE) || second < 0) {
@@ -41,16 +47,66 @@ public record SigningKey(String privatePem, String publicPem) {
     return new SigningKey(text.substring(0, second), text.substring(second));
   }
 
-  private static String generated() {
+  /** A new key. Takes some milliseconds. */
+  static SigningKey generate() {
     try {
       KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
       generator.initialize(new ECGenParameterSpec("secp256r1"));
       KeyPair pair = generator.generateKeyPair();
-      return pem(PRIVATE, pair.getPrivate().getEncoded())
-          + pem(PUBLIC, pair.getPublic().getEncoded());
+      return new SigningKey(
+          pem(PRIVATE, pair.getPrivate().getEncoded()), pem(PUBLIC, pair.getPublic().getEncoded()));
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("the JDK has no P-256", e);
     }
+  }
+
+  /** The key's thumbprint (RFC 7638), by which tokens name it. */
+  String kid() {
+    JsonObject jwk = coordinates();
+    String members =
+        "{\"crv\":\"P-256\",\"kty\":\"EC\",\"x\":\""
+            + jwk.getString("x")
+            + "\",\"y\":\""
+            + jwk.getString("y")
+            + "\"}";
+    try {
+      return base64(
+          MessageDigest.getInstance("SHA-256").digest(members.getBytes(StandardCharsets.US_ASCII)));
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("the JDK has no SHA-256", e);
+    }
+  }
+
+  /** The public half as others read it (RFC 7517). */
+  JsonObject publicJwk() {
+    return coordinates().put("kid", kid()).put("use", "sig").put("alg", "ES256");
+  }
+
+  private JsonObject coordinates() {
+    try {
+      ECPublicKey key =
+          (ECPublicKey)
+              KeyFactory.getInstance("EC").generatePublic(new X509EncodedKeySpec(der(publicPem)));
+      return new JsonObject()
+          .put("kty", "EC")
+          .put("crv", "P-256")
+          .put("x", base64(fixed(key.getW().getAffineX())))
+          .put("y", base64(fixed(key.getW().getAffineY())));
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("the public key is none of P-256", e);
+    }
+  }
+
+  private static byte[] fixed(BigInteger coordinate) {
+    byte[] bytes = coordinate.toByteArray();
+    byte[] fixed = new byte[COORDINATE_BYTES];
+    int length = Math.min(bytes.length, COORDINATE_BYTES);
+    System.arraycopy(bytes, bytes.length - length, fixed, COORDINATE_BYTES - length, length);
+    return fixed;
+  }
+
+  private static String base64(byte[] bytes) {
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
   }
 
   private static String pem(String kind, byte[] encoded) {
@@ -63,9 +119,40 @@ public record SigningKey(String privatePem, String publicPem) {
         + "-----\n";
   }
 
-  /** Whole or not at all: a torn key would keep the service from starting. */
-  private static void write(Path file, String text) throws IOException {
-    Files.createDirectories(file.toAbsolutePath().resolveSibling("."));
+  /**
+   * A token signed with this key. The library that verifies them cannot write a header of the type
+   * that the profile of access tokens demands, so the JDK signs.
+   */
+  String sign(JsonObject header, JsonObject claims) {
+    String signed =
+        base64(header.toBuffer().getBytes()) + '.' + base64(claims.toBuffer().getBytes());
+    try {
+      Signature signature = Signature.getInstance("SHA256withECDSAinP1363Format");
+      signature.initSign(
+          KeyFactory.getInstance("EC").generatePrivate(new PKCS8EncodedKeySpec(der(privatePem))));
+      signature.update(signed.getBytes(StandardCharsets.US_ASCII));
+      return signed + '.' + base64(signature.sign());
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("the private key is none of P-256", e);
+    }
+  }
+
+  private static byte[] der(String pem) {
+    return Base64.getMimeDecoder().decode(pem.replaceAll("-----[^-]+-----", ""));
+  }
+
+  /** The file of a folder that this key is kept in. */
+  Path fileIn(Path folder) {
+    return folder.resolve(kid() + SUFFIX);
+  }
+
+  /**
+   * Keeps the key, whole or not at all: a torn one would stop the service from starting. Blocks.
+   */
+  void writeTo(Path folder) throws IOException {
+    Files.createDirectories(
+        folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    Path file = fileIn(folder);
     Path next = file.resolveSibling(file.getFileName() + ".new");
     Files.deleteIfExists(next);
     try (FileChannel channel =
@@ -73,7 +160,8 @@ public record SigningKey(String privatePem, String publicPem) {
             next,
             Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
-      ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII));
+      ByteBuffer bytes =
+          ByteBuffer.wrap((privatePem + publicPem).getBytes(StandardCharsets.US_ASCII));
       while (bytes.hasRemaining()) {
         channel.write(bytes);
       }

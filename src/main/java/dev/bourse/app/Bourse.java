@@ -48,7 +48,12 @@ final class Bourse {
               features = inside;
               return inside
                   .start(replication, files)
-                  .compose(started -> door.start(inside.operations(), inside.authenticator()));
+                  .compose(
+                      started ->
+                          door.start(
+                              inside.operations(),
+                              inside.authenticator(),
+                              () -> inside.noteMemberTokens(files)));
             });
   }
 

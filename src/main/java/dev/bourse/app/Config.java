@@ -1,5 +1,6 @@
 package dev.bourse.app;
 
+import dev.bourse.access.AccessConfig;
 import dev.bourse.audit.AuditConfig;
 import dev.bourse.capacity.CapacityConfig;
 import dev.bourse.checkpoint.CheckpointConfig;
@@ -31,6 +32,7 @@ import java.util.function.Supplier;
  * @param edge how the API is served
  * @param sharedBudgets the server that counts tokens' requests for several processes
  * @param managementPort where health and metrics are served, on loopback; 0 for a free port
+ * @param access how members' tokens are signed
  * @param audit how records are sealed and how long they are kept
  * @param capacity the capacity feature
  * @param market the market
@@ -47,6 +49,7 @@ record Config(
     EdgeConfig edge,
     Optional<SharedBudgetConfig> sharedBudgets,
     int managementPort,
+    AccessConfig access,
     AuditConfig audit,
     CapacityConfig capacity,
     MarketConfig market,
@@ -78,6 +81,7 @@ record Config(
    */
   static Config from(Settings settings, Path data, List<String> found) throws Faulty {
     List<String> faults = new ArrayList<>(found);
+    AccessConfig access = AccessConfig.from(settings);
     AuditConfig audit = AuditConfig.from(settings);
     CapacityConfig capacity = CapacityConfig.from(settings);
     MarketConfig market = MarketConfig.from(settings, capacity.swapFreshnessMillis());
@@ -111,6 +115,7 @@ record Config(
         edge.orElseThrow(),
         sharedBudgets,
         managementPort,
+        access,
         audit,
         capacity,
         market,

@@ -3,10 +3,13 @@ package dev.bourse.app;
 import dev.bourse.access.AccessStore;
 import dev.bourse.access.Authenticator;
 import dev.bourse.access.Credentials;
+import dev.bourse.access.MemberToken;
 import dev.bourse.access.MemberTokens;
 import dev.bourse.access.Members;
 import dev.bourse.access.Operators;
-import dev.bourse.access.SigningKey;
+import dev.bourse.access.Revocations;
+import dev.bourse.access.Scope;
+import dev.bourse.access.SigningKeys;
 import dev.bourse.access.Tokens;
 import dev.bourse.audit.AuditConfig;
 import dev.bourse.audit.AuditStore;
@@ -54,6 +57,7 @@ import dev.bourse.store.Upkeep;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -67,12 +71,18 @@ final class Features {
   /** As long as somebody may keep trying the demo without a restart, which makes new ones. */
   private static final long DEMO_TOKEN_MILLIS = 30L * 24 * 3_600 * 1_000;
 
+  /** Keys rotate by days, revocations are kept for hours. */
+  private static final long KEYS_MILLIS = 3_600_000;
+
   private final Ground ground;
   private final Database database;
   private final Supplier<String> baseUrl;
   private final Tokens tokens;
   private final Operators operators;
   private final Members members;
+  private final SigningKeys signingKeys;
+  private final Revocations revocations;
+  private final MemberTokens memberTokens;
   private final AuditedReads reads;
   private final Clusters clusters;
   private final SshKeyStore keyStore;
@@ -81,7 +91,6 @@ final class Features {
   private final PoolService pools;
   private final Operations operations = new Operations();
   private @Nullable ClusterOwners owners;
-  private volatile @Nullable MemberTokens memberTokens;
 
   /**
    * @param baseUrl what clients call the service; asked for once requests are served
@@ -96,6 +105,11 @@ final class Features {
     tokens = new Tokens(access, clock);
     operators = new Operators(access, clock);
     members = new Members(access);
+    signingKeys = new SigningKeys(ground.vertx(), database, config.data(), config.access(), clock);
+    revocations = new Revocations(database, clock);
+    memberTokens =
+        new MemberTokens(
+            signingKeys, members, tokens, revocations, baseUrl, clock, ground.random());
     reads = new AuditedReads(new AuditStore(database));
     clusters =
         new Clusters(
@@ -128,7 +142,8 @@ final class Features {
                 tokens.start(ground.vertx()),
                 loadOperators(files.listOperators()),
                 members.load(),
-                loadSigningKey(files),
+                signingKeys.start(),
+                revocations.load(),
                 keys.load(),
                 loadTerms()))
         .compose(
@@ -151,19 +166,26 @@ final class Features {
                     .mint(operators, files));
   }
 
-  private Future<Void> loadSigningKey(KeysFiles files) {
+  /** Tells the demo's members their tokens; once it is known where the service is served. */
+  Future<Void> noteMemberTokens(KeysFiles files) {
     return ground
         .vertx()
         .executeBlocking(
             () -> {
-              SigningKey key = SigningKey.at(files.signingKey());
-              MemberTokens issuing =
-                  new MemberTokens(ground.vertx(), key, members, tokens, ground.clock());
-              files.noteMemberTokens(
-                  (org, member) -> issuing.issue(org, member, DEMO_TOKEN_MILLIS));
-              memberTokens = issuing;
+              files.noteMemberTokens((org, member) -> memberTokens.issue(demoToken(org, member)));
               return null;
             });
+  }
+
+  private MemberToken demoToken(String orgId, String username) {
+    return new MemberToken(
+        orgId,
+        username,
+        memberTokens.restAudience(),
+        EnumSet.allOf(Scope.class),
+        "demo",
+        "",
+        DEMO_TOKEN_MILLIS);
   }
 
   private Future<Void> loadTerms() {
@@ -174,7 +196,16 @@ final class Features {
     owners = running;
     MarketService market = market(running);
     replication.follow(
-        new Replication.Parts(running, keys, tokens, operators, members, market, this::loadTerms));
+        new Replication.Parts(
+            running,
+            keys,
+            tokens,
+            operators,
+            members,
+            signingKeys,
+            revocations,
+            market,
+            this::loadTerms));
     ground.stops().push(market::stop);
     bindTenants(running, market);
     bindOperators(running, market);
@@ -232,7 +263,7 @@ final class Features {
 
   /** Tells callers from their tokens. */
   Authenticator authenticator() {
-    return new Credentials(tokens, operators, Objects.requireNonNull(memberTokens, "not started"));
+    return new Credentials(tokens, operators, memberTokens);
   }
 
   /** What the event loops read. */
@@ -271,7 +302,9 @@ final class Features {
         List.of(
             upkeep("sealing the audit trail", audit.sealIntervalMillis(), sealer::step),
             upkeep("deleting audit rows past their time", retention, trails::step),
-            upkeep("deleting activity past its time", retention, activity::step))) {
+            upkeep("deleting activity past its time", retention, activity::step),
+            upkeep("rotating signing keys", KEYS_MILLIS, signingKeys::step),
+            upkeep("forgetting revocations past their time", KEYS_MILLIS, revocations::sweep))) {
       upkeep.start();
       ground.stops().push(upkeep::stop);
     }

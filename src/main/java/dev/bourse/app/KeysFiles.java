@@ -1,7 +1,6 @@
 package dev.bourse.app;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.function.BinaryOperator;
 
@@ -27,11 +26,6 @@ final class KeysFiles {
   /** Where the first operator's token is told; of a demo also beside the other tokens. */
   List<KeysFile> listOperators() {
     return demo ? List.of(find(OPERATOR), find(DEMO)) : List.of(find(OPERATOR));
-  }
-
-  /** Where the key that members' tokens are signed with is kept. */
-  Path signingKey() {
-    return config.data().resolve("signing-key.pem");
   }
 
   /**

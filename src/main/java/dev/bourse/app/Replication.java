@@ -2,6 +2,8 @@ package dev.bourse.app;
 
 import dev.bourse.access.Members;
 import dev.bourse.access.Operators;
+import dev.bourse.access.Revocations;
+import dev.bourse.access.SigningKeys;
 import dev.bourse.access.Tokens;
 import dev.bourse.capacity.CapacityStore;
 import dev.bourse.capacity.ClusterOwners;
@@ -34,6 +36,8 @@ final class Replication implements ChangeListener {
       Tokens tokens,
       Operators operators,
       Members members,
+      SigningKeys signingKeys,
+      Revocations revocations,
       MarketService market,
       Supplier<Future<Void>> terms) {}
 
@@ -66,6 +70,8 @@ final class Replication implements ChangeListener {
           case SshKeyStore.CHANGED -> known.keys().load();
           case Tokens.CHANGED ->
               change.key().isEmpty() ? known.tokens().load() : known.tokens().refresh(change.key());
+          case SigningKeys.CHANGED -> known.signingKeys().load();
+          case Revocations.CHANGED -> known.revocations().refresh(change.key());
           case Members.CHANGED -> known.members().load();
           case Operators.CHANGED -> known.operators().load();
           case SwitchService.CHANGED, PoolStore.CHANGED -> readTerms(known);
@@ -103,6 +109,8 @@ final class Replication implements ChangeListener {
                 known.tokens().load(),
                 known.operators().load(),
                 known.members().load(),
+                known.signingKeys().load(),
+                known.revocations().load(),
                 known.keys().load()))
         .onComplete(done -> reread(done.succeeded(), done.cause()));
   }

@@ -17,6 +17,7 @@ import io.vertx.core.Future;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Requests over HTTP: the API on its port, health and metrics on theirs. */
@@ -49,8 +50,13 @@ final class Serving {
             .executeBlocking(() -> CONTRACTS.stream().map(Contract::load).toList(), false);
   }
 
-  /** Takes requests. When this succeeds, they are answered, and {@code /readyz} says so. */
-  Future<Void> start(Operations operations, Authenticator authenticator) {
+  /**
+   * Takes requests. When this succeeds, they are answered, and {@code /readyz} says so.
+   *
+   * @param addressed done once it is known where the service is served, before it says it is ready
+   */
+  Future<Void> start(
+      Operations operations, Authenticator authenticator, Supplier<Future<Void>> addressed) {
     EdgeMetrics metrics = new EdgeMetrics();
     ManagementVerticle management =
         new ManagementVerticle(LOOPBACK, ground.config().managementPort(), readiness, metrics);
@@ -85,6 +91,7 @@ final class Serving {
               ground.stops().push(this::notReady);
               return noteBaseUrl(baseUrl());
             })
+        .compose(noted -> addressed.get())
         .onSuccess(noted -> readiness.set(true));
   }
 

@@ -157,7 +157,9 @@ record World(List<Site> sites, List<Tenant> tenants) {
   private static Grant grant(Yaml yaml) {
     Set<Scope> scopes = EnumSet.noneOf(Scope.class);
     for (String label : yaml.texts("scopes")) {
-      Scope.find(label).ifPresentOrElse(scopes::add, () -> yaml.fault("no such scope: " + label));
+      Scope.find(label)
+          .filter(Scope.grantableToTokens()::contains)
+          .ifPresentOrElse(scopes::add, () -> yaml.fault("no such scope: " + label));
     }
     return new Grant(yaml.text("name"), scopes, yaml.textOrNull("cluster"));
   }

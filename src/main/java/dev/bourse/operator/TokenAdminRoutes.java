@@ -42,7 +42,11 @@ public final class TokenAdminRoutes {
     JsonObject body = call.body();
     Set<Scope> scopes = EnumSet.noneOf(Scope.class);
     body.getJsonArray("scopes")
-        .forEach(label -> Scope.find(String.valueOf(label)).ifPresent(scopes::add));
+        .forEach(
+            label ->
+                Scope.find(String.valueOf(label))
+                    .filter(Scope.grantableToTokens()::contains)
+                    .ifPresent(scopes::add));
     TokenService.Order order =
         new TokenService.Order(
             body.getString("name"),

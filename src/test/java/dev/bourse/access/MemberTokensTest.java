@@ -1,37 +1,41 @@
 package dev.bourse.access;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import io.vertx.ext.auth.JWTOptions;
-import io.vertx.ext.auth.PubSecKeyOptions;
-import io.vertx.ext.auth.jwt.JWTAuth;
-import io.vertx.ext.auth.jwt.JWTAuthOptions;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
 import java.util.Base64;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** By which JWT a member acts, and by which not. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class MemberTokensTest extends StoreFixture {
-  private static final long HOUR = 3_600_000;
-
-  @TempDir Path keys;
+  private static final long MINUTE = 60_000;
+  private static final String REST = "https://bourse.example";
+  private static final String MCP = REST + "/mcp";
 
   private Tokens organizations;
   private Members members;
+  private SigningKeys keys;
   private SigningKey key;
+  private Revocations revocations;
   private MemberTokens tokens;
 
   @BeforeEach
@@ -46,67 +50,143 @@ class MemberTokensTest extends StoreFixture {
     await(organizations.load());
     members = new Members(new AccessStore(database));
     await(members.load());
-    key = SigningKey.at(keys.resolve("key.pem"));
-    tokens = new MemberTokens(vertx, key, members, organizations, clock);
+    keys = new SigningKeys(vertx, database, folder, AccessConfig.defaults(), clock);
+    await(keys.start());
+    key = only(folder);
+    revocations = new Revocations(database, clock);
+    tokens =
+        new MemberTokens(
+            keys, members, organizations, revocations, () -> REST, clock, new Random(1));
+  }
+
+  private static SigningKey only(Path data) throws Exception {
+    return new SigningKeyFolder(data).read().get(0).key();
+  }
+
+  private static MemberToken token(String audience, Set<Scope> scopes, String grantId) {
+    return new MemberToken("acme", "alice", audience, scopes, "app", grantId, 10 * MINUTE);
+  }
+
+  private String issued() {
+    return tokens.issue(token(REST, EnumSet.allOf(Scope.class), "g1"));
   }
 
   private void refused(String token) {
     Sample.refused(ErrorCode.UNAUTHORIZED, () -> tokens.authenticate(token));
   }
 
-  /** A token with these claims, signed as told. */
-  private String signed(JsonObject claims, String algorithm, String pem) {
-    return JWTAuth.create(
-            vertx,
-            new JWTAuthOptions()
-                .addPubSecKey(new PubSecKeyOptions().setAlgorithm(algorithm).setBuffer(pem)))
-        .generateToken(claims, new JWTOptions().setAlgorithm(algorithm));
+  private String signed(JsonObject claims) {
+    return key.sign(header(), claims);
+  }
+
+  /** A token signed as HS256 does, with a public key as the secret. */
+  private String signed(JsonObject header, String secret) throws GeneralSecurityException {
+    String signed = part(header) + '.' + part(claims());
+    Mac mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
+    byte[] signature = mac.doFinal(signed.getBytes(StandardCharsets.UTF_8));
+    return signed + '.' + Base64.getUrlEncoder().withoutPadding().encodeToString(signature);
+  }
+
+  private JsonObject header() {
+    return new JsonObject().put("alg", "ES256").put("kid", key.kid()).put("typ", "at+jwt");
   }
 
   private JsonObject claims() {
     long now = clock.millis() / 1_000;
     return new JsonObject()
+        .put("iss", REST)
         .put("sub", "alice")
         .put("org", "acme")
-        .put("aud", "bourse")
+        .put("aud", REST)
+        .put("client_id", "app")
+        .put("scope", "capacity:read")
         .put("iat", now)
         .put("exp", now + 60);
   }
 
+  private static JsonObject decoded(String token, int part) {
+    byte[] json = Base64.getUrlDecoder().decode(token.split("\\.", -1)[part]);
+    return new JsonObject(new String(json, StandardCharsets.UTF_8));
+  }
+
   @Test
   void aMembersTokenIsThatMemberForTheirOrganization() {
-    Principal alice = tokens.authenticate(tokens.issue("acme", "alice", HOUR));
+    Principal alice = tokens.authenticate(issued());
 
     assertEquals("member:alice", alice.actor());
     assertEquals("alice", alice.member());
     assertEquals("acme", alice.org().orgId());
     assertEquals(Principal.MEMBER_SCHEME, alice.scheme());
     assertEquals("acme/alice", alice.budgetKey());
-    assertEquals(
-        "alice", tokens.authenticate(signed(claims(), "ES256", key.privatePem())).member());
+    assertEquals("alice", tokens.authenticate(signed(claims())).member());
+  }
+
+  @Test
+  void aTokenSaysWhatTheProfileOfAccessTokensDemands() {
+    String first = tokens.issue(token(MCP, Set.of(Scope.BID_WRITE, Scope.BID_READ), "g1"));
+    String second = tokens.issue(token(MCP, Set.of(), "g1"));
+
+    assertEquals(header(), decoded(first, 0));
+    JsonObject claims = decoded(first, 1);
+    assertEquals(REST, claims.getString("iss"));
+    assertEquals(MCP, claims.getString("aud"));
+    assertEquals("app", claims.getString("client_id"));
+    assertEquals("bid:read bid:write", claims.getString("scope"));
+    assertEquals("g1", claims.getString("gid"));
+    assertEquals(600, claims.getLong("exp") - claims.getLong("iat"));
+    assertNotEquals(claims.getString("jti"), decoded(second, 1).getString("jti"));
+  }
+
+  @Test
+  void aTokenMayWhatItsScopesSayAndNoMore() {
+    Principal reading =
+        tokens.authenticate(tokens.issue(token(REST, Set.of(Scope.CAPACITY_READ), "")));
+    assertEquals(Set.of(Scope.CAPACITY_READ), reading.scopes());
+    assertEquals(Set.of(), tokens.authenticate(tokens.issue(token(REST, Set.of(), ""))).scopes());
   }
 
   @Test
   void aTokenExpiresAtItsTime() {
-    String token = tokens.issue("acme", "alice", HOUR);
+    String token = issued();
     tokens.authenticate(token);
-    clock.advance(HOUR - 1_000);
+    clock.advance(10 * MINUTE - 1_000);
     tokens.authenticate(token);
     clock.advance(1_000);
 
     refused(token);
-    refused(signed(withoutExpiry(), "ES256", key.privatePem()));
+    refused(signed(without("exp")));
   }
 
-  private JsonObject withoutExpiry() {
+  private JsonObject without(String claim) {
     JsonObject claims = claims();
-    claims.remove("exp");
+    claims.remove(claim);
     return claims;
   }
 
   @Test
+  void noTokenIsIssuedForLongerThanItsKeyOrItsRevocationIsKept() {
+    for (long millis : new long[] {0, 999, SigningKeys.LONGEST_TOKEN_MILLIS + 1}) {
+      assertThrows(
+          IllegalArgumentException.class,
+          () -> new MemberToken("acme", "alice", REST, Set.of(), "app", "", millis));
+    }
+    assertThrows(
+        IllegalArgumentException.class,
+        () ->
+            new MemberToken(
+                "acme",
+                "alice",
+                REST,
+                Set.of(),
+                "app",
+                "g",
+                Revocations.LONGEST_GRANTED_MILLIS + 1));
+  }
+
+  @Test
   void aSuspendedAndARemovedMemberIsRefusedAtOnce() throws Exception {
-    String token = tokens.issue("acme", "alice", HOUR);
+    String token = issued();
     tokens.authenticate(token);
     await(database.commit(List.of(Statement.of("UPDATE member SET suspended_at = 1"))));
     await(members.load());
@@ -120,31 +200,48 @@ class MemberTokensTest extends StoreFixture {
   }
 
   @Test
-  void aTokenOfAnotherKeyAnotherAudienceOrForSomebodyUnknownIsRefused() throws Exception {
-    SigningKey other = SigningKey.at(keys.resolve("other.pem"));
-    refused(signed(claims(), "ES256", other.privatePem()));
-    refused(signed(claims().put("aud", "elsewhere"), "ES256", key.privatePem()));
-    refused(signed(claims().put("sub", "mallory"), "ES256", key.privatePem()));
-    refused(signed(claims().put("org", "globex"), "ES256", key.privatePem()));
-    JsonObject nobody = claims();
-    nobody.remove("sub");
-    refused(signed(nobody, "ES256", key.privatePem()));
+  void aTokenOfAnotherAudienceIsRefused() {
+    String mcp = tokens.issue(token(MCP, Set.of(), ""));
+    String rest = tokens.issue(token(REST, Set.of(), ""));
+
+    tokens.authenticate(mcp);
+    tokens.authenticate(mcp, Set.of(MCP));
+    tokens.authenticate(rest);
+    Sample.refused(ErrorCode.UNAUTHORIZED, () -> tokens.authenticate(rest, Set.of(MCP)));
+    for (String other : List.of("elsewhere", REST + "/", REST + "/mcp/", "http://bourse.example")) {
+      refused(signed(claims().put("aud", other)));
+    }
+    refused(signed(without("aud")));
+    refused(signed(claims().put("aud", new JsonArray().add(REST))));
   }
 
   @Test
-  void aTokenThatIsNotSignedOrSignedWithThePublicKeyAsASecretIsRefused() {
+  void aTokenOfAnotherKeyAnotherIssuerOrForSomebodyUnknownIsRefused() {
+    refused(SigningKey.generate().sign(header(), claims()));
+    refused(signed(claims().put("iss", "https://elsewhere.example")));
+    refused(signed(claims().put("sub", "mallory")));
+    refused(signed(claims().put("org", "globex")));
+    for (String claim : List.of("iss", "sub", "org", "scope", "iat")) {
+      refused(signed(without(claim)));
+    }
+    refused(signed(claims().put("sub", 7)));
+  }
+
+  @Test
+  void algNoneAndAPublicKeyUsedAsASecretAreRefused() throws GeneralSecurityException {
     refused(unsigned("none", ""));
+    refused(unsigned("None", ""));
     refused(unsigned("ES256", ""));
-    refused(signed(claims(), "HS256", key.publicPem()));
     refused(unsigned("none", "AAAA"));
+    for (String secret : List.of(key.publicPem(), key.publicJwk().encode())) {
+      refused(signed(header().put("alg", "HS256"), secret));
+      // And one that says it is signed by the algorithm demanded.
+      refused(signed(header(), secret));
+    }
   }
 
   private String unsigned(String algorithm, String signature) {
-    return part(new JsonObject().put("alg", algorithm).put("typ", "JWT"))
-        + '.'
-        + part(claims())
-        + '.'
-        + signature;
+    return part(header().put("alg", algorithm)) + '.' + part(claims()) + '.' + signature;
   }
 
   private static String part(JsonObject json) {
@@ -154,8 +251,33 @@ class MemberTokensTest extends StoreFixture {
   }
 
   @Test
+  void aHeaderThatBringsAKeyAlongOrNamesAPlaceToFetchOneIsRefused() {
+    SigningKey mallory = SigningKey.generate();
+    for (JsonObject header :
+        List.of(
+            header().put("jwk", mallory.publicJwk()),
+            header().put("jku", "https://mallory.example/jwks.json"),
+            header().put("x5u", "https://mallory.example/chain.pem"),
+            header().put("x5c", new JsonArray().add("MIIB")),
+            header().put("crit", new JsonArray().add("exp")),
+            header().put("kid", mallory.kid()),
+            header().put("kid", "../signing-keys/" + key.kid()),
+            header().put("kid", "/dev/null"),
+            header().put("kid", "https://mallory.example/jwks.json"),
+            header().put("kid", "' OR '1'='1"),
+            header().put("kid", ""),
+            header().put("kid", 7),
+            header().putNull("kid"),
+            header().put("typ", "JWT"))) {
+      refused(mallory.sign(header, claims()));
+      refused(key.sign(header, claims()));
+    }
+    refused(key.sign(new JsonObject().put("alg", "ES256").put("typ", "at+jwt"), claims()));
+  }
+
+  @Test
   void textThatIsNoTokenIsRefused() {
-    String token = tokens.issue("acme", "alice", HOUR);
+    String token = issued();
     refused("eyJ");
     refused("eyJ.eyJ.eyJ");
     refused(token.substring(0, token.length() - 4));
@@ -165,10 +287,63 @@ class MemberTokensTest extends StoreFixture {
   }
 
   @Test
-  void theKeyIsMadeOnceAndOnlyItsOwnerCanReadIt() throws Exception {
-    Path file = keys.resolve("key.pem");
-    assertEquals(key, SigningKey.at(file));
-    assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
-    assertTrue(!key.toString().contains("BEGIN"));
+  void aTokenOfARevokedGrantIsRefusedAtOnceAndOthersAreNot() throws Exception {
+    String other = tokens.issue(token(REST, Set.of(), "g2"));
+    String token = issued();
+    tokens.authenticate(token);
+    await(revocations.revokeGrant("g1", List.of()));
+
+    refused(token);
+    tokens.authenticate(other);
+  }
+
+  @Test
+  void whoSignsOutEverywhereHasNoTokenLeftAndGetsNewOnes() throws Exception {
+    String token = tokens.issue(token(REST, Set.of(), ""));
+    await(revocations.revokeMember("acme", "alice", List.of()));
+    refused(token);
+    clock.advance(1_000);
+
+    tokens.authenticate(issued());
+    refused(token);
+  }
+
+  @Test
+  void whatIsRevokedStaysSoAfterARestartUntilTheTokensHaveExpired() throws Exception {
+    String token = issued();
+    await(revocations.revokeGrant("g1", List.of()));
+    await(revocations.revokeMember("acme", "bob", List.of()));
+    Revocations restarted = new Revocations(database, clock);
+    await(restarted.load());
+    MemberTokens after =
+        new MemberTokens(keys, members, organizations, restarted, () -> REST, clock, new Random(2));
+    Sample.refused(ErrorCode.UNAUTHORIZED, () -> after.authenticate(token));
+    await(restarted.sweep());
+    assertEquals(List.of("g1"), texts("SELECT grant_id FROM revoked_grant"));
+
+    clock.advance(2 * Revocations.LONGEST_GRANTED_MILLIS);
+    await(restarted.sweep());
+    assertEquals(List.of(), texts("SELECT grant_id FROM revoked_grant"));
+    assertEquals(List.of("bob"), texts("SELECT username FROM member_cutoff"));
+    clock.advance(SigningKeys.LONGEST_TOKEN_MILLIS);
+    await(restarted.sweep());
+    assertEquals(List.of(), texts("SELECT username FROM member_cutoff"));
+  }
+
+  @Test
+  void aGrantWhoseRevocationCouldNotBeStoredIsNotSaidToBeRevoked() {
+    failNextCommits(1);
+    fails(dev.bourse.store.StoreUnavailable.class, revocations.revokeGrant("g1", List.of()));
+    tokens.authenticate(issued());
+  }
+
+  @Test
+  void noFileOfTheKeyIsLeftWhereEarlierVersionsKeptIt() throws Exception {
+    Path data = Files.createDirectory(folder.resolve("earlier"));
+    Path old = data.resolve("signing-key.pem");
+    Files.writeString(old, key.privatePem() + key.publicPem());
+
+    assertEquals(key, only(data));
+    assertEquals(false, Files.exists(old));
   }
 }

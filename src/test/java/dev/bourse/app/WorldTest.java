@@ -55,7 +55,7 @@ class WorldTest {
       assertEquals(
           List.of("orgwide", "bound", "readonly", "bare"),
           tenant.tokens().stream().map(World.Grant::name).toList());
-      assertEquals(Set.of(Scope.values()), tenant.tokens().get(0).scopes());
+      assertEquals(Scope.grantableToTokens(), tenant.tokens().get(0).scopes());
       assertEquals(tenant.clusters().get(0).name(), tenant.tokens().get(1).cluster());
       assertEquals(Set.of(Scope.CAPACITY_READ), tenant.tokens().get(2).scopes());
       assertEquals(Set.of(), tenant.tokens().get(3).scopes());

@@ -4,11 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import dev.bourse.access.AccessConfig;
 import dev.bourse.access.AccessStore;
 import dev.bourse.access.MemberTokens;
 import dev.bourse.access.Members;
 import dev.bourse.access.Organization;
-import dev.bourse.access.SigningKey;
+import dev.bourse.access.Revocations;
+import dev.bourse.access.SigningKeys;
 import dev.bourse.access.Tokens;
 import dev.bourse.core.FakeClock;
 import dev.bourse.market.MarketStore;
@@ -24,11 +26,10 @@ import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -63,18 +64,16 @@ public abstract class StoreFixture {
     await(database.commit(statements));
   }
 
-  /** Members' tokens of this store, signed with a key of its own. */
+  /** Members' tokens of this store; no key is there to sign any. */
   protected final MemberTokens memberTokens(Tokens tokens) {
-    try {
-      return new MemberTokens(
-          vertx,
-          SigningKey.at(folder.resolve("signing-key.pem")),
-          new Members(new AccessStore(database)),
-          tokens,
-          clock);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return new MemberTokens(
+        new SigningKeys(vertx, database, folder, AccessConfig.defaults(), clock),
+        new Members(new AccessStore(database)),
+        tokens,
+        new Revocations(database, clock),
+        () -> "http://bourse.example",
+        clock,
+        new Random(1));
   }
 
   @AfterEach

@@ -1,0 +1,75 @@
+package dev.bourse.access;
+
+import dev.bourse.store.Change;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Rows of the public halves of signing keys. */
+final class SigningKeyStore {
+  /**
+   * Far more than there are processes times keys of one that have not expired; a process that lost
+   * its data folder at each start must not fill the others' memory.
+   */
+  private static final int MAX_KEYS = 1_000;
+
+  private final Database database;
+
+  SigningKeyStore(Database database) {
+    this.database = database;
+  }
+
+  /** When each key known was made, by its thumbprint. */
+  Future<Map<String, Long>> listMadeAt() {
+    return database
+        .read(
+            "SELECT kid, made_at FROM signing_key ORDER BY made_at DESC LIMIT " + MAX_KEYS,
+            List.of(),
+            row -> Map.entry(row.text(0), row.integer(1)))
+        .map(
+            found ->
+                found.stream().collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)));
+  }
+
+  /** Every key that may have signed a token not expired yet, newest first. */
+  Future<List<JsonObject>> listPublic(long nowMillis) {
+    return database.read(
+        "SELECT public_jwk FROM signing_key WHERE expires_at > ? ORDER BY made_at DESC, kid LIMIT "
+            + MAX_KEYS,
+        List.of(nowMillis),
+        row -> new JsonObject(row.text(0)));
+  }
+
+  Future<Void> publish(SigningKey key, long madeAtMillis, long expiresAtMillis) {
+    return commit(
+        Statement.of(
+            "INSERT INTO signing_key (kid, public_jwk, made_at, expires_at) VALUES (?, ?, ?, ?)"
+                + " ON CONFLICT (kid) DO UPDATE SET expires_at = excluded.expires_at",
+            key.kid(),
+            key.publicJwk().encode(),
+            madeAtMillis,
+            expiresAtMillis));
+  }
+
+  Future<Void> retire(String kid, long nowMillis, long expiresAtMillis) {
+    return commit(
+        Statement.of(
+            "UPDATE signing_key SET retired_at = ?, expires_at = ? WHERE kid = ?",
+            nowMillis,
+            expiresAtMillis,
+            kid));
+  }
+
+  Future<Void> deleteExpired(long nowMillis) {
+    return database.commit(
+        List.of(Statement.of("DELETE FROM signing_key WHERE expires_at <= ?", nowMillis)));
+  }
+
+  private Future<Void> commit(Statement statement) {
+    return database.commit(List.of(statement), List.of(new Change(SigningKeys.CHANGED, "")));
+  }
+}

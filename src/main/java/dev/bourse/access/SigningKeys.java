@@ -1,0 +1,235 @@
+package dev.bourse.access;
+
+import dev.bourse.access.SigningKeyFolder.Kept;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.auth.JWTOptions;
+import io.vertx.ext.auth.jwt.JWTAuth;
+import io.vertx.ext.auth.jwt.JWTAuthOptions;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The keys of members' tokens. What this process signs with never leaves its data folder; the
+ * public half is a row of the store, so that every process on it verifies every other's tokens and
+ * nobody has to copy a file.
+ *
+ * <p>A key signs for {@code access.key-rotation}. Its successor is published a minute before it
+ * signs, so that no process meets a signature by a key it has not read yet; the old one verifies
+ * until the last token it signed has expired.
+ */
+public final class SigningKeys {
+  /** What other processes are told when a key comes or goes. */
+  public static final String CHANGED = "signing-keys";
+
+  /** No token lives longer, so a key need not verify for longer after its last signature. */
+  static final long LONGEST_TOKEN_MILLIS = Duration.ofDays(30).toMillis();
+
+  /** Keys are looked after once an hour, and a store that is away delays it. */
+  private static final long SLACK_MILLIS = Duration.ofDays(1).toMillis();
+
+  private static final long SETTLE_MILLIS = 60_000;
+
+  /** ECDSA over P-256 with SHA-256, and nothing else. */
+  static final String ALGORITHM = "ES256";
+
+  /** A key of this process. */
+  private record Own(SigningKey key, String kid, long madeAtMillis) {}
+
+  private final Vertx vertx;
+  private final SigningKeyStore store;
+  private final SigningKeyFolder folder;
+  private final long rotationMillis;
+  private final Clock clock;
+
+  /** Newest first; replaced whole. */
+  private volatile List<Own> own = List.of();
+
+  private volatile Map<String, JWTAuth> verifying = Map.of();
+  private volatile JsonObject published = new JsonObject().put("keys", new JsonArray());
+  private Future<Void> lastReading = Future.succeededFuture();
+
+  /**
+   * @param data the folder that this process alone keeps its private keys in
+   */
+  public SigningKeys(Vertx vertx, Database database, Path data, AccessConfig config, Clock clock) {
+    this.vertx = vertx;
+    this.store = new SigningKeyStore(database);
+    this.folder = new SigningKeyFolder(data);
+    this.rotationMillis = config.keyRotationMillis();
+    this.clock = clock;
+  }
+
+  /**
+   * Reads this process's keys, makes one when there is none to sign with, and reads the others'.
+   */
+  public Future<Void> start() {
+    return Future.all(vertx.executeBlocking(folder::read), store.listMadeAt())
+        .compose(read -> adopt(read.resultAt(0), read.resultAt(1)))
+        .compose(adopted -> isDue() ? make() : Future.succeededFuture())
+        .compose(made -> load());
+  }
+
+  private Future<Void> adopt(List<Kept> kept, Map<String, Long> madeAt) {
+    List<Own> found = new ArrayList<>();
+    Future<Void> published = Future.succeededFuture();
+    for (Kept one : kept) {
+      String kid = one.key().kid();
+      long made = madeAt.getOrDefault(kid, Math.min(one.writtenAtMillis(), clock.millis()));
+      if (expiresAt(made) <= clock.millis()) {
+        continue;
+      }
+      found.add(own(one.key(), made));
+      published = published.compose(done -> store.publish(one.key(), made, expiresAt(made)));
+    }
+    return published.onSuccess(done -> setOwn(found));
+  }
+
+  private long expiresAt(long madeAtMillis) {
+    return madeAtMillis + rotationMillis + LONGEST_TOKEN_MILLIS + SLACK_MILLIS;
+  }
+
+  private static Own own(SigningKey key, long madeAtMillis) {
+    return new Own(key, key.kid(), madeAtMillis);
+  }
+
+  private synchronized void setOwn(List<Own> keys) {
+    List<Own> sorted = new ArrayList<>(keys);
+    sorted.sort(Comparator.comparingLong(Own::madeAtMillis).reversed());
+    own = List.copyOf(sorted);
+  }
+
+  private boolean isDue() {
+    List<Own> keys = own;
+    return keys.isEmpty() || keys.get(0).madeAtMillis() + rotationMillis <= clock.millis();
+  }
+
+  private Future<Void> make() {
+    long now = clock.millis();
+    return vertx
+        .executeBlocking(folder::make)
+        .compose(
+            key ->
+                store
+                    .publish(key, now, expiresAt(now))
+                    .onSuccess(
+                        stored -> {
+                          List<Own> keys = new ArrayList<>(own);
+                          keys.add(own(key, now));
+                          setOwn(keys);
+                        }));
+  }
+
+  /** Reads every process's public keys anew, after any reading under way. */
+  public synchronized Future<Void> load() {
+    lastReading =
+        lastReading
+            .otherwiseEmpty()
+            .compose(read -> store.listPublic(clock.millis()))
+            .map(
+                keys -> {
+                  Map<String, JWTAuth> read = new LinkedHashMap<>();
+                  JsonArray told = new JsonArray();
+                  for (JsonObject jwk : keys) {
+                    read.put(jwk.getString("kid"), verifier(jwk));
+                    told.add(jwk);
+                  }
+                  verifying = Map.copyOf(read);
+                  published = new JsonObject().put("keys", told);
+                  return null;
+                });
+    return lastReading;
+  }
+
+  private JWTAuth verifier(JsonObject jwk) {
+    return JWTAuth.create(
+        vertx,
+        new JWTAuthOptions()
+            // Time comes from our clock.
+            .setJWTOptions(new JWTOptions().setAlgorithm(ALGORITHM).setIgnoreExpiration(true))
+            .addJwk(jwk));
+  }
+
+  /**
+   * Makes the next key when it is time, lets go of those it follows, and of what has expired.
+   *
+   * @return that there is no more to do now
+   */
+  public Future<Boolean> step() {
+    long now = clock.millis();
+    return (isDue() ? make() : Future.<Void>succeededFuture())
+        .compose(made -> retire(now))
+        .compose(retired -> store.deleteExpired(now))
+        .compose(deleted -> load())
+        .map(false);
+  }
+
+  private Future<Void> retire(long now) {
+    Own signing = signing();
+    Future<Void> retired = Future.succeededFuture();
+    List<Own> kept = new ArrayList<>(own);
+    for (Own key : own) {
+      if (key.madeAtMillis() < signing.madeAtMillis()) {
+        kept.remove(key);
+        retired =
+            retired
+                .compose(done -> store.retire(key.kid(), now, now + LONGEST_TOKEN_MILLIS))
+                .compose(
+                    done ->
+                        vertx.executeBlocking(
+                            () -> {
+                              folder.delete(key.key());
+                              return null;
+                            }));
+      }
+    }
+    return retired.onSuccess(done -> setOwn(kept));
+  }
+
+  /** The newest the others had time to read; the only one there is, however new. */
+  private Own signing() {
+    List<Own> keys = own;
+    if (keys.isEmpty()) {
+      throw new IllegalStateException("not started");
+    }
+    long settled = clock.millis() - SETTLE_MILLIS;
+    for (Own key : keys) {
+      if (key.madeAtMillis() <= settled) {
+        return key;
+      }
+    }
+    return keys.get(keys.size() - 1);
+  }
+
+  /**
+   * A token of these claims.
+   *
+   * @param type the header's {@code typ}
+   */
+  String sign(JsonObject claims, String type) {
+    Own own = signing();
+    JsonObject header =
+        new JsonObject().put("typ", type).put("alg", ALGORITHM).put("kid", own.kid());
+    return own.key().sign(header, claims);
+  }
+
+  /** What verifies the signatures of a key; null when no process has such a key. */
+  @Nullable JWTAuth find(String kid) {
+    return verifying.get(kid);
+  }
+
+  /** Every public key, as a JSON Web Key Set (RFC 7517 section 5). */
+  public JsonObject jwks() {
+    return published.copy();
+  }
+}

@@ -1,0 +1,88 @@
+package dev.bourse.oauth;
+
+import dev.bourse.access.MemberTokens;
+import dev.bourse.access.Members;
+import dev.bourse.access.Revocations;
+import dev.bourse.access.SigningKeys;
+import dev.bourse.edge.Operations;
+import dev.bourse.pages.PageTemplates;
+import dev.bourse.signin.ConnectedApplications;
+import dev.bourse.signin.Sessions;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClientOptions;
+import java.time.Clock;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+
+/** The parts of the authorization server, put together. */
+public final class AuthorizationServer {
+  private static final List<String> TEMPLATES =
+      List.of("consent", "device", "device-confirm", "message");
+
+  private final Vertx vertx;
+  private final SigningKeys keys;
+  private final Supplier<String> baseUrl;
+  private final ClientDocuments documents;
+  private final Clients clients;
+  private final Grants grants;
+  private final DeviceFlow devices;
+
+  /**
+   * @param baseUrl what clients call the service; asked for once requests are served
+   * @param random a cryptographic source
+   */
+  public AuthorizationServer(
+      Vertx vertx,
+      OAuthConfig config,
+      Database database,
+      SigningKeys keys,
+      MemberTokens tokens,
+      Members members,
+      Revocations revocations,
+      Supplier<String> baseUrl,
+      Clock clock,
+      RandomGenerator random) {
+    this.vertx = vertx;
+    this.keys = keys;
+    this.baseUrl = baseUrl;
+    documents = new ClientDocuments(vertx, new HttpClientOptions(), config, clock);
+    clients = new Clients(database, documents, clock, random);
+    grants = new Grants(database, tokens, members, revocations, clock, random);
+    devices = new DeviceFlow(database, grants, clients, clock, random);
+  }
+
+  /** Compiles the pages, off the event loop, and binds the operations. */
+  public Future<Void> bind(Operations operations, Sessions sessions) {
+    return vertx.executeBlocking(
+        () -> {
+          PageTemplates templates = new PageTemplates(vertx, TEMPLATES);
+          new AuthorizeRoutes(clients, grants, sessions, templates, baseUrl).bind(operations);
+          new DeviceRoutes(devices, sessions, templates).bind(operations);
+          new TokenRoutes(clients, grants, devices, baseUrl).bind(operations);
+          new MetadataRoutes(keys, baseUrl).bind(operations);
+          return null;
+        });
+  }
+
+  /** What members allowed, for their account page. */
+  public ConnectedApplications applications() {
+    return grants;
+  }
+
+  /**
+   * Deletes codes, grants and applications that are past their time.
+   *
+   * @return that there is no more to do now
+   */
+  public Future<Boolean> sweep() {
+    return grants.sweep();
+  }
+
+  /** Lets go of connections. */
+  public Future<Void> close() {
+    return documents.close();
+  }
+}

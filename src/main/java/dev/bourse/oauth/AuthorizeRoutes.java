@@ -1,0 +1,210 @@
+package dev.bourse.oauth;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Text;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import dev.bourse.pages.PageHeaders;
+import dev.bourse.pages.PageTemplates;
+import dev.bourse.signin.Session;
+import dev.bourse.signin.Sessions;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/** The page that asks a member whether an application may act for them. */
+final class AuthorizeRoutes {
+  private static final String PATH = "/oauth/authorize";
+
+  private final Clients clients;
+  private final Grants grants;
+  private final Sessions sessions;
+  private final PageTemplates templates;
+  private final Supplier<String> baseUrl;
+
+  AuthorizeRoutes(
+      Clients clients,
+      Grants grants,
+      Sessions sessions,
+      PageTemplates templates,
+      Supplier<String> baseUrl) {
+    this.clients = clients;
+    this.grants = grants;
+    this.sessions = sessions;
+    this.templates = templates;
+    this.baseUrl = baseUrl;
+  }
+
+  void bind(Operations operations) {
+    operations.bind("showConsent", this::show).bind("decideConsent", this::decide);
+  }
+
+  /** Whom an answer may be sent to, whatever is wrong with the rest of the request. */
+  private record Addressee(Client client, String redirectUri) {}
+
+  private Future<Answer> show(Call call) {
+    Map<String, String> asked = new LinkedHashMap<>();
+    for (String name : AuthorizationRequest.PARAMETERS) {
+      call.findText(name).ifPresent(value -> asked.put(name, value));
+    }
+    return addressee(asked)
+        .compose(
+            to -> {
+              AuthorizationRequest request;
+              try {
+                request = read(to, asked);
+              } catch (OAuthError e) {
+                return Future.succeededFuture(refusal(to, asked, e));
+              }
+              return sessions
+                  .find(call)
+                  .map(
+                      session ->
+                          session.isPresent()
+                              ? page(request, asked, session.get())
+                              : sessions.requireSignIn(call, returnTo(asked)));
+            });
+  }
+
+  private Future<Answer> decide(Call call) {
+    JsonObject form = call.body();
+    Map<String, String> asked = new LinkedHashMap<>();
+    for (String name : AuthorizationRequest.PARAMETERS) {
+      if (form.containsKey(name)) {
+        asked.put(name, form.getString(name));
+      }
+    }
+    return sessions
+        .find(call)
+        .compose(
+            session -> {
+              if (session.isEmpty()) {
+                return Future.succeededFuture(sessions.requireSignIn(call, returnTo(asked)));
+              }
+              sessions.requireCsrf(call, session.get());
+              return addressee(asked).compose(to -> decide(to, asked, form, session.get()));
+            });
+  }
+
+  private Future<Answer> decide(
+      Addressee to, Map<String, String> asked, JsonObject form, Session session) {
+    AuthorizationRequest request;
+    try {
+      request = read(to, asked);
+      if (!form.getString("decision").equals("allow")) {
+        throw new OAuthError(OAuthError.ACCESS_DENIED, "the member said no");
+      }
+    } catch (OAuthError e) {
+      return Future.succeededFuture(refusal(to, asked, e));
+    }
+    return grants
+        .consent(session.orgId(), session.username(), request)
+        .map(code -> answer(to, asked, List.of("code", code)));
+  }
+
+  /** Fails with {@code bad-request}, shown here: nothing says that the address is the client's. */
+  private Future<Addressee> addressee(Map<String, String> asked) {
+    String clientId = asked.getOrDefault("client_id", "");
+    String redirectUri = asked.getOrDefault("redirect_uri", "");
+    if (clientId.isEmpty()) {
+      return Future.failedFuture(refused("client_id: missing; which application asks?"));
+    }
+    return clients
+        .find(clientId)
+        .recover(
+            fault ->
+                Future.failedFuture(
+                    fault instanceof OAuthError unknown ? refused(unknown.description()) : fault))
+        .map(
+            client -> {
+              if (!RedirectUris.isRegistered(client.redirectUris(), redirectUri)) {
+                throw refused(
+                    "redirect_uri: "
+                        + Text.shown(redirectUri)
+                        + " is not an address that the application registered");
+              }
+              return new Addressee(client, redirectUri);
+            });
+  }
+
+  private static ApiError refused(String detail) {
+    return ApiError.of(ErrorCode.BAD_REQUEST, detail);
+  }
+
+  private AuthorizationRequest read(Addressee to, Map<String, String> asked) {
+    return AuthorizationRequest.read(to.client(), to.redirectUri(), asked, baseUrl.get());
+  }
+
+  private static String returnTo(Map<String, String> asked) {
+    List<String> parameters = new ArrayList<>();
+    AuthorizationRequest.carried(asked)
+        .forEach(
+            (name, value) -> {
+              parameters.add(name);
+              parameters.add(value);
+            });
+    return RedirectUris.with(PATH, parameters);
+  }
+
+  private Answer page(AuthorizationRequest request, Map<String, String> asked, Session session) {
+    Map<String, Object> model = new LinkedHashMap<>();
+    model.put("csrf", session.csrfToken());
+    model.put("client", request.client().name());
+    model.put("place", place(request));
+    model.put("username", session.username());
+    model.put("org_id", session.orgId());
+    model.put("scopes", Scopes.words(request.scopes()));
+    model.put(
+        "fields",
+        AuthorizationRequest.carried(asked).entrySet().stream()
+            .map(field -> Map.of("name", field.getKey(), "value", field.getValue()))
+            .toList());
+    return new Answer.Page(
+        200,
+        PageTemplates.HTML,
+        templates.render("consent", model),
+        PageHeaders.strict(List.of(RedirectUris.formTarget(request.redirectUri()))));
+  }
+
+  /** Where the answer goes, which tells more of an application than what it calls itself. */
+  private static String place(AuthorizationRequest request) {
+    URI uri = URI.create(request.redirectUri());
+    return switch (uri.getScheme()) {
+      case "http" -> "a program on this computer";
+      case "https" -> uri.getHost();
+      default -> "the program that opens " + uri.getScheme() + ": links";
+    };
+  }
+
+  private Answer refusal(Addressee to, Map<String, String> asked, OAuthError e) {
+    return answer(to, asked, List.of("error", e.code(), "error_description", e.description()));
+  }
+
+  private Answer answer(Addressee to, Map<String, String> asked, List<String> parameters) {
+    List<String> all = new ArrayList<>(parameters);
+    String state = asked.get("state");
+    if (state != null) {
+      all.add("state");
+      all.add(state);
+    }
+    all.add("iss");
+    all.add(baseUrl.get());
+    return new Answer.Page(
+        303,
+        "",
+        Buffer.buffer(),
+        List.of(
+            Map.entry("location", RedirectUris.with(to.redirectUri(), all)),
+            Map.entry("cache-control", "no-store"),
+            // The code is in the address; it must not reach whom the client's page links to.
+            Map.entry("referrer-policy", "no-referrer")));
+  }
+}

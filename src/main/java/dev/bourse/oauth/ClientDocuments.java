@@ -1,0 +1,207 @@
+package dev.bourse.oauth;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.PoolOptions;
+import io.vertx.core.http.RequestOptions;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonObject;
+import io.vertx.core.net.SocketAddress;
+import java.net.InetAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+
+/**
+ * Applications whose id is the address of a document about them. Anybody can name an address, so
+ * what is fetched is bounded, and nothing that only this machine can reach is: the host is resolved
+ * once, its addresses must be public, and the connection goes to the very address that was checked.
+ */
+final class ClientDocuments {
+  private static final int MAX_BYTES = 64 * 1_024;
+  private static final long TIMEOUT_SECONDS = 5;
+  private static final int MAX_ADDRESS = 512;
+  private static final int HTTPS = 443;
+
+  /** Documents of that many applications, 10 KB each with what they are made of. */
+  private static final long MAX_CACHED = 1_000;
+
+  private static final long GOOD_MILLIS = Duration.ofHours(1).toMillis();
+
+  /** Long enough that a client's mistake does not make us fetch at each of its tries. */
+  private static final long BAD_MILLIS = Duration.ofMinutes(1).toMillis();
+
+  /** At once, from one host and in all: a slow host must not take what others need. */
+  private static final int PER_HOST = 2;
+
+  private static final int MAX_WAITING = 32;
+
+  /** Printable, no fragment, no user, and a path without dot segments. */
+  private static final Pattern ADDRESS =
+      Pattern.compile("https://[a-z0-9.-]+(:\\d{1,5})?/[A-Za-z0-9._~!$&'()*+,;=:@%/?-]+");
+
+  private record Cached(Future<Client> client, long untilMillis) {}
+
+  private final Vertx vertx;
+  private final HttpClient http;
+  private final Set<String> allowedHosts;
+  private final Clock clock;
+  private final Cache<String, Cached> cache =
+      Caffeine.newBuilder().maximumSize(MAX_CACHED).build();
+
+  /**
+   * @param options how to speak TLS
+   */
+  ClientDocuments(Vertx vertx, HttpClientOptions options, OAuthConfig config, Clock clock) {
+    this.vertx = vertx;
+    this.allowedHosts = config.metadataHosts();
+    this.clock = clock;
+    this.http =
+        vertx.createHttpClient(
+            options
+                .setSsl(true)
+                .setVerifyHost(true)
+                .setKeepAlive(false)
+                .setDecompressionSupported(false)
+                .setConnectTimeout((int) TimeUnit.SECONDS.toMillis(TIMEOUT_SECONDS)),
+            new PoolOptions().setHttp1MaxSize(PER_HOST).setMaxWaitQueueSize(MAX_WAITING));
+  }
+
+  /** Whether a client id is the address of a document. */
+  static boolean isAddress(String clientId) {
+    if (clientId.length() > MAX_ADDRESS || !ADDRESS.matcher(clientId).matches()) {
+      return false;
+    }
+    String path = clientId.substring(clientId.indexOf('/', "https://".length()));
+    return !(path + '/').contains("/./") && !(path + '/').contains("/../");
+  }
+
+  /**
+   * The application that a document is about; fails with {@link OAuthError} {@code invalid_client}
+   * that says why there is none.
+   */
+  Future<Client> find(String address) {
+    long now = clock.millis();
+    Cached known = cache.getIfPresent(address);
+    if (known != null && now < known.untilMillis()) {
+      return known.client();
+    }
+    Future<Client> fetched =
+        resolve(address)
+            .compose(server -> fetch(address, server))
+            .timeout(TIMEOUT_SECONDS, TimeUnit.SECONDS)
+            .recover(fault -> Future.failedFuture(refusal(fault)));
+    cache.put(address, new Cached(fetched, now + BAD_MILLIS));
+    fetched.onSuccess(client -> cache.put(address, new Cached(fetched, now + GOOD_MILLIS)));
+    return fetched;
+  }
+
+  private static OAuthError refusal(Throwable fault) {
+    return fault instanceof OAuthError refused
+        ? new OAuthError(OAuthError.INVALID_CLIENT, refused.description())
+        : refused("its document could not be fetched");
+  }
+
+  private static OAuthError refused(String why) {
+    return new OAuthError(OAuthError.INVALID_CLIENT, "client_id: " + why);
+  }
+
+  private Future<SocketAddress> resolve(String address) {
+    URI uri;
+    try {
+      uri = new URI(address);
+    } catch (URISyntaxException e) {
+      return Future.failedFuture(refused("not an address"));
+    }
+    String host = uri.getHost();
+    if (host == null) {
+      return Future.failedFuture(refused("its address names no host"));
+    }
+    int port = uri.getPort() < 0 ? HTTPS : uri.getPort();
+    if (!allowedHosts.contains(host) && port != HTTPS) {
+      return Future.failedFuture(refused("its address names a port"));
+    }
+    return vertx.executeBlocking(
+        () -> {
+          InetAddress[] found = InetAddress.getAllByName(host);
+          for (InetAddress one : found) {
+            if (!allowedHosts.contains(host) && !PublicAddress.isPublic(one)) {
+              throw refused("its host has an address that is not public");
+            }
+          }
+          return SocketAddress.inetSocketAddress(port, found[0].getHostAddress());
+        },
+        false);
+  }
+
+  private Future<Client> fetch(String address, SocketAddress server) {
+    URI uri = URI.create(address);
+    RequestOptions request =
+        new RequestOptions()
+            .setMethod(HttpMethod.GET)
+            .setServer(server)
+            .setHost(uri.getHost())
+            .setPort(server.port())
+            .setURI(
+                uri.getRawQuery() == null
+                    ? uri.getRawPath()
+                    : uri.getRawPath() + '?' + uri.getRawQuery())
+            .setFollowRedirects(false)
+            .setIdleTimeout(TimeUnit.SECONDS.toMillis(TIMEOUT_SECONDS))
+            .putHeader("accept", "application/json");
+    return http.request(request)
+        .compose(sent -> sent.send().compose(ClientDocuments::collect))
+        .map(body -> read(address, body));
+  }
+
+  private static Future<Buffer> collect(HttpClientResponse response) {
+    Promise<Buffer> collected = Promise.promise();
+    if (response.statusCode() != 200) {
+      response.request().reset();
+      collected.fail(refused("its document is answered with status " + response.statusCode()));
+      return collected.future();
+    }
+    Buffer body = Buffer.buffer();
+    response.handler(
+        piece -> {
+          if (body.length() + piece.length() > MAX_BYTES) {
+            collected.tryFail(refused("its document is longer than " + MAX_BYTES + " bytes"));
+            response.request().reset();
+          } else {
+            body.appendBuffer(piece);
+          }
+        });
+    response.exceptionHandler(collected::tryFail);
+    response.endHandler(end -> collected.tryComplete(body));
+    return collected.future();
+  }
+
+  private static Client read(String address, Buffer body) {
+    JsonObject document;
+    try {
+      document = new JsonObject(body);
+    } catch (DecodeException | ClassCastException e) {
+      throw refused("its document is not a JSON object");
+    }
+    if (!address.equals(document.getValue("client_id"))) {
+      throw refused("its document names another client_id");
+    }
+    return ClientMetadata.read(address, document);
+  }
+
+  Future<Void> close() {
+    return http.close();
+  }
+}

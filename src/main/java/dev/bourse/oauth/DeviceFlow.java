@@ -1,0 +1,268 @@
+package dev.bourse.oauth;
+
+import dev.bourse.access.Scope;
+import dev.bourse.store.Database;
+import dev.bourse.store.GuardFailed;
+import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/** Permission for programs without a browser of their own (RFC 8628). */
+final class DeviceFlow {
+  static final long LIFE_MILLIS = Duration.ofMinutes(10).toMillis();
+  static final long INTERVAL_MILLIS = Duration.ofSeconds(5).toMillis();
+
+  /** RFC 8628, section 3.5: whoever polls too fast waits 5 seconds longer from then on. */
+  private static final long SLOWER_MILLIS = Duration.ofSeconds(5).toMillis();
+
+  private static final long SLOWEST_MILLIS = Duration.ofMinutes(1).toMillis();
+
+  /** Timers of clients are not exact. */
+  private static final long EARLY_MILLIS = 500;
+
+  /** No vowels, so that no code is a word; 20 to the power of 8 are 34 bits. */
+  private static final String ALPHABET = "BCDFGHJKLMNPQRSTVWXZ";
+
+  private static final int CODE_LENGTH = 8;
+
+  private static final String PENDING = "pending";
+  private static final String ALLOWED = "allowed";
+  private static final String DENIED = "denied";
+
+  private final Database database;
+  private final Grants grants;
+  private final Clients clients;
+  private final Clock clock;
+  private final RandomGenerator random;
+
+  DeviceFlow(
+      Database database, Grants grants, Clients clients, Clock clock, RandomGenerator random) {
+    this.database = database;
+    this.grants = grants;
+    this.clients = clients;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /** What a program shows and what it polls with. */
+  record Begun(String deviceCode, String userCode) {}
+
+  /** A program that waits for a member. */
+  record Waiting(String userCode, Client client, Set<Scope> scopes, String resource) {}
+
+  private record Device(
+      String sha256,
+      String userCode,
+      String clientId,
+      Set<Scope> scopes,
+      String resource,
+      String state,
+      @Nullable String grantId,
+      long expiresAtMillis,
+      long nextPollAtMillis,
+      long intervalMillis) {}
+
+  /** A program asks. */
+  Future<Begun> begin(Client client, Set<Scope> scopes, String resource) {
+    client.require(Client.DEVICE);
+    String deviceCode = Secret.next(Secret.DEVICE, random);
+    StringBuilder userCode = new StringBuilder();
+    for (int i = 0; i < CODE_LENGTH; i++) {
+      userCode.append(ALPHABET.charAt(random.nextInt(ALPHABET.length())));
+    }
+    userCode.insert(CODE_LENGTH / 2, '-');
+    long now = clock.millis();
+    Statement insert =
+        Statement.of(
+            "INSERT INTO oauth_device (device_sha256, user_code, client_id, scopes, resource,"
+                + " state, created_at, expires_at, next_poll_at, interval_millis)"
+                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            Secret.stored(deviceCode),
+            userCode.toString(),
+            client.clientId(),
+            Scopes.text(scopes),
+            resource,
+            PENDING,
+            now,
+            now + LIFE_MILLIS,
+            now,
+            INTERVAL_MILLIS);
+    return database.commit(List.of(insert)).map(new Begun(deviceCode, userCode.toString()));
+  }
+
+  /** The code as stored, from what a person typed: in any case, with or without the hyphen. */
+  static String userCode(String typed) {
+    String letters = typed.toUpperCase(Locale.ROOT).replaceAll("[^" + ALPHABET + "]", "");
+    return letters.length() == CODE_LENGTH
+        ? letters.substring(0, CODE_LENGTH / 2) + '-' + letters.substring(CODE_LENGTH / 2)
+        : "";
+  }
+
+  /** The program that shows this code and still waits; empty for none. */
+  Future<Optional<Waiting>> find(String typed) {
+    String userCode = userCode(typed);
+    if (userCode.isEmpty()) {
+      return Future.succeededFuture(Optional.empty());
+    }
+    return read("user_code", userCode)
+        .compose(
+            found -> {
+              Optional<Device> waiting =
+                  found
+                      .filter(device -> device.state().equals(PENDING))
+                      .filter(device -> clock.millis() < device.expiresAtMillis());
+              if (waiting.isEmpty()) {
+                return Future.succeededFuture(Optional.empty());
+              }
+              Device device = waiting.get();
+              return clients
+                  .find(device.clientId())
+                  .map(
+                      client ->
+                          Optional.of(
+                              new Waiting(userCode, client, device.scopes(), device.resource())));
+            });
+  }
+
+  /** A member decides about a program; false when it waits no longer. */
+  Future<Boolean> decide(String orgId, String username, Waiting waiting, boolean allowed) {
+    List<Statement> statements = new ArrayList<>();
+    @Nullable String grantId = null;
+    if (allowed) {
+      Grant made =
+          grants.grant(orgId, username, waiting.client(), waiting.scopes(), waiting.resource());
+      // The program has to fetch its tokens before the code expires.
+      Grant grant =
+          new Grant(
+              made.grantId(),
+              made.orgId(),
+              made.username(),
+              made.clientId(),
+              made.clientName(),
+              made.scopes(),
+              made.resource(),
+              made.refreshable(),
+              made.createdAtMillis(),
+              made.createdAtMillis() + LIFE_MILLIS,
+              made.expiresAtMillis(),
+              null);
+      statements.addAll(Grants.consented(grant));
+      grantId = grant.grantId();
+    }
+    statements.add(
+        Statement.guarded(
+            "waiting",
+            "UPDATE oauth_device SET state = ?, grant_id = ?"
+                + " WHERE user_code = ? AND state = ? AND expires_at > ?",
+            allowed ? ALLOWED : DENIED,
+            grantId,
+            waiting.userCode(),
+            PENDING,
+            clock.millis()));
+    return database
+        .commit(statements)
+        .map(true)
+        .recover(
+            fault ->
+                fault instanceof GuardFailed
+                    ? Future.succeededFuture(false)
+                    : Future.failedFuture(fault));
+  }
+
+  /** A program asks whether it may; fails with {@link OAuthError} until it may. */
+  Future<Grants.Issued> poll(Client client, String deviceCode) {
+    client.require(Client.DEVICE);
+    return read("device_sha256", Secret.stored(deviceCode))
+        .compose(
+            found -> {
+              Device device =
+                  found
+                      .filter(one -> one.clientId().equals(client.clientId()))
+                      .orElseThrow(
+                          () ->
+                              new OAuthError(
+                                  OAuthError.INVALID_GRANT, "the device code is unknown"));
+              if (clock.millis() >= device.expiresAtMillis() && !device.state().equals("used")) {
+                throw new OAuthError(OAuthError.EXPIRED_TOKEN, "nobody answered in time");
+              }
+              if (device.grantId() != null) {
+                // A second use of it ends the grant, as one of a code does.
+                return grants.begin(
+                    device.grantId(),
+                    Statement.guarded(
+                        GrantStore.USED,
+                        "UPDATE oauth_device SET state = 'used'"
+                            + " WHERE device_sha256 = ? AND state = ? AND expires_at > ?",
+                        device.sha256(),
+                        ALLOWED,
+                        clock.millis()));
+              }
+              if (device.state().equals(DENIED)) {
+                throw new OAuthError(OAuthError.ACCESS_DENIED, "the member said no");
+              }
+              return waitOn(device);
+            });
+  }
+
+  private Future<Grants.Issued> waitOn(Device device) {
+    long now = clock.millis();
+    boolean isEarly = now + EARLY_MILLIS < device.nextPollAtMillis();
+    long interval =
+        isEarly
+            ? Math.min(SLOWEST_MILLIS, device.intervalMillis() + SLOWER_MILLIS)
+            : device.intervalMillis();
+    return database
+        .commit(
+            List.of(
+                Statement.of(
+                    "UPDATE oauth_device SET next_poll_at = ?, interval_millis = ?"
+                        + " WHERE device_sha256 = ?",
+                    now + interval,
+                    interval,
+                    device.sha256())))
+        .compose(
+            stored ->
+                Future.failedFuture(
+                    isEarly
+                        ? new OAuthError(
+                            OAuthError.SLOW_DOWN,
+                            "wait " + interval / 1_000 + " seconds between two tries")
+                        : new OAuthError(
+                            OAuthError.AUTHORIZATION_PENDING, "the member has not answered yet")));
+  }
+
+  private Future<Optional<Device>> read(String column, String value) {
+    return database
+        .read(
+            "SELECT device_sha256, user_code, client_id, scopes, resource, state, grant_id,"
+                + " expires_at, next_poll_at, interval_millis FROM oauth_device WHERE "
+                + column
+                + " = ?",
+            List.of(value),
+            DeviceFlow::device)
+        .map(found -> found.stream().findFirst());
+  }
+
+  private static Device device(Row row) {
+    return new Device(
+        row.text(0),
+        row.text(1),
+        row.text(2),
+        Scopes.stored(row.text(3)),
+        row.text(4),
+        row.text(5),
+        row.textOrNull(6),
+        row.integer(7),
+        row.integer(8),
+        row.integer(9));
+  }
+}

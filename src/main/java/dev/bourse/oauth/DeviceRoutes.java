@@ -1,0 +1,143 @@
+package dev.bourse.oauth;
+
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import dev.bourse.pages.PageHeaders;
+import dev.bourse.pages.PageTemplates;
+import dev.bourse.signin.Session;
+import dev.bourse.signin.Sessions;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** The pages on which a member lets a program in by the code it shows. */
+final class DeviceRoutes {
+  private static final String CODE = "user_code";
+
+  /** Codes a member or an address may try in a quarter of an hour; letting one in takes two. */
+  private static final int TRIES = 30;
+
+  private final DeviceFlow devices;
+  private final Sessions sessions;
+  private final PageTemplates templates;
+  private final Attempts byMember = new Attempts(TRIES, "codes tried by one member");
+  private final Attempts byAddress = new Attempts(TRIES, "codes tried from one address");
+
+  DeviceRoutes(DeviceFlow devices, Sessions sessions, PageTemplates templates) {
+    this.devices = devices;
+    this.sessions = sessions;
+    this.templates = templates;
+  }
+
+  void bind(Operations operations) {
+    operations.bind("showDevice", this::show).bind("decideDevice", this::decide);
+  }
+
+  private Future<Answer> show(Call call) {
+    String code = DeviceFlow.userCode(call.findText(CODE).orElse(""));
+    return sessions
+        .find(call)
+        .map(
+            session ->
+                session.isPresent()
+                    ? entry(200, session.get(), code, "")
+                    : sessions.requireSignIn(call, returnTo(code)));
+  }
+
+  private static String returnTo(String code) {
+    return code.isEmpty() ? "/device" : "/device?" + CODE + '=' + code;
+  }
+
+  private Future<Answer> decide(Call call) {
+    JsonObject form = call.body();
+    String typed = form.getString(CODE, "");
+    return sessions
+        .find(call)
+        .compose(
+            session -> {
+              if (session.isEmpty()) {
+                return Future.succeededFuture(
+                    sessions.requireSignIn(call, returnTo(DeviceFlow.userCode(typed))));
+              }
+              sessions.requireCsrf(call, session.get());
+              byAddress.count(call.clientKey());
+              byMember.count(session.get().orgId() + '/' + session.get().username());
+              return devices
+                  .find(typed)
+                  .compose(found -> decide(session.get(), found, typed, form.getString("decision")));
+            });
+  }
+
+  private Future<Answer> decide(
+      Session session,
+      Optional<DeviceFlow.Waiting> found,
+      String typed,
+      @org.jspecify.annotations.Nullable String decision) {
+    if (found.isEmpty()) {
+      return Future.succeededFuture(
+          entry(
+              422,
+              session,
+              typed,
+              "No program shows this code now. Codes are good for 10 minutes, and once."));
+    }
+    DeviceFlow.Waiting waiting = found.get();
+    if (decision == null) {
+      return Future.succeededFuture(confirm(session, waiting));
+    }
+    boolean allowed = decision.equals("allow");
+    return devices
+        .decide(session.orgId(), session.username(), waiting, allowed)
+        .map(
+            decided ->
+                decided
+                    ? done(waiting, allowed)
+                    : entry(422, session, typed, "Somebody answered meanwhile, or it is too late."));
+  }
+
+  private Answer entry(int status, Session session, String code, String fault) {
+    return page(
+        status,
+        "device",
+        Map.of("csrf", session.csrfToken(), "code", code, "fault", fault));
+  }
+
+  private Answer confirm(Session session, DeviceFlow.Waiting waiting) {
+    Map<String, Object> model = new LinkedHashMap<>();
+    model.put("csrf", session.csrfToken());
+    model.put("client", waiting.client().name());
+    model.put("code", waiting.userCode());
+    model.put("username", session.username());
+    model.put("org_id", session.orgId());
+    model.put("scopes", Scopes.words(waiting.scopes()));
+    return page(200, "device-confirm", model);
+  }
+
+  private Answer done(DeviceFlow.Waiting waiting, boolean allowed) {
+    String name = waiting.client().name();
+    return page(
+        200,
+        "message",
+        Map.of(
+            "title", allowed ? "You can go back" : "Nothing was allowed",
+            "text",
+                allowed
+                    ? name + " may act for you now. Close this page and go on there."
+                    : name + " may not act for you.",
+            "note", "",
+            "link", "/account",
+            "link_text", "Your account"));
+  }
+
+  private Answer page(int status, String template, Map<String, Object> model) {
+    return new Answer.Page(
+        status,
+        PageTemplates.HTML,
+        templates.render(template, model),
+        PageHeaders.strict(List.of()));
+  }
+}

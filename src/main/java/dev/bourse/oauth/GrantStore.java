@@ -1,0 +1,210 @@
+package dev.bourse.oauth;
+
+import dev.bourse.store.Database;
+import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Rows of grants, codes and refresh tokens. */
+final class GrantStore {
+  private static final String GRANT =
+      "g.grant_id, g.org_id, g.username, g.client_id, g.client_name, g.scopes, g.resource,"
+          + " g.refreshable, g.created_at, g.idle_until, g.expires_at, g.revoked_at";
+
+  /** The guard of whoever comes second. */
+  static final String USED = "used";
+
+  private final Database database;
+
+  GrantStore(Database database) {
+    this.database = database;
+  }
+
+  /** A code and the grant it begins. */
+  record Code(
+      Grant grant, String redirectUri, String challenge, long expiresAtMillis, boolean isUsed) {}
+
+  /** A refresh token and the grant it goes on with. */
+  record Refresh(Grant grant, boolean isUsed) {}
+
+  static Statement insert(Grant grant) {
+    return Statement.of(
+        "INSERT INTO oauth_grant (grant_id, org_id, username, client_id, client_name, scopes,"
+            + " resource, refreshable, created_at, idle_until, expires_at)"
+            + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        grant.grantId(),
+        grant.orgId(),
+        grant.username(),
+        grant.clientId(),
+        grant.clientName(),
+        Scopes.text(grant.scopes()),
+        grant.resource(),
+        grant.refreshable(),
+        grant.createdAtMillis(),
+        grant.idleUntilMillis(),
+        grant.expiresAtMillis());
+  }
+
+  static Statement insertCode(
+      String codeSha256, Grant grant, AuthorizationRequest request, long expiresAtMillis) {
+    return Statement.of(
+        "INSERT INTO oauth_code (code_sha256, grant_id, redirect_uri, challenge, expires_at)"
+            + " VALUES (?, ?, ?, ?, ?)",
+        codeSha256,
+        grant.grantId(),
+        request.redirectUri(),
+        request.challenge(),
+        expiresAtMillis);
+  }
+
+  static Statement insertRefresh(String refreshSha256, String grantId, long nowMillis) {
+    return Statement.of(
+        "INSERT INTO oauth_refresh (refresh_sha256, grant_id, made_at) VALUES (?, ?, ?)",
+        refreshSha256,
+        grantId,
+        nowMillis);
+  }
+
+  static Statement useCode(String codeSha256, long nowMillis) {
+    return Statement.guarded(
+        USED,
+        "UPDATE oauth_code SET used_at = ? WHERE code_sha256 = ? AND used_at IS NULL",
+        nowMillis,
+        codeSha256);
+  }
+
+  static Statement useRefresh(String refreshSha256, long nowMillis) {
+    return Statement.guarded(
+        USED,
+        "UPDATE oauth_refresh SET used_at = ? WHERE refresh_sha256 = ? AND used_at IS NULL",
+        nowMillis,
+        refreshSha256);
+  }
+
+  /** The grant goes on; fails the commit when it was revoked meanwhile. */
+  static Statement prolong(String grantId, long nowMillis, long idleUntilMillis) {
+    return Statement.guarded(
+        "revoked",
+        "UPDATE oauth_grant SET begun_at = COALESCE(begun_at, CAST(? AS BIGINT)), idle_until = ?"
+            + " WHERE grant_id = ? AND revoked_at IS NULL",
+        nowMillis,
+        idleUntilMillis,
+        grantId);
+  }
+
+  /** Ends a grant; fails the commit when it has ended. */
+  static Statement revoke(String grantId, long nowMillis) {
+    return Statement.guarded(
+        "revoked",
+        "UPDATE oauth_grant SET revoked_at = ? WHERE grant_id = ? AND revoked_at IS NULL",
+        nowMillis,
+        grantId);
+  }
+
+  static Statement revokeAll(String orgId, String username, long nowMillis) {
+    return Statement.of(
+        "UPDATE oauth_grant SET revoked_at = ?"
+            + " WHERE org_id = ? AND username = ? AND revoked_at IS NULL",
+        nowMillis,
+        orgId,
+        username);
+  }
+
+  Future<Optional<Code>> findCode(String codeSha256) {
+    return database
+        .read(
+            "SELECT "
+                + GRANT
+                + ", c.redirect_uri, c.challenge, c.expires_at, c.used_at FROM oauth_code c"
+                + " JOIN oauth_grant g ON g.grant_id = c.grant_id WHERE c.code_sha256 = ?",
+            List.of(codeSha256),
+            row ->
+                new Code(
+                    grant(row),
+                    row.text(12),
+                    row.text(13),
+                    row.integer(14),
+                    row.integerOrNull(15) != null))
+        .map(found -> found.stream().findFirst());
+  }
+
+  Future<Optional<Refresh>> findRefresh(String refreshSha256) {
+    return database
+        .read(
+            "SELECT "
+                + GRANT
+                + ", r.used_at FROM oauth_refresh r"
+                + " JOIN oauth_grant g ON g.grant_id = r.grant_id WHERE r.refresh_sha256 = ?",
+            List.of(refreshSha256),
+            row -> new Refresh(grant(row), row.integerOrNull(12) != null))
+        .map(found -> found.stream().findFirst());
+  }
+
+  Future<Optional<Grant>> find(String grantId) {
+    return database
+        .read(
+            "SELECT " + GRANT + " FROM oauth_grant g WHERE g.grant_id = ?",
+            List.of(grantId),
+            GrantStore::grant)
+        .map(found -> found.stream().findFirst());
+  }
+
+  /** A member's that are in force and got a token, the newest first. */
+  Future<List<Grant>> list(String orgId, String username, long nowMillis, int limit, int skip) {
+    return database.read(
+        "SELECT "
+            + GRANT
+            + " FROM oauth_grant g WHERE g.org_id = ? AND g.username = ? AND g.revoked_at IS NULL"
+            + " AND g.begun_at IS NOT NULL AND g.idle_until > ? AND g.expires_at > ?"
+            + " ORDER BY g.created_at DESC, g.grant_id LIMIT ? OFFSET ?",
+        List.of(orgId, username, nowMillis, nowMillis, limit, skip),
+        GrantStore::grant);
+  }
+
+  /** Deletes what nothing can come of any more; a day late, so that errors can tell why. */
+  static List<Statement> sweep(long nowMillis, long idleMillis, long keptMillis) {
+    long before = nowMillis - keptMillis;
+    String ended =
+        "SELECT grant_id FROM oauth_grant WHERE idle_until < ? OR expires_at < ?"
+            + " OR revoked_at < ?";
+    return List.of(
+        Statement.of(
+            "DELETE FROM oauth_refresh WHERE used_at < ? OR grant_id IN (" + ended + ")",
+            nowMillis - idleMillis,
+            before,
+            before,
+            before),
+        Statement.of(
+            "DELETE FROM oauth_code WHERE expires_at < ? OR grant_id IN (" + ended + ")",
+            before,
+            before,
+            before,
+            before),
+        Statement.of("DELETE FROM oauth_device WHERE expires_at < ?", before),
+        Statement.of(
+            "DELETE FROM oauth_grant WHERE idle_until < ? OR expires_at < ? OR revoked_at < ?",
+            before,
+            before,
+            before));
+  }
+
+  private static Grant grant(Row row) {
+    @Nullable Long revokedAt = row.integerOrNull(11);
+    return new Grant(
+        row.text(0),
+        row.text(1),
+        row.text(2),
+        row.text(3),
+        row.text(4),
+        Scopes.stored(row.text(5)),
+        row.text(6),
+        row.truth(7),
+        row.integer(8),
+        row.integer(9),
+        row.integer(10),
+        revokedAt);
+  }
+}

@@ -1,0 +1,381 @@
+package dev.bourse.oauth;
+
+import dev.bourse.access.MemberToken;
+import dev.bourse.access.MemberTokens;
+import dev.bourse.access.Members;
+import dev.bourse.access.Revocations;
+import dev.bourse.access.Scope;
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.core.Ids;
+import dev.bourse.signin.ConnectedApplications;
+import dev.bourse.store.Database;
+import dev.bourse.store.GuardFailed;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/** What members allowed applications: made, turned into tokens, ended. */
+final class Grants implements ConnectedApplications {
+  static final long ACCESS_MILLIS = Duration.ofMinutes(10).toMillis();
+  static final long CODE_MILLIS = Duration.ofMinutes(1).toMillis();
+  static final long IDLE_MILLIS = Duration.ofDays(30).toMillis();
+  static final long LONGEST_MILLIS = Duration.ofDays(90).toMillis();
+  private static final long KEPT_MILLIS = Duration.ofDays(1).toMillis();
+
+  /** A member's; as many as the account page lists. The oldest beyond it are taken back. */
+  private static final int MAX_OF_MEMBER = 100;
+
+  private final Database database;
+  private final GrantStore store;
+  private final MemberTokens tokens;
+  private final Members members;
+  private final Revocations revocations;
+  private final Clock clock;
+  private final RandomGenerator random;
+
+  Grants(
+      Database database,
+      MemberTokens tokens,
+      Members members,
+      Revocations revocations,
+      Clock clock,
+      RandomGenerator random) {
+    this.database = database;
+    this.store = new GrantStore(database);
+    this.tokens = tokens;
+    this.members = members;
+    this.revocations = revocations;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /**
+   * What a client is given.
+   *
+   * @param refresh null when it gets none
+   */
+  record Issued(String access, @Nullable String refresh, Set<Scope> scopes) {}
+
+  /** A grant as a member consents to it; nothing is stored. */
+  Grant grant(
+      String orgId, String username, Client client, Set<Scope> scopes, String resource) {
+    long now = clock.millis();
+    return new Grant(
+        Ids.next("grt", random),
+        orgId,
+        username,
+        client.clientId(),
+        client.name(),
+        scopes,
+        resource,
+        client.isRefreshing(),
+        now,
+        now + CODE_MILLIS,
+        now + LONGEST_MILLIS,
+        null);
+  }
+
+  /** The rows of a consent. */
+  static List<Statement> consented(Grant grant) {
+    return List.of(GrantStore.insert(grant), AuditStore.insert(row(grant, "oauth_grant", "")));
+  }
+
+  private static AuditRow row(Grant grant, String action, String further) {
+    return new AuditRow(
+        grant.createdAtMillis(),
+        grant.orgId(),
+        grant.actor(),
+        action,
+        grant.orgId(),
+        "grant_id="
+            + grant.grantId()
+            + " client_id="
+            + grant.clientId()
+            + " scopes="
+            + Scopes.text(grant.scopes()).replace(' ', ',')
+            + " resource="
+            + grant.resource()
+            + further);
+  }
+
+  /** Stores a member's consent; the code by which the client gets its tokens. */
+  Future<String> consent(String orgId, String username, AuthorizationRequest request) {
+    Grant grant = grant(orgId, username, request.client(), request.scopes(), request.resource());
+    String code = Secret.next(Secret.CODE, random);
+    List<Statement> statements = new ArrayList<>(consented(grant));
+    statements.add(
+        GrantStore.insertCode(
+            Secret.stored(code), grant, request, grant.createdAtMillis() + CODE_MILLIS));
+    return database.commit(statements).map(code);
+  }
+
+  /**
+   * Turns a code into tokens; fails with {@link OAuthError}. A code that was used before ends the
+   * grant with all its tokens.
+   */
+  Future<Issued> redeem(
+      Client client, String code, String redirectUri, String verifier, @Nullable String resource) {
+    String stored = Secret.stored(code);
+    return store
+        .findCode(stored)
+        .compose(
+            found -> {
+              if (found.isEmpty() || !found.get().grant().clientId().equals(client.clientId())) {
+                throw invalid("the code is unknown");
+              }
+              GrantStore.Code known = found.get();
+              if (known.isUsed()) {
+                return replayed(known.grant(), "the code was used before");
+              }
+              if (clock.millis() >= known.expiresAtMillis()) {
+                throw invalid("the code has expired");
+              }
+              if (!known.redirectUri().equals(redirectUri)) {
+                throw invalid("redirect_uri: not the one the code was asked for with");
+              }
+              if (!Secret.isVerifierOf(known.challenge(), verifier)) {
+                throw invalid("code_verifier: does not fit the code_challenge");
+              }
+              requireResource(known.grant(), resource);
+              return issue(
+                  known.grant(),
+                  known.grant().scopes(),
+                  GrantStore.useCode(stored, clock.millis()),
+                  "the code was used before");
+            });
+  }
+
+  /**
+   * Turns a refresh token into new tokens; fails with {@link OAuthError}. One that was used before
+   * ends the grant with all its tokens.
+   */
+  Future<Issued> refresh(
+      Client client, String refresh, @Nullable String scope, @Nullable String resource) {
+    String stored = Secret.stored(refresh);
+    return store
+        .findRefresh(stored)
+        .compose(
+            found -> {
+              if (found.isEmpty() || !found.get().grant().clientId().equals(client.clientId())) {
+                throw invalid("the refresh token is unknown");
+              }
+              Grant grant = found.get().grant();
+              if (found.get().isUsed()) {
+                return replayed(grant, "the refresh token was used before");
+              }
+              if (!grant.isInForce(clock.millis())) {
+                throw invalid("the refresh token has expired or was revoked");
+              }
+              requireResource(grant, resource);
+              Set<Scope> scopes = grant.scopes();
+              if (scope != null) {
+                scopes = EnumSet.copyOf(Scopes.asked(scope));
+                scopes.retainAll(grant.scopes());
+                if (scopes.isEmpty()) {
+                  throw new OAuthError(
+                      OAuthError.INVALID_SCOPE, "scope: the member allowed none of these");
+                }
+              }
+              return issue(
+                  grant,
+                  scopes,
+                  GrantStore.useRefresh(stored, clock.millis()),
+                  "the refresh token was used before");
+            });
+  }
+
+  private static void requireResource(Grant grant, @Nullable String resource) {
+    if (resource != null && !resource.equals(grant.resource())) {
+      throw new OAuthError(
+          OAuthError.INVALID_TARGET, "resource: the member allowed " + grant.resource());
+    }
+  }
+
+  /** Issues tokens for a grant that a device was allowed; fails when the device has them. */
+  Future<Issued> begin(String grantId, Statement use) {
+    return store
+        .find(grantId)
+        .compose(
+            found ->
+                issue(
+                    found.orElseThrow(() -> invalid("the grant is gone")),
+                    found.get().scopes(),
+                    use,
+                    "the device code was used before"));
+  }
+
+  /**
+   * @param use takes what was presented out of use, and fails the commit when it is
+   */
+  private Future<Issued> issue(Grant grant, Set<Scope> scopes, Statement use, String replay) {
+    if (grant.revokedAtMillis() != null) {
+      throw invalid("the permission was taken back");
+    }
+    if (!members.isActive(grant.orgId(), grant.username())) {
+      throw invalid("the member may not act any more");
+    }
+    long now = clock.millis();
+    long idleUntil = now + (grant.refreshable() ? IDLE_MILLIS : ACCESS_MILLIS);
+    String refresh = grant.refreshable() ? Secret.next(Secret.REFRESH, random) : null;
+    List<Statement> statements = new ArrayList<>();
+    statements.add(use);
+    statements.add(GrantStore.prolong(grant.grantId(), now, idleUntil));
+    statements.add(Clients.used(grant.clientId(), now));
+    if (refresh != null) {
+      statements.add(GrantStore.insertRefresh(Secret.stored(refresh), grant.grantId(), now));
+    }
+    return database
+        .commit(statements)
+        .recover(
+            fault -> {
+              if (!(fault instanceof GuardFailed failed)) {
+                return Future.failedFuture(fault);
+              }
+              return failed.guard().equals(GrantStore.USED)
+                  ? replayed(grant, replay).mapEmpty()
+                  : Future.failedFuture(invalid("the permission was taken back"));
+            })
+        .compose(stored -> trim(grant).otherwiseEmpty())
+        .map(
+            trimmed ->
+                new Issued(
+                    tokens.issue(
+                        new MemberToken(
+                            grant.orgId(),
+                            grant.username(),
+                            grant.resource(),
+                            scopes,
+                            grant.clientId(),
+                            grant.grantId(),
+                            ACCESS_MILLIS)),
+                    refresh,
+                    scopes));
+  }
+
+  /** Somebody else has what was presented, or had: nobody keeps it. */
+  private <T> Future<T> replayed(Grant grant, String why) {
+    return end(grant, " reason=replay")
+        .compose(ended -> Future.failedFuture(invalid(why + "; all its tokens are revoked")));
+  }
+
+  private Future<Void> trim(Grant grant) {
+    return store
+        .list(grant.orgId(), grant.username(), clock.millis(), MAX_OF_MEMBER, MAX_OF_MEMBER)
+        .compose(
+            older -> {
+              Future<Void> ended = Future.succeededFuture();
+              for (Grant one : older) {
+                ended = ended.compose(done -> end(one, " reason=too-many"));
+              }
+              return ended;
+            });
+  }
+
+  /** Ends a grant with all its tokens, here at once; nothing happens when it has ended. */
+  private Future<Void> end(Grant grant, String further) {
+    AuditRow row = row(grant, "oauth_revoke", further);
+    long now = clock.millis();
+    return revocations
+        .revokeGrant(
+            grant.grantId(),
+            List.of(
+                GrantStore.revoke(grant.grantId(), now),
+                AuditStore.insert(
+                    new AuditRow(
+                        now, row.orgId(), row.actor(), row.action(), row.subject(), row.detail()))))
+        .recover(
+            fault ->
+                // Ended before; that its tokens are refused is stored once more, for good measure.
+                fault instanceof GuardFailed
+                    ? revocations.revokeGrant(grant.grantId(), List.of())
+                    : Future.failedFuture(fault));
+  }
+
+  /** Ends the grant of a token (RFC 7009); nothing happens for one that is not the client's. */
+  Future<Void> revoke(Client client, String token) {
+    if (token.startsWith(Secret.REFRESH)) {
+      return store
+          .findRefresh(Secret.stored(token))
+          .compose(
+              found ->
+                  found.isPresent() && found.get().grant().clientId().equals(client.clientId())
+                      ? end(found.get().grant(), " reason=client")
+                      : Future.succeededFuture());
+    }
+    return tokens
+        .findGrant(token, client.clientId())
+        .map(grantId -> store.find(grantId).compose(this::endIfFound))
+        .orElseGet(Future::succeededFuture);
+  }
+
+  private Future<Void> endIfFound(java.util.Optional<Grant> grant) {
+    return grant.isPresent() ? end(grant.get(), " reason=client") : Future.succeededFuture();
+  }
+
+  @Override
+  public Future<List<Application>> list(String orgId, String username) {
+    return store
+        .list(orgId, username, clock.millis(), MAX_OF_MEMBER, 0)
+        .map(
+            found ->
+                found.stream()
+                    .map(
+                        grant ->
+                            new Application(
+                                grant.grantId(),
+                                grant.clientName(),
+                                String.join("; ", Scopes.words(grant.scopes())),
+                                grant.createdAtMillis()))
+                    .toList());
+  }
+
+  @Override
+  public Future<Void> revoke(String orgId, String username, String id) {
+    return store
+        .find(id)
+        .compose(
+            found ->
+                found.isPresent()
+                        && found.get().orgId().equals(orgId)
+                        && found.get().username().equals(username)
+                    ? end(found.get(), " reason=member")
+                    : Future.succeededFuture());
+  }
+
+  @Override
+  public Future<Void> revokeAll(String orgId, String username) {
+    long now = clock.millis();
+    return revocations.revokeMember(
+        orgId,
+        username,
+        List.of(
+            GrantStore.revokeAll(orgId, username, now),
+            AuditStore.insert(
+                new AuditRow(
+                    now, orgId, "member:" + username, "oauth_revoke", orgId, "all grants"))));
+  }
+
+  /**
+   * Deletes what nothing can come of any more.
+   *
+   * @return that there is no more to do now
+   */
+  Future<Boolean> sweep() {
+    long now = clock.millis();
+    List<Statement> statements = new ArrayList<>(GrantStore.sweep(now, IDLE_MILLIS, KEPT_MILLIS));
+    statements.addAll(Clients.sweep(now));
+    return database.commit(statements).map(false);
+  }
+
+  private static OAuthError invalid(String description) {
+    return new OAuthError(OAuthError.INVALID_GRANT, description);
+  }
+}

@@ -1,0 +1,110 @@
+package dev.bourse.oauth;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Which addresses answers may be sent to, and when two of them are the same. */
+final class RedirectUris {
+  /** As much as one of Bourse's own request lines would bear. */
+  private static final int MAX_LENGTH = 1_024;
+
+  /** Schemes that run or read something in the browser rather than call an application. */
+  private static final Set<String> DANGEROUS =
+      Set.of(
+          "javascript", "data", "vbscript", "file", "blob", "about", "filesystem", "view-source",
+          "ws", "wss", "ftp");
+
+  private static final Pattern LOOPBACK =
+      Pattern.compile("http://(127\\.0\\.0\\.1|\\[::1]|localhost)(:\\d{1,5})?(/[^#]*)?");
+
+  private static final Pattern PLAIN = Pattern.compile("[!-~&&[^\"<>\\\\^`{|}#]]+");
+
+  private RedirectUris() {}
+
+  /** Why an address cannot be registered; empty when it can. */
+  static Optional<String> fault(String uri) {
+    if (uri.length() > MAX_LENGTH || !PLAIN.matcher(uri).matches()) {
+      return Optional.of("expected an absolute URI of at most " + MAX_LENGTH + " characters, without a fragment");
+    }
+    URI parsed;
+    try {
+      parsed = new URI(uri);
+    } catch (URISyntaxException e) {
+      return Optional.of("not a URI");
+    }
+    String scheme = parsed.getScheme();
+    if (scheme == null || DANGEROUS.contains(scheme.toLowerCase(java.util.Locale.ROOT))) {
+      return Optional.of("expected https, http of a loopback address, or a scheme of the application's own");
+    }
+    if (scheme.equals("http")) {
+      return LOOPBACK.matcher(uri).matches()
+          ? Optional.empty()
+          : Optional.of("http is for 127.0.0.1, [::1] and localhost alone");
+    }
+    if (scheme.equals("https")) {
+      return parsed.getHost() == null || parsed.getRawUserInfo() != null
+          ? Optional.of("expected a host and no user in an https address")
+          : Optional.empty();
+    }
+    // A private-use scheme is the application's whole name, so its case must not vary.
+    return scheme.equals(scheme.toLowerCase(java.util.Locale.ROOT)) && !scheme.startsWith("http")
+        ? Optional.empty()
+        : Optional.of("expected a scheme in small letters that does not begin as http does");
+  }
+
+  /**
+   * Whether answers may be sent to an address: it is one of those registered, letter by letter; a
+   * loopback address may have any port (RFC 8252, section 7.3), for a program takes what is free.
+   */
+  static boolean isRegistered(List<String> registered, String asked) {
+    return registered.contains(asked)
+        || (LOOPBACK.matcher(asked).matches()
+            && hasPort(asked)
+            && registered.stream()
+                .filter(uri -> LOOPBACK.matcher(uri).matches())
+                .anyMatch(uri -> withoutPort(uri).equals(withoutPort(asked))));
+  }
+
+  private static boolean hasPort(String loopback) {
+    Matcher matcher = LOOPBACK.matcher(loopback);
+    if (!matcher.matches() || matcher.group(2) == null) {
+      return true;
+    }
+    int port = Integer.parseInt(matcher.group(2).substring(1));
+    return port > 0 && port <= 65_535;
+  }
+
+  private static String withoutPort(String loopback) {
+    Matcher matcher = LOOPBACK.matcher(loopback);
+    return matcher.matches() ? matcher.group(1) + ' ' + matcher.group(3) : loopback;
+  }
+
+  /** The origin of an address as a source of a content security policy names it. */
+  static String formTarget(String uri) {
+    URI parsed = URI.create(uri);
+    return parsed.getScheme().startsWith("http") && parsed.getRawAuthority() != null
+        ? parsed.getScheme() + "://" + parsed.getRawAuthority()
+        : parsed.getScheme() + ':';
+  }
+
+  /** The address with further parameters; values are encoded. */
+  static String with(String uri, List<String> namesAndValues) {
+    StringBuilder out = new StringBuilder(uri);
+    char separator = uri.indexOf('?') < 0 ? '?' : '&';
+    for (int i = 0; i + 1 < namesAndValues.size(); i += 2) {
+      out.append(separator)
+          .append(namesAndValues.get(i))
+          .append('=')
+          .append(
+              java.net.URLEncoder.encode(
+                  namesAndValues.get(i + 1), java.nio.charset.StandardCharsets.UTF_8));
+      separator = '&';
+    }
+    return out.toString();
+  }
+}

@@ -1,0 +1,69 @@
+package dev.bourse.oauth;
+
+import dev.bourse.access.Scope;
+import dev.bourse.core.Text;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Scopes as clients write them and as members read them. */
+final class Scopes {
+  private Scopes() {}
+
+  /** Every scope there is, as contracts spell it. */
+  static List<String> all() {
+    return Arrays.stream(Scope.values()).map(Scope::label).toList();
+  }
+
+  /**
+   * The scopes asked for; all when nothing is asked for. What is unknown is left out (clients ask
+   * for {@code offline_access} and the like of every server).
+   *
+   * @throws OAuthError when none of them is known
+   */
+  static Set<Scope> asked(@Nullable String scope) {
+    if (scope == null || scope.isBlank()) {
+      return EnumSet.allOf(Scope.class);
+    }
+    Set<Scope> known = stored(scope);
+    if (known.isEmpty()) {
+      throw new OAuthError(
+          OAuthError.INVALID_SCOPE,
+          "scope: none of " + Text.shown(scope) + " is known; expected some of " + String.join(" ", all()));
+    }
+    return known;
+  }
+
+  static Set<Scope> stored(String scope) {
+    Set<Scope> known = EnumSet.noneOf(Scope.class);
+    for (String label : scope.split(" ", -1)) {
+      Scope.find(label).ifPresent(known::add);
+    }
+    return known;
+  }
+
+  static String text(Set<Scope> scopes) {
+    return scopes.stream().map(Scope::label).sorted().collect(Collectors.joining(" "));
+  }
+
+  /** What they allow, in plain words, the gravest last. */
+  static List<String> words(Set<Scope> scopes) {
+    return Arrays.stream(Scope.values()).filter(scopes::contains).map(Scopes::words).toList();
+  }
+
+  private static String words(Scope scope) {
+    return switch (scope) {
+      case CAPACITY_READ -> "See clusters, their nodes and what they cost";
+      case CAPACITY_WRITE -> "Raise, lower and swap capacity, which spends money and can end running work";
+      case BID_READ -> "See bids";
+      case BID_WRITE -> "Place and change bids, which spends money";
+      case BILLING_READ -> "See bills";
+      case CHECKPOINTS_READ -> "Read the organization's checkpoints";
+      case CHECKPOINTS_WRITE -> "Publish and delete checkpoints in your name";
+      case ORG_READ -> "See members, tokens and the audit trail of the organization";
+    };
+  }
+}

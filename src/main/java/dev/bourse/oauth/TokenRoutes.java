@@ -1,0 +1,175 @@
+package dev.bourse.oauth;
+
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/** What applications call: they register, ask for tokens, and give them back. */
+final class TokenRoutes {
+  /** In a quarter of an hour from one address; an application registers once. */
+  private static final int REGISTRATIONS = 30;
+
+  private static final int DEVICES = 60;
+
+  private final Clients clients;
+  private final Grants grants;
+  private final DeviceFlow devices;
+  private final Supplier<String> baseUrl;
+  private final Attempts registrations =
+      new Attempts(REGISTRATIONS, "registrations from one address");
+  private final Attempts begun = new Attempts(DEVICES, "device codes asked for from one address");
+
+  TokenRoutes(Clients clients, Grants grants, DeviceFlow devices, Supplier<String> baseUrl) {
+    this.clients = clients;
+    this.grants = grants;
+    this.devices = devices;
+    this.baseUrl = baseUrl;
+  }
+
+  void bind(Operations operations) {
+    operations
+        .bind("issueOAuthToken", call -> answered(() -> token(call)))
+        .bind("revokeOAuthToken", call -> answered(() -> revoke(call)))
+        .bind("registerOAuthClient", call -> answered(() -> register(call)))
+        .bind("beginDeviceAuthorization", call -> answered(() -> beginDevice(call)));
+  }
+
+  private static Future<Answer> answered(Supplier<Future<Answer>> work) {
+    Future<Answer> answer;
+    try {
+      answer = work.get();
+    } catch (OAuthError e) {
+      return Future.succeededFuture(refusal(e));
+    }
+    return answer.recover(
+        fault ->
+            fault instanceof OAuthError e
+                ? Future.succeededFuture(refusal(e))
+                : Future.failedFuture(fault));
+  }
+
+  private static Answer refusal(OAuthError e) {
+    boolean isUnknown = e.code().equals(OAuthError.INVALID_CLIENT);
+    return json(
+        isUnknown ? 401 : 400,
+        new JsonObject().put("error", e.code()).put("error_description", e.description()),
+        isUnknown ? List.of(Map.entry("www-authenticate", "Bearer")) : List.of());
+  }
+
+  private static Answer json(
+      int status, JsonObject body, List<Map.Entry<String, String>> further) {
+    List<Map.Entry<String, String>> headers = new ArrayList<>(MetadataRoutes.FOR_ANY_ORIGIN);
+    headers.add(Map.entry("cache-control", "no-store"));
+    headers.addAll(further);
+    return new Answer.Page(status, "application/json", body.toBuffer(), headers);
+  }
+
+  /** The client that calls; public clients tell their id in the body and nothing else. */
+  private Future<Client> client(Call call) {
+    if (call.header("authorization").isPresent()) {
+      throw new OAuthError(
+          OAuthError.INVALID_CLIENT, "Authorization: clients have no secrets here; send client_id");
+    }
+    return clients.find(required(call, "client_id"));
+  }
+
+  private static String required(Call call, String field) {
+    String value = call.body().getString(field);
+    if (value == null) {
+      throw new OAuthError(OAuthError.INVALID_REQUEST, field + ": missing");
+    }
+    return value;
+  }
+
+  private Future<Answer> token(Call call) {
+    String grantType = required(call, "grant_type");
+    return client(call)
+        .compose(
+            client -> {
+              JsonObject form = call.body();
+              String named = form.getString("resource");
+              String resource =
+                  named == null ? null : AuthorizationRequest.resource(named, baseUrl.get());
+              return switch (grantType) {
+                case Client.CODE -> {
+                  client.require(Client.CODE);
+                  yield grants.redeem(
+                      client,
+                      required(call, "code"),
+                      required(call, "redirect_uri"),
+                      required(call, "code_verifier"),
+                      resource);
+                }
+                case Client.REFRESH -> {
+                  client.require(Client.REFRESH);
+                  yield grants.refresh(
+                      client, required(call, "refresh_token"), form.getString("scope"), resource);
+                }
+                case Client.DEVICE -> devices.poll(client, required(call, "device_code"));
+                default ->
+                    throw new OAuthError(
+                        OAuthError.UNSUPPORTED_GRANT_TYPE,
+                        "grant_type: expected "
+                            + String.join(", ", Client.CODE, Client.REFRESH, Client.DEVICE));
+              };
+            })
+        .map(TokenRoutes::issued);
+  }
+
+  private static Answer issued(Grants.Issued issued) {
+    JsonObject body =
+        new JsonObject()
+            .put("access_token", issued.access())
+            .put("token_type", "Bearer")
+            .put("expires_in", Grants.ACCESS_MILLIS / 1_000)
+            .put("scope", Scopes.text(issued.scopes()));
+    if (issued.refresh() != null) {
+      body.put("refresh_token", issued.refresh());
+    }
+    return json(200, body, List.of(Map.entry("pragma", "no-cache")));
+  }
+
+  private Future<Answer> revoke(Call call) {
+    String token = required(call, "token");
+    return client(call)
+        .compose(client -> grants.revoke(client, token))
+        .map(revoked -> json(200, new JsonObject(), List.of()));
+  }
+
+  private Future<Answer> register(Call call) {
+    registrations.count(call.clientKey());
+    return clients.register(call.body()).map(client -> json(201, client, List.of()));
+  }
+
+  private Future<Answer> beginDevice(Call call) {
+    begun.count(call.clientKey());
+    return client(call)
+        .compose(
+            client ->
+                devices.begin(
+                    client,
+                    Scopes.asked(call.body().getString("scope")),
+                    AuthorizationRequest.resource(
+                        call.body().getString("resource"), baseUrl.get())))
+        .map(
+            device ->
+                json(
+                    200,
+                    new JsonObject()
+                        .put("device_code", device.deviceCode())
+                        .put("user_code", device.userCode())
+                        .put("verification_uri", baseUrl.get() + "/device")
+                        .put(
+                            "verification_uri_complete",
+                            baseUrl.get() + "/device?user_code=" + device.userCode())
+                        .put("expires_in", DeviceFlow.LIFE_MILLIS / 1_000)
+                        .put("interval", DeviceFlow.INTERVAL_MILLIS / 1_000),
+                    List.of()));
+  }
+}
