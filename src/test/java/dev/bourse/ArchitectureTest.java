@@ -37,7 +37,9 @@ final class ArchitectureTest {
           entry("capacity", List.of("core", "store", "access", "audit", "edge", "nodes")),
           entry("market", List.of("core", "store", "access", "audit", "edge", "nodes", "capacity")),
           entry("org", List.of("core", "store", "access", "audit", "edge")),
-          entry("admin", List.of("core", "edge")),
+          entry("remote", List.of()),
+          entry("admin", List.of("core", "edge", "remote")),
+          entry("client", List.of("core", "remote")),
           entry("checkpoint", List.of("core", "store", "access", "audit", "blob", "edge")),
           entry(
               "operator",
@@ -82,7 +84,9 @@ final class ArchitectureTest {
           entry("capacity", List.of("io.vertx.core..", "org.slf4j")),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
           entry("org", List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
+          entry("remote", List.of("io.vertx.core.json")),
           entry("admin", List.of("io.vertx.core.json", "picocli")),
+          entry("client", List.of("io.vertx.core.json", "picocli")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
           entry("operator", List.of("io.vertx.core..")),
           entry("app", List.of("io.vertx.core..", "picocli", "org.yaml.snakeyaml..", "org.slf4j")));

@@ -1,13 +1,15 @@
 package dev.bourse.admin;
 
 import dev.bourse.admin.RemoteOperation.Input;
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
+import dev.bourse.remote.Table;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.math.BigDecimal;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -116,7 +118,7 @@ final class OperationCommand implements Callable<Integer> {
       Service service = admin.service();
       print(follow(service, body), out, err);
       return ExitCode.OK.code();
-    } catch (Service.Refused refused) {
+    } catch (Refused refused) {
       err.println(refused.getMessage());
       return refused.exitCode().code();
     } finally {
@@ -137,7 +139,7 @@ final class OperationCommand implements Callable<Integer> {
   }
 
   /** Calls the operation; with {@code --all} as often as the list has pages. */
-  private JsonObject follow(Service service, @Nullable JsonObject body) throws Service.Refused {
+  private JsonObject follow(Service service, @Nullable JsonObject body) throws Refused {
     JsonObject answer = service.call(operation.method(), path(Optional.empty()), body);
     Optional<String> list = listField(answer);
     if (!isGiven(ALL) || list.isEmpty()) {
@@ -147,7 +149,7 @@ final class OperationCommand implements Callable<Integer> {
     JsonObject page = answer;
     for (int pages = 1; page.getBoolean("more", false); pages++) {
       if (pages == MAX_PAGES) {
-        throw new Service.Refused(ExitCode.REFUSED, "the list has over " + MAX_PAGES + " pages");
+        throw new Refused(ExitCode.REFUSED, "the list has over " + MAX_PAGES + " pages");
       }
       page = service.call(operation.method(), path(Optional.of(lastKey(all))), body);
       all.addAll(page.getJsonArray(list.get()));
@@ -218,7 +220,7 @@ final class OperationCommand implements Callable<Integer> {
     for (int i = 0; i < operation.arguments().size(); i++) {
       path =
           path.replace(
-              '{' + operation.arguments().get(i).name() + '}', encoded(arguments().get(i)));
+              '{' + operation.arguments().get(i).name() + '}', Service.encoded(arguments().get(i)));
     }
     List<String> query = new ArrayList<>();
     for (Input input : operation.queries()) {
@@ -226,14 +228,10 @@ final class OperationCommand implements Callable<Integer> {
       boolean isCursor = cursor().filter(input.option()::equals).isPresent();
       String value = isCursor && after.isPresent() ? after.get() : (String) given;
       if (value != null) {
-        query.add(input.name() + '=' + encoded(value));
+        query.add(input.name() + '=' + Service.encoded(value));
       }
     }
     return query.isEmpty() ? path : path + '?' + String.join("&", query);
-  }
-
-  private static String encoded(String text) {
-    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
   private @Nullable JsonObject body() {
