@@ -40,6 +40,10 @@ final class ArchitectureTest {
           entry("remote", List.of()),
           entry("admin", List.of("core", "edge", "remote")),
           entry("client", List.of("core", "remote")),
+          entry("pages", List.of("core")),
+          entry("mail", List.of("core")),
+          entry("signin", List.of("core", "store", "edge", "org", "pages", "mail")),
+          entry("oauth", List.of("core", "store", "access", "audit", "edge", "pages", "signin")),
           entry("checkpoint", List.of("core", "store", "access", "audit", "blob", "edge")),
           entry(
               "operator",
@@ -85,6 +89,21 @@ final class ArchitectureTest {
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
           entry("org", List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
           entry("remote", List.of("io.vertx.core.json")),
+          entry(
+              "pages",
+              List.of("io.vertx.core..", "io.vertx.ext.web..", "io.pebbletemplates.pebble..")),
+          entry("mail", List.of("io.vertx.core..", "io.vertx.ext.mail", "org.slf4j")),
+          entry(
+              "signin",
+              List.of(
+                  "io.vertx.core..",
+                  "io.vertx.ext.auth..",
+                  "com.github.benmanes.caffeine..",
+                  "io.github.bucket4j..",
+                  "org.slf4j")),
+          entry(
+              "oauth",
+              List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "io.github.bucket4j..")),
           entry("admin", List.of("io.vertx.core.json", "picocli")),
           entry("client", List.of("io.vertx.core.json", "picocli")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),

@@ -52,7 +52,9 @@ public final class EdgeBenchServer {
             null);
     Operations operations = new Operations();
     List<Contract> contracts =
-        Stream.of("vm", "org", "market", "checkpoints", "operator").map(Contract::load).toList();
+        Stream.of("vm", "org", "market", "checkpoints", "operator", "console", "oauth")
+            .map(Contract::load)
+            .toList();
     contracts.stream()
         .flatMap(contract -> contract.model().operations().stream())
         .forEach(

@@ -15,13 +15,14 @@
  * <p>Members act with signed tokens ({@link dev.bourse.access.MemberTokens}), for they sign in anew
  * all the time and nothing of it has to be stored. What such a token claims is who it is for, not
  * what they may do: whether the member may still act is asked of {@link dev.bourse.access.Members}
- * at each request, and whether it was revoked of {@link dev.bourse.access.Revocations}. The keys are
- * {@link dev.bourse.access.SigningKeys}: the private half stays with the process that made it, the
- * public half is a row of the store, so that every process verifies every other's tokens.
+ * at each request, and whether it was revoked of {@link dev.bourse.access.Revocations}. The keys
+ * are {@link dev.bourse.access.SigningKeys}: the private half stays with the process that made it,
+ * the public half is a row of the store, so that every process verifies every other's tokens.
  *
  * <p>Rejected: signed tokens for organizations (they could not be revoked before they expire, and
  * live for months), and scopes that imply others (what a token may do would no longer be what it
- * lists), one private key for all processes (somebody would have to carry it from one to the other).
+ * lists), one private key for all processes (somebody would have to carry it from one to the
+ * other).
  */
 @NullMarked
 package dev.bourse.access;

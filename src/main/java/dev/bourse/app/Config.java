@@ -8,10 +8,13 @@ import dev.bourse.core.Settings;
 import dev.bourse.edge.EdgeConfig;
 import dev.bourse.edge.EdgeLimits;
 import dev.bourse.edge.SharedBudgetConfig;
+import dev.bourse.mail.MailConfig;
 import dev.bourse.market.MarketConfig;
 import dev.bourse.nodes.SimulatedConfig;
 import dev.bourse.nodes.SshConfig;
+import dev.bourse.oauth.OAuthConfig;
 import dev.bourse.org.ScimConfig;
+import dev.bourse.signin.SignInConfig;
 import dev.bourse.store.PostgresConfig;
 import dev.bourse.store.PostgresUrl;
 import java.nio.file.Path;
@@ -40,6 +43,9 @@ import java.util.function.Supplier;
  * @param simulated simulated machines
  * @param ssh real machines, when {@code nodes.ssh.identity-file} is set
  * @param scim the directory of members, when {@code directory.kind} is {@code scim}
+ * @param mail how mail leaves
+ * @param signIn how members sign in
+ * @param oauth how applications are known
  * @param world a world file to seed the store from
  */
 record Config(
@@ -57,6 +63,9 @@ record Config(
     SimulatedConfig simulated,
     Optional<SshConfig> ssh,
     Optional<ScimConfig> scim,
+    MailConfig mail,
+    SignInConfig signIn,
+    OAuthConfig oauth,
     Optional<Path> world) {
 
   /** One burst of an address is a quarter of its minute: 300 of 1,200. */
@@ -103,6 +112,9 @@ record Config(
           "sqlite, the embedded store in the data folder, or postgres://user@host:port/database");
     }
     Optional<ScimConfig> scim = ScimConfig.from(settings);
+    MailConfig mail = MailConfig.from(settings);
+    SignInConfig signIn = SignInConfig.from(settings);
+    OAuthConfig oauth = OAuthConfig.from(settings);
     String world = settings.text("world", "");
     faults.addAll(settings.faults());
     if (!faults.isEmpty()) {
@@ -123,6 +135,9 @@ record Config(
         simulated,
         ssh.orElseThrow(),
         scim,
+        mail,
+        signIn,
+        oauth,
         world.isEmpty() ? Optional.empty() : Optional.of(Path.of(world)));
   }
 

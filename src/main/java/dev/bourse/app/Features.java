@@ -40,6 +40,7 @@ import dev.bourse.market.NodeService;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.nodes.SshNodes;
+import dev.bourse.oauth.AuthorizationServer;
 import dev.bourse.operator.AuditAdminRoutes;
 import dev.bourse.operator.ClusterAdminRoutes;
 import dev.bourse.operator.NodeAdminRoutes;
@@ -209,17 +210,35 @@ final class Features {
     ground.stops().push(market::stop);
     bindTenants(running, market);
     bindOperators(running, market);
-    keepUp();
-    return OrgAdministration.start(
+    AuthorizationServer oauth =
+        new AuthorizationServer(
             ground.vertx(),
-            operations,
+            ground.config().oauth(),
             database,
-            tokens,
-            operators,
+            signingKeys,
+            memberTokens,
             members,
-            running,
+            revocations,
+            baseUrl,
             ground.clock(),
-            ground.random())
+            ground.random());
+    ground.stops().push(oauth::close);
+    keepUp(oauth);
+    return MemberSignIn.start(ground, operations, database, members, oauth.applications(), baseUrl)
+        .compose(signIn -> oauth.bind(operations, signIn.sessions()).map(signIn))
+        .compose(
+            signIn ->
+                OrgAdministration.start(
+                    ground.vertx(),
+                    operations,
+                    database,
+                    tokens,
+                    operators,
+                    members,
+                    signIn.links(),
+                    running,
+                    ground.clock(),
+                    ground.random()))
         .compose(bound -> Checkpoints.start(ground, operations, database, baseUrl))
         .compose(bound -> market.start());
   }
@@ -288,7 +307,7 @@ final class Features {
   }
 
   /** Starts what is done to the store's records behind everybody's back. */
-  private void keepUp() {
+  private void keepUp(AuthorizationServer oauth) {
     Clock clock = ground.clock();
     Vertx vertx = ground.vertx();
     AuditConfig audit = ground.config().audit();
@@ -303,6 +322,7 @@ final class Features {
             upkeep("sealing the audit trail", audit.sealIntervalMillis(), sealer::step),
             upkeep("deleting audit rows past their time", retention, trails::step),
             upkeep("deleting activity past its time", retention, activity::step),
+            upkeep("deleting codes and grants past their time", KEYS_MILLIS, oauth::sweep),
             upkeep("rotating signing keys", KEYS_MILLIS, signingKeys::step),
             upkeep("forgetting revocations past their time", KEYS_MILLIS, revocations::sweep))) {
       upkeep.start();

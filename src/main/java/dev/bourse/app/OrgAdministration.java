@@ -12,6 +12,7 @@ import dev.bourse.operator.OperatorTokenRoutes;
 import dev.bourse.operator.OrgAdminRoutes;
 import dev.bourse.operator.RuleAdminRoutes;
 import dev.bourse.operator.TokenAdminRoutes;
+import dev.bourse.org.Invitations;
 import dev.bourse.org.JoinRuleService;
 import dev.bourse.org.OrgAdminService;
 import dev.bourse.org.RosterService;
@@ -43,6 +44,7 @@ final class OrgAdministration {
       Tokens tokens,
       Operators operators,
       Members members,
+      Invitations invitations,
       ClusterOwners owners,
       Clock clock,
       RandomGenerator random) {
@@ -55,7 +57,7 @@ final class OrgAdministration {
             clock);
     new OrgAdminRoutes(orgs).bind(operations);
     new MemberAdminRoutes(new RosterService(database, tokens, members, clock)).bind(operations);
-    new RuleAdminRoutes(new JoinRuleService(database, clock, random)).bind(operations);
+    new RuleAdminRoutes(new JoinRuleService(database, clock, random, invitations)).bind(operations);
     new TokenAdminRoutes(new TokenService(database, tokens, clock, random), clock).bind(operations);
     new OperatorTokenRoutes(new OperatorTokenService(database, operators, clock, random), clock)
         .bind(operations);

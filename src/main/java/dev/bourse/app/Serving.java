@@ -29,7 +29,7 @@ final class Serving {
   private static final String LOOPBACK = "127.0.0.1";
 
   private static final List<String> CONTRACTS =
-      List.of("vm", "org", "market", "checkpoints", "operator");
+      List.of("vm", "org", "market", "checkpoints", "operator", "console", "oauth");
 
   private final Ground ground;
   private final KeysFiles files;

@@ -42,8 +42,7 @@ record AuthorizationRequest(
   static AuthorizationRequest read(
       Client client, String redirectUri, Map<String, String> parameters, String baseUrl) {
     if (!"code".equals(parameters.get("response_type"))) {
-      throw new OAuthError(
-          OAuthError.UNSUPPORTED_RESPONSE_TYPE, "response_type: expected code");
+      throw new OAuthError(OAuthError.UNSUPPORTED_RESPONSE_TYPE, "response_type: expected code");
     }
     client.require(Client.CODE);
     String challenge = parameters.getOrDefault("code_challenge", "");

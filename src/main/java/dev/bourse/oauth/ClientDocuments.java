@@ -58,8 +58,7 @@ final class ClientDocuments {
   private final HttpClient http;
   private final Set<String> allowedHosts;
   private final Clock clock;
-  private final Cache<String, Cached> cache =
-      Caffeine.newBuilder().maximumSize(MAX_CACHED).build();
+  private final Cache<String, Cached> cache = Caffeine.newBuilder().maximumSize(MAX_CACHED).build();
 
   /**
    * @param options how to speak TLS

@@ -26,8 +26,7 @@ final class ClientMetadata {
   static Client read(String clientId, JsonObject metadata) {
     Object method = metadata.getValue("token_endpoint_auth_method", "none");
     if (!"none".equals(method)) {
-      throw refused(
-          "token_endpoint_auth_method: expected none; clients have no secrets here");
+      throw refused("token_endpoint_auth_method: expected none; clients have no secrets here");
     }
     if (metadata.containsKey("client_secret") || metadata.containsKey("client_secret_expires_at")) {
       throw refused("client_secret: clients have no secrets here");
@@ -74,8 +73,7 @@ final class ClientMetadata {
     String plain =
         text.codePoints()
             .filter(c -> !Character.isISOControl(c) && Character.getType(c) != Character.FORMAT)
-            .collect(
-                StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+            .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
             .toString()
             .trim();
     return plain.isEmpty() ? clientId : plain;

@@ -106,7 +106,9 @@ final class Clients {
                     .put("client_id_issued_at", now / 1_000)
                     .put("client_name", client.name())
                     .put("redirect_uris", redirectUris)
-                    .put("grant_types", new JsonArray(client.grantTypes().stream().sorted().toList()))
+                    .put(
+                        "grant_types",
+                        new JsonArray(client.grantTypes().stream().sorted().toList()))
                     .put("response_types", new JsonArray().add("code"))
                     .put("token_endpoint_auth_method", "none")
                     .put("scope", String.join(" ", Scopes.all())));

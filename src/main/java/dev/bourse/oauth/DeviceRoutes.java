@@ -68,7 +68,8 @@ final class DeviceRoutes {
               byMember.count(session.get().orgId() + '/' + session.get().username());
               return devices
                   .find(typed)
-                  .compose(found -> decide(session.get(), found, typed, form.getString("decision")));
+                  .compose(
+                      found -> decide(session.get(), found, typed, form.getString("decision")));
             });
   }
 
@@ -96,14 +97,13 @@ final class DeviceRoutes {
             decided ->
                 decided
                     ? done(waiting, allowed)
-                    : entry(422, session, typed, "Somebody answered meanwhile, or it is too late."));
+                    : entry(
+                        422, session, typed, "Somebody answered meanwhile, or it is too late."));
   }
 
   private Answer entry(int status, Session session, String code, String fault) {
     return page(
-        status,
-        "device",
-        Map.of("csrf", session.csrfToken(), "code", code, "fault", fault));
+        status, "device", Map.of("csrf", session.csrfToken(), "code", code, "fault", fault));
   }
 
   private Answer confirm(Session session, DeviceFlow.Waiting waiting) {

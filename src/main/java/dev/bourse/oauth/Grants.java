@@ -65,8 +65,7 @@ final class Grants implements ConnectedApplications {
   record Issued(String access, @Nullable String refresh, Set<Scope> scopes) {}
 
   /** A grant as a member consents to it; nothing is stored. */
-  Grant grant(
-      String orgId, String username, Client client, Set<Scope> scopes, String resource) {
+  Grant grant(String orgId, String username, Client client, Set<Scope> scopes, String resource) {
     long now = clock.millis();
     return new Grant(
         Ids.next("grt", random),

@@ -16,8 +16,17 @@ final class RedirectUris {
   /** Schemes that run or read something in the browser rather than call an application. */
   private static final Set<String> DANGEROUS =
       Set.of(
-          "javascript", "data", "vbscript", "file", "blob", "about", "filesystem", "view-source",
-          "ws", "wss", "ftp");
+          "javascript",
+          "data",
+          "vbscript",
+          "file",
+          "blob",
+          "about",
+          "filesystem",
+          "view-source",
+          "ws",
+          "wss",
+          "ftp");
 
   private static final Pattern LOOPBACK =
       Pattern.compile("http://(127\\.0\\.0\\.1|\\[::1]|localhost)(:\\d{1,5})?(/[^#]*)?");
@@ -29,7 +38,8 @@ final class RedirectUris {
   /** Why an address cannot be registered; empty when it can. */
   static Optional<String> fault(String uri) {
     if (uri.length() > MAX_LENGTH || !PLAIN.matcher(uri).matches()) {
-      return Optional.of("expected an absolute URI of at most " + MAX_LENGTH + " characters, without a fragment");
+      return Optional.of(
+          "expected an absolute URI of at most " + MAX_LENGTH + " characters, without a fragment");
     }
     URI parsed;
     try {
@@ -39,7 +49,8 @@ final class RedirectUris {
     }
     String scheme = parsed.getScheme();
     if (scheme == null || DANGEROUS.contains(scheme.toLowerCase(java.util.Locale.ROOT))) {
-      return Optional.of("expected https, http of a loopback address, or a scheme of the application's own");
+      return Optional.of(
+          "expected https, http of a loopback address, or a scheme of the application's own");
     }
     if (scheme.equals("http")) {
       return LOOPBACK.matcher(uri).matches()

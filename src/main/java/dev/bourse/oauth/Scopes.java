@@ -32,7 +32,10 @@ final class Scopes {
     if (known.isEmpty()) {
       throw new OAuthError(
           OAuthError.INVALID_SCOPE,
-          "scope: none of " + Text.shown(scope) + " is known; expected some of " + String.join(" ", all()));
+          "scope: none of "
+              + Text.shown(scope)
+              + " is known; expected some of "
+              + String.join(" ", all()));
     }
     return known;
   }
@@ -57,7 +60,8 @@ final class Scopes {
   private static String words(Scope scope) {
     return switch (scope) {
       case CAPACITY_READ -> "See clusters, their nodes and what they cost";
-      case CAPACITY_WRITE -> "Raise, lower and swap capacity, which spends money and can end running work";
+      case CAPACITY_WRITE ->
+          "Raise, lower and swap capacity, which spends money and can end running work";
       case BID_READ -> "See bids";
       case BID_WRITE -> "Place and change bids, which spends money";
       case BILLING_READ -> "See bills";

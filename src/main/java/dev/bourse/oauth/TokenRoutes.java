@@ -62,8 +62,7 @@ final class TokenRoutes {
         isUnknown ? List.of(Map.entry("www-authenticate", "Bearer")) : List.of());
   }
 
-  private static Answer json(
-      int status, JsonObject body, List<Map.Entry<String, String>> further) {
+  private static Answer json(int status, JsonObject body, List<Map.Entry<String, String>> further) {
     List<Map.Entry<String, String>> headers = new ArrayList<>(MetadataRoutes.FOR_ANY_ORIGIN);
     headers.add(Map.entry("cache-control", "no-store"));
     headers.addAll(further);

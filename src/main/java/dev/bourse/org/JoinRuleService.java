@@ -39,8 +39,14 @@ public final class JoinRuleService {
   private final JoinRuleStore store;
   private final Clock clock;
   private final RandomGenerator random;
+  private final Invitations invitations;
 
-  public JoinRuleService(Database database, Clock clock, RandomGenerator random) {
+  /**
+   * @param invitations told whom to send a link
+   */
+  public JoinRuleService(
+      Database database, Clock clock, RandomGenerator random, Invitations invitations) {
+    this.invitations = invitations;
     this.database = database;
     this.orgs = new OrgAdminStore(database);
     this.store = new JoinRuleStore(database);
@@ -121,7 +127,8 @@ public final class JoinRuleService {
 
   /**
    * Invites an address: a rule of kind email whose sign-in link works for {@link #LINK_VALIDITY}
-   * from now. Inviting it again renews the link; {@code conflict} when a member carries it already.
+   * from now and is mailed. Inviting it again renews the link; {@code conflict} when a member
+   * carries it already.
    */
   public Future<Invited> invite(String actor, String orgId, String email) {
     requireAddress("email", email);
@@ -162,7 +169,12 @@ public final class JoinRuleService {
         .compose(stored -> OrgWrite.inForce(store.find(orgId, JoinRuleStore.Kind.EMAIL, address)))
         // Gone again already: somebody removed it since.
         .map(found -> found.orElse(rule))
-        .map(kept -> new Invited(kept, kept.ruleId().equals(rule.ruleId())));
+        .compose(
+            kept ->
+                OrgWrite.inForce(
+                    invitations
+                        .send(orgId, address, now + LINK_VALIDITY.toMillis())
+                        .map(sent -> new Invited(kept, kept.ruleId().equals(rule.ruleId())))));
   }
 
   /**

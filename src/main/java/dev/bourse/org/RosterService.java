@@ -73,6 +73,7 @@ public final class RosterService {
             "(SELECT COUNT(*) FROM member WHERE org_id = ?) < " + MAX_MEMBERS,
             orgId)
         .any(RosterStore.insert(orgId, username, email, name, now))
+        .any(RosterStore.forgetRemoval(orgId, email.toLowerCase(Locale.ROOT)))
         .record(
             row(
                 now,
@@ -134,6 +135,10 @@ public final class RosterService {
               on
                   ? set("suspended_at = COALESCE(suspended_at, ?)", now, orgId, username)
                   : set("suspended_at = ?", null, orgId, username));
+          if (on) {
+            // Else they would be in force again once the suspension ends.
+            write.any(RosterStore.endSessions(orgId, username));
+          }
           detail.add("suspended=" + on);
         });
     return write
@@ -152,13 +157,15 @@ public final class RosterService {
    */
   public Future<List<String>> remove(String actor, String orgId, String username) {
     long now = clock.millis();
-    OrgWrite write =
-        new OrgWrite(database, orgId)
-            .one(
-                unknown(username),
-                "DELETE FROM member WHERE org_id = ? AND username = ?",
-                orgId,
-                username);
+    OrgWrite write = new OrgWrite(database, orgId);
+    RosterStore.remember(orgId, username, now).forEach(write::any);
+    write
+        .any(RosterStore.endSessions(orgId, username))
+        .one(
+            unknown(username),
+            "DELETE FROM member WHERE org_id = ? AND username = ?",
+            orgId,
+            username);
     TokenStore.offboard(orgId, username, now).forEach(write::any);
     return write
         .record(row(now, actor, orgId, "member_remove", "username=" + Text.shown(username)))

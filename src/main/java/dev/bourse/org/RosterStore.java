@@ -52,6 +52,45 @@ public final class RosterStore {
         nowMillis);
   }
 
+  /**
+   * Keeps that a member was removed, so that no rule of a domain brings them back, and takes back
+   * invitations of theirs. Before the removal. Rows are as many as removed addresses.
+   */
+  static List<Statement> remember(String orgId, String username, long nowMillis) {
+    return List.of(
+        Statement.of(
+            "INSERT INTO removed_member (org_id, email, removed_at)"
+                + " SELECT org_id, lower(email), ? FROM member WHERE org_id = ? AND username = ?"
+                + " ON CONFLICT (org_id, email) DO UPDATE SET removed_at = excluded.removed_at",
+            nowMillis,
+            orgId,
+            username),
+        Statement.of(
+            "DELETE FROM join_rule WHERE org_id = ? AND kind = 'email' AND value ="
+                + " (SELECT lower(email) FROM member WHERE org_id = ? AND username = ?)",
+            orgId,
+            orgId,
+            username));
+  }
+
+  /** Somebody let the address in again. */
+  static Statement forgetRemoval(String orgId, String address) {
+    return Statement.of(
+        "DELETE FROM removed_member WHERE org_id = ? AND email = ?", orgId, address);
+  }
+
+  /** An invitation is for one sign-in. */
+  static Statement consumeInvitation(String orgId, String address) {
+    return Statement.of(
+        "DELETE FROM join_rule WHERE org_id = ? AND kind = 'email' AND value = ?", orgId, address);
+  }
+
+  /** Ends every session of a member. */
+  static Statement endSessions(String orgId, String username) {
+    return Statement.of(
+        "DELETE FROM member_session WHERE org_id = ? AND username = ?", orgId, username);
+  }
+
   /** A page of an organization's members, by username. */
   Future<Page<Member>> list(String orgId, int limit, Optional<String> after) {
     List<Object> parameters = new ArrayList<>(List.of(orgId));

@@ -104,7 +104,8 @@ class AccessApiTest {
   @Test
   void contractsAndOrientationNeedNoToken() {
     Caller nobody = bourse.with(null);
-    for (String name : List.of("vm", "org", "market", "checkpoints", "operator")) {
+    for (String name :
+        List.of("vm", "org", "market", "checkpoints", "operator", "console", "oauth")) {
       assertEquals("3.1.0", nobody.get("/api/" + name + "/openapi.json").ok().getString("openapi"));
     }
     assertEquals(200, nobody.get("/llms.txt").status());

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ContractCheck {
   private static final List<String> CONTRACTS =
-      List.of("vm", "org", "market", "checkpoints", "operator");
+      List.of("vm", "org", "market", "checkpoints", "operator", "console", "oauth");
   private static final Set<String> METHODS =
       Set.of("get", "put", "post", "delete", "patch", "options");
 

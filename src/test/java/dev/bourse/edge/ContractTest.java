@@ -67,6 +67,8 @@ class ContractTest {
             Contract.load("org"),
             Contract.load("checkpoints"),
             Contract.load("operator"),
+            Contract.load("console"),
+            Contract.load("oauth"),
             Contract.parse(
                 "market", changed("market", "\"apiToken\":[]", "\"apiToken\":[\"sing\"]")));
     IllegalStateException refusal =
@@ -89,7 +91,9 @@ class ContractTest {
             Contract.load("org"),
             Contract.load("market"),
             Contract.load("checkpoints"),
-            Contract.load("operator"));
+            Contract.load("operator"),
+            Contract.load("console"),
+            Contract.load("oauth"));
     IllegalStateException refusal =
         assertThrows(
             IllegalStateException.class, () -> edge(contracts, bound(EdgeFixture.OPERATION_IDS)));

@@ -106,7 +106,9 @@ final class EdgeFixture implements AutoCloseable {
   }
 
   static List<Contract> contracts() {
-    return Stream.of("vm", "org", "market", "checkpoints", "operator").map(Contract::load).toList();
+    return Stream.of("vm", "org", "market", "checkpoints", "operator", "console", "oauth")
+        .map(Contract::load)
+        .toList();
   }
 
   /** The defaults on a free port of the loopback, without budgets. */

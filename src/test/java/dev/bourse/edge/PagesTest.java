@@ -49,7 +49,8 @@ class PagesTest {
 
   @Test
   void contractsAreServedWithTheAddressAndTheBudgetInForce() {
-    for (String name : new String[] {"vm", "org", "market", "checkpoints", "operator"}) {
+    for (String name :
+        new String[] {"vm", "org", "market", "checkpoints", "operator", "console", "oauth"}) {
       HttpResponse<String> answer = read("/api/" + name + "/openapi.json");
       assertEquals(200, answer.statusCode());
       assertEquals("application/json", header(answer, "content-type"));

@@ -1,0 +1,137 @@
+package dev.bourse.signin;
+
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import io.vertx.core.Future;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+
+/** The pages of a member who is signed in. */
+public final class AccountRoutes {
+  private static final String ACCOUNT = ReturnTo.ACCOUNT;
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("d MMMM uuuu, HH:mm", Locale.ENGLISH).withZone(ZoneOffset.UTC);
+
+  private final Sessions sessions;
+  private final ConnectedApplications applications;
+  private final PageAnswers pages;
+
+  AccountRoutes(Sessions sessions, ConnectedApplications applications, PageAnswers pages) {
+    this.sessions = sessions;
+    this.applications = applications;
+    this.pages = pages;
+  }
+
+  /** Binds the operations of the console contract that need a session. */
+  public void bind(Operations operations) {
+    operations
+        .bind("showAccount", call -> signedIn(call, session -> show(session)))
+        .bind("signOut", call -> fromForm(call, this::signOut))
+        .bind("signOutEverywhere", call -> fromForm(call, this::signOutEverywhere))
+        .bind("disconnectApplication", call -> fromForm(call, session -> disconnect(call, session)))
+        .bind("showSignedOut", call -> Future.succeededFuture(signedOut()));
+  }
+
+  private Future<Answer> signedIn(Call call, Function<Session, Future<Answer>> then) {
+    return sessions
+        .find(call)
+        .compose(
+            session ->
+                session.isPresent()
+                    ? then.apply(session.get())
+                    : Future.succeededFuture(sessions.requireSignIn(call, ACCOUNT)));
+  }
+
+  private Future<Answer> fromForm(Call call, Function<Session, Future<Answer>> then) {
+    return signedIn(
+        call,
+        session -> {
+          sessions.requireCsrf(call, session);
+          return then.apply(session);
+        });
+  }
+
+  private Future<Answer> show(Session session) {
+    Future<List<SessionStore.Row>> rows =
+        sessions.store().list(session.orgId(), session.username());
+    Future<List<ConnectedApplications.Application>> connected =
+        applications.list(session.orgId(), session.username());
+    return sessions
+        .store()
+        .findProfile(session.orgId(), session.username())
+        .compose(
+            profile ->
+                Future.all(rows, connected)
+                    .map(
+                        read -> {
+                          SessionStore.Profile who =
+                              profile.orElseGet(() -> new SessionStore.Profile("", "", ""));
+                          return pages.page(
+                              200,
+                              "account",
+                              Map.of(
+                                  "csrf", session.csrfToken(),
+                                  "name", who.name(),
+                                  "email", who.email(),
+                                  "username", session.username(),
+                                  "org_id", session.orgId(),
+                                  "org_display", who.orgDisplay(),
+                                  "sessions",
+                                      rows.result().stream()
+                                          .map(row -> shown(row, session))
+                                          .toList(),
+                                  "applications",
+                                      connected.result().stream()
+                                          .map(AccountRoutes::shown)
+                                          .toList()),
+                              List.of());
+                        }));
+  }
+
+  private static Map<String, Object> shown(SessionStore.Row row, Session current) {
+    return Map.of(
+        "since", time(row.createdAtMillis()),
+        "used", time(row.seenAtMillis()),
+        "current", row.id().equals(current.id()));
+  }
+
+  private static Map<String, Object> shown(ConnectedApplications.Application application) {
+    return Map.of(
+        "id", application.id(),
+        "name", application.name(),
+        "scopes", application.scopes(),
+        "since", time(application.sinceMillis()));
+  }
+
+  private static String time(long millis) {
+    return TIME.format(Instant.ofEpochMilli(millis));
+  }
+
+  private Future<Answer> signOut(Session session) {
+    return sessions.end(session).map(cookies -> Sessions.redirect("/sign-out", cookies));
+  }
+
+  private Future<Answer> signOutEverywhere(Session session) {
+    return applications
+        .revokeAll(session.orgId(), session.username())
+        .compose(revoked -> sessions.endAll(session.orgId(), session.username()))
+        .map(cookies -> Sessions.redirect("/sign-out", cookies));
+  }
+
+  private Future<Answer> disconnect(Call call, Session session) {
+    return applications
+        .revoke(session.orgId(), session.username(), call.body().getString("application", ""))
+        .map(revoked -> Sessions.redirect(ACCOUNT, List.of()));
+  }
+
+  private Answer.Page signedOut() {
+    return pages.message(
+        200, "You are signed out", "This browser keeps nothing of you.", "/sign-in", "Sign in");
+  }
+}

@@ -1,0 +1,79 @@
+package dev.bourse.signin;
+
+import dev.bourse.store.Database;
+import dev.bourse.store.GuardFailed;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Rows of sign-in links. */
+final class LinkStore {
+  private static final String UNUSED = "unused";
+
+  private final Database database;
+
+  LinkStore(Database database) {
+    this.database = database;
+  }
+
+  /**
+   * What a link stands for.
+   *
+   * @param email whose it is, in lower case
+   * @param orgId the organization an invitation is for; null for any
+   * @param name what the person is called; empty when that is not known
+   * @param returnTo where the sign-in leads
+   */
+  record Link(String email, @Nullable String orgId, String name, String returnTo) {}
+
+  Future<Void> insert(String id, Link link, long madeAtMillis, long expiresAtMillis) {
+    return database.commit(
+        List.of(
+            Statement.of(
+                "INSERT INTO sign_in_link (link_sha256, email, org_id, person_name, return_to,"
+                    + " made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                id,
+                link.email(),
+                link.orgId(),
+                link.name(),
+                link.returnTo(),
+                madeAtMillis,
+                expiresAtMillis)));
+  }
+
+  /** A link that works now. */
+  Future<Optional<Link>> find(String id, long nowMillis) {
+    return database
+        .read(
+            "SELECT email, org_id, person_name, return_to FROM sign_in_link"
+                + " WHERE link_sha256 = ? AND used_at IS NULL AND expires_at > ?",
+            List.of(id, nowMillis),
+            row -> new Link(row.text(0), row.textOrNull(1), row.text(2), row.text(3)))
+        .map(found -> found.stream().findFirst());
+  }
+
+  /** Uses a link up. Of several that try at once one succeeds; false for the others. */
+  Future<Boolean> use(String id, long nowMillis) {
+    return database
+        .commit(
+            List.of(
+                Statement.guarded(
+                    UNUSED,
+                    "UPDATE sign_in_link SET used_at = ?"
+                        + " WHERE link_sha256 = ? AND used_at IS NULL AND expires_at > ?",
+                    nowMillis,
+                    id,
+                    nowMillis)))
+        .map(true)
+        .recover(
+            e -> e instanceof GuardFailed ? Future.succeededFuture(false) : Future.failedFuture(e));
+  }
+
+  /** Deletes what is past its time. */
+  Future<Void> sweep(long nowMillis) {
+    return database.commit(
+        List.of(Statement.of("DELETE FROM sign_in_link WHERE expires_at <= ?", nowMillis)));
+  }
+}

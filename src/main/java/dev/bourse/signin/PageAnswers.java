@@ -1,0 +1,84 @@
+package dev.bourse.signin;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.ErrorPages;
+import dev.bourse.pages.PageHeaders;
+import dev.bourse.pages.PageTemplates;
+import java.util.List;
+import java.util.Map;
+
+/** Templates as answers, refusals as pages. */
+public final class PageAnswers implements ErrorPages {
+  private final PageTemplates templates;
+
+  public PageAnswers(PageTemplates templates) {
+    this.templates = templates;
+  }
+
+  /** A page whose forms come back to us. */
+  public Answer.Page page(
+      int status,
+      String template,
+      Map<String, Object> model,
+      List<Map.Entry<String, String>> further) {
+    return new Answer.Page(
+        status,
+        PageTemplates.HTML,
+        templates.render(template, model),
+        PageHeaders.strict(List.of(), further));
+  }
+
+  /** A page that says one thing and leads on. */
+  public Answer.Page message(int status, String title, String text, String link, String linkText) {
+    return message(status, title, text, "", link, linkText, List.of());
+  }
+
+  private Answer.Page message(
+      int status,
+      String title,
+      String text,
+      String note,
+      String link,
+      String linkText,
+      List<Map.Entry<String, String>> further) {
+    return page(
+        status,
+        "message",
+        Map.of("title", title, "text", text, "note", note, "link", link, "link_text", linkText),
+        further);
+  }
+
+  @Override
+  public Answer.Page render(ApiError refusal) {
+    Object retryAfter = refusal.extras().get("retry_after_s");
+    return message(
+        refusal.code().status(),
+        title(refusal.code()),
+        sentence(refusal.detail()),
+        retryAfter == null ? "" : "Try again in " + retryAfter + " seconds.",
+        "/sign-in",
+        "Go to sign-in",
+        retryAfter == null ? List.of() : List.of(Map.entry("retry-after", retryAfter.toString())));
+  }
+
+  private static String title(ErrorCode code) {
+    return switch (code) {
+      case RATE_LIMITED -> "Too many attempts";
+      case FORBIDDEN, UNAUTHORIZED -> "That did not work";
+      case OVERLOADED -> "Not available now";
+      case INTERNAL -> "Something went wrong";
+      case NOT_FOUND, GONE -> "There is nothing here";
+      default -> "This request cannot be answered";
+    };
+  }
+
+  private static String sentence(String detail) {
+    return detail.isEmpty()
+        ? ""
+        : Character.toUpperCase(detail.charAt(0))
+            + detail.substring(1)
+            + (detail.endsWith(".") ? "" : ".");
+  }
+}

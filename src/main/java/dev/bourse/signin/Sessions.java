@@ -1,0 +1,255 @@
+package dev.bourse.signin;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Text;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+
+/**
+ * Who is at the browser, told by a cookie, and whether a form comes from a page of ours.
+ *
+ * <p>A browser that is not signed in has a cookie, too, once it was shown a form: the form's token
+ * is derived from it. Signing in makes a new cookie, so that nobody can be given one in advance.
+ */
+public final class Sessions {
+  /** How long a session lives after it was last used. */
+  static final Duration IDLE = Duration.ofHours(12);
+
+  /** How long it lives at most. */
+  static final Duration LONGEST = Duration.ofDays(7);
+
+  /** How exactly its last use is known: a write for every page would be too many. */
+  private static final long SEEN_STEP_MILLIS = 60_000;
+
+  private static final String CSRF = "csrf";
+
+  private final SessionStore store;
+  private final Supplier<String> baseUrl;
+  private final Clock clock;
+  private final RandomGenerator random;
+
+  /**
+   * @param baseUrl what browsers call the service
+   */
+  public Sessions(
+      Database database, Supplier<String> baseUrl, Clock clock, RandomGenerator random) {
+    this.store = new SessionStore(database);
+    this.baseUrl = baseUrl;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /**
+   * The session of the browser that calls; empty when it has none that is in force, or its member
+   * may not act any more.
+   */
+  public Future<Optional<Session>> find(Call call) {
+    Optional<String> secret = secret(call, cookieName());
+    if (secret.isEmpty()) {
+      return Future.succeededFuture(Optional.empty());
+    }
+    return store
+        .find(Secrets.stored(secret.get()))
+        .map(found -> found.filter(this::isInForce).map(row -> session(row, secret.get())));
+  }
+
+  private boolean isInForce(SessionStore.Row row) {
+    long now = clock.millis();
+    boolean isInForce = now < row.expiresAtMillis() && now < row.seenAtMillis() + IDLE.toMillis();
+    if (isInForce && now >= row.seenAtMillis() + SEEN_STEP_MILLIS) {
+      // Nobody waits for it; at worst the session ends a minute early.
+      store.seen(row.id(), now);
+    }
+    return isInForce;
+  }
+
+  private static Session session(SessionStore.Row row, String secret) {
+    return new Session(
+        row.id(),
+        row.orgId(),
+        row.username(),
+        Secrets.derived(secret, CSRF),
+        row.createdAtMillis());
+  }
+
+  /**
+   * The way to sign in first.
+   *
+   * @param returnTo the path and query to come back to; one that is not ours leads to the account
+   */
+  public Answer.Page requireSignIn(Call call, String returnTo) {
+    return redirect(
+        "/sign-in?return_to=" + URLEncoder.encode(ReturnTo.safe(returnTo), StandardCharsets.UTF_8),
+        List.of());
+  }
+
+  /** An answer that sends the browser on, by GET, to a path of ours. */
+  static Answer.Page redirect(String path, List<Map.Entry<String, String>> further) {
+    List<Map.Entry<String, String>> headers = new java.util.ArrayList<>(further);
+    headers.add(Map.entry("location", path));
+    headers.add(Map.entry("cache-control", "no-store"));
+    return new Answer.Page(303, "", Buffer.buffer(), headers);
+  }
+
+  /** What forms of a session's pages carry in the hidden field {@code csrf}. */
+  public String csrf(Session session) {
+    return session.csrfToken();
+  }
+
+  /**
+   * Refuses a form that no page of this session sent.
+   *
+   * @throws ApiError {@code forbidden}
+   */
+  public void requireCsrf(Call call, Session session) {
+    requireSameOrigin(call);
+    requireToken(call, session.csrfToken());
+  }
+
+  /**
+   * A browser that need not be signed in.
+   *
+   * @param secret what its cookie holds
+   * @param csrfToken what forms shown to it carry
+   * @param cookies headers that give it the cookie, when it has none yet
+   */
+  public record Visitor(String secret, String csrfToken, List<Map.Entry<String, String>> cookies) {}
+
+  /** The browser that calls, to be shown a form before it is signed in. */
+  public Visitor visitor(Call call) {
+    Optional<String> known = secret(call, visitorCookieName());
+    String secret = known.orElseGet(() -> Secrets.next(random));
+    return new Visitor(
+        secret,
+        Secrets.derived(secret, CSRF),
+        known.isPresent()
+            ? List.of()
+            : List.of(setCookie(visitorCookieName(), secret, Duration.ofDays(1))));
+  }
+
+  /**
+   * Refuses a form that was not shown to this browser before it signed in.
+   *
+   * @throws ApiError {@code forbidden}
+   */
+  public Visitor requireVisitor(Call call) {
+    requireSameOrigin(call);
+    if (secret(call, visitorCookieName()).isEmpty()) {
+      throw stale();
+    }
+    Visitor visitor = visitor(call);
+    requireToken(call, visitor.csrfToken());
+    return visitor;
+  }
+
+  private static void requireToken(Call call, String expected) {
+    if (!Secrets.same(call.body().getString(CSRF, ""), expected)) {
+      throw stale();
+    }
+  }
+
+  private static ApiError stale() {
+    return ApiError.of(
+        ErrorCode.FORBIDDEN,
+        "this form is out of date, or your browser keeps no cookies; open its page again");
+  }
+
+  /** Browsers tell where a form comes from; one that comes from elsewhere is not ours. */
+  private void requireSameOrigin(Call call) {
+    Optional<String> origin = call.header("origin");
+    Optional<String> site = call.header("sec-fetch-site");
+    if (origin.isPresent() && !origin.get().equals(baseUrl.get())) {
+      throw ApiError.of(
+          ErrorCode.FORBIDDEN,
+          "this form comes from " + Text.shown(origin.get()) + ", not from " + baseUrl.get());
+    }
+    if (site.isPresent() && !site.get().equals("same-origin") && !site.get().equals("none")) {
+      throw ApiError.of(ErrorCode.FORBIDDEN, "this form comes from another site");
+    }
+  }
+
+  /**
+   * Starts a session for a member, in the place of one the browser has.
+   *
+   * @return headers that give the browser its cookies; fails with {@code forbidden} when the member
+   *     may not sign in
+   */
+  Future<List<Map.Entry<String, String>>> start(Call call, String orgId, String username) {
+    String secret = Secrets.next(random);
+    long now = clock.millis();
+    SessionStore.Row row =
+        new SessionStore.Row(
+            Secrets.stored(secret), orgId, username, now, now, now + LONGEST.toMillis());
+    return store
+        .start(row, secret(call, cookieName()).map(Secrets::stored))
+        .map(
+            started ->
+                List.of(
+                    setCookie(cookieName(), secret, LONGEST),
+                    setCookie(visitorCookieName(), "", Duration.ZERO)));
+  }
+
+  /** Ends a session. */
+  Future<List<Map.Entry<String, String>>> end(Session session) {
+    return store.end(session.id()).map(ended -> forgetting());
+  }
+
+  /** Ends all of a member's sessions, in every browser. */
+  Future<List<Map.Entry<String, String>>> endAll(String orgId, String username) {
+    return store.endAll(orgId, username).map(ended -> forgetting());
+  }
+
+  private List<Map.Entry<String, String>> forgetting() {
+    return List.of(setCookie(cookieName(), "", Duration.ZERO));
+  }
+
+  /** Deletes what is past its time. */
+  Future<Void> sweep() {
+    return store.sweep(clock.millis(), IDLE.toMillis());
+  }
+
+  SessionStore store() {
+    return store;
+  }
+
+  private boolean isSecure() {
+    return baseUrl.get().startsWith("https://");
+  }
+
+  /** The prefix has browsers refuse the cookie from any other host, and without TLS. */
+  private String cookieName() {
+    return isSecure() ? "__Host-bourse" : "bourse";
+  }
+
+  private String visitorCookieName() {
+    return cookieName() + "-visitor";
+  }
+
+  private static Optional<String> secret(Call call, String cookie) {
+    return call.cookie(cookie).filter(Secrets::isOne);
+  }
+
+  private Map.Entry<String, String> setCookie(String name, String value, Duration age) {
+    return Map.entry(
+        "set-cookie",
+        name
+            + '='
+            + value
+            + "; Path=/; HttpOnly; SameSite=Lax; Max-Age="
+            + age.toSeconds()
+            + (isSecure() ? "; Secure" : ""));
+  }
+}

@@ -1,0 +1,90 @@
+package dev.bourse.signin;
+
+import dev.bourse.edge.Operations;
+import dev.bourse.mail.MailSender;
+import dev.bourse.org.Admission;
+import dev.bourse.pages.PageTemplates;
+import dev.bourse.pages.StyleSheet;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Clock;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+
+/** The parts of sign-in, put together. */
+public final class SignIn {
+  private static final List<String> TEMPLATES =
+      List.of("account", "message", "sign-in", "sign-in-choose", "sign-in-link", "sign-in-sent");
+
+  private final Vertx vertx;
+  private final SignInConfig config;
+  private final Admission admission;
+  private final Supplier<String> baseUrl;
+  private final Clock clock;
+  private final RandomGenerator random;
+  private final Sessions sessions;
+  private final SignInLinks links;
+
+  /**
+   * @param baseUrl what browsers call the service; asked for once requests are served
+   */
+  public SignIn(
+      Vertx vertx,
+      SignInConfig config,
+      Database database,
+      Admission admission,
+      MailSender mail,
+      Supplier<String> baseUrl,
+      Clock clock,
+      RandomGenerator random) {
+    this.vertx = vertx;
+    this.config = config;
+    this.admission = admission;
+    this.baseUrl = baseUrl;
+    this.clock = clock;
+    this.random = random;
+    this.sessions = new Sessions(database, baseUrl, clock, random);
+    this.links = new SignInLinks(database, admission, mail, baseUrl, clock, random);
+  }
+
+  /** Compiles the pages, off the event loop, and binds the operations. */
+  public Future<PageTemplates> bind(Operations operations, ConnectedApplications applications) {
+    return vertx.executeBlocking(
+        () -> {
+          PageTemplates templates = new PageTemplates(vertx, TEMPLATES);
+          PageAnswers pages = new PageAnswers(templates);
+          new SignInRoutes(
+                  sessions,
+                  links,
+                  admission,
+                  pages,
+                  config
+                      .oidc()
+                      .map(oidc -> new OidcSignIn(vertx, oidc, baseUrl, clock, random))
+                      .orElse(null),
+                  StyleSheet.load(),
+                  config)
+              .bind(operations);
+          new AccountRoutes(sessions, applications, pages).bind(operations);
+          operations.showErrors(pages);
+          return templates;
+        });
+  }
+
+  /** Who is at the browser. */
+  public Sessions sessions() {
+    return sessions;
+  }
+
+  /** Mails links. */
+  public SignInLinks links() {
+    return links;
+  }
+
+  /** Deletes sessions and links that are past their time; tells that no more is to be done. */
+  public Future<Boolean> sweep() {
+    return sessions.sweep().compose(swept -> links.sweep()).map(false);
+  }
+}

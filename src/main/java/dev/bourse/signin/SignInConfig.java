@@ -1,0 +1,66 @@
+package dev.bourse.signin;
+
+import dev.bourse.core.Settings;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * How members sign in.
+ *
+ * @param triesPerAddress forms and links that one client address may send in 15 minutes
+ * @param mailsPerEmail links that may be asked for in 15 minutes for one e-mail address
+ * @param oidc the identity provider beside mailed links; empty for none
+ */
+public record SignInConfig(int triesPerAddress, int mailsPerEmail, Optional<Oidc> oidc) {
+  /** The hosts to which http may be spoken: this machine. */
+  private static final Pattern LOOPBACK = Pattern.compile("localhost|127(\\.\\d{1,3}){3}|\\[::1]");
+
+  /**
+   * An OpenID Connect provider.
+   *
+   * @param issuer its URL, without a slash at its end
+   * @param clientId what it knows this service by
+   * @param name what the button calls it
+   */
+  public record Oidc(String issuer, String clientId, String clientSecret, String name) {}
+
+  /** Maps settings {@code signin.*}. Faults are recorded in the settings. */
+  public static SignInConfig from(Settings settings) {
+    String issuer = settings.text("signin.oidc.issuer", "");
+    String clientId = settings.text("signin.oidc.client-id", "");
+    String clientSecret = settings.text("signin.oidc.client-secret", "");
+    String name = settings.text("signin.oidc.name", "your identity provider");
+    if (!issuer.isEmpty()) {
+      if (!isIssuer(issuer)) {
+        settings.fault(
+            "signin.oidc.issuer", issuer, "https://host[/path], or http for this machine");
+      }
+      if (clientId.isEmpty()) {
+        settings.fault("signin.oidc.client-id", clientId, "what the provider knows Bourse by");
+      }
+    }
+    return new SignInConfig(
+        settings.integer("signin.tries-per-address", 30, 1, 1_000_000),
+        settings.integer("signin.mails-per-email", 5, 1, 1_000_000),
+        issuer.isEmpty()
+            ? Optional.empty()
+            : Optional.of(new Oidc(issuer, clientId, clientSecret, name)));
+  }
+
+  private static boolean isIssuer(String url) {
+    try {
+      URI uri = new URI(url);
+      return uri.getHost() != null
+          && uri.getQuery() == null
+          && uri.getFragment() == null
+          && uri.getUserInfo() == null
+          && !url.endsWith("/")
+          && ("https".equals(uri.getScheme())
+              || ("http".equals(uri.getScheme()) && LOOPBACK.matcher(uri.getHost()).matches()));
+    } catch (URISyntaxException e) {
+      return false;
+    }
+  }
+}

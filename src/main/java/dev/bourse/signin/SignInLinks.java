@@ -1,0 +1,174 @@
+package dev.bourse.signin;
+
+import dev.bourse.mail.Mail;
+import dev.bourse.mail.MailSender;
+import dev.bourse.org.Admission;
+import dev.bourse.org.Invitations;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One-time links that sign in whoever gets them by mail. */
+public final class SignInLinks implements Invitations {
+  private static final Logger LOG = LoggerFactory.getLogger(SignInLinks.class);
+
+  /** How long a link works that somebody asked for; invitations say their own time. */
+  static final Duration VALIDITY = Duration.ofMinutes(15);
+
+  /** How long somebody may take to choose among organizations. */
+  static final Duration CHOICE = Duration.ofMinutes(10);
+
+  /** Addresses being looked up at a time; whoever comes while so many wait gets no mail. */
+  private static final int MAX_UNDER_WAY = 1_000;
+
+  private final LinkStore store;
+  private final Admission admission;
+  private final MailSender mail;
+  private final Supplier<String> baseUrl;
+  private final Clock clock;
+  private final RandomGenerator random;
+  private final Semaphore room = new Semaphore(MAX_UNDER_WAY);
+
+  /**
+   * @param baseUrl what browsers call the service; links begin with it and with nothing a request
+   *     says
+   */
+  public SignInLinks(
+      Database database,
+      Admission admission,
+      MailSender mail,
+      Supplier<String> baseUrl,
+      Clock clock,
+      RandomGenerator random) {
+    this.store = new LinkStore(database);
+    this.admission = admission;
+    this.mail = mail;
+    this.baseUrl = baseUrl;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /**
+   * Mails a link to an address if it comes in anywhere. Returns at once and tells nobody: the
+   * answer must not show who is known here.
+   */
+  void request(String email, String returnTo) {
+    String address = email.toLowerCase(Locale.ROOT);
+    if (!room.tryAcquire()) {
+      LOG.warn("a sign-in was not looked up: {} are under way", MAX_UNDER_WAY);
+      return;
+    }
+    admission
+        .find(address)
+        .compose(
+            places ->
+                places.isEmpty()
+                    ? Future.<Void>succeededFuture()
+                    : make(new LinkStore.Link(address, null, "", returnTo), VALIDITY.toMillis())
+                        .<Void>map(
+                            token -> {
+                              mail.send(signIn(address, token));
+                              return null;
+                            }))
+        .onFailure(e -> LOG.warn("a sign-in link could not be made: {}", e.toString()))
+        .onComplete(done -> room.release());
+  }
+
+  @Override
+  public Future<Void> send(String orgId, String email, long expiresAtMillis) {
+    if (!Mail.isAddress(email)) {
+      LOG.warn("an invitation of {} cannot be mailed to its address", orgId);
+      return Future.succeededFuture();
+    }
+    LinkStore.Link link = new LinkStore.Link(email, orgId, "", ReturnTo.ACCOUNT);
+    return make(link, expiresAtMillis - clock.millis())
+        .map(
+            token -> {
+              mail.send(invitation(orgId, email, token));
+              return null;
+            });
+  }
+
+  /** The token of a new link. */
+  private Future<String> make(LinkStore.Link link, long validMillis) {
+    String token = Secrets.next(random);
+    long now = clock.millis();
+    return store.insert(Secrets.stored(token), link, now, now + validMillis).map(stored -> token);
+  }
+
+  /**
+   * A token for somebody whose address is proven and who is yet to choose an organization. It is
+   * used up like a link, but never mailed.
+   */
+  Future<String> choice(String email, String name, String returnTo) {
+    return make(
+        new LinkStore.Link(email.toLowerCase(Locale.ROOT), null, name, returnTo),
+        CHOICE.toMillis());
+  }
+
+  /** What a token stands for; empty when it is unknown, used or too old. */
+  Future<Optional<LinkStore.Link>> find(String token) {
+    return Secrets.isOne(token)
+        ? store.find(Secrets.stored(token), clock.millis())
+        : Future.succeededFuture(Optional.empty());
+  }
+
+  /** Uses a token up and tells what it stood for; empty when it did not work any more. */
+  Future<Optional<LinkStore.Link>> use(String token) {
+    return find(token)
+        .compose(
+            found ->
+                found.isEmpty()
+                    ? Future.succeededFuture(found)
+                    : store
+                        .use(Secrets.stored(token), clock.millis())
+                        .map(used -> used ? found : Optional.empty()));
+  }
+
+  /** Deletes what is past its time. */
+  Future<Void> sweep() {
+    return store.sweep(clock.millis());
+  }
+
+  private String url(String token) {
+    return baseUrl.get() + "/sign-in/link?token=" + token;
+  }
+
+  private Mail signIn(String address, String token) {
+    return new Mail(
+        address,
+        "Sign in to Bourse",
+        """
+        Open this link to sign in to Bourse:
+
+        %s
+
+        It works once, for 15 minutes. If you did not ask for it, ignore this mail:
+        nobody is signed in by it unless the link is opened and confirmed.
+        """
+            .formatted(url(token)));
+  }
+
+  private Mail invitation(String orgId, String address, String token) {
+    return new Mail(
+        address,
+        "You are invited to Bourse",
+        """
+        You are invited to join the organization %s on Bourse, an exchange for GPU
+        capacity. Open this link to accept:
+
+        %s
+
+        It works once, for 3 days. If you did not expect it, ignore this mail.
+        """
+            .formatted(orgId, url(token)));
+  }
+}

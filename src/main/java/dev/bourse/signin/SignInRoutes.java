@@ -1,0 +1,287 @@
+package dev.bourse.signin;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import dev.bourse.mail.Mail;
+import dev.bourse.org.Admission;
+import dev.bourse.org.Admission.Place;
+import dev.bourse.pages.StyleSheet;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The pages up to a session. */
+public final class SignInRoutes {
+  private final Sessions sessions;
+  private final SignInLinks links;
+  private final Admission admission;
+  private final PageAnswers pages;
+  private final @Nullable OidcSignIn oidc;
+  private final StyleSheet style;
+  private final Attempts byAddress;
+  private final Attempts byEmail;
+
+  SignInRoutes(
+      Sessions sessions,
+      SignInLinks links,
+      Admission admission,
+      PageAnswers pages,
+      @Nullable OidcSignIn oidc,
+      StyleSheet style,
+      SignInConfig config) {
+    this.sessions = sessions;
+    this.links = links;
+    this.admission = admission;
+    this.pages = pages;
+    this.oidc = oidc;
+    this.style = style;
+    this.byAddress =
+        new Attempts(config.triesPerAddress(), "attempts to sign in from your network");
+    this.byEmail = new Attempts(config.mailsPerEmail(), "links for this address");
+  }
+
+  /** Binds the operations of the console contract that need no session. */
+  public void bind(Operations operations) {
+    operations
+        .bind("readStyle", this::style)
+        .bind("showSignIn", this::show)
+        .bind("requestSignInLink", this::request)
+        .bind("showSignInSent", call -> done(page(200, "sign-in-sent", Map.of(), List.of())))
+        .bind("showSignInLink", this::showLink)
+        .bind("useSignInLink", this::useLink)
+        .bind("beginProviderSignIn", this::beginProvider)
+        .bind("endProviderSignIn", this::endProvider);
+  }
+
+  private static Future<Answer> done(Answer answer) {
+    return Future.succeededFuture(answer);
+  }
+
+  private Answer.Page page(
+      int status,
+      String template,
+      Map<String, Object> model,
+      List<Map.Entry<String, String>> further) {
+    return pages.page(status, template, model, further);
+  }
+
+  private Future<Answer> style(Call call) {
+    List<Map.Entry<String, String>> headers =
+        List.of(Map.entry("etag", style.etag()), Map.entry("cache-control", "public, max-age=300"));
+    boolean isKnown = call.header("if-none-match").filter(style.etag()::equals).isPresent();
+    return done(
+        isKnown
+            ? new Answer.Page(304, "", Buffer.buffer(), headers)
+            : new Answer.Page(200, "text/css; charset=utf-8", style.css(), headers));
+  }
+
+  private Future<Answer> show(Call call) {
+    String returnTo = ReturnTo.safe(call.findText("return_to").orElse(""));
+    return sessions
+        .find(call)
+        .map(
+            session ->
+                session.isPresent()
+                    ? Sessions.redirect(returnTo, List.of())
+                    : form(200, sessions.visitor(call), returnTo, "", ""));
+  }
+
+  private Answer.Page form(
+      int status, Sessions.Visitor visitor, String returnTo, String email, String fault) {
+    return page(
+        status,
+        "sign-in",
+        Map.of(
+            "csrf",
+            visitor.csrfToken(),
+            "return_to",
+            returnTo,
+            "email",
+            email,
+            "fault",
+            fault,
+            "oidc",
+            oidc != null,
+            "oidc_name",
+            oidc == null ? "" : oidc.name()),
+        visitor.cookies());
+  }
+
+  private Future<Answer> request(Call call) {
+    byAddress.count(call.clientKey());
+    Sessions.Visitor visitor = sessions.requireVisitor(call);
+    String returnTo = ReturnTo.safe(call.body().getString("return_to", ""));
+    String email = call.body().getString("email", "").trim();
+    if (!Mail.isAddress(email)) {
+      return done(
+          form(
+              422,
+              visitor,
+              returnTo,
+              email,
+              "Enter an e-mail address such as alice@acme.example."));
+    }
+    byEmail.count(email.toLowerCase(Locale.ROOT));
+    links.request(email, returnTo);
+    return done(Sessions.redirect("/sign-in/sent", List.of()));
+  }
+
+  /** A page with a button: whatever opens links before people do must not use them up. */
+  private Future<Answer> showLink(Call call) {
+    byAddress.count(call.clientKey());
+    String token = call.text("token");
+    return links
+        .find(token)
+        .map(
+            found -> {
+              Sessions.Visitor visitor = sessions.visitor(call);
+              return found.isEmpty()
+                  ? expired()
+                  : page(
+                      200,
+                      "sign-in-link",
+                      Map.of(
+                          "csrf", visitor.csrfToken(),
+                          "token", token,
+                          "email", found.get().email()),
+                      visitor.cookies());
+            });
+  }
+
+  private Answer.Page expired() {
+    return pages.message(
+        410,
+        "This link does not work any more",
+        "Links work once and for a short time. Ask for another one.",
+        "/sign-in",
+        "Mail me another link");
+  }
+
+  private Future<Answer> useLink(Call call) {
+    byAddress.count(call.clientKey());
+    Sessions.Visitor visitor = sessions.requireVisitor(call);
+    String chosen = call.body().getString("org", "");
+    return links
+        .use(call.body().getString("token", ""))
+        .compose(
+            used -> {
+              if (used.isEmpty()) {
+                return done(expired());
+              }
+              LinkStore.Link link = used.get();
+              String orgId = link.orgId() == null ? chosen : link.orgId();
+              return enter(call, visitor, link, orgId);
+            });
+  }
+
+  /**
+   * Lets in somebody whose address is proven.
+   *
+   * @param chosen the organization to enter; empty when that is open
+   */
+  private Future<Answer> enter(
+      Call call, Sessions.Visitor visitor, LinkStore.Link person, String chosen) {
+    return admission
+        .find(person.email())
+        .compose(
+            places -> {
+              Optional<Place> place =
+                  places.size() == 1 && chosen.isEmpty()
+                      ? Optional.of(places.get(0))
+                      : places.stream().filter(p -> p.orgId().equals(chosen)).findFirst();
+              if (place.isPresent()) {
+                return start(call, person, place.get().orgId());
+              }
+              return places.size() < 2 ? done(refused()) : choose(visitor, person, places);
+            });
+  }
+
+  private Answer.Page refused() {
+    return pages.message(
+        403,
+        "No organization admits this address",
+        "Ask an administrator of your organization to invite you.",
+        "/sign-in",
+        "Use another address");
+  }
+
+  private Future<Answer> choose(
+      Sessions.Visitor visitor, LinkStore.Link person, List<Place> places) {
+    return links
+        .choice(person.email(), person.name(), person.returnTo())
+        .map(
+            token ->
+                page(
+                    200,
+                    "sign-in-choose",
+                    Map.of(
+                        "csrf", visitor.csrfToken(),
+                        "token", token,
+                        "email", person.email(),
+                        "places", places.stream().map(SignInRoutes::shown).toList()),
+                    visitor.cookies()));
+  }
+
+  private static Map<String, Object> shown(Place place) {
+    return Map.of(
+        "org_id", place.orgId(), "display", place.display(), "joins", place.username() == null);
+  }
+
+  private Future<Answer> start(Call call, LinkStore.Link person, String orgId) {
+    return admission
+        .admit(orgId, person.email(), person.name())
+        .compose(username -> sessions.start(call, orgId, username))
+        .map(cookies -> Sessions.redirect(person.returnTo(), cookies));
+  }
+
+  private OidcSignIn provider() {
+    if (oidc == null) {
+      throw ApiError.of(ErrorCode.NOT_FOUND, "no identity provider is set up here");
+    }
+    return oidc;
+  }
+
+  private Future<Answer> beginProvider(Call call) {
+    byAddress.count(call.clientKey());
+    Sessions.Visitor visitor = sessions.visitor(call);
+    return provider()
+        .begin(visitor, call.findText("return_to").orElse(""))
+        .map(url -> Sessions.redirect(url, visitor.cookies()));
+  }
+
+  private Future<Answer> endProvider(Call call) {
+    byAddress.count(call.clientKey());
+    Optional<String> code = call.findText("code");
+    Optional<String> state = call.findText("state");
+    if (call.findText("error").isPresent() || code.isEmpty() || state.isEmpty()) {
+      return done(
+          pages.message(
+              403,
+              "You are not signed in",
+              "The identity provider did not let you in, or you went back.",
+              "/sign-in",
+              "Go to sign-in"));
+    }
+    Sessions.Visitor visitor = sessions.visitor(call);
+    return provider()
+        .end(visitor, state.get(), code.get())
+        .compose(
+            person ->
+                enter(
+                    call,
+                    visitor,
+                    new LinkStore.Link(
+                        person.email().toLowerCase(Locale.ROOT),
+                        null,
+                        person.name(),
+                        person.returnTo()),
+                    ""));
+  }
+}
