@@ -14,8 +14,11 @@ import java.util.concurrent.atomic.AtomicLong;
 final class Progress implements AutoCloseable {
   private static final Duration REDRAW = Duration.ofMillis(100);
   private static final Duration LINES = Duration.ofSeconds(10);
-  private static final int NAME_WIDTH = 18;
-  private static final int BAR_WIDTH = 14;
+  private static final int NAME_WIDTH = 15;
+  private static final int BAR_WIDTH = 12;
+
+  /** What takes longer than this is told no end. */
+  private static final long LONGEST_SECONDS = Duration.ofHours(100).toSeconds();
 
   /** Back to the line's start, and the rest of it is blank. */
   private static final String CLEAR = "\r\u001b[K";
@@ -141,13 +144,12 @@ final class Progress implements AutoCloseable {
 
   private static String rest(String gap, long total, Meter meter) {
     OptionalLong seconds = meter.secondsTo(total);
-    return seconds.isEmpty()
-        ? ""
-        : gap
-            + Sizes.bytes(meter.bytesPerSecond())
-            + "/s"
-            + gap
-            + "ETA "
-            + Sizes.time(seconds.getAsLong());
+    if (seconds.isEmpty()) {
+      return "";
+    }
+    String rate = gap + Sizes.bytes(meter.bytesPerSecond()) + "/s";
+    return seconds.getAsLong() < LONGEST_SECONDS
+        ? rate + gap + "ETA " + Sizes.time(seconds.getAsLong())
+        : rate;
   }
 }
