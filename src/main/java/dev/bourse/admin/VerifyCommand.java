@@ -72,9 +72,7 @@ final class VerifyCommand implements Callable<Integer> {
     String path =
         operation
             .path()
-            .replace(
-                '{' + operation.arguments().get(0).name() + '}',
-                Service.encoded(org));
+            .replace('{' + operation.arguments().get(0).name() + '}', Service.encoded(org));
     long batches = 0;
     long rows = 0;
     long purged = 0;

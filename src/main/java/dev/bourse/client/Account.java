@@ -53,8 +53,7 @@ record Account(
 
   /** The same without its tokens; the registration stays. */
   Account signedOut() {
-    return new Account(
-        clientId, tokenEndpoint, revocationEndpoint, null, Instant.EPOCH, null);
+    return new Account(clientId, tokenEndpoint, revocationEndpoint, null, Instant.EPOCH, null);
   }
 
   /** The same with what a token endpoint answered. */

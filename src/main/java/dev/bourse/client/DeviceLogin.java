@@ -133,9 +133,12 @@ final class DeviceLogin {
                 service,
                 authority.tokenEndpoint(),
                 Map.of(
-                    "grant_type", Authority.DEVICE_GRANT,
-                    "client_id", clientId,
-                    "device_code", begun.getString("device_code", "")));
+                    "grant_type",
+                    Authority.DEVICE_GRANT,
+                    "client_id",
+                    clientId,
+                    "device_code",
+                    begun.getString("device_code", "")));
       } catch (Refused e) {
         if (!e.isTransient()) {
           throw e;

@@ -101,8 +101,7 @@ final class Fetching {
       err.printf("%s: going on at %s%n", part, Sizes.part(arrived.length(), size));
     }
     try (Progress progress =
-        new Progress(
-            err, surroundings, part.getFileName().toString(), arrived.length(), size)) {
+        new Progress(err, surroundings, part.getFileName().toString(), arrived.length(), size)) {
       Patience patience = new Patience(surroundings, progress);
       while (arrived.length() < size) {
         Prefix from = arrived;

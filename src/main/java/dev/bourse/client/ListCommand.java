@@ -52,8 +52,7 @@ final class ListCommand extends CheckpointCommand.Verb {
   @Override
   void run() throws Refused {
     if (limit < 1 || limit > MAX_ITEMS) {
-      throw new Refused(
-          ExitCode.USAGE, "--limit: " + limit + " is not between 1 and " + MAX_ITEMS);
+      throw new Refused(ExitCode.USAGE, "--limit: " + limit + " is not between 1 and " + MAX_ITEMS);
     }
     Service service = signedIn();
     JsonArray items = new JsonArray();

@@ -53,8 +53,7 @@ final class LogoutCommand extends MemberCommand {
 
   /** Ends a sign-in at the service (RFC 7009). */
   static void revoke(Service service, Account account) throws Refused {
-    String token =
-        account.refreshToken() != null ? account.refreshToken() : account.accessToken();
+    String token = account.refreshToken() != null ? account.refreshToken() : account.accessToken();
     if (token == null) {
       return;
     }

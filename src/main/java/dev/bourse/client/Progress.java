@@ -8,8 +8,8 @@ import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Tells how far a transfer is: on a terminal as a bar that is drawn over, elsewhere as a line now and
- * then, without any control characters. One thread moves the bytes, another one draws.
+ * Tells how far a transfer is: on a terminal as a bar that is drawn over, elsewhere as a line now
+ * and then, without any control characters. One thread moves the bytes, another one draws.
  */
 final class Progress implements AutoCloseable {
   private static final Duration REDRAW = Duration.ofMillis(100);
@@ -117,8 +117,7 @@ final class Progress implements AutoCloseable {
 
   /** At most 79 characters. */
   static String bar(String name, long done, long total, Meter meter) {
-    String shown =
-        name.length() <= NAME_WIDTH ? name : name.substring(0, NAME_WIDTH - 1) + '…';
+    String shown = name.length() <= NAME_WIDTH ? name : name.substring(0, NAME_WIDTH - 1) + '…';
     int filled = (int) (done * BAR_WIDTH / total);
     return shown
         + String.format(" %3d %% [", percent(done, total))

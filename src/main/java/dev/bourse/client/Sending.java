@@ -21,8 +21,8 @@ final class Sending {
   static final String FAMILY = "/api/checkpoints";
 
   /**
-   * For the answer after the bytes: {@link Watch} ends a request that stalls, and the slowest body a
-   * service takes, 512 bytes a second, is not for us to cut short.
+   * For the answer after the bytes: {@link Watch} ends a request that stalls, and the slowest body
+   * a service takes, 512 bytes a second, is not for us to cut short.
    */
   static final Duration TRANSFER = Duration.ofDays(1);
 
@@ -101,8 +101,7 @@ final class Sending {
                 outgoing.body());
         try {
           return service.answer(
-              Watch.over(
-                  progress, () -> service.let(request, BodyHandlers.ofString(), TRANSFER)));
+              Watch.over(progress, () -> service.let(request, BodyHandlers.ofString(), TRANSFER)));
         } catch (Refused e) {
           JsonObject landed = landed(e, id, announced.getString("sha256"));
           if (landed != null) {
@@ -314,9 +313,7 @@ final class Sending {
         new Request(
             "PUT",
             begun.state.sessionUrl(),
-            Map.of(
-                "Content-Range",
-                "bytes " + begun.sent.length() + '-' + (end - 1) + '/' + size),
+            Map.of("Content-Range", "bytes " + begun.sent.length() + '-' + (end - 1) + '/' + size),
             outgoing.body());
     long kept =
         stand(
@@ -335,10 +332,7 @@ final class Sending {
             service.baseUrl() + item(begun.state.id()) + "/commit",
             Map.of("Content-Type", "application/json"),
             BodyPublishers.ofString(
-                new JsonObject()
-                    .put("bytes", begun.file.size())
-                    .put("sha256", sha256)
-                    .encode()));
+                new JsonObject().put("bytes", begun.file.size()).put("sha256", sha256).encode()));
     JsonObject item;
     try {
       item = service.answer(service.let(request, BodyHandlers.ofString(), COMMIT));

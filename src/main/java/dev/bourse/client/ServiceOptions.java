@@ -62,8 +62,7 @@ final class ServiceOptions {
                 + " login (environment: BOURSE_TOKEN holds the token itself).")
     private @Nullable Path tokenFile;
 
-    Service service(String url, Surroundings surroundings, Credentials credentials)
-        throws Refused {
+    Service service(String url, Surroundings surroundings, Credentials credentials) throws Refused {
       return new Service(url, credential(url, surroundings, credentials));
     }
 
@@ -80,11 +79,13 @@ final class ServiceOptions {
 
     private static Credential given(String token, String where) throws Refused {
       if (token.isEmpty() || !token.chars().allMatch(c -> c > ' ' && c < 127)) {
-        throw new Refused(ExitCode.USAGE, where + " holds no token: expected one line without gaps");
+        throw new Refused(
+            ExitCode.USAGE, where + " holds no token: expected one line without gaps");
       }
       return Credential.of(
           token,
-          where + " must hold a member's token, or for reading an organization's; bourse login"
+          where
+              + " must hold a member's token, or for reading an organization's; bourse login"
               + " gets one");
     }
 

@@ -65,7 +65,9 @@ public record Surroundings(
     }
   }
 
-  /** Before JDK 22 there was a console where there was a terminal; since then it has to be asked. */
+  /**
+   * Before JDK 22 there was a console where there was a terminal; since then it has to be asked.
+   */
   private static boolean isTerminal(Console console) {
     try {
       return Boolean.TRUE.equals(Console.class.getMethod("isTerminal").invoke(console));

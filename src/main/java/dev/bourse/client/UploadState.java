@@ -51,14 +51,7 @@ record UploadState(
 
   UploadState at(Prefix sent) {
     return new UploadState(
-        announced,
-        id,
-        sessionUrl,
-        expiresAt,
-        size,
-        modifiedMillis,
-        sent.length(),
-        sent.sha256());
+        announced, id, sessionUrl, expiresAt, size, modifiedMillis, sent.length(), sent.sha256());
   }
 
   /** Whether the file is, as far as its size and time tell, the one that was begun with. */

@@ -212,8 +212,7 @@ public final class Service {
     }
     String detail = json.getString("error") + ": " + json.getString("detail", "no detail");
     return switch (status) {
-      case 401 ->
-          new Refused(ExitCode.REFUSED, detail + '\n' + credential.advice(), status, json);
+      case 401 -> new Refused(ExitCode.REFUSED, detail + '\n' + credential.advice(), status, json);
       case 429, 503 ->
           json.getString("error", "").equals("org-cap")
               // Waiting makes no room in an organization's storage.

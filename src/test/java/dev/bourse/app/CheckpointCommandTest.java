@@ -126,7 +126,7 @@ class CheckpointCommandTest {
     Path other = file("other.bin", FilesFixture.bytes(2_000, 3));
     assertEquals(id, id(alice().run(push(other, "--replace", id))));
     assertEquals("other.bin", stored(id).getString("filename"));
-    alice().run(push(data, "--public")).ended(1).says("public-restricted");
+    alice().run(push(data, "--public")).ended(1).says("the public feed is not open");
     String both = other.toString();
     alice().run(push(data, both, "--title", "Two")).ended(2).says("--title and --replace ID");
     assertEquals(2, alice().run(push(data, both)).ended(0).out().lines().count());
@@ -175,8 +175,7 @@ class CheckpointCommandTest {
     assertTrue(lines.get(1).contains("listed-2.bin"), table.out());
     table.says("more follow");
     JsonArray items =
-        new JsonObject(
-                alice().run("checkpoint", "list", "-q", "listed-", "--output", "json").out())
+        new JsonObject(alice().run("checkpoint", "list", "-q", "listed-", "--output", "json").out())
             .getJsonArray("checkpoints");
     assertEquals(3, items.size());
     assertEquals("none\n", alice().run("checkpoint", "list", "-q", "no such").err());
@@ -294,10 +293,7 @@ class CheckpointCommandTest {
     String id = published("other-part.bin", bytes);
     Path target = folder.resolve("other-part.bin");
     file("other-part.bin.part", new byte[50_000]);
-    alice()
-        .run("checkpoint", "pull", id, "-o", target.toString())
-        .ended(0)
-        .says("starting anew");
+    alice().run("checkpoint", "pull", id, "-o", target.toString()).ended(0).says("starting anew");
     assertArrayEquals(bytes, Files.readAllBytes(target));
   }
 

@@ -105,12 +105,7 @@ final class Shell {
 
   Outcome run(String... arguments) {
     Surroundings surroundings =
-        new Surroundings(
-            environment,
-            false,
-            new ShiftedClock(),
-            new Random(1),
-            this::pause);
+        new Surroundings(environment, false, new ShiftedClock(), new Random(1), this::pause);
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     CommandLine line =

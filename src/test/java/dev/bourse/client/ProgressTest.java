@@ -65,9 +65,7 @@ class ProgressTest {
     String[] drawn = told.toString().split("\r\u001b\\[K", -1);
     // Twenty times, with what is before the first and after the last.
     assertEquals(22, drawn.length);
-    assertEquals(
-        "model.bin  20 % [##----------] 20.0 of 100 MiB 10.0 MiB/s ETA 0:08",
-        drawn[20]);
+    assertEquals("model.bin  20 % [##----------] 20.0 of 100 MiB 10.0 MiB/s ETA 0:08", drawn[20]);
     assertEquals("", drawn[21], "nothing of it stays");
   }
 
@@ -94,11 +92,13 @@ class ProgressTest {
     fast.at(1_000, 999 * MIB / 1_000);
     for (Meter meter : new Meter[] {slow, fast}) {
       for (long total = 1; total < 1L << 50; total = total * 7 / 2 + 1) {
-        String line = Progress.bar("a-rather-long-name-of-a-model", total - total / 9, total, meter);
+        String line =
+            Progress.bar("a-rather-long-name-of-a-model", total - total / 9, total, meter);
         assertTrue(line.length() <= 79, line.length() + ": " + line);
       }
     }
-    String bar = Progress.bar("a-rather-long-name-of-a-model.safetensors", 1L << 39, 1L << 40, slow);
+    String bar =
+        Progress.bar("a-rather-long-name-of-a-model.safetensors", 1L << 39, 1L << 40, slow);
     assertTrue(bar.startsWith("a-rather-long-… "), bar);
   }
 
