@@ -15,6 +15,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -53,7 +54,12 @@ final class Fetching {
     Path part = target.resolveSibling(target.getFileName() + ".part");
     try (FileChannel file =
         FileChannel.open(
-            part, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            part,
+            StandardOpenOption.CREATE,
+            StandardOpenOption.READ,
+            StandardOpenOption.WRITE,
+            // A link somebody laid there must not lead the bytes elsewhere.
+            LinkOption.NOFOLLOW_LINKS)) {
       if (!isOurs(file)) {
         throw new Refused(ExitCode.REFUSED, "another command is writing " + part);
       }

@@ -25,7 +25,8 @@ public final class Service {
   /** Long enough for the slowest operation, a verification of some fifty batches. */
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
-  private final HttpClient http =
+  /** One for the process: commands make several of these, with and without a token. */
+  private static final HttpClient HTTP =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
           .connectTimeout(Duration.ofSeconds(10))
@@ -180,7 +181,7 @@ public final class Service {
       built.header("Authorization", "Bearer " + token);
     }
     try {
-      return http.send(built.build(), handler);
+      return HTTP.send(built.build(), handler);
     } catch (IOException e) {
       throw lost(e);
     } catch (InterruptedException e) {
@@ -206,15 +207,19 @@ public final class Service {
     try {
       json = new JsonObject(body);
     } catch (DecodeException e) {
+      // What stands before a service speaks so, when it cannot reach it among others.
       return new Refused(
-          ExitCode.UNAVAILABLE,
+          status >= 500 || status == 429 ? ExitCode.UNAVAILABLE : ExitCode.REFUSED,
           baseUrl + " answers with status " + status + ", but it is not a Bourse; check --url");
     }
-    String detail = json.getString("error") + ": " + json.getString("detail", "no detail");
+    String error = String.valueOf(json.getValue("error"));
+    // Neither names nor values it repeats may steer the terminal.
+    String detail =
+        (error + ": " + json.getValue("detail", "no detail")).replaceAll("\\p{Cntrl}", "?");
     return switch (status) {
       case 401 -> new Refused(ExitCode.REFUSED, detail + '\n' + credential.advice(), status, json);
       case 429, 503 ->
-          json.getString("error", "").equals("org-cap")
+          error.equals("org-cap")
               // Waiting makes no room in an organization's storage.
               ? new Refused(ExitCode.REFUSED, detail, status, json)
               : new Refused(
@@ -224,9 +229,7 @@ public final class Service {
                   json);
       case 408 ->
           new Refused(
-              json.getString("error", "").equals("request-timeout")
-                  ? ExitCode.UNAVAILABLE
-                  : ExitCode.REFUSED,
+              error.equals("request-timeout") ? ExitCode.UNAVAILABLE : ExitCode.REFUSED,
               detail,
               status,
               json);

@@ -298,6 +298,30 @@ class CheckpointCommandTest {
   }
 
   @Test
+  void anItemOfAnotherOrganizationIsFetchedFromThePublicFeed() throws IOException {
+    byte[] bytes = FilesFixture.bytes(5_000, 12);
+    Path data = file("open.bin", bytes);
+    Shell carol = alice().with("BOURSE_TOKEN", token("openlab", "carol"));
+    Outcome pushed = carol.run(push(data, "--public")).ended(0).says("revision 1, review");
+    Path target = folder.resolve("fetched.bin");
+    String[] pull = {"checkpoint", "pull", id(pushed), "-o", target.toString()};
+    alice().run(pull).ended(1).says("not-found");
+    FilesFixture.approve(bourse, id(pushed)).ok();
+    alice().run(pull).ended(0);
+    assertArrayEquals(bytes, Files.readAllBytes(target));
+  }
+
+  @Test
+  void aLinkInTheWayOfThePartIsNotFollowed() throws IOException {
+    String id = published("linked.bin", FilesFixture.bytes(100, 13));
+    Path elsewhere = file("elsewhere", new byte[] {1});
+    Files.createSymbolicLink(folder.resolve("linked.bin.part"), elsewhere);
+    String target = folder.resolve("linked.bin").toString();
+    alice().run("checkpoint", "pull", id, "-o", target).ended(2).says("cannot write");
+    assertEquals(1, Files.size(elsewhere));
+  }
+
+  @Test
   void whatIsNotWhatWasPublishedIsNotKept() throws IOException {
     byte[] bytes = FilesFixture.bytes(123_457, 9);
     String id = published("damaged.bin", bytes);
