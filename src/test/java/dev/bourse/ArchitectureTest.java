@@ -49,7 +49,19 @@ final class ArchitectureTest {
           entry("oauth", List.of("core", "store", "access", "audit", "edge", "pages", "signin")),
           entry("admin", List.of("core", "edge")),
           entry("checkpoint", List.of("core", "store", "access", "audit", "blob", "edge")),
-          entry("mcp", List.of("core", "store", "access", "edge", "capacity", "org", "checkpoint")),
+          entry(
+              "mcp",
+              List.of(
+                  "core",
+                  "store",
+                  "access",
+                  "edge",
+                  "capacity",
+                  "market",
+                  "billing",
+                  "k8s",
+                  "org",
+                  "checkpoint")),
           entry(
               "operator",
               List.of(
