@@ -51,7 +51,19 @@ final class ArchitectureTest {
           entry("signin", List.of("core", "store", "edge", "org", "pages", "mail")),
           entry("oauth", List.of("core", "store", "access", "audit", "edge", "pages", "signin")),
           entry("checkpoint", List.of("core", "store", "access", "audit", "blob", "edge")),
-          entry("mcp", List.of("core", "store", "access", "edge", "capacity", "org", "checkpoint")),
+          entry(
+              "mcp",
+              List.of(
+                  "core",
+                  "store",
+                  "access",
+                  "edge",
+                  "capacity",
+                  "market",
+                  "billing",
+                  "k8s",
+                  "org",
+                  "checkpoint")),
           entry(
               "operator",
               List.of(
