@@ -75,6 +75,11 @@ public final class Contract {
   static JsonObject prepared(JsonObject resolved) {
     JsonArray ofAll = resolved.getJsonArray("security", new JsonArray());
     resolved.remove("security");
+    JsonObject shared =
+        resolved
+            .getJsonObject("components", new JsonObject())
+            .getJsonObject("responses", new JsonObject());
+    shared.fieldNames().forEach(name -> setOtherContentAside(shared.getJsonObject(name)));
     JsonObject paths = resolved.getJsonObject("paths", new JsonObject());
     for (String path : paths.fieldNames()) {
       JsonObject item = paths.getJsonObject(path);

@@ -32,7 +32,7 @@ public final class Admission {
 
   /** Admits an address by a rule: its own, or its domain's unless it was removed. */
   private static final String ADMITTED =
-      "((kind = 'email' AND value = ?) OR (kind = 'domain' AND value = ? AND NOT EXISTS"
+      "((r.kind = 'email' AND r.value = ?) OR (r.kind = 'domain' AND r.value = ? AND NOT EXISTS"
           + " (SELECT 1 FROM removed_member x WHERE x.org_id = r.org_id AND x.email = ?)))";
 
   private final Database database;

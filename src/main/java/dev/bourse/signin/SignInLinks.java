@@ -72,7 +72,7 @@ public final class SignInLinks implements Invitations {
             places ->
                 places.isEmpty()
                     ? Future.<Void>succeededFuture()
-                    : make(new LinkStore.Link(address, null, "", returnTo), VALIDITY.toMillis())
+                    : make(new LinkStore.Link(address, null, "", returnTo), expiry(VALIDITY))
                         .<Void>map(
                             token -> {
                               mail.send(signIn(address, token));
@@ -89,7 +89,7 @@ public final class SignInLinks implements Invitations {
       return Future.succeededFuture();
     }
     LinkStore.Link link = new LinkStore.Link(email, orgId, "", ReturnTo.ACCOUNT);
-    return make(link, expiresAtMillis - clock.millis())
+    return make(link, expiresAtMillis)
         .map(
             token -> {
               mail.send(invitation(orgId, email, token));
@@ -98,10 +98,15 @@ public final class SignInLinks implements Invitations {
   }
 
   /** The token of a new link. */
-  private Future<String> make(LinkStore.Link link, long validMillis) {
+  private Future<String> make(LinkStore.Link link, long expiresAtMillis) {
     String token = Secrets.next(random);
-    long now = clock.millis();
-    return store.insert(Secrets.stored(token), link, now, now + validMillis).map(stored -> token);
+    return store
+        .insert(Secrets.stored(token), link, clock.millis(), expiresAtMillis)
+        .map(stored -> token);
+  }
+
+  private long expiry(Duration validity) {
+    return clock.millis() + validity.toMillis();
   }
 
   /**
@@ -110,8 +115,7 @@ public final class SignInLinks implements Invitations {
    */
   Future<String> choice(String email, String name, String returnTo) {
     return make(
-        new LinkStore.Link(email.toLowerCase(Locale.ROOT), null, name, returnTo),
-        CHOICE.toMillis());
+        new LinkStore.Link(email.toLowerCase(Locale.ROOT), null, name, returnTo), expiry(CHOICE));
   }
 
   /** What a token stands for; empty when it is unknown, used or too old. */

@@ -59,6 +59,7 @@ final class ContractCheck {
    *
    * @param schemes the kinds of caller it takes; empty when anybody may call
    * @param scope the scope it demands, empty for any live token
+   * @param pages statuses that may also be answered with a page
    * @param bodies validators of its JSON bodies by status; null for a status without a body
    */
   record Described(
@@ -67,7 +68,8 @@ final class ContractCheck {
       String path,
       Set<String> schemes,
       Optional<String> scope,
-      Map<Integer, @Nullable Validator> bodies) {
+      Map<Integer, @Nullable Validator> bodies,
+      Set<Integer> pages) {
 
     private boolean matches(String sentMethod, String sentPath) {
       String method = sentMethod.equals("HEAD") ? "GET" : sentMethod;
@@ -99,7 +101,9 @@ final class ContractCheck {
       assertTrue(operation.get().bodies().containsKey(status), where + ": not in the contract");
       validator = operation.get().bodies().get(status);
     }
-    if (validator == null || method.equals("HEAD")) {
+    boolean isPage =
+        body == null && operation.isPresent() && operation.get().pages().contains(status);
+    if (validator == null || method.equals("HEAD") || isPage) {
       return;
     }
     assertNotNull(body, where);
@@ -141,9 +145,13 @@ final class ContractCheck {
       requirement.forEach(scheme -> scopes.addAll((JsonArray) scheme.getValue()));
     }
     Map<Integer, @Nullable Validator> bodies = new HashMap<>();
+    Set<Integer> pages = new LinkedHashSet<>();
     JsonObject responses = operation.getJsonObject("responses");
     for (String status : responses.fieldNames()) {
       JsonObject content = responses.getJsonObject(status).getJsonObject("content");
+      if (content != null && content.containsKey("text/html")) {
+        pages.add(Integer.valueOf(status));
+      }
       bodies.put(
           Integer.valueOf(status),
           content == null || !content.containsKey("application/json")
@@ -156,7 +164,8 @@ final class ContractCheck {
         path,
         schemes,
         scopes.isEmpty() ? Optional.empty() : Optional.of(scopes.getString(0)),
-        bodies);
+        bodies,
+        pages);
   }
 
   private static JsonObject document(String name) {

@@ -59,7 +59,12 @@ class PagesTest {
           "https://bourse.example",
           document.getJsonArray("servers").getJsonObject(0).getString("url"));
       assertEquals(77, document.getJsonObject("info").getInteger("x-requests-per-minute"));
-      assertTrue(answer.body().contains("77 requests a minute"));
+      // Signing in takes no token, so there is no budget of one to tell.
+      assertTrue(
+          name.equals("console")
+              || name.equals("oauth")
+              || answer.body().contains("77 requests a minute"),
+          name);
       assertFalse(answer.body().contains("${"));
       String etag = header(answer, "etag");
       assertEquals(

@@ -1,0 +1,137 @@
+package dev.bourse.mail;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.icegreen.greenmail.util.GreenMail;
+import com.icegreen.greenmail.util.GreenMailUtil;
+import com.icegreen.greenmail.util.ServerSetup;
+import dev.bourse.core.Settings;
+import io.vertx.core.Vertx;
+import jakarta.mail.internet.MimeMessage;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Mail by way of a real SMTP server, and what is never mailed. */
+class SmtpMailTest {
+  private static final Mail MAIL =
+      new Mail("alice@acme.example", "Sign in", "Open this:\n\nhttp://localhost/x?token=1\n");
+
+  private final Vertx vertx = Vertx.vertx();
+
+  @AfterEach
+  void close() {
+    vertx.close().await();
+  }
+
+  private static GreenMail server(int port) {
+    return new GreenMail(new ServerSetup(port, "127.0.0.1", ServerSetup.PROTOCOL_SMTP));
+  }
+
+  private SmtpMail sender(int port, Long... pauses) {
+    return new SmtpMail(
+        vertx,
+        new MailConfig.Smtp("127.0.0.1", port, "", "", MailConfig.Security.NONE),
+        "bourse@bourse.example",
+        List.of(pauses));
+  }
+
+  @Test
+  void aMailArrives() throws Exception {
+    GreenMail server = server(0);
+    server.start();
+    try {
+      SmtpMail sender = sender(server.getSmtp().getPort());
+      assertTrue(sender.send(MAIL));
+      assertTrue(server.waitForIncomingEmail(20_000, 1));
+      MimeMessage arrived = server.getReceivedMessages()[0];
+      assertEquals("Sign in", arrived.getSubject());
+      assertEquals("bourse@bourse.example", arrived.getFrom()[0].toString());
+      assertEquals("alice@acme.example", arrived.getAllRecipients()[0].toString());
+      assertTrue(
+          GreenMailUtil.getBody(arrived).contains("http://localhost/x?token"),
+          GreenMailUtil.getBody(arrived));
+      sender.close().await();
+    } finally {
+      server.stop();
+    }
+  }
+
+  @Test
+  void aMailIsTriedAgainWhileTheServerIsAway() throws Exception {
+    GreenMail first = server(0);
+    first.start();
+    int port = first.getSmtp().getPort();
+    first.stop();
+    SmtpMail sender = sender(port, Collections.nCopies(200, 50L).toArray(Long[]::new));
+    assertTrue(sender.send(MAIL));
+    GreenMail server = server(port);
+    server.start();
+    try {
+      assertTrue(server.waitForIncomingEmail(20_000, 1));
+      sender.close().await();
+    } finally {
+      server.stop();
+    }
+  }
+
+  @Test
+  void pastItsBoundTheQueueTakesNoMore() {
+    SmtpMail sender = sender(1, 60_000L);
+    for (int i = 0; i < SmtpMail.MAX_WAITING; i++) {
+      assertTrue(sender.send(MAIL));
+    }
+    assertFalse(sender.send(MAIL));
+    sender.close().await();
+  }
+
+  @Test
+  void emailHeaderInjectionNoMailIsMadeOfMoreThanOneLine() {
+    for (String to :
+        List.of(
+            "a@b.example\r\nBcc: c@d.example",
+            "a@b.example\n",
+            "a@b.example,c@d.example",
+            "<a@b.example>",
+            "a b@c.example",
+            "@c.example")) {
+      assertThrows(IllegalArgumentException.class, () -> new Mail(to, "s", "t"), to);
+    }
+    for (String subject : List.of("s\r\nBcc: c@d.example", "s\n", "s\0")) {
+      assertThrows(
+          IllegalArgumentException.class, () -> new Mail("a@b.example", subject, "t"), subject);
+    }
+    assertEquals("o'hara+1@b.example", new Mail("o'hara+1@b.example", "s", "t").to());
+  }
+
+  @Test
+  void aPasswordIsNotSentInTheClear() {
+    Settings settings =
+        new Settings(
+            Map.of(
+                "mail.smtp.host", "mail.example",
+                "mail.smtp.user", "u",
+                "mail.smtp.password", "p",
+                "mail.smtp.tls", "none"),
+            Map.of());
+    MailConfig.from(settings);
+    assertEquals(
+        List.of(
+            "mail.smtp.tls: 'none' is not acceptable; expected starttls or implicit: a password"
+                + " must not be readable"),
+        settings.faults());
+  }
+
+  @Test
+  void withoutAServerThereIsNone() {
+    Settings settings = new Settings(Map.of(), Map.of());
+    assertEquals(Optional.empty(), MailConfig.from(settings).smtp());
+    assertEquals(List.of(), settings.faults());
+  }
+}

@@ -1,0 +1,123 @@
+package dev.bourse.signin;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.access.AccessStore;
+import dev.bourse.access.Members;
+import dev.bourse.capacity.StoreFixture;
+import dev.bourse.mail.Mail;
+import dev.bourse.mail.MailSender;
+import dev.bourse.org.Admission;
+import dev.bourse.org.RosterStore;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** How long links work, and that nobody waits for them to be made. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+class SignInLinksTest extends StoreFixture {
+  private final List<Mail> mails = new CopyOnWriteArrayList<>();
+  private SignInLinks links;
+
+  private final MailSender mail =
+      new MailSender() {
+        @Override
+        public boolean send(Mail sent) {
+          return mails.add(sent);
+        }
+
+        @Override
+        public Future<Void> close() {
+          return Future.succeededFuture();
+        }
+      };
+
+  @BeforeEach
+  void makeLinks() throws Exception {
+    await(
+        database.commit(
+            List.of(
+                RosterStore.insert("acme", "alice", "Alice@acme.example", "A", clock.millis()))));
+    links =
+        new SignInLinks(
+            database,
+            new Admission(database, new Members(new AccessStore(database)), clock),
+            mail,
+            () -> "https://bourse.example",
+            clock,
+            new Random(7));
+  }
+
+  private String token() throws InterruptedException {
+    eventually("a mail", () -> !mails.isEmpty());
+    Matcher link =
+        Pattern.compile("(?m)^https://bourse\\.example/sign-in/link\\?token=(\\w{43})$")
+            .matcher(mails.get(0).text());
+    assertTrue(link.find(), mails.get(0).text());
+    return link.group(1);
+  }
+
+  @Test
+  void aLinkWorksForFifteenMinutes() throws Exception {
+    links.request("alice@ACME.example", "/account");
+    String token = token();
+    clock.advance(Duration.ofMinutes(15).minusMillis(1).toMillis());
+    assertTrue(await(links.find(token)).isPresent());
+    clock.advance(Duration.ofMillis(1).toMillis());
+    assertTrue(await(links.find(token)).isEmpty());
+    assertTrue(await(links.use(token)).isEmpty());
+  }
+
+  @Test
+  void invitationsWorkForThreeDays() throws Exception {
+    long threeDays = Duration.ofDays(3).toMillis();
+    await(links.send("acme", "kim@elsewhere.example", clock.millis() + threeDays));
+    String token = token();
+    clock.advance(Duration.ofMillis(threeDays - 1).toMillis());
+    assertTrue(await(links.find(token)).isPresent());
+    clock.advance(Duration.ofMillis(1).toMillis());
+    assertTrue(await(links.use(token)).isEmpty());
+  }
+
+  @Test
+  void timingOfUnknownEmailsNothingIsLookedUpBeforeTheAnswer() throws Exception {
+    Promise<Void> later = Promise.promise();
+    Future<Void> found = holdNextRead(later.future());
+    // Returns although the store has not answered, and answers nothing.
+    links.request("alice@acme.example", "/account");
+    await(found);
+    assertEquals(List.of(), mails);
+    later.complete();
+    token();
+  }
+
+  @Test
+  void whatIsStoredSignsNobodyIn() throws Exception {
+    links.request("alice@acme.example", "/account");
+    String token = token();
+    String stored = texts("SELECT link_sha256 FROM sign_in_link").get(0);
+    assertEquals(64, stored.length());
+    assertTrue(await(links.use(stored)).isEmpty());
+    assertTrue(await(links.use(token)).isPresent());
+    assertTrue(await(links.use(token)).isEmpty());
+  }
+
+  @Test
+  void linksPastTheirTimeAreDeleted() throws Exception {
+    links.request("alice@acme.example", "/account");
+    token();
+    await(links.sweep());
+    assertEquals(List.of(1L), integers("SELECT COUNT(*) FROM sign_in_link"));
+    clock.advance(Duration.ofMinutes(15).toMillis());
+    await(links.sweep());
+    assertEquals(List.of(0L), integers("SELECT COUNT(*) FROM sign_in_link"));
+  }
+}
