@@ -276,7 +276,7 @@ class ContractCoverageTest {
           new Case("registerOAuthClient", "/oauth/register", null, List.of()),
           new Case("preflightOAuthClient", "/oauth/register", null, List.of()));
 
-  /** What leaves out parameters it does not know, as OAuth demands. */
+  /** What other software calls with parameters of its own, which are left out. */
   private static final Set<String> TOLERANT =
       Set.of(
           "endProviderSignIn",
