@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is kept of one service.
  *
- * @param clientId as what this command line is registered there
+ * @param clientId as what this command line signed in
  * @param tokenEndpoint where tokens are renewed
  * @param revocationEndpoint where they are given back
  * @param accessToken null when nobody is signed in
@@ -51,7 +51,7 @@ record Account(
     return accessToken != null;
   }
 
-  /** The same without its tokens; the registration stays. */
+  /** The same without its tokens. */
   Account signedOut() {
     return new Account(clientId, tokenEndpoint, revocationEndpoint, null, Instant.EPOCH, null);
   }

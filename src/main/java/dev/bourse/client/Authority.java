@@ -15,11 +15,7 @@ import java.util.Map;
  * @param issuer what it calls itself
  */
 record Authority(
-    String issuer,
-    String deviceEndpoint,
-    String tokenEndpoint,
-    String registrationEndpoint,
-    String revocationEndpoint) {
+    String issuer, String deviceEndpoint, String tokenEndpoint, String revocationEndpoint) {
   static final String DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
   static final String REFRESH_GRANT = "refresh_token";
 
@@ -73,7 +69,6 @@ record Authority(
         issuer,
         endpoint(told, issuer, "device_authorization_endpoint"),
         endpoint(told, issuer, "token_endpoint"),
-        endpoint(told, issuer, "registration_endpoint"),
         endpoint(told, issuer, "revocation_endpoint"));
   }
 

@@ -3,16 +3,17 @@ package dev.bourse.client;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
-import java.util.Optional;
 
 /** Signing in without a browser at hand (RFC 8628): shows a code and waits for the permission. */
 final class DeviceLogin {
+  /** As what every service knows this command line, so that nothing has to be registered. */
+  private static final String CLIENT_ID = "bourse-cli";
+
   /** What the commands here need, and no more. */
   private static final String SCOPE = "checkpoints:read checkpoints:write";
 
@@ -38,65 +39,28 @@ final class DeviceLogin {
     this.out = out;
   }
 
-  /**
-   * Signs in.
-   *
-   * @param known what is kept of this service; its registration is used again
-   */
-  Account run(Optional<Account> known) throws Refused {
+  /** Signs in. */
+  Account run() throws Refused {
     Authority authority = Authority.discover(service);
-    String clientId = known.map(Account::clientId).orElse("");
-    if (clientId.isEmpty()) {
-      clientId = register(authority);
-    }
-    Authority.Reply begun = begin(authority, clientId);
-    if (begun.error().equals("invalid_client")) {
-      // Services forget who has not come for long.
-      clientId = register(authority);
-      begun = begin(authority, clientId);
-    }
+    Authority.Reply begun =
+        Authority.ask(
+            service,
+            authority.deviceEndpoint(),
+            Map.of("client_id", CLIENT_ID, "scope", SCOPE, "resource", authority.issuer()));
     if (!begun.isDone()) {
       throw begun.refused("no sign-in at " + service.baseUrl());
     }
     show(begun.body());
-    JsonObject tokens = poll(authority, clientId, begun.body());
+    JsonObject tokens = poll(authority, begun.body());
     Account account =
         new Account(
-            clientId,
+            CLIENT_ID,
             authority.tokenEndpoint(),
             authority.revocationEndpoint(),
             null,
             Instant.EPOCH,
             null);
     return account.with(tokens, surroundings.clock().instant());
-  }
-
-  private String register(Authority authority) throws Refused {
-    Authority.Reply reply =
-        Authority.reply(
-            service,
-            service.post(
-                authority.registrationEndpoint(),
-                new JsonObject()
-                    .put("client_name", "Bourse command line")
-                    .put("token_endpoint_auth_method", "none")
-                    .put(
-                        "grant_types",
-                        new JsonArray().add(Authority.DEVICE_GRANT).add(Authority.REFRESH_GRANT))
-                    .put("response_types", new JsonArray())
-                    .put("scope", SCOPE)));
-    String clientId = reply.body().getString("client_id", "");
-    if (!reply.isDone() || clientId.isEmpty()) {
-      throw reply.refused("cannot register at " + service.baseUrl());
-    }
-    return clientId;
-  }
-
-  private Authority.Reply begin(Authority authority, String clientId) throws Refused {
-    return Authority.ask(
-        service,
-        authority.deviceEndpoint(),
-        Map.of("client_id", clientId, "scope", SCOPE, "resource", authority.issuer()));
   }
 
   private void show(JsonObject begun) {
@@ -118,7 +82,7 @@ final class DeviceLogin {
     return Math.min(MAX_SECONDS, begun.getLong("expires_in", 600L));
   }
 
-  private JsonObject poll(Authority authority, String clientId, JsonObject begun) throws Refused {
+  private JsonObject poll(Authority authority, JsonObject begun) throws Refused {
     Instant end = surroundings.clock().instant().plusSeconds(lifeSeconds(begun));
     long interval = Math.max(1, begun.getLong("interval", INTERVAL_SECONDS));
     while (true) {
@@ -136,7 +100,7 @@ final class DeviceLogin {
                     "grant_type",
                     Authority.DEVICE_GRANT,
                     "client_id",
-                    clientId,
+                    CLIENT_ID,
                     "device_code",
                     begun.getString("device_code", "")));
       } catch (Refused e) {

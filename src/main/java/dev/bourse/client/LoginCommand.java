@@ -37,7 +37,7 @@ final class LoginCommand extends MemberCommand {
     }
     Credentials credentials = credentials();
     Optional<Account> known = credentials.find(url);
-    Account account = new DeviceLogin(service, surroundings(), out()).run(known);
+    Account account = new DeviceLogin(service, surroundings(), out()).run();
     credentials.update(url, stored -> account);
     out().println("Signed in at " + url + who(account.accessToken()) + ".");
     // Nobody can use it any more but for whoever copied it.

@@ -62,8 +62,7 @@ final class LogoutCommand extends MemberCommand {
             service,
             account.revocationEndpoint(),
             Map.of("client_id", account.clientId(), "token", token));
-    // A registration that is forgotten has no tokens any more.
-    if (!reply.isDone() && !reply.error().equals("invalid_client")) {
+    if (!reply.isDone()) {
       throw reply.status() >= 500
           ? new Refused(ExitCode.UNAVAILABLE, "the service cannot end the sign-in now")
           : reply.refused("the service did not end the sign-in");

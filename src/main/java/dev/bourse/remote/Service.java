@@ -154,18 +154,6 @@ public final class Service {
             TIMEOUT));
   }
 
-  /** Sends JSON without a token; the answer as it came. */
-  public HttpResponse<String> post(String url, JsonObject body) throws Refused {
-    return open(
-        new Request(
-            "POST",
-            url,
-            Map.of("Content-Type", "application/json"),
-            BodyPublishers.ofString(body.encode())),
-        BodyHandlers.ofString(),
-        TIMEOUT);
-  }
-
   private <T> HttpResponse<T> send(
       Request request, @Nullable String token, BodyHandler<T> handler, Duration timeout)
       throws Refused {

@@ -91,23 +91,6 @@ class LoginCommandTest {
   }
 
   @Test
-  void theRegistrationIsKeptForTheNextSignIn(@TempDir Path home) {
-    String first = signedIn(home).account(url).getString("client_id");
-    assertFalse(first.isEmpty());
-    JsonObject second = signedIn(home).account(url);
-    assertEquals(first, second.getString("client_id"));
-  }
-
-  @Test
-  void aRegistrationTheServiceForgotIsMadeAnew(@TempDir Path home) {
-    Shell shell = signedIn(home);
-    JsonObject content = shell.stored();
-    content.getJsonObject("services").getJsonObject(url).put("client_id", "brc_forgotten");
-    shell.store(content);
-    assertNotEquals("brc_forgotten", signedIn(home).account(url).getString("client_id"));
-  }
-
-  @Test
   void aMemberWhoDeniesIsNotSignedIn(@TempDir Path home) {
     Shell shell = answering(home, "deny");
     shell.run("login", "--url", url).ended(1).says("the sign-in was denied");
