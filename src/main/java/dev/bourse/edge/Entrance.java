@@ -94,7 +94,8 @@ final class Entrance {
                   } catch (RuntimeException e) {
                     exchange.fail(e);
                   } finally {
-                    if (sendsBody) {
+                    // Bytes wait on until the operation is ready for them.
+                    if (sendsBody && !exchange.awaitsBytes()) {
                       exchange.request().resume();
                     }
                   }

@@ -154,6 +154,11 @@ final class Exchange implements Call {
     inbound = new InboundBody(request, loop, link, () -> unread = false);
   }
 
+  /** Whether the body is bytes, of which nothing is lost before the operation reads them. */
+  boolean awaitsBytes() {
+    return inbound != null;
+  }
+
   private void breakInbound() {
     if (inbound != null) {
       inbound.broken();
