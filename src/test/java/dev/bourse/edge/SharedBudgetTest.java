@@ -136,8 +136,7 @@ class SharedBudgetTest {
                   .vertx
                   .executeBlocking(() -> "found")
                   .compose(
-                      found ->
-                          call.bytes().read(4, (bytes, from, to) -> Future.succeededFuture()))
+                      found -> call.bytes().read(4, (bytes, from, to) -> Future.succeededFuture()))
                   .map(total -> Answer.ok(new JsonObject().put("bytes", total))));
       HttpResponse<String> answer =
           fixture.send(
