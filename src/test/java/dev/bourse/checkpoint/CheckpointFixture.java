@@ -69,8 +69,8 @@ abstract class CheckpointFixture extends StoreFixture {
       CheckpointChanges changes = new CheckpointChanges(store, CONFIG, clock);
       checkpoints = new CheckpointService(changes, store, clock, random);
       Landing landing = new Landing(changes, store, clock, random);
-      direct = new DirectUploadService(checkpoints, landing, bytes, clock, random);
       sessions = new UploadSessionService(checkpoints, landing, store, bytes, clock);
+      direct = new DirectUploadService(checkpoints, landing, sessions, bytes, clock, random);
       reviews = new ReviewService(changes, store, clock);
       sweep = new Sweep(changes, store, bytes, clock);
     }

@@ -155,6 +155,45 @@ class UploadTest extends CheckpointFixture {
   }
 
   @Test
+  void aDirectUploadFindsRoomWhileSessionsPause() throws Exception {
+    for (int i = 0; i < 16; i++) {
+      put(announce("s" + i, BYTES, true), 0, 1);
+    }
+    String id = announce(false).item().id();
+    isPublished(await(process().direct.put(member("alice"), id, source(BYTES))).item(), BYTES);
+  }
+
+  @Test
+  void anUploadIsGivenBackByWhoeverHasItAlone() throws Exception {
+    OpenUploads open = new OpenUploads(blobs, clock);
+    OpenUploads.Opened first = await(open.take("u", "a.bin"));
+    await(open.close(first));
+    OpenUploads.Opened second = await(open.take("u", "a.bin"));
+    open.giveBack(first);
+    assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, open.take("u", "a.bin")).code());
+    open.giveBack(second);
+    assertEquals(second, await(open.take("u", "a.bin")));
+  }
+
+  @Test
+  void aPlaceThatIsTakenMeanwhileRefusesWhatMovesThere() throws Exception {
+    String id = announce(false).item().id();
+    await(process().direct.put(member("alice"), id, source(BYTES)));
+    CheckpointService.Publication moved = publication(Visibility.ORG, "b.bin", BYTES, false);
+    await(
+        process()
+            .checkpoints
+            .publish(
+                member("alice"),
+                new CheckpointService.Publication(
+                    moved.facts(), moved.visibility(), moved.resumable(), Replace.one(id))));
+    String other = announce("b.bin", BYTES, false).item().id();
+    conflict("exists", process().direct.put(member("alice"), id, source(BYTES)));
+    await(process().checkpoints.delete(member("alice"), other));
+    isPublished(await(process().direct.put(member("alice"), id, source(BYTES))).item(), BYTES);
+  }
+
+  @Test
   void aCommitWithBytesMissingChangesNothing() throws Exception {
     CheckpointService.Announced announced = announce(true);
     conflict("object-missing", commit(announced));
