@@ -47,7 +47,7 @@ final class OpenUploads {
     long idleSinceMillis;
 
     boolean isOf(Opened one) {
-      return opened.isPresent() && opened.get() == one;
+      return opened.filter(one::equals).isPresent();
     }
   }
 
