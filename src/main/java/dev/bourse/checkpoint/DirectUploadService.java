@@ -31,7 +31,8 @@ public final class DirectUploadService {
   private final RandomGenerator random;
 
   /**
-   * @param sessions they make room when too many uploads are open
+   * @param sessions they make room when too many uploads are open, and have their part of what one
+   *     owner may send at once
    */
   public DirectUploadService(
       CheckpointService checkpoints,
@@ -61,7 +62,7 @@ public final class DirectUploadService {
             item -> {
               Revision draft = directDraft(item);
               requireFit(draft.facts(), source);
-              return receive(publisher.actor(), item, draft, source);
+              return sessions.within(item, () -> receive(publisher.actor(), item, draft, source));
             })
         .compose(landed -> checkpoints.get(publisher.orgId(), id));
   }

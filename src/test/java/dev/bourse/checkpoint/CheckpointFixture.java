@@ -47,11 +47,15 @@ abstract class CheckpointFixture extends StoreFixture {
   }
 
   Future<LocalBlobs> openLocal() {
+    return openLocal(16);
+  }
+
+  Future<LocalBlobs> openLocal(int openUploads) {
     BlobConfig usual = BlobConfig.defaults();
     return LocalBlobs.open(
         vertx,
         folder.resolve("blobs"),
-        new BlobConfig(2, 16, usual.waitingBlocks(), 16, 64, 0),
+        new BlobConfig(2, openUploads, usual.waitingBlocks(), 16, 64, 0),
         clock);
   }
 
