@@ -110,29 +110,47 @@ public final class Revocations {
   }
 
   /**
-   * Refuses every token that a member was issued until now, whatever its grant. The second counts
-   * in whole, as tokens tell their time in seconds.
+   * Refuses every token that a member was issued until now, and ends every grant of theirs. The
+   * second counts in whole, as tokens tell their time in seconds.
    *
    * @param along stored in the same commit
    */
   public Future<Void> revokeMember(String orgId, String username, List<Statement> along) {
-    Cutoff cutoff =
-        new Cutoff(
-            clock.millis() / 1_000,
-            clock.millis() + SigningKeys.LONGEST_TOKEN_MILLIS + SLACK_MILLIS);
     List<Statement> statements = new ArrayList<>(along);
-    statements.add(
+    statements.addAll(ending(orgId, username));
+    return database.commit(statements, List.of(new Change(CHANGED, ""))).compose(stored -> load());
+  }
+
+  /**
+   * What {@link #revokeMember} stores, for a commit of somebody else's, with a {@link #CHANGED} of
+   * no key and {@link #load} to follow. A grant's tokens are refused by its name as well: one may
+   * have been issued by a clock that is ahead, or a moment after the commit.
+   */
+  public List<Statement> ending(String orgId, String username) {
+    long now = clock.millis();
+    return List.of(
+        Statement.of(
+            "INSERT INTO revoked_grant (grant_id, kept_until)"
+                + " SELECT grant_id, CAST(? AS BIGINT) FROM oauth_grant"
+                + " WHERE org_id = ? AND username = ? AND revoked_at IS NULL"
+                + " ON CONFLICT (grant_id) DO UPDATE SET kept_until = excluded.kept_until",
+            grantKeptUntil(),
+            orgId,
+            username),
+        Statement.of(
+            "UPDATE oauth_grant SET revoked_at = ?"
+                + " WHERE org_id = ? AND username = ? AND revoked_at IS NULL",
+            now,
+            orgId,
+            username),
         Statement.of(
             "INSERT INTO member_cutoff (org_id, username, issued_until, kept_until)"
                 + " VALUES (?, ?, ?, ?) ON CONFLICT (org_id, username) DO UPDATE SET"
                 + " issued_until = excluded.issued_until, kept_until = excluded.kept_until",
             orgId,
             username,
-            cutoff.issuedUntilSecond(),
-            cutoff.keptUntilMillis()));
-    return database
-        .commit(statements, List.of(new Change(CHANGED, "")))
-        .onSuccess(stored -> cut(new MemberKey(orgId, username), cutoff));
+            now / 1_000,
+            now + SigningKeys.LONGEST_TOKEN_MILLIS + SLACK_MILLIS));
   }
 
   boolean isRevoked(String grantId, String orgId, String username, long issuedAtSecond) {

@@ -246,6 +246,7 @@ final class Features {
                     tokens,
                     operators,
                     members,
+                    revocations,
                     signIn.links(),
                     running,
                     ground.clock(),

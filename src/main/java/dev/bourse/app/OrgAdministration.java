@@ -3,6 +3,7 @@ package dev.bourse.app;
 import dev.bourse.access.Members;
 import dev.bourse.access.OperatorTokenService;
 import dev.bourse.access.Operators;
+import dev.bourse.access.Revocations;
 import dev.bourse.access.Tokens;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Steering;
@@ -44,6 +45,7 @@ final class OrgAdministration {
       Tokens tokens,
       Operators operators,
       Members members,
+      Revocations revocations,
       Invitations invitations,
       ClusterOwners owners,
       Clock clock,
@@ -56,7 +58,8 @@ final class OrgAdministration {
             cluster -> owners.submit(cluster, Steering.retire()).mapEmpty(),
             clock);
     new OrgAdminRoutes(orgs).bind(operations);
-    new MemberAdminRoutes(new RosterService(database, tokens, members, clock)).bind(operations);
+    new MemberAdminRoutes(new RosterService(database, tokens, members, revocations, clock))
+        .bind(operations);
     new RuleAdminRoutes(new JoinRuleService(database, clock, random, invitations)).bind(operations);
     new TokenAdminRoutes(new TokenService(database, tokens, clock, random), clock).bind(operations);
     new OperatorTokenRoutes(new OperatorTokenService(database, operators, clock, random), clock)

@@ -57,21 +57,24 @@ final class AuthorizeRoutes {
     }
     return addressee(asked)
         .compose(
-            to -> {
-              AuthorizationRequest request;
-              try {
-                request = read(to, asked);
-              } catch (OAuthError e) {
-                return Future.succeededFuture(refusal(to, asked, e));
-              }
-              return sessions
-                  .find(call)
-                  .map(
-                      session ->
-                          session.isPresent()
-                              ? page(request, asked, session.get())
-                              : sessions.requireSignIn(call, returnTo(asked)));
-            });
+            // Nobody is sent to an application's address who is not signed in, however faulty the
+            // request: anybody can register an address (RFC 9700, section 4.11.2).
+            to ->
+                sessions
+                    .find(call)
+                    .map(
+                        session ->
+                            session.isPresent()
+                                ? shown(to, asked, session.get())
+                                : sessions.requireSignIn(call, returnTo(asked))));
+  }
+
+  private Answer shown(Addressee to, Map<String, String> asked, Session session) {
+    try {
+      return page(read(to, asked), asked, session);
+    } catch (OAuthError e) {
+      return refusal(to, asked, e);
+    }
   }
 
   private Future<Answer> decide(Call call) {

@@ -5,6 +5,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.WorkerExecutor;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
@@ -18,9 +19,11 @@ import io.vertx.core.net.SocketAddress;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.net.UnknownHostException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
@@ -52,10 +55,26 @@ final class ClientDocuments {
   private static final Pattern ADDRESS =
       Pattern.compile("https://[a-z0-9.-]+(:\\d{1,5})?/[A-Za-z0-9._~!$&'()*+,;=:@%/?-]+");
 
+  /**
+   * Hosts being resolved, and threads for it that nothing else uses: the platform waits for a name
+   * server for as long as it likes, and whoever names a host may own its name server.
+   */
+  private static final int MAX_RESOLVING = 32;
+
+  private static final int RESOLVER_THREADS = 4;
+
+  /** How a host's addresses are found. */
+  @FunctionalInterface
+  interface Resolver {
+    InetAddress[] resolve(String host) throws UnknownHostException;
+  }
+
   private record Cached(Future<Client> client, long untilMillis) {}
 
-  private final Vertx vertx;
   private final HttpClient http;
+  private final Resolver resolver;
+  private final WorkerExecutor threads;
+  private final Semaphore resolving = new Semaphore(MAX_RESOLVING);
   private final Set<String> allowedHosts;
   private final Clock clock;
   private final Cache<String, Cached> cache = Caffeine.newBuilder().maximumSize(MAX_CACHED).build();
@@ -64,7 +83,13 @@ final class ClientDocuments {
    * @param options how to speak TLS
    */
   ClientDocuments(Vertx vertx, HttpClientOptions options, OAuthConfig config, Clock clock) {
-    this.vertx = vertx;
+    this(vertx, options, config, clock, InetAddress::getAllByName);
+  }
+
+  ClientDocuments(
+      Vertx vertx, HttpClientOptions options, OAuthConfig config, Clock clock, Resolver resolver) {
+    this.resolver = resolver;
+    this.threads = vertx.createSharedWorkerExecutor("client-documents", RESOLVER_THREADS);
     this.allowedHosts = config.metadataHosts();
     this.clock = clock;
     this.http =
@@ -132,17 +157,23 @@ final class ClientDocuments {
     if (!allowedHosts.contains(host) && port != HTTPS) {
       return Future.failedFuture(refused("its address names a port"));
     }
-    return vertx.executeBlocking(
-        () -> {
-          InetAddress[] found = InetAddress.getAllByName(host);
-          for (InetAddress one : found) {
-            if (!allowedHosts.contains(host) && !PublicAddress.isPublic(one)) {
-              throw refused("its host has an address that is not public");
-            }
-          }
-          return SocketAddress.inetSocketAddress(port, found[0].getHostAddress());
-        },
-        false);
+    if (!resolving.tryAcquire()) {
+      return Future.failedFuture(refused("too many are being looked up; try again"));
+    }
+    return threads
+        .executeBlocking(() -> SocketAddress.inetSocketAddress(port, checked(host)), false)
+        .onComplete(done -> resolving.release());
+  }
+
+  /** The address to connect to, looked up once. */
+  private String checked(String host) throws UnknownHostException {
+    InetAddress[] found = resolver.resolve(host);
+    for (InetAddress one : found) {
+      if (!allowedHosts.contains(host) && !PublicAddress.isPublic(one)) {
+        throw refused("its host has an address that is not public");
+      }
+    }
+    return found[0].getHostAddress();
   }
 
   private Future<Client> fetch(String address, SocketAddress server) {
@@ -161,7 +192,13 @@ final class ClientDocuments {
             .setIdleTimeout(TimeUnit.SECONDS.toMillis(TIMEOUT_SECONDS))
             .putHeader("accept", "application/json");
     return http.request(request)
-        .compose(sent -> sent.send().compose(ClientDocuments::collect))
+        .compose(
+            sent ->
+                sent.send()
+                    .compose(ClientDocuments::collect)
+                    .timeout(TIMEOUT_SECONDS, TimeUnit.SECONDS)
+                    // Else a host that drips keeps the connection for days.
+                    .onFailure(fault -> sent.reset()))
         .map(body -> read(address, body));
   }
 
@@ -201,6 +238,6 @@ final class ClientDocuments {
   }
 
   Future<Void> close() {
-    return http.close();
+    return Future.join(http.close(), threads.close()).mapEmpty();
   }
 }

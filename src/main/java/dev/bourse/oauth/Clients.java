@@ -14,7 +14,10 @@ import java.util.random.RandomGenerator;
 
 /** The applications there are. */
 final class Clients {
-  /** Registered ones; when all are in use, the least used goes. A row has some 500 bytes. */
+  /**
+   * Registered ones, some 500 bytes each. Beyond it goes what never got a token, the oldest first:
+   * anybody may register, and a flood of that must not drive out what members use.
+   */
   private static final int MAX_REGISTERED = 20_000;
 
   private static final long UNUSED_MILLIS = Duration.ofDays(1).toMillis();
@@ -87,7 +90,8 @@ final class Clients {
             List.of(
                 Statement.of(
                     "DELETE FROM oauth_client WHERE client_id IN (SELECT client_id FROM"
-                        + " oauth_client ORDER BY COALESCE(used_at, created_at) DESC, client_id"
+                        + " oauth_client ORDER BY CASE WHEN used_at IS NULL THEN 1 ELSE 0 END,"
+                        + " COALESCE(used_at, created_at) DESC, client_id"
                         + " LIMIT 100 OFFSET "
                         + (MAX_REGISTERED - 1)
                         + ")"),

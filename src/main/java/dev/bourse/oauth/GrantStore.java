@@ -107,15 +107,6 @@ final class GrantStore {
         grantId);
   }
 
-  static Statement revokeAll(String orgId, String username, long nowMillis) {
-    return Statement.of(
-        "UPDATE oauth_grant SET revoked_at = ?"
-            + " WHERE org_id = ? AND username = ? AND revoked_at IS NULL",
-        nowMillis,
-        orgId,
-        username);
-  }
-
   Future<Optional<Code>> findCode(String codeSha256) {
     return database
         .read(

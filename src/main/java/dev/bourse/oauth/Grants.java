@@ -356,7 +356,6 @@ final class Grants implements ConnectedApplications {
         orgId,
         username,
         List.of(
-            GrantStore.revokeAll(orgId, username, now),
             AuditStore.insert(
                 new AuditRow(
                     now, orgId, "member:" + username, "oauth_revoke", orgId, "all grants"))));

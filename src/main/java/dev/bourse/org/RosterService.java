@@ -1,6 +1,7 @@
 package dev.bourse.org;
 
 import dev.bourse.access.Members;
+import dev.bourse.access.Revocations;
 import dev.bourse.access.Tokens;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ApiError;
@@ -31,19 +32,23 @@ public final class RosterService {
   private final TokenStore tokenStore;
   private final Tokens tokens;
   private final Members members;
+  private final Revocations revocations;
   private final Clock clock;
 
   /**
    * @param tokens told of revokes
    * @param members told who may act
+   * @param revocations told whose tokens are refused
    */
-  public RosterService(Database database, Tokens tokens, Members members, Clock clock) {
+  public RosterService(
+      Database database, Tokens tokens, Members members, Revocations revocations, Clock clock) {
     this.database = database;
     this.orgs = new OrgAdminStore(database);
     this.store = new RosterStore(database);
     this.tokenStore = new TokenStore(database);
     this.tokens = tokens;
     this.members = members;
+    this.revocations = revocations;
     this.clock = clock;
   }
 
@@ -151,7 +156,8 @@ public final class RosterService {
 
   /**
    * Removes one. In the same commit every live token they minted is revoked, each with a row of its
-   * own by {@link TokenStore#OFFBOARD}.
+   * own by {@link TokenStore#OFFBOARD}, and what applications hold of theirs ends, so that nobody
+   * who comes later by the same name is acted for.
    *
    * @return the tokens revoked, oldest first
    */
@@ -167,10 +173,16 @@ public final class RosterService {
             orgId,
             username);
     TokenStore.offboard(orgId, username, now).forEach(write::any);
+    revocations.ending(orgId, username).forEach(write::any);
     return write
         .record(row(now, actor, orgId, "member_remove", "username=" + Text.shown(username)))
-        .commit(new Change(Tokens.CHANGED, ""), new Change(Members.CHANGED, ""))
-        .compose(stored -> OrgWrite.inForce(Future.all(tokens.load(), members.load())))
+        .commit(
+            new Change(Tokens.CHANGED, ""),
+            new Change(Members.CHANGED, ""),
+            new Change(Revocations.CHANGED, ""))
+        .compose(
+            stored ->
+                OrgWrite.inForce(Future.all(tokens.load(), members.load(), revocations.load())))
         .compose(loaded -> OrgWrite.inForce(tokenStore.listRevoked(orgId, username, now)));
   }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.FakeClock;
 import dev.bourse.store.Statement;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -305,6 +306,26 @@ class MemberTokensTest extends StoreFixture {
     clock.advance(1_000);
 
     tokens.authenticate(issued());
+    refused(token);
+  }
+
+  @Test
+  void whoSignsOutEverywhereHasNoTokenLeftThatAClockAheadIssued() throws Exception {
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "INSERT INTO oauth_grant (grant_id, org_id, username, client_id, client_name,"
+                        + " scopes, resource, refreshable, created_at, idle_until, expires_at)"
+                        + " VALUES ('g1', 'acme', 'alice', 'app', 'App', '', '', ?, 0, 1, 1)",
+                    true))));
+    FakeClock ahead = new FakeClock(clock.millis() + 5_000);
+    String token =
+        new MemberTokens(
+                keys, members, organizations, revocations, () -> REST, ahead, new Random(3))
+            .issue(token(REST, Set.of(), "g1"));
+    tokens.authenticate(token);
+    await(revocations.revokeMember("acme", "alice", List.of()));
     refused(token);
   }
 

@@ -128,7 +128,7 @@ class ContractTest {
       assertTrue(in != null);
       String json = new String(in.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
       assertTrue(json.contains(from), from);
-      return json.replaceFirst(java.util.regex.Pattern.quote(from), to);
+      return json.replace(from, to);
     } catch (java.io.IOException e) {
       throw new java.io.UncheckedIOException(e);
     }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.FakeClock;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientOptions;
@@ -16,7 +17,11 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.core.net.SelfSignedCertificate;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
@@ -62,11 +67,16 @@ class ClientDocumentsTest {
   }
 
   private ClientDocuments documents(Set<String> allowedHosts) {
+    return documents(allowedHosts, InetAddress::getAllByName);
+  }
+
+  private ClientDocuments documents(Set<String> allowedHosts, ClientDocuments.Resolver resolver) {
     return new ClientDocuments(
         vertx,
         new HttpClientOptions().setTrustOptions(certificate.trustOptions()),
         new OAuthConfig(allowedHosts),
-        clock);
+        clock,
+        resolver);
   }
 
   private JsonObject metadata() {
@@ -134,6 +144,72 @@ class ClientDocumentsTest {
   void aHostThatDoesNotAnswerIsNotWaitedFor() {
     behaviour = request -> {};
     refused("could not be fetched");
+  }
+
+  @Test
+  void aHostThatAnswersByDripsIsCutOff() throws Exception {
+    Promise<Void> closed = Promise.promise();
+    behaviour =
+        request -> {
+          request.connection().closeHandler(gone -> closed.tryComplete());
+          request.response().setChunked(true).write(" ");
+          vertx.setPeriodic(100, timer -> request.response().write(" "));
+        };
+    refused("could not be fetched");
+    await(closed.future().timeout(5, TimeUnit.SECONDS));
+  }
+
+  @Test
+  void ofAHostsAddressesOneThatIsNotPublicIsEnoughToRefuseIt() {
+    documents = documents(Set.of(), host -> addresses("192.0.32.8", "10.0.0.1"));
+    address = "https://app.example/client.json";
+    refused("not public");
+  }
+
+  @Test
+  void dnsRebindingTheConnectionGoesToTheAddressThatWasChecked() throws Exception {
+    AtomicInteger lookUps = new AtomicInteger();
+    documents =
+        documents(
+            Set.of("localhost"),
+            host -> addresses(lookUps.getAndIncrement() == 0 ? "127.0.0.1" : "192.0.2.1"));
+    await(documents.find(address));
+    assertEquals(1, lookUps.get());
+    assertEquals(1, fetched.get());
+  }
+
+  @Test
+  void nameServersThatHangHoldUpNothingElse() throws Exception {
+    CountDownLatch hanging = new CountDownLatch(1);
+    documents =
+        documents(
+            Set.of(),
+            host -> {
+              try {
+                hanging.await();
+              } catch (InterruptedException e) {
+                throw new UnknownHostException(host);
+              }
+              throw new UnknownHostException(host);
+            });
+    try {
+      for (int i = 0; i < 32; i++) {
+        documents.find("https://h" + i + ".example/client.json");
+      }
+      address = "https://app.example/client.json";
+      refused("too many");
+      assertEquals(7, await(vertx.executeBlocking(() -> 7)));
+    } finally {
+      hanging.countDown();
+    }
+  }
+
+  private static InetAddress[] addresses(String... literals) throws UnknownHostException {
+    InetAddress[] found = new InetAddress[literals.length];
+    for (int i = 0; i < literals.length; i++) {
+      found[i] = InetAddress.getByName(literals[i]);
+    }
+    return found;
   }
 
   @Test
