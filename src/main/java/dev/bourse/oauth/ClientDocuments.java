@@ -167,9 +167,10 @@ final class ClientDocuments {
 
   private static Future<Buffer> collect(HttpClientResponse response) {
     Promise<Buffer> collected = Promise.promise();
+    response.exceptionHandler(collected::tryFail);
     if (response.statusCode() != 200) {
-      response.request().reset();
       collected.fail(refused("its document is answered with status " + response.statusCode()));
+      response.request().reset();
       return collected.future();
     }
     Buffer body = Buffer.buffer();
@@ -182,7 +183,6 @@ final class ClientDocuments {
             body.appendBuffer(piece);
           }
         });
-    response.exceptionHandler(collected::tryFail);
     response.endHandler(end -> collected.tryComplete(body));
     return collected.future();
   }

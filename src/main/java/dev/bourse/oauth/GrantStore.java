@@ -84,12 +84,15 @@ final class GrantStore {
         refreshSha256);
   }
 
-  /** The grant goes on; fails the commit when it was revoked meanwhile. */
+  /** The grant goes on; fails the commit when it was revoked, or its member is away. */
   static Statement prolong(String grantId, long nowMillis, long idleUntilMillis) {
     return Statement.guarded(
         "revoked",
         "UPDATE oauth_grant SET begun_at = COALESCE(begun_at, CAST(? AS BIGINT)), idle_until = ?"
-            + " WHERE grant_id = ? AND revoked_at IS NULL",
+            + " WHERE grant_id = ? AND revoked_at IS NULL AND EXISTS (SELECT 1 FROM member m"
+            // Whoever came later by the same name allowed nothing.
+            + " WHERE m.org_id = oauth_grant.org_id AND m.username = oauth_grant.username"
+            + " AND m.suspended_at IS NULL AND m.created_at <= oauth_grant.created_at)",
         nowMillis,
         idleUntilMillis,
         grantId);

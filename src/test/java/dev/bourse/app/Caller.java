@@ -80,6 +80,11 @@ final class Caller {
     return fetch(method, path, BodyPublishers.noBody(), headers);
   }
 
+  /** Sends bytes and tells what came back; not held against the contract. */
+  HttpResponse<byte[]> fetch(String method, String path, byte[] body, String... headers) {
+    return fetch(method, path, BodyPublishers.ofByteArray(body), headers);
+  }
+
   private HttpResponse<byte[]> fetch(
       String method, String path, BodyPublisher body, String... headers) {
     try {

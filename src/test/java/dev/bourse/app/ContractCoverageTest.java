@@ -45,6 +45,8 @@ class ContractCoverageTest {
   private static final String FILE =
       "{\"title\":\"t\",\"filename\":\"f\",\"content_type\":\"text/plain\",\"bytes\":1,"
           + "\"visibility\":\"org\"}";
+  private static final String SERVER = "/.well-known/oauth-authorization-server";
+  private static final String RESOURCE = "/.well-known/oauth-protected-resource";
   private static final String SWAP = "{\"node\":\"192.0.2.1\",\"cluster\":\"acme-train\"}";
   private static final String BID =
       "{\"limit_price_per_gpu_hour\":2,\"expected_version\":0,\"cluster\":\"acme-k8s\"}";
@@ -253,10 +255,42 @@ class ContractCoverageTest {
           new Case("signOut", "/sign-out", null, List.of()),
           new Case("signOutEverywhere", "/sign-out/everywhere", null, List.of()),
           new Case("sendMcpMessage", "/mcp", "{}", List.of()),
-          new Case("endMcpSession", "/mcp", null, List.of()));
+          new Case("endMcpSession", "/mcp", null, List.of()),
+          new Case("readAuthorizationServer", SERVER, null, List.of()),
+          new Case("preflightAuthorizationServer", SERVER, null, List.of()),
+          new Case("readProtectedResource", RESOURCE, null, List.of()),
+          new Case("preflightProtectedResource", RESOURCE, null, List.of()),
+          new Case("readProtectedMcpResource", RESOURCE + "/mcp", null, List.of()),
+          new Case("preflightProtectedMcpResource", RESOURCE + "/mcp", null, List.of()),
+          new Case("readSigningKeys", "/oauth/jwks.json", null, List.of()),
+          new Case("preflightSigningKeys", "/oauth/jwks.json", null, List.of()),
+          new Case("showConsent", "/oauth/authorize", null, List.of()),
+          new Case("decideConsent", "/oauth/authorize", null, List.of()),
+          new Case("showDevice", "/device", null, List.of()),
+          new Case("decideDevice", "/device", null, List.of()),
+          new Case("issueOAuthToken", "/oauth/token", null, List.of()),
+          new Case("preflightOAuthToken", "/oauth/token", null, List.of()),
+          new Case("revokeOAuthToken", "/oauth/revoke", null, List.of()),
+          new Case("preflightOAuthRevocation", "/oauth/revoke", null, List.of()),
+          new Case("beginDeviceAuthorization", "/oauth/device_authorization", null, List.of()),
+          new Case("registerOAuthClient", "/oauth/register", null, List.of()),
+          new Case("preflightOAuthClient", "/oauth/register", null, List.of()));
 
   /** What other software calls with parameters of its own, which are left out. */
-  private static final Set<String> TOLERANT = Set.of("endProviderSignIn");
+  private static final Set<String> TOLERANT =
+      Set.of(
+          "readAuthorizationServer",
+          "readProtectedResource",
+          "readProtectedMcpResource",
+          "readSigningKeys",
+          "showConsent",
+          "decideConsent",
+          "showDevice",
+          "issueOAuthToken",
+          "revokeOAuthToken",
+          "beginDeviceAuthorization",
+          "registerOAuthClient",
+          "endProviderSignIn");
 
   /** What a member does in person and an organization's token may not. */
   private static final Set<String> MEMBERS_ONLY =
