@@ -22,15 +22,19 @@ const PHONE = { width: 320, height: 640 };
 
 const browser = await launch();
 
-/** A browser of one's own, with no cookies; `quiet` asserts that it has had nothing to complain about. */
+/** A browser of one's own, with no cookies; `quiet` shows that it has had nothing to complain about. */
 async function open() {
   const context = await browser.newContext({ viewport: DESK });
   const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
   const told = listen(page);
   return {
     page,
-    told,
-    quiet: (...expected) => assert.deepEqual(told(), expected, `at ${page.url()}`),
+    quiet: (status = undefined) => {
+      // The browser tells of a page that comes with a fault's status, such as a form that is shown again.
+      const rest = told().filter((one) => !(status && one.includes(`status of ${status} `)));
+      assert.deepEqual(rest, [], `at ${page.url()}`);
+    },
     close: () => context.close(),
   };
 }
@@ -100,15 +104,15 @@ function question(clientId, redirectUri) {
 }
 
 async function signInByLink() {
-  const { page, told, quiet, close } = await open();
+  const { page, quiet, close } = await open();
   await page.goto(`${service}/account`);
   await heading(page, "Sign in");
   await look(page, "sign-in");
-  await page.getByLabel("E-mail address").fill("alice@acme");
+  await page.getByLabel("E-mail address").fill(`${"a".repeat(65)}@acme.example`);
   await press(page, "Mail me a link");
   await page.getByRole("alert").waitFor();
   await look(page, "sign-in-fault");
-  assert(told().every((one) => one.includes("422")));
+  quiet(422);
   const known = mails(outbox);
   await page.getByLabel("E-mail address").fill(ALICE);
   await press(page, "Mail me a link");
@@ -127,7 +131,7 @@ async function signInByLink() {
   await page.goto(link);
   await heading(page, "This link does not work any more");
   await look(page, "sign-in-link-used");
-  assert(told().every((one) => one.includes("410")));
+  quiet(410);
   await page.goto(`${service}/account`);
   await press(page, "Sign out");
   await heading(page, "You are signed out");
@@ -212,7 +216,7 @@ async function tabTo(page, name) {
 async function device() {
   const asked = await post("/oauth/device_authorization", { client_id: "bourse-cli", scope: "capacity:read" });
   assert.equal(asked.status, 200);
-  const { page, told, quiet, close } = await open();
+  const { page, quiet, close } = await open();
   await page.goto(asked.body.verification_uri);
   await heading(page, "Sign in");
   const known = mails(outbox);
@@ -232,7 +236,7 @@ async function device() {
   await page.keyboard.press("Enter");
   await page.getByRole("alert").waitFor();
   await look(page, "device-fault");
-  assert(told().every((one) => one.includes("422")));
+  quiet(422);
   await tabTo(page, "Code");
   await page.keyboard.press("Control+a");
   // People write small letters and leave dashes out.
