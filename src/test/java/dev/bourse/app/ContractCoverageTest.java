@@ -242,6 +242,7 @@ class ContractCoverageTest {
           new Case("commitCheckpoint", FILES + "/ckp_1/commit", "{\"bytes\":1}", List.of()),
           new Case("putUpload", "/upload/unknown", null, List.of()),
           new Case("readStyle", "/pages/style.css", null, List.of()),
+          new Case("readIcon", "/pages/icon.svg", null, List.of()),
           new Case("showSignIn", "/sign-in", null, List.of()),
           new Case("requestSignInLink", "/sign-in", null, List.of()),
           new Case("showSignInSent", "/sign-in/sent", null, List.of()),
