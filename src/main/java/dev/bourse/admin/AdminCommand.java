@@ -1,6 +1,10 @@
 package dev.bourse.admin;
 
 import dev.bourse.edge.Contract;
+import dev.bourse.remote.Credential;
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -122,9 +126,9 @@ public final class AdminCommand {
   /**
    * The service meant, as the options, then the environment, then the data folder tell.
    *
-   * @throws Service.Refused when nothing tells a token
+   * @throws Refused when nothing tells a token
    */
-  Service service() throws Service.Refused {
+  Service service() throws Refused {
     JsonObject told = told();
     String address = first(url, environment.get("BOURSE_URL"), told.getString("base_url"));
     String token =
@@ -133,35 +137,40 @@ public final class AdminCommand {
             environment.get("BOURSE_OPERATOR_TOKEN"),
             told.getString("operator_token"));
     if (token == null) {
-      throw new Service.Refused(
+      throw new Refused(
           ExitCode.USAGE,
           "no operator's token: give --token-file, set BOURSE_OPERATOR_TOKEN, or name the service's"
               + " data folder with --data (there is no operator.json in "
               + data
               + ")");
     }
-    return new Service(address == null ? "http://localhost:8080" : address, token);
+    return new Service(
+        address == null ? "http://localhost:8080" : address,
+        Credential.of(
+            token,
+            "Give an operator's token in BOURSE_OPERATOR_TOKEN or a file with --token-file;"
+                + " the first one is in operator.json in the data folder"));
   }
 
-  private JsonObject told() throws Service.Refused {
+  private JsonObject told() throws Refused {
     Path file = data.resolve("operator.json");
     return Files.isReadable(file) ? new JsonObject(read(file)) : new JsonObject();
   }
 
-  private static String token(Path file) throws Service.Refused {
+  private static String token(Path file) throws Refused {
     String text = read(file).strip();
     String token = text.startsWith("{") ? new JsonObject(text).getString("operator_token") : text;
     if (token == null) {
-      throw new Service.Refused(ExitCode.USAGE, "--token-file: " + file + " has no operator_token");
+      throw new Refused(ExitCode.USAGE, "--token-file: " + file + " has no operator_token");
     }
     return token;
   }
 
-  private static String read(Path file) throws Service.Refused {
+  private static String read(Path file) throws Refused {
     try {
       return Files.readString(file);
     } catch (IOException e) {
-      throw new Service.Refused(ExitCode.USAGE, "cannot read " + file + ": " + e);
+      throw new Refused(ExitCode.USAGE, "cannot read " + file + ": " + e);
     }
   }
 

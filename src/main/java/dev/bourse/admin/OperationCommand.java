@@ -1,13 +1,15 @@
 package dev.bourse.admin;
 
 import dev.bourse.admin.RemoteOperation.Input;
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
+import dev.bourse.remote.Table;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.math.BigDecimal;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -139,12 +141,12 @@ final class OperationCommand implements Callable<Integer> {
       JsonObject body = body();
       Service service = admin.service();
       if (operation.givesBytes()) {
-        service.fetch(operation.method(), path(Optional.empty()), file());
+        FileTransfer.fetch(service, operation.method(), path(Optional.empty()), file());
       } else {
         print(follow(service, body), out, err);
       }
       return ExitCode.OK.code();
-    } catch (Service.Refused refused) {
+    } catch (Refused refused) {
       err.println(refused.getMessage());
       return refused.exitCode().code();
     } finally {
@@ -168,16 +170,20 @@ final class OperationCommand implements Callable<Integer> {
     return spec.findOption(FILE).getValue();
   }
 
-  private JsonObject answer(Service service, @Nullable JsonObject body) throws Service.Refused {
+  private JsonObject answer(Service service, @Nullable JsonObject body) throws Refused {
     String path = path(Optional.empty());
     return operation.sendsBytes()
-        ? service.send(
-            operation.method(), path, file(), spec.findOption(CONTENT_TYPE).<String>getValue())
+        ? FileTransfer.send(
+            service,
+            operation.method(),
+            path,
+            file(),
+            spec.findOption(CONTENT_TYPE).<String>getValue())
         : service.call(operation.method(), path, body);
   }
 
   /** Calls the operation; with {@code --all} as often as the list has pages. */
-  private JsonObject follow(Service service, @Nullable JsonObject body) throws Service.Refused {
+  private JsonObject follow(Service service, @Nullable JsonObject body) throws Refused {
     JsonObject answer = answer(service, body);
     Optional<String> list = listField(answer);
     if (!isGiven(ALL) || list.isEmpty()) {
@@ -187,7 +193,7 @@ final class OperationCommand implements Callable<Integer> {
     JsonObject page = answer;
     for (int pages = 1; page.getBoolean("more", false); pages++) {
       if (pages == MAX_PAGES) {
-        throw new Service.Refused(ExitCode.REFUSED, "the list has over " + MAX_PAGES + " pages");
+        throw new Refused(ExitCode.REFUSED, "the list has over " + MAX_PAGES + " pages");
       }
       page = service.call(operation.method(), path(Optional.of(lastKey(all))), body);
       all.addAll(page.getJsonArray(list.get()));
@@ -260,7 +266,7 @@ final class OperationCommand implements Callable<Integer> {
     for (int i = 0; i < operation.arguments().size(); i++) {
       path =
           path.replace(
-              '{' + operation.arguments().get(i).name() + '}', encoded(arguments().get(i)));
+              '{' + operation.arguments().get(i).name() + '}', Service.encoded(arguments().get(i)));
     }
     List<String> query = new ArrayList<>();
     for (Input input : operation.queries()) {
@@ -268,14 +274,10 @@ final class OperationCommand implements Callable<Integer> {
       boolean isCursor = cursor().filter(input.option()::equals).isPresent();
       String value = isCursor && after.isPresent() ? after.get() : (String) given;
       if (value != null) {
-        query.add(input.name() + '=' + encoded(value));
+        query.add(input.name() + '=' + Service.encoded(value));
       }
     }
     return query.isEmpty() ? path : path + '?' + String.join("&", query);
-  }
-
-  private static String encoded(String text) {
-    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
   private @Nullable JsonObject body() {

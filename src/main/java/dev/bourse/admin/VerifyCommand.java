@@ -1,9 +1,11 @@
 package dev.bourse.admin;
 
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
+import dev.bourse.remote.Table;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -55,7 +57,7 @@ final class VerifyCommand implements Callable<Integer> {
         whole &= verify(service, kind, out, err);
       }
       return (whole ? ExitCode.OK : ExitCode.NOT_WHOLE).code();
-    } catch (Service.Refused refused) {
+    } catch (Refused refused) {
       err.println(refused.getMessage());
       return refused.exitCode().code();
     } finally {
@@ -65,14 +67,12 @@ final class VerifyCommand implements Callable<Integer> {
   }
 
   private boolean verify(Service service, String kind, PrintWriter out, PrintWriter err)
-      throws Service.Refused {
+      throws Refused {
     String org = spec.positionalParameters().get(0).getValue();
     String path =
         operation
             .path()
-            .replace(
-                '{' + operation.arguments().get(0).name() + '}',
-                URLEncoder.encode(org, StandardCharsets.UTF_8).replace("+", "%20"));
+            .replace('{' + operation.arguments().get(0).name() + '}', Service.encoded(org));
     long batches = 0;
     long rows = 0;
     long purged = 0;

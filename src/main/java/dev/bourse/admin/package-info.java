@@ -5,8 +5,8 @@
  * noun, the first word of an operationId a verb, path parameters are arguments, query parameters
  * and body fields are options, descriptions are the help texts. So an operation added to the
  * contract is a command at once, and neither can drift from the other. {@link
- * dev.bourse.admin.AdminCommand} builds, {@link dev.bourse.admin.Service} calls, {@link
- * dev.bourse.admin.Table} prints; verifying a trail, which takes many calls, is the one command of
+ * dev.bourse.admin.AdminCommand} builds, {@link dev.bourse.remote.Service} calls, {@link
+ * dev.bourse.remote.Table} prints; verifying a trail, which takes many calls, is the one command of
  * its own ({@link dev.bourse.admin.VerifyCommand}).
  *
  * <p>Rejected: a class for each command (sixty of them that say what the contract says), and a

@@ -23,7 +23,7 @@ final class Billing {
   private Billing() {}
 
   /** Binds the operations; posting and holds go on until the service stops. */
-  static void start(
+  static BillingService start(
       Ground ground,
       Operations operations,
       Database database,
@@ -47,6 +47,7 @@ final class Billing {
       upkeep.start();
       ground.stops().push(upkeep::stop);
     }
+    return billing;
   }
 
   /** At least as long as a commit to a server may be under way. */

@@ -73,10 +73,10 @@ final class Checkpoints {
               CheckpointChanges changes = new CheckpointChanges(store, config.checkpoints(), clock);
               CheckpointService checkpoints = new CheckpointService(changes, store, clock, random);
               Landing landing = new Landing(changes, store, clock, random);
-              DirectUploadService direct =
-                  new DirectUploadService(checkpoints, landing, blobs, clock, random);
               UploadSessionService sessions =
                   new UploadSessionService(checkpoints, landing, store, blobs, clock);
+              DirectUploadService direct =
+                  new DirectUploadService(checkpoints, landing, sessions, blobs, clock, random);
               new PublicCheckpointRoutes(checkpoints).bind(operations);
               new CheckpointRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
               ContentService contents = new ContentService(blobs);

@@ -18,6 +18,7 @@ import dev.bourse.audit.SealService;
 import dev.bourse.audit.Sealer;
 import dev.bourse.audit.TrailRetention;
 import dev.bourse.audit.TrailStore;
+import dev.bourse.billing.BillingService;
 import dev.bourse.billing.LimitedSpending;
 import dev.bourse.capacity.ActivityRetention;
 import dev.bourse.capacity.ActivityStore;
@@ -219,7 +220,7 @@ final class Features {
     ground.stops().push(market::stop);
     Tenants tenants = bindTenants(running, market);
     bindOperators(running, market);
-    Billing.start(ground, operations, database, clusters, running);
+    BillingService billing = Billing.start(ground, operations, database, clusters, running);
     AuthorizationServer oauth =
         new AuthorizationServer(
             ground.vertx(),
@@ -256,7 +257,13 @@ final class Features {
                 McpServer.start(
                     ground,
                     database,
-                    new McpServer.Services(tenants.capacity(), tenants.org(), checkpoints),
+                    new McpServer.Services(
+                        tenants.capacity(),
+                        tenants.k8s(),
+                        market,
+                        billing,
+                        tenants.org(),
+                        checkpoints),
                     memberTokens,
                     baseUrl,
                     operations))
@@ -267,7 +274,7 @@ final class Features {
             });
   }
 
-  private record Tenants(CapacityService capacity, OrgService org) {}
+  private record Tenants(CapacityService capacity, K8sService k8s, OrgService org) {}
 
   /** What organizations' tokens call. */
   private Tenants bindTenants(ClusterOwners running, MarketService market) {
@@ -291,12 +298,13 @@ final class Features {
     new MarketRoutes(market).bind(operations);
     Previewing previews =
         new Previewing(clusters, capacity::terms, market::forecast, ground.clock());
-    new K8sRoutes(new K8sService(clusters, running, capacity::terms, previews)).bind(operations);
+    K8sService k8s = new K8sService(clusters, running, capacity::terms, previews);
+    new K8sRoutes(k8s).bind(operations);
     OrgService org =
         new OrgService(
             new OrgStore(database), new TrailStore(database), directory(), tokens, ground.clock());
     new OrgRoutes(org, ground.config().edge().requestsPerMinute()).bind(operations);
-    return new Tenants(capacity, org);
+    return new Tenants(capacity, k8s, org);
   }
 
   /** What operators call, but for what {@link OrgAdministration} binds. */

@@ -4,12 +4,16 @@ import dev.bourse.access.MemberTokens;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.access.ServiceSecrets;
+import dev.bourse.billing.BillingService;
 import dev.bourse.capacity.CapacityService;
 import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.edge.Dispatcher;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
+import dev.bourse.k8s.K8sService;
+import dev.bourse.market.MarketService;
 import dev.bourse.mcp.BidWriteTool;
+import dev.bourse.mcp.BillingReadTool;
 import dev.bourse.mcp.CapacityReadTool;
 import dev.bourse.mcp.CheckpointReadTool;
 import dev.bourse.mcp.CheckpointWriteTool;
@@ -17,6 +21,7 @@ import dev.bourse.mcp.ConfirmTokens;
 import dev.bourse.mcp.Grid;
 import dev.bourse.mcp.GridApiTool;
 import dev.bourse.mcp.HandshakeSessions;
+import dev.bourse.mcp.MarketReadTool;
 import dev.bourse.mcp.McpRoutes;
 import dev.bourse.mcp.McpService;
 import dev.bourse.mcp.McpStore;
@@ -43,7 +48,13 @@ final class McpServer {
   private static final long SWEEP_MILLIS = 600_000;
 
   /** The features that tools call. */
-  record Services(CapacityService capacity, OrgService org, CheckpointService checkpoints) {}
+  record Services(
+      CapacityService capacity,
+      K8sService k8s,
+      MarketService market,
+      BillingService billing,
+      OrgService org,
+      CheckpointService checkpoints) {}
 
   private final Ground ground;
   private final Services services;
@@ -126,8 +137,10 @@ final class McpServer {
   private List<Tool> tools(Edge edge) {
     List<Tool> tools = new ArrayList<>();
     tools.add(new WhoamiTool(services.org(), ground.config().edge().requestsPerMinute()));
-    tools.add(new CapacityReadTool(services.capacity()));
-    tools.add(new BidWriteTool(services.capacity(), confirms));
+    tools.add(new CapacityReadTool(services.capacity(), services.k8s()));
+    tools.add(new BidWriteTool(services.capacity(), services.k8s(), confirms));
+    tools.add(new MarketReadTool(services.market()));
+    tools.add(new BillingReadTool(services.billing()));
     if (services.checkpoints().config().enabled()) {
       tools.add(new CheckpointReadTool(services.checkpoints()));
       tools.add(new CheckpointWriteTool(services.checkpoints(), confirms));

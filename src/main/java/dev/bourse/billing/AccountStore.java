@@ -21,6 +21,9 @@ final class AccountStore {
 
   private static final String EVERYBODY = "usage";
 
+  /** What no limit is compared as; limits are never negative. */
+  private static final Long NO_LIMIT = -1L;
+
   private static final String STANDING =
       "SELECT o.org_id, o.retired_at, COALESCE(a.micros, 0),"
           + " COALESCE(b.posted_through, 0), COALESCE(p.through, 0), b.limit_micros,"
@@ -146,10 +149,15 @@ final class AccountStore {
   }
 
   /**
-   * Moves an organization's hold, unless somebody else has moved it first: then the commit fails
-   * with {@link #HOLD_GUARD}.
+   * Moves an organization's hold, unless somebody else has moved it first, money has moved or the
+   * limit has changed since: then the commit fails with {@link #HOLD_GUARD}. A payment must not be
+   * answered by the reclaim that it was to avert.
+   *
+   * @param seen what the move was decided upon
    */
-  static List<Statement> hold(String orgId, HoldState before, HoldState after) {
+  static List<Statement> hold(Standing seen, HoldState after) {
+    String orgId = seen.orgId();
+    HoldState before = seen.hold();
     return List.of(
         Statement.of(
             "INSERT INTO billing_org (org_id) VALUES (?) ON CONFLICT (org_id) DO NOTHING", orgId),
@@ -157,7 +165,8 @@ final class AccountStore {
             HOLD_GUARD,
             "UPDATE billing_org SET hold_stage = ?, hold_reason = ?, hold_since = ?,"
                 + " hold_enforced = ? WHERE org_id = ? AND hold_stage = ? AND hold_since = ?"
-                + " AND hold_enforced = ?",
+                + " AND hold_enforced = ? AND COALESCE(limit_micros, -1) = ? AND COALESCE("
+                + "(SELECT a.micros FROM ledger_account a WHERE a.account = ?), 0) = ?",
             after.stage().name(),
             after.reason() == null ? null : after.reason().label(),
             after.sinceMillis(),
@@ -165,7 +174,10 @@ final class AccountStore {
             orgId,
             before.stage().name(),
             before.sinceMillis(),
-            before.enforced()));
+            before.enforced(),
+            seen.limitMicros() == null ? NO_LIMIT : seen.limitMicros(),
+            Ledger.account(orgId),
+            seen.postedMicros()));
   }
 
   /** Fails a commit with {@link #HOLD_GUARD} unless this is an organization's hold. */

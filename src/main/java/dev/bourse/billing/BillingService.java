@@ -17,6 +17,9 @@ import java.util.TreeMap;
 
 /** What organizations read of their money. */
 public final class BillingService {
+  /** Items of a page unless a reader says. */
+  public static final int DEFAULT_LIMIT = 100;
+
   private final Positions positions;
   private final UsageStore usage;
   private final LedgerStore ledger;

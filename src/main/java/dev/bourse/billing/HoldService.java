@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 public final class HoldService {
   private static final Logger LOG = LoggerFactory.getLogger(HoldService.class);
 
-  /** How often one look is begun anew because somebody else moved the hold meanwhile. */
+  /** How often one look is begun anew because the hold or the money moved meanwhile. */
   private static final int CHECKS = 5;
 
   /** Actor of all that billing does by itself. */
@@ -93,6 +93,8 @@ public final class HoldService {
                   position ->
                       moved.add(
                           move(position)
+                              .recover(e -> again(e, position, CHECKS - 1))
+                              // Crowded out, it is looked at in the next round.
                               .recover(
                                   e ->
                                       isMoved(e)
@@ -110,12 +112,13 @@ public final class HoldService {
   private Future<Position> check(String orgId, int checksLeft) {
     return positions
         .get(orgId)
-        .compose(this::move)
-        .recover(
-            e ->
-                isMoved(e) && checksLeft > 1
-                    ? check(orgId, checksLeft - 1)
-                    : Future.failedFuture(e));
+        .compose(position -> move(position).recover(e -> again(e, position, checksLeft - 1)));
+  }
+
+  private Future<Position> again(Throwable e, Position position, int checksLeft) {
+    return isMoved(e) && checksLeft > 0
+        ? check(position.standing().orgId(), checksLeft)
+        : Future.failedFuture(e);
   }
 
   private Future<Position> move(Position position) {
@@ -133,7 +136,7 @@ public final class HoldService {
           ? Future.succeededFuture(position)
           : putOnClusters(standing.orgId(), before).map(position);
     }
-    List<Statement> statements = new ArrayList<>(AccountStore.hold(standing.orgId(), before, next));
+    List<Statement> statements = new ArrayList<>(AccountStore.hold(standing, next));
     statements.add(
         AuditStore.insert(
             new AuditRow(
@@ -162,7 +165,7 @@ public final class HoldService {
                     position.atMillis()));
   }
 
-  /** Whether somebody else has moved the hold first, and puts it on the clusters. */
+  /** Whether the hold, or what it was decided upon, has moved meanwhile. */
   private static boolean isMoved(Throwable e) {
     return e instanceof GuardFailed failed && failed.guard().equals(AccountStore.HOLD_GUARD);
   }

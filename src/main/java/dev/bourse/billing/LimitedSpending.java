@@ -1,5 +1,6 @@
 package dev.bourse.billing;
 
+import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.market.Allowance;
 import dev.bourse.market.Spending;
@@ -9,11 +10,13 @@ import java.time.Clock;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
  * What monthly limits leave to spend, read anew for each tick: a limit changed through another
- * process holds from the next tick on. Only buyers with a limit cost anything to read.
+ * process holds from the next tick on. Only those with a limit who want more than they hold cost
+ * anything to read.
  */
 public final class LimitedSpending implements Spending {
   private final AccountStore accounts;
@@ -30,23 +33,30 @@ public final class LimitedSpending implements Spending {
   }
 
   @Override
-  public Future<Allowance> readAllowance(Set<String> orgs, long nowMillis) {
+  public Future<Allowance> readAllowance(
+      Set<String> buyers, Optional<Cluster> instead, long nowMillis) {
     if (!clusters.switches().spendLimitEnforced()) {
       return Future.succeededFuture(Allowance.UNLIMITED);
     }
     return accounts
         .listLimited()
-        .map(limited -> limited.stream().filter(orgs::contains).toList())
-        .compose(positions::list)
-        .map(read -> allowance(read, nowMillis));
+        .compose(
+            limited ->
+                positions
+                    .list(limited.stream().filter(buyers::contains).toList())
+                    .map(read -> allowance(limited, read, instead, nowMillis)));
   }
 
-  private Allowance allowance(List<Position> read, long nowMillis) {
+  private Allowance allowance(
+      List<String> limited, List<Position> read, Optional<Cluster> instead, long nowMillis) {
     Map<String, Long> remaining = new HashMap<>();
+    limited.forEach(orgId -> remaining.put(orgId, 0L));
     for (Position position : read) {
       String orgId = position.standing().orgId();
-      Long left = position.remainingMicros(positions.committedMicros(orgId, nowMillis));
-      if (left != null) {
+      Long left = position.remainingMicros(positions.committedMicros(orgId, instead, nowMillis));
+      if (left == null) {
+        remaining.remove(orgId);
+      } else {
         remaining.put(orgId, left);
       }
     }

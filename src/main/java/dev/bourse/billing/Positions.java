@@ -12,11 +12,18 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Works out what organizations have, used and are committed to. */
 final class Positions {
   /** Organizations of one round of queries; each is a parameter of them. */
   static final int ORGS_PER_READ = 50;
+
+  /**
+   * Organizations of one round of queries before a tick, which waits for all rounds. Each is a
+   * parameter once or twice, and an engine takes more than 30,000 of them.
+   */
+  private static final int ORGS_PER_TICK_READ = 500;
 
   private final AccountStore accounts;
   private final UsageStore usage;
@@ -47,8 +54,8 @@ final class Positions {
   /** Of these organizations, as far as they exist. */
   Future<List<Position>> list(List<String> orgs) {
     Future<List<Position>> all = Future.succeededFuture(List.of());
-    for (int from = 0; from < orgs.size(); from += ORGS_PER_READ) {
-      List<String> some = orgs.subList(from, Math.min(orgs.size(), from + ORGS_PER_READ));
+    for (int from = 0; from < orgs.size(); from += ORGS_PER_TICK_READ) {
+      List<String> some = orgs.subList(from, Math.min(orgs.size(), from + ORGS_PER_TICK_READ));
       all = all.compose(before -> listSome(some).map(more -> joined(before, more)));
     }
     return all;
@@ -106,9 +113,20 @@ final class Positions {
 
   /** What an organization's nodes are committed to cost within this month. */
   long committedMicros(String orgId, long nowMillis) {
+    return committedMicros(orgId, Optional.empty(), nowMillis);
+  }
+
+  /**
+   * The same with a cluster as it would be.
+   *
+   * @param instead the cluster instead of as it stands; of any organization
+   */
+  long committedMicros(String orgId, Optional<Cluster> instead, long nowMillis) {
     List<SpendLimit.Holder> holders = new ArrayList<>();
     for (ClusterView view : clustersOf(orgId)) {
-      holders.add(new SpendLimit.Holder(view.cluster(), view.pool().gpusPerNode()));
+      Cluster cluster =
+          instead.filter(c -> c.name().equals(view.cluster().name())).orElse(view.cluster());
+      holders.add(new SpendLimit.Holder(cluster, view.pool().gpusPerNode()));
     }
     return SpendLimit.committedMicros(holders, protectionMillis, nowMillis);
   }

@@ -94,7 +94,7 @@ public final class ClusterView {
         .put("planned_release", plannedRelease)
         .put("nominations", nominations)
         .put("swaps", addresses(a -> a.isOpen() && a.isSwapping()))
-        .put("billing_hold", cluster.hold() == null ? null : hold(cluster.hold()))
+        .put("billing_hold", billingHold())
         .put("spend_limit_enforced", switches.spendLimitEnforced())
         .put("billing_hold_enforced", switches.billingHoldEnforced())
         .put("environment", environment());
@@ -139,7 +139,12 @@ public final class ClusterView {
         .put("protected_until", Times.rfc3339OrNull(a.protectedUntilMillis()));
   }
 
-  private JsonObject hold(Hold hold) {
+  /** The hold in force, as every surface shows it; null for none. */
+  public @Nullable JsonObject billingHold() {
+    Hold hold = cluster.hold();
+    if (hold == null) {
+      return null;
+    }
     boolean isGrace = hold.stage() == Hold.Stage.GRACE;
     JsonObject json =
         new JsonObject().put("state", isGrace ? "grace" : "hold").put("reason", hold.reason());

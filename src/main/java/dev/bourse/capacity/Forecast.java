@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param nodesWon declared nodes it would win beside those it holds: granted at the tick, or as
  *     soon as the node of a reclaim comes back
  * @param nodesGranted how many of those would be granted at the tick itself
- * @param nodesUnfilled declared nodes that would win nothing
+ * @param nodesUnfilled declared nodes that would win nothing, those that cannot be afforded too
  * @param lost ids of allocations that would be taken back
  * @param clearingCents the clearing price per GPU-hour; null when nothing would be seated
  * @param admissionCents the lowest ceiling that would take a node at the tick after; null when none

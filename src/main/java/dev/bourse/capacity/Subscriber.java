@@ -1,7 +1,7 @@
 package dev.bourse.capacity;
 
 import io.vertx.core.buffer.Buffer;
-import java.util.ArrayList;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -13,7 +13,7 @@ final class Subscriber {
 
   private final Executor loop;
   private final Consumer<Buffer> sink;
-  private final List<Update> pending = new ArrayList<>();
+  private final ArrayDeque<Update> pending = new ArrayDeque<>();
   private boolean isLive;
   private boolean overflowed;
   private boolean ended;
@@ -68,10 +68,13 @@ final class Subscriber {
     }
     if (isLive) {
       tell(update);
-    } else if (pending.size() < MAX_PENDING) {
-      pending.add(update);
     } else {
-      overflowed = true;
+      if (pending.size() == MAX_PENDING) {
+        // The newest stay: the state they tell must be the one that the client is left with.
+        pending.remove();
+        overflowed = true;
+      }
+      pending.add(update);
     }
   }
 
@@ -120,9 +123,9 @@ final class Subscriber {
     }
     sink.accept(first.appendBuffer(EventText.capacity(toldId, view)));
     isLive = true;
-    if (overflowed) {
-      Update last = pending.get(pending.size() - 1);
-      sink.accept(EventText.gap(last.lastId(), toldId));
+    Update next = pending.peek();
+    if (overflowed && next != null && next.afterId() > toldId) {
+      sink.accept(EventText.gap(next.afterId(), toldId));
     }
     pending.forEach(this::tell);
     pending.clear();

@@ -15,7 +15,7 @@ public interface ByteSource {
   /**
    * Hands the bytes over block by block, waiting while too many blocks are under way. Succeeds with
    * their number once all were taken; fails with the sink's failure, or when their sender left, and
-   * then too only once no block is under way.
+   * then too only once all that came is handed over and no block is under way.
    */
   Future<Long> read(int blockBytes, Sink sink);
 

@@ -116,7 +116,8 @@ public final class CheckpointService {
         new String[][] {
           {"title", facts.title()},
           {"description", facts.description()},
-          {"filename", facts.fileName()}
+          {"filename", facts.fileName()},
+          {"content_type", facts.contentType()}
         }) {
       Optional<SecretScan.Finding> found = Inspection.ofText(field[1]);
       if (found.isPresent()) {

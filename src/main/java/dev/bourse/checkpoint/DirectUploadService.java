@@ -1,6 +1,8 @@
 package dev.bourse.checkpoint;
 
 import dev.bourse.blob.BlobStore;
+import dev.bourse.blob.StorageBusy;
+import dev.bourse.blob.Upload;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
@@ -23,24 +25,29 @@ public final class DirectUploadService {
 
   private final CheckpointService checkpoints;
   private final Landing landing;
+  private final UploadSessionService sessions;
   private final BlobStore blobs;
   private final Clock clock;
   private final RandomGenerator random;
 
+  /**
+   * @param sessions they make room when too many uploads are open, and have their part of what one
+   *     owner may send at once
+   */
   public DirectUploadService(
       CheckpointService checkpoints,
       Landing landing,
+      UploadSessionService sessions,
       BlobStore blobs,
       Clock clock,
       RandomGenerator random) {
     this.checkpoints = checkpoints;
     this.landing = landing;
+    this.sessions = sessions;
     this.blobs = blobs;
     this.clock = clock;
     this.random = random;
   }
-
-  // Direct uploads.
 
   /**
    * Takes all bytes of a direct upload and publishes them; gives the item.
@@ -55,7 +62,7 @@ public final class DirectUploadService {
             item -> {
               Revision draft = directDraft(item);
               requireFit(draft.facts(), source);
-              return receive(publisher.actor(), item, draft, source);
+              return sessions.within(item, () -> receive(publisher.actor(), item, draft, source));
             })
         .compose(landed -> checkpoints.get(publisher.orgId(), id));
   }
@@ -99,13 +106,22 @@ public final class DirectUploadService {
         "the body has " + bytes + " bytes; " + facts.bytes() + " were announced");
   }
 
+  private Future<Upload> open(String name, Inspection inspection) {
+    return blobs
+        .open(name, inspection)
+        .recover(
+            e ->
+                e instanceof StorageBusy
+                    ? sessions.closeIdlest().compose(closed -> blobs.open(name, inspection))
+                    : Future.failedFuture(e));
+  }
+
   private Future<Checkpoint> receive(
       String actor, Checkpoint item, Revision draft, ByteSource source) {
     String name =
         BlobName.directUpload(item.id(), draft.number(), Ids.base62(random, ATTEMPT_CHARACTERS));
     Inspection inspection = new Inspection(draft.facts().fileName());
-    return blobs
-        .open(name, inspection)
+    return open(name, inspection)
         .compose(
             upload ->
                 source

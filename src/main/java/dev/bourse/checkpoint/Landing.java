@@ -41,7 +41,7 @@ public final class Landing {
       String actor, Checkpoint item, Revision draft, String sha256, List<String> findings) {
     String reviewId = Ids.next("rev", random);
     return changes.change(
-        () -> current(item),
+        () -> current(item).compose(now -> placed(now, draft.facts().fileName())),
         now -> now.landed(draft.number(), sha256, reviewId, findings, clock.millis()),
         after ->
             List.of(
@@ -53,6 +53,22 @@ public final class Landing {
                         + " sha256="
                         + sha256
                         + (after.needsReview() ? " review=" + reviewId : ""))));
+  }
+
+  /** The item, which moves to the place of this name; another may have come there meanwhile. */
+  private Future<Checkpoint> placed(Checkpoint item, String fileName) {
+    if (item.fileName().equals(fileName)) {
+      return Future.succeededFuture(item);
+    }
+    return store
+        .findPlaced(item.orgId(), item.visibility(), fileName)
+        .map(
+            there -> {
+              if (there.isPresent()) {
+                throw Replace.taken(there.get());
+              }
+              return item;
+            });
   }
 
   private Future<Checkpoint> current(Checkpoint item) {

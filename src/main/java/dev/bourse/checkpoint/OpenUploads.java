@@ -45,6 +45,10 @@ final class OpenUploads {
     Optional<Opened> opened = Optional.empty();
     boolean busy = true;
     long idleSinceMillis;
+
+    boolean isOf(Opened one) {
+      return opened.filter(one::equals).isPresent();
+    }
   }
 
   /**
@@ -105,7 +109,8 @@ final class OpenUploads {
   /** The request is done; the upload stays open for the next. */
   synchronized void giveBack(Opened opened) {
     Held known = held.get(opened.name());
-    if (known != null) {
+    // After a failed end the name may be another request's already.
+    if (known != null && known.isOf(opened)) {
       known.busy = false;
       known.idleSinceMillis = clock.millis();
     }
@@ -113,14 +118,22 @@ final class OpenUploads {
 
   /** The request is done, and the upload closed: what was seen of it is of no more use. */
   Future<Void> close(Opened opened) {
-    return opened.upload().release().onComplete(released -> forget(opened.name()));
+    return opened.upload().release().onComplete(released -> forget(opened));
+  }
+
+  private synchronized void forget(Opened opened) {
+    Held known = held.get(opened.name());
+    if (known != null && known.isOf(opened)) {
+      held.remove(opened.name());
+    }
   }
 
   private synchronized void forget(String name) {
     held.remove(name);
   }
 
-  private Future<Void> closeIdlest() {
+  /** Makes room for another upload, when one has no request now. */
+  Future<Void> closeIdlest() {
     return closeIdle(1, Long.MAX_VALUE);
   }
 

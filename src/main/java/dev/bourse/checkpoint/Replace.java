@@ -64,7 +64,8 @@ public record Replace(Mode mode, String id) {
     return atPlace;
   }
 
-  private static ApiError taken(Checkpoint there) {
+  /** What a file meets whose place another item has. */
+  static ApiError taken(Checkpoint there) {
     return Refusal.EXISTS.of(
         "checkpoint "
             + there.id()

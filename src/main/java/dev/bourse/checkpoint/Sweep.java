@@ -2,6 +2,8 @@ package dev.bourse.checkpoint;
 
 import dev.bourse.blob.BlobStore;
 import dev.bourse.core.Page;
+import dev.bourse.store.GuardFailed;
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.time.Instant;
@@ -13,6 +15,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Deletes what is of no more use: announcements whose bytes did not come in time, items of retired
@@ -42,6 +45,9 @@ public final class Sweep {
   private String lastUpload = "";
   private String lastBlob = "";
 
+  /** Why something of this run was left to the next; nothing else is held up by it. */
+  private @Nullable Throwable trouble;
+
   public Sweep(CheckpointChanges changes, CheckpointStore store, BlobStore blobs, Clock clock) {
     this.changes = changes;
     this.store = store;
@@ -49,15 +55,23 @@ public final class Sweep {
     this.clock = clock;
   }
 
-  /** One run; tells how many rows and files it was about. Runs must not overlap. */
+  /**
+   * One run; tells how many rows and files it was about. Runs must not overlap. Fails when
+   * something could not be done and nothing else was left to do.
+   */
   public Future<Integer> run() {
+    trouble = null;
     return expire()
         .compose(expired -> forget().map(expired::plus))
         .compose(done -> removeRetired().map(done::plus))
         .compose(done -> deleteGarbage().map(done::plus))
         .compose(done -> deleteOrphanUploads().map(done::plus))
         .compose(done -> deleteOrphanBlobs().map(done::plus))
-        .map(Done::count);
+        .compose(
+            done ->
+                done.count == 0 && trouble != null
+                    ? Future.failedFuture(trouble)
+                    : Future.succeededFuture(done.count));
   }
 
   /** How much was done. */
@@ -87,27 +101,30 @@ public final class Sweep {
   private Future<Done> removeRetired() {
     return store
         .listOfRetired(ROWS)
-        .compose(items -> each(items, item -> changes.remove(OFFBOARD, item).otherwiseEmpty()));
+        .compose(items -> each(items, item -> changes.remove(OFFBOARD, item)));
   }
 
-  /** An item that changed meanwhile is left to the next run. */
   private Future<Void> commit(Move move) {
-    return changes.commit(move, List.of()).otherwiseEmpty();
+    return changes.commit(move, List.of());
   }
 
   private Future<Done> deleteGarbage() {
     return store
         .listGarbage(clock.millis() - changes.config().graceMillis(), ROWS)
         .compose(
-            garbage ->
-                each(
-                        garbage,
-                        one -> one.isBlob() ? blobs.delete(one.name()) : blobs.abandon(one.name()))
-                    .compose(
-                        done ->
-                            garbage.isEmpty()
-                                ? Future.succeededFuture(done)
-                                : store.forget(garbage).map(done)));
+            garbage -> {
+              List<CheckpointStore.Garbage> deleted = new ArrayList<>();
+              return each(garbage, one -> delete(one).onSuccess(done -> deleted.add(one)))
+                  .compose(
+                      done ->
+                          deleted.isEmpty()
+                              ? Future.succeededFuture(done)
+                              : store.forget(deleted).map(done));
+            });
+  }
+
+  private Future<Void> delete(CheckpointStore.Garbage garbage) {
+    return garbage.isBlob() ? blobs.delete(garbage.name()) : blobs.abandon(garbage.name());
   }
 
   private Future<Done> deleteOrphanUploads() {
@@ -181,12 +198,25 @@ public final class Sweep {
         .anyMatch(name::equals);
   }
 
-  /** One after the other: the sweep is in nobody's way. */
-  private static <T> Future<Done> each(List<T> all, Function<T, Future<Void>> work) {
-    Future<Void> done = Future.succeededFuture();
+  /**
+   * One after the other: the sweep is in nobody's way. What fails is left to the next run, as is an
+   * item that changed meanwhile.
+   */
+  private <T> Future<Done> each(List<T> all, Function<T, Future<Void>> work) {
+    Future<Done> done = Future.succeededFuture(new Done(0));
     for (T one : all) {
-      done = done.compose(before -> work.apply(one));
+      done = done.compose(before -> work.apply(one).transform(tried -> counted(before, tried)));
     }
-    return done.map(new Done(all.size()));
+    return done;
+  }
+
+  private Future<Done> counted(Done before, AsyncResult<Void> tried) {
+    if (tried.succeeded()) {
+      return Future.succeededFuture(before.plus(new Done(1)));
+    }
+    if (!(tried.cause() instanceof GuardFailed)) {
+      trouble = tried.cause();
+    }
+    return Future.succeededFuture(before);
   }
 }

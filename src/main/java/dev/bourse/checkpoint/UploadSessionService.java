@@ -9,6 +9,7 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,7 @@ public final class UploadSessionService {
   private final CheckpointStore store;
   private final BlobStore blobs;
   private final OpenUploads open;
+  private final UploadShares shares = new UploadShares();
   private final Clock clock;
 
   public UploadSessionService(
@@ -40,6 +42,11 @@ public final class UploadSessionService {
   /** Closes uploads whose clients have paused. */
   public Future<Void> closeIdle() {
     return open.closeIdle();
+  }
+
+  /** Makes room for another upload: sessions between two requests hold what a request needs. */
+  Future<Void> closeIdlest() {
+    return open.closeIdlest();
   }
 
   /**
@@ -86,8 +93,13 @@ public final class UploadSessionService {
                                   new Progress(item, draft, draft.facts().bytes()))
                               : range.isQuery()
                                   ? progress(item, draft)
-                                  : resume(item, draft, range, source));
+                                  : within(item, () -> resume(item, draft, range, source)));
             });
+  }
+
+  /** Work that takes bytes of an item, within its owner's share of what may be sent at once. */
+  <T> Future<T> within(Checkpoint item, Supplier<Future<T>> work) {
+    return shares.within(item.orgId(), work);
   }
 
   private static ApiError noSession() {

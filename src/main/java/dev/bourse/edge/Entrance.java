@@ -42,7 +42,7 @@ final class Entrance {
         return;
       }
       Caller caller = caller(exchange, endpoint);
-      exchange.authenticate(caller);
+      exchange.received().authenticate(caller);
       SharedBudgets shared = edge.sharedBudgets();
       if (shared == null) {
         admit(exchange, endpoint, caller, edge.tokenBudgets().spend(caller.budgetKey()));
@@ -79,7 +79,7 @@ final class Entrance {
       return;
     }
     // Until then nobody takes the bytes of a body that arrives.
-    boolean sendsBody = exchange.announcesBody();
+    boolean sendsBody = exchange.received().hasUnread();
     if (sendsBody) {
       exchange.request().pause();
     }
@@ -94,7 +94,8 @@ final class Entrance {
                   } catch (RuntimeException e) {
                     exchange.fail(e);
                   } finally {
-                    if (sendsBody) {
+                    // Bytes wait on until the operation is ready for them.
+                    if (sendsBody && !exchange.received().awaitsBytes()) {
                       exchange.request().resume();
                     }
                   }
@@ -103,7 +104,7 @@ final class Entrance {
 
   private void admit(
       Exchange exchange, Endpoint endpoint, Caller caller, @Nullable ConsumptionProbe probe) {
-    exchange.budget(probe);
+    exchange.received().budget(probe);
     Scope scope = endpoint.scope(caller.scheme());
     if (scope != null && !caller.may(scope)) {
       throw ApiError.of(ErrorCode.FORBIDDEN, "the token lacks the scope " + scope.label());
@@ -126,9 +127,9 @@ final class Entrance {
           ErrorCode.NOT_ACCEPTABLE,
           "Accept excludes all there is: " + String.join(", ", endpoint.mediaTypes()));
     }
-    exchange.negotiated(mediaType);
+    exchange.received().negotiated(mediaType);
     if (endpoint.takesBytes()) {
-      exchange.expectBytes();
+      exchange.received().expectBytes();
       perform(exchange, endpoint, null);
     } else if (endpoint.body() == null) {
       perform(exchange, endpoint, null);
@@ -144,7 +145,7 @@ final class Entrance {
     if (isForm) {
       maxBytes = Math.min(maxBytes, Form.MAX_BYTES);
     }
-    if (!exchange.announcesBody()) {
+    if (!exchange.received().hasUnread()) {
       throw missingBody(isForm);
     }
     String contentType = request.getHeader(HttpHeaders.CONTENT_TYPE);
@@ -158,24 +159,26 @@ final class Entrance {
               + expected);
     }
     if (Headers.isLonger(request.getHeader(HttpHeaders.CONTENT_LENGTH), maxBytes)) {
-      throw Exchange.tooLarge(maxBytes);
+      throw Received.tooLarge(maxBytes);
     }
     if ("100-continue".equalsIgnoreCase(request.getHeader(HttpHeaders.EXPECT))) {
       request.response().writeContinue();
     }
-    exchange.readBody(
-        maxBytes,
-        () -> {
-          try {
-            perform(exchange, endpoint, body(exchange, endpoint));
-          } catch (RuntimeException e) {
-            exchange.fail(e);
-          }
-        });
+    exchange
+        .received()
+        .readBody(
+            exchange,
+            maxBytes,
+            bytes -> {
+              try {
+                perform(exchange, endpoint, body(bytes, endpoint));
+              } catch (RuntimeException e) {
+                exchange.fail(e);
+              }
+            });
   }
 
-  private static JsonObject body(Exchange exchange, Endpoint endpoint) {
-    byte[] bytes = exchange.collected();
+  private static JsonObject body(byte[] bytes, Endpoint endpoint) {
     if (bytes.length == 0) {
       throw missingBody(endpoint.takesForm());
     }
@@ -202,8 +205,8 @@ final class Entrance {
     if (shape != null) {
       shape.check("", body);
     }
-    exchange.input(parameters, body);
-    Future<Answer> future = endpoint.operation().handle(exchange);
+    exchange.received().input(parameters, body);
+    Future<Answer> future = endpoint.operation().handle(exchange.received());
     if (future.isComplete()) {
       conclude(exchange, future);
     } else {

@@ -1,29 +1,26 @@
 package dev.bourse.edge;
 
-import dev.bourse.access.Caller;
-import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import io.github.bucket4j.ConsumptionProbe;
-import io.vertx.core.Future;
 import io.vertx.core.MultiMap;
-import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
-import io.vertx.core.json.JsonObject;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One request and its answer, on the event loop of its connection. */
-final class Exchange implements Call {
+/**
+ * One request and its answer, on the event loop of its connection: what is sent, once, whatever the
+ * request comes to. What was read of it is {@link Received}.
+ */
+final class Exchange {
   private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
 
   static final CharSequence JSON_TYPE = HttpHeaders.createOptimized("application/json");
@@ -55,14 +52,8 @@ final class Exchange implements Call {
   private final String id;
   private final long enteredNanos;
   private final Connections.Link link;
+  private final Received received;
   private @Nullable Endpoint endpoint;
-  private @Nullable Caller caller;
-  private String mediaType = Endpoint.JSON;
-  private @Nullable ConsumptionProbe budget;
-  private Map<String, Object> parameters = Map.of();
-  private @Nullable JsonObject body;
-  private @Nullable InboundBody inbound;
-  private boolean unread;
   private boolean done;
   private boolean counted;
 
@@ -76,24 +67,14 @@ final class Exchange implements Call {
     this.request = request;
     this.id = id;
     this.enteredNanos = enteredNanos;
-    this.unread = announcesBody(request);
     this.link = link;
+    this.received = new Received(request, loop, link);
     loop.connections().entered(link, this);
     loop.metrics().entered();
   }
 
-  private static boolean announcesBody(HttpServerRequest request) {
-    MultiMap headers = request.headers();
-    String length = headers.get(HttpHeaders.CONTENT_LENGTH);
-    return length == null ? headers.contains(HttpHeaders.TRANSFER_ENCODING) : !length.equals("0");
-  }
-
   HttpServerRequest request() {
     return request;
-  }
-
-  boolean announcesBody() {
-    return unread;
   }
 
   /** Whether it is answered, or its client gone. */
@@ -105,74 +86,13 @@ final class Exchange implements Call {
     endpoint = reached;
   }
 
-  void authenticate(Caller authenticated) {
-    caller = authenticated;
-  }
-
-  void negotiated(String chosen) {
-    mediaType = chosen;
-  }
-
-  void budget(@Nullable ConsumptionProbe probe) {
-    budget = probe;
-  }
-
-  void input(Map<String, Object> read, @Nullable JsonObject sent) {
-    parameters = read;
-    body = sent;
-  }
-
-  /** Collects the body, then goes on; refuses one that is too long or comes too slowly. */
-  void readBody(int maxBytes, Runnable then) {
-    Buffer collected = Buffer.buffer();
-    loop.connections().bodyBegins(link);
-    request.handler(
-        piece -> {
-          if (done) {
-            return;
-          }
-          if (collected.length() + piece.length() > maxBytes) {
-            fail(tooLarge(maxBytes));
-            return;
-          }
-          loop.connections().bodyGrows(link, piece.length());
-          collected.appendBuffer(piece);
-        });
-    request.endHandler(
-        end -> {
-          unread = false;
-          if (!done) {
-            loop.connections().bodyEnds(link);
-            collectedBody = collected;
-            then.run();
-          }
-        });
-  }
-
-  /** The body is bytes, which the operation reads when it is ready for them. */
-  void expectBytes() {
-    inbound = new InboundBody(request, loop, link, () -> unread = false);
-  }
-
-  private void breakInbound() {
-    if (inbound != null) {
-      inbound.broken();
-    }
-  }
-
-  private @Nullable Buffer collectedBody;
-
-  /** The bytes that {@link #readBody} collected. */
-  byte[] collected() {
-    return collectedBody == null ? new byte[0] : collectedBody.getBytes();
-  }
-
-  static ApiError tooLarge(int maxBytes) {
-    return ApiError.of(ErrorCode.TOO_LARGE, "the body is over " + maxBytes + " bytes");
+  /** What is known of the request by now. */
+  Received received() {
+    return received;
   }
 
   void bodyTooSlow() {
-    breakInbound();
+    received.breakOff();
     fail(ApiError.of(ErrorCode.REQUEST_TIMEOUT, "the body comes too slowly"));
   }
 
@@ -187,8 +107,7 @@ final class Exchange implements Call {
     } else if (answer instanceof Answer.Page page) {
       answer(page);
     } else if (answer instanceof Answer.Events events) {
-      String token = caller == null ? "" : caller.budgetKey();
-      new EventSender(this, loop, link, events.source(), token).begin();
+      new EventSender(this, loop, link, events.source(), received.budgetKey()).begin();
     } else if (answer instanceof Answer.Empty empty) {
       HttpServerResponse response = beginAnswer(empty.status());
       if (response != null) {
@@ -250,7 +169,7 @@ final class Exchange implements Call {
       response
           .headers()
           .add(HttpHeaders.CACHE_CONTROL, NO_STORE)
-          .add(HttpHeaders.CONTENT_TYPE, mediaType);
+          .add(HttpHeaders.CONTENT_TYPE, received.mediaType());
     }
     return response;
   }
@@ -366,7 +285,7 @@ final class Exchange implements Call {
           .add(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN, ANY)
           .add(HttpHeaders.ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
     }
-    ConsumptionProbe probe = budget;
+    ConsumptionProbe probe = received.budget();
     if (probe != null) {
       headers.add(RATE_LIMIT, rateLimit(probe)).add(RATE_LIMIT_POLICY, loop.rateLimitPolicy());
     }
@@ -383,8 +302,8 @@ final class Exchange implements Call {
   void end(HttpServerResponse response, @Nullable Buffer content) {
     settle(response.getStatusCode());
     // A body that nobody asked for may have ended while the operation was at work.
-    if (unread && !request.isEnded()) {
-      if (inbound != null) {
+    if (received.hasUnread() && !request.isEnded()) {
+      if (received.awaitsBytes()) {
         request.resume();
       }
       response.headers().add(HttpHeaders.CONNECTION, CLOSE);
@@ -427,7 +346,7 @@ final class Exchange implements Call {
 
   /** The client is gone; an answer that comes later is dropped. */
   void abandon() {
-    breakInbound();
+    received.breakOff();
     if (!done) {
       done = true;
       loop.metrics().left();
@@ -436,97 +355,5 @@ final class Exchange implements Call {
 
   boolean isRead() {
     return HttpMethod.GET.equals(request.method()) || HttpMethod.HEAD.equals(request.method());
-  }
-
-  @Override
-  public Principal principal() {
-    if (caller instanceof Principal principal) {
-      return principal;
-    }
-    throw new IllegalStateException("this operation does not demand " + Principal.SCHEME);
-  }
-
-  @Override
-  public Operator operator() {
-    if (caller instanceof Operator operator) {
-      return operator;
-    }
-    throw new IllegalStateException("this operation does not demand " + Operator.SCHEME);
-  }
-
-  @Override
-  public Inbound bytes() {
-    if (inbound == null) {
-      throw new IllegalStateException("this operation takes no bytes");
-    }
-    return inbound;
-  }
-
-  @Override
-  public Optional<String> header(String name) {
-    return Optional.ofNullable(request.getHeader(name));
-  }
-
-  @Override
-  public Optional<String> cookie(String name) {
-    return Cookies.find(request.headers(), name);
-  }
-
-  @Override
-  public String clientKey() {
-    return loop.clientKey(request);
-  }
-
-  @Override
-  public Future<Void> admit(Caller admitted) {
-    caller = admitted;
-    Promise<Void> answer = Promise.promise();
-    loop.spend(admitted)
-        .onComplete(
-            spent ->
-                loop.later(
-                    () -> {
-                      budget = spent.result();
-                      if (budget != null && !budget.isConsumed()) {
-                        answer.fail(loop.refusal(budget));
-                      } else {
-                        answer.complete();
-                      }
-                    }));
-    return answer.future();
-  }
-
-  @Override
-  public String mediaType() {
-    return mediaType;
-  }
-
-  @Override
-  public String text(String parameter) {
-    return findText(parameter)
-        .orElseThrow(() -> new IllegalArgumentException("no parameter " + parameter));
-  }
-
-  @Override
-  public Optional<String> findText(String parameter) {
-    return Optional.ofNullable((String) parameters.get(parameter));
-  }
-
-  @Override
-  public Optional<Long> findInteger(String parameter) {
-    return Optional.ofNullable((Long) parameters.get(parameter));
-  }
-
-  @Override
-  public Optional<Double> findNumber(String parameter) {
-    return Optional.ofNullable((Double) parameters.get(parameter));
-  }
-
-  @Override
-  public JsonObject body() {
-    if (body == null) {
-      throw new IllegalStateException("this operation takes no body");
-    }
-    return body;
   }
 }

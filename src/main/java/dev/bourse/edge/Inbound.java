@@ -43,14 +43,14 @@ public interface Inbound {
               "Content-Type is " + Text.shown(type) + "; expected " + Endpoint.JSON));
     }
     if (length().orElse(0) > maxBytes) {
-      return Future.failedFuture(Exchange.tooLarge(maxBytes));
+      return Future.failedFuture(Received.tooLarge(maxBytes));
     }
     ByteArrayOutputStream collected = new ByteArrayOutputStream();
     return read(
             JSON_BLOCK_BYTES,
             (bytes, from, to) -> {
               if (collected.size() + to - from > maxBytes) {
-                return Future.failedFuture(Exchange.tooLarge(maxBytes));
+                return Future.failedFuture(Received.tooLarge(maxBytes));
               }
               collected.write(bytes, from, to - from);
               return Future.succeededFuture();

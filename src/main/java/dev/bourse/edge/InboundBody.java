@@ -152,7 +152,13 @@ final class InboundBody implements Inbound {
   /** No more of it will come: the client is gone, or was too slow. */
   void broken() {
     if (!isEnded && failure == null) {
-      failure = new ClientGone();
+      if (filled > 0 && waiting < MAX_WAITING) {
+        // What has arrived is kept, by those who can go on from there.
+        handOver();
+      }
+      if (failure == null) {
+        failure = new ClientGone();
+      }
       settle();
     }
   }

@@ -5,12 +5,12 @@
  * <p>A feature binds an {@link dev.bourse.edge.Operation} to each operationId of its contract; all
  * else about HTTP stays here. {@link dev.bourse.edge.Edge} puts the parts together and refuses to
  * when contracts and handlers do not fit. A request passes {@code EdgeLoop} to its route and {@code
- * Entrance} to its operation; what it holds while it is served is its {@code Exchange}; {@code
- * Connections} ends what keeps us waiting. Bodies that are bytes come in block by block ({@link
- * dev.bourse.edge.Inbound}), long answers go out piece by piece ({@link dev.bourse.edge.Pieces}) or
- * as stored bytes ({@link dev.bourse.edge.Bytes}), so that memory does not grow with either.
- * Streams of events ({@link dev.bourse.edge.EventSource}) stay open; what waits for a client is
- * bounded, and whoever does not take it is dropped.
+ * Entrance} to its operation; what was read of it is {@code Received}, what is sent its {@code
+ * Exchange}; {@code Connections} ends what keeps us waiting. Bodies that are bytes come in block by
+ * block ({@link dev.bourse.edge.Inbound}), long answers go out piece by piece ({@link
+ * dev.bourse.edge.Pieces}) or as stored bytes ({@link dev.bourse.edge.Bytes}), so that memory does
+ * not grow with either. Streams of events ({@link dev.bourse.edge.EventSource}) stay open; what
+ * waits for a client is bounded, and whoever does not take it is dropped.
  *
  * <p>What a token may spend is counted by {@code Budgets}, or, for several processes, by {@link
  * dev.bourse.edge.SharedBudgets} on a Redis server: the same bucket4j over Lettuce, the client that

@@ -13,6 +13,7 @@ import dev.bourse.capacity.Previewing;
 import dev.bourse.capacity.Quote;
 import dev.bourse.capacity.Terms;
 import dev.bourse.core.Page;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.math.BigDecimal;
 import java.util.List;
@@ -92,12 +93,22 @@ public final class K8sService {
    * no ssh key is demanded.
    */
   public Future<Seen> writeBid(Principal caller, Bid bid) {
+    return writeBid(caller, bid, List.of());
+  }
+
+  /**
+   * Bids in one commit with statements that must hold; answers the state after it.
+   *
+   * <p>Fails as {@link dev.bourse.store.Database#commit} does when one of them does not hold.
+   */
+  public Future<Seen> writeBid(Principal caller, Bid bid, List<Statement> fences) {
     String name = access.resolve(caller, bid.cluster()).cluster().name();
     return owners
         .submit(
             name,
             (cluster, now) ->
-                Capacity.declare(cluster, order(caller, bid, cluster), terms.apply(cluster), now))
+                Capacity.declare(cluster, order(caller, bid, cluster), terms.apply(cluster), now),
+            fences)
         .map(cluster -> readCluster(caller, Optional.of(name)));
   }
 
@@ -119,7 +130,8 @@ public final class K8sService {
         bid.expectedVersion());
   }
 
-  private Seen seen(ClusterView view) {
+  /** A cluster, as it is or would be, beside what its pool's market last published. */
+  public Seen seen(ClusterView view) {
     return new Seen(view, clusters.findQuote(view.pool().name()));
   }
 }

@@ -38,7 +38,11 @@ public final class K8sText {
   public static JsonObject cluster(K8sService.Seen seen) {
     JsonArray nodes = new JsonArray();
     seen.view().cluster().allocations().forEach(a -> nodes.add(node(a)));
-    return summary(seen).put("pool", pool(seen)).put("bid", terms(seen)).put("nodes", nodes);
+    return summary(seen)
+        .put("pool", pool(seen))
+        .put("bid", terms(seen))
+        .put("billing_hold", seen.view().billingHold())
+        .put("nodes", nodes);
   }
 
   /** A cluster's bid. */
@@ -48,6 +52,7 @@ public final class K8sText {
         .put("version", seen.view().cluster().version())
         .put("gpus_per_node", seen.view().pool().gpusPerNode())
         .put("bid", terms(seen))
+        .put("billing_hold", seen.view().billingHold())
         .put("pool", pool(seen));
   }
 

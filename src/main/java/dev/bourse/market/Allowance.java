@@ -24,16 +24,17 @@ public record Allowance(Map<String, Long> remainingMicros, long windowMillis) {
   }
 
   /**
-   * How many slots, beyond those they hold, clusters can afford to bid for; who has no limit is
-   * absent. Clusters of one organization share what it has left: the highest ceiling first, for
-   * that one can win where the others do not.
+   * How many slots, beyond those they hold, clusters can afford to bid for; who has no limit, or
+   * could not win a node anyway, is absent. Clusters of one organization share what it has left:
+   * the highest ceiling first, for that one can win where the others do not.
    */
   Map<String, Integer> affordable(Collection<Cluster> clusters, int gpusPerNode) {
     if (remainingMicros.isEmpty()) {
       return Map.of();
     }
     List<Cluster> limited = new ArrayList<>(clusters);
-    limited.removeIf(cluster -> !remainingMicros.containsKey(cluster.orgId()));
+    limited.removeIf(
+        cluster -> !remainingMicros.containsKey(cluster.orgId()) || !buys(cluster, gpusPerNode));
     limited.sort(
         Comparator.comparingLong(Cluster::ceilingCents).reversed().thenComparing(Cluster::name));
     Map<String, Long> left = new HashMap<>(remainingMicros);
@@ -47,5 +48,12 @@ public record Allowance(Map<String, Long> remainingMicros, long windowMillis) {
       left.put(cluster.orgId(), micros - bought * cost);
     }
     return slots;
+  }
+
+  /**
+   * Whether a cluster wants more than it holds and nothing but its bid keeps it from winning it.
+   */
+  static boolean buys(Cluster cluster, int gpusPerNode) {
+    return Tick.entry(cluster) == Bidder.Entry.OPEN && cluster.pending(gpusPerNode) > 0;
   }
 }

@@ -35,6 +35,9 @@ public final class MarketService {
   /** Each may clear a whole pool, for tens of milliseconds of a core in the largest ones. */
   private static final int MAX_FORECASTS = 16;
 
+  /** How far back past prices reach unless a reader says. */
+  public static final double DEFAULT_HISTORY_HOURS = 24;
+
   private final AtomicInteger forecasting = new AtomicInteger();
   private final Vertx vertx;
   private final Clusters clusters;

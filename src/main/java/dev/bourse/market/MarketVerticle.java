@@ -3,6 +3,7 @@ package dev.bourse.market;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterOwners;
+import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Forecast;
 import dev.bourse.capacity.Quote;
@@ -142,7 +143,9 @@ final class MarketVerticle extends VerticleBase {
   /** What the next tick would bring a cluster, were it as given. Called on any thread. */
   Future<Forecast> forecast(Cluster changed) {
     Promise<Forecast> made = Promise.promise();
-    context.runOnContext(go -> forecastHere(changed).onComplete(made));
+    // By way of a future: a fault on the way must still be an answer.
+    context.runOnContext(
+        go -> Future.succeededFuture(changed).compose(this::forecastHere).onComplete(made));
     return made.future();
   }
 
@@ -159,7 +162,7 @@ final class MarketVerticle extends VerticleBase {
                 .listNodes(pool)
                 .map(stored -> new Tick.Nodes(stored, Set.of(), Map.of()))
             : Future.succeededFuture(machines.snapshot(now));
-    return Future.all(nodes, allowance(tickAt))
+    return Future.all(nodes, allowance(Optional.of(changed), tickAt))
         .compose(
             read -> {
               Tick.Nodes known = read.resultAt(0);
@@ -183,11 +186,25 @@ final class MarketVerticle extends VerticleBase {
         nowMillis);
   }
 
-  /** What the pool's buyers may still commit to. */
   private Future<Allowance> allowance(long nowMillis) {
-    Set<String> orgs = new HashSet<>();
-    setting.clusters.ofPool(pool).forEach(view -> orgs.add(view.cluster().orgId()));
-    return setting.spending.readAllowance(orgs, nowMillis);
+    return allowance(Optional.empty(), nowMillis);
+  }
+
+  /**
+   * What the pool's buyers may still commit to.
+   *
+   * @param instead a cluster as it would be instead of as it stands
+   */
+  private Future<Allowance> allowance(Optional<Cluster> instead, long nowMillis) {
+    int gpusPerNode = setting.clusters.findPool(pool).orElseThrow().gpusPerNode();
+    Set<String> buyers = new HashSet<>();
+    for (ClusterView view : setting.clusters.ofPool(pool)) {
+      if (Allowance.buys(view.cluster(), gpusPerNode)) {
+        buyers.add(view.cluster().orgId());
+      }
+    }
+    instead.ifPresent(changed -> buyers.add(changed.orgId()));
+    return setting.spending.readAllowance(buyers, instead, nowMillis);
   }
 
   private void hold(MarketStore.Lease won) {

@@ -123,12 +123,14 @@ final class Tick {
       granted += grant.cluster().equals(cluster.name()) && grant.replaces() == null ? 1 : 0;
     }
     int held = cluster.releaseOrder().size();
-    int slots = Math.max(cluster.declaredSlots(pool.gpusPerNode()), held);
-    int unseated = clearing.unseated().getOrDefault(cluster.name(), 0);
+    int declared = Math.max(cluster.declaredSlots(pool.gpusPerNode()), held);
+    // What cannot be afforded is not bid for, so it does not lose; it is not won either.
+    int bid = Math.max(slots(cluster, held), held);
+    int seated = bid - clearing.unseated().getOrDefault(cluster.name(), 0);
     return new Forecast(
-        slots - unseated - (held - lost.size()),
+        seated - (held - lost.size()),
         granted,
-        unseated,
+        declared - seated,
         lost,
         clearing.clearingCents(),
         clearing.admissionCents(),
@@ -211,7 +213,8 @@ final class Tick {
     return since != null && nowMillis >= since + swapFreshnessMillis;
   }
 
-  private static Bidder.Entry entry(Cluster cluster) {
+  /** What the auction may do for a cluster. */
+  static Bidder.Entry entry(Cluster cluster) {
     Hold hold = cluster.hold();
     if (hold != null && hold.stage() == Hold.Stage.ENFORCE) {
       return Bidder.Entry.EVICTED;

@@ -4,25 +4,51 @@ import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.CapacityService;
+import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Declaration;
+import dev.bourse.capacity.Forecast;
 import dev.bourse.capacity.Preview;
+import dev.bourse.core.Price;
 import dev.bourse.core.Times;
+import dev.bourse.k8s.K8sService;
+import dev.bourse.k8s.K8sText;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Declares capacity, in two phases. The preview is a read of the capacity, and recorded as one. */
+/**
+ * Declares capacity of a VM cluster or bids for a Kubernetes one, in two phases. The preview of the
+ * former is a read of the capacity, and recorded as one. Each kind names nodes as its surface does.
+ */
 public final class BidWriteTool implements Tool {
   private static final String NAME = "bid_write";
 
+  private static final Fields FIELDS =
+      new Fields(
+          "kind",
+          Set.of(
+              "phase",
+              "cluster",
+              "max_gpus",
+              "max_price_per_gpu_hour",
+              "expected_version",
+              "confirm_token"),
+          Map.of(Kind.VM.label(), Set.of("release"), Kind.K8S.label(), Set.of()));
+
   private final CapacityService capacity;
+  private final K8sService k8s;
   private final ConfirmTokens confirms;
 
-  public BidWriteTool(CapacityService capacity, ConfirmTokens confirms) {
+  public BidWriteTool(CapacityService capacity, K8sService k8s, ConfirmTokens confirms) {
     this.capacity = capacity;
+    this.k8s = k8s;
     this.confirms = confirms;
   }
 
@@ -33,24 +59,34 @@ public final class BidWriteTool implements Tool {
 
   @Override
   public Optional<Scope> scope(JsonObject arguments) {
-    return Optional.of(Scope.CAPACITY_WRITE);
+    return Optional.of(
+        switch (Kind.of(arguments)) {
+          case VM -> Scope.CAPACITY_WRITE;
+          case K8S -> Scope.BID_WRITE;
+        });
   }
 
   @Override
   public Future<JsonObject> call(Principal caller, JsonObject arguments) {
-    return arguments.getString("phase").equals("preview")
-        ? preview(caller, arguments)
-        : confirm(caller, arguments);
+    FIELDS.check(arguments);
+    boolean preview = arguments.getString("phase").equals("preview");
+    return switch (Kind.of(arguments)) {
+      case VM -> {
+        FIELDS.require(arguments, "max_gpus");
+        yield preview ? previewVm(caller, arguments) : confirmVm(caller, arguments);
+      }
+      case K8S -> preview ? previewK8s(caller, arguments) : confirmK8s(caller, arguments);
+    };
   }
 
-  private Future<JsonObject> preview(Principal caller, JsonObject arguments) {
+  private Future<JsonObject> previewVm(Principal caller, JsonObject arguments) {
     CapacityService.Nominated named =
         capacity.nominate(
             caller, Optional.ofNullable(arguments.getString("cluster")), release(arguments));
     long version = arguments.getLong("expected_version", named.version());
     return capacity
         .preview(caller, declared(arguments, named.cluster(), named.release(), version))
-        .map(preview -> told(caller, arguments, named, version, preview));
+        .map(preview -> told(caller, arguments, named, version, preview.orElseThrow()));
   }
 
   private JsonObject told(
@@ -58,30 +94,21 @@ public final class BidWriteTool implements Tool {
       JsonObject arguments,
       CapacityService.Nominated named,
       long version,
-      Preview preview) {
-    Preview.Expected expected = preview.orElseThrow();
+      Preview.Expected expected) {
     JsonObject json =
-        new JsonObject()
-            .put("phase", "preview")
-            .put("kind", "vm")
-            .put("cluster", named.cluster())
-            .put("version", version)
-            .put("most_per_hour", mostPerHour(arguments))
+        outlook(arguments, named.cluster(), version, expected)
             .put("releases", list(expected.victims().stream().map(Allocation::publicIp).toList()))
             .put("nominations", list(named.nominations()))
             .put("replaced_nominations", list(named.replaced()))
             .put("unknown_nodes", list(named.unknown()))
             .put("refusal", named.refusal().map(Tools::json).orElse(null))
             .put("state", new JsonObject(expected.state().encoded().json()));
-    if (named.refusal().isPresent()) {
-      return json.putNull("confirm_token").putNull("expires_at");
-    }
-    ConfirmTokens.Issued issued = confirms.issue(caller, NAME, arguments, named.cluster(), version);
-    return json.put("confirm_token", issued.token())
-        .put("expires_at", Times.rfc3339(issued.expiresAtMillis()));
+    return named.refusal().isPresent()
+        ? json.putNull("confirm_token").putNull("expires_at")
+        : confirmable(json, caller, arguments, named.cluster(), version);
   }
 
-  private Future<JsonObject> confirm(Principal caller, JsonObject arguments) {
+  private Future<JsonObject> confirmVm(Principal caller, JsonObject arguments) {
     return confirms
         .check(caller, NAME, arguments)
         .compose(
@@ -97,13 +124,7 @@ public final class BidWriteTool implements Tool {
                         List.of(confirms.use(confirmation)))))
         .map(
             after ->
-                new JsonObject()
-                    .put("phase", "confirm")
-                    .put("kind", "vm")
-                    .put("cluster", after.cluster().name())
-                    .put("version", after.cluster().version())
-                    .put("most_per_hour", mostPerHour(arguments))
-                    .put("state", new JsonObject(after.encoded().json())));
+                written(arguments, after).put("state", new JsonObject(after.encoded().json())));
   }
 
   private static CapacityService.Declared declared(
@@ -117,14 +138,90 @@ public final class BidWriteTool implements Tool {
         .map(release -> release.stream().map(String.class::cast).toList());
   }
 
+  private Future<JsonObject> previewK8s(Principal caller, JsonObject arguments) {
+    ClusterView standing =
+        k8s.readCluster(caller, Optional.ofNullable(arguments.getString("cluster"))).view();
+    String cluster = standing.cluster().name();
+    long version = arguments.getLong("expected_version", standing.cluster().version());
+    return k8s.previewBid(caller, bid(arguments, cluster, version))
+        .map(
+            preview -> {
+              Preview.Expected expected = preview.orElseThrow();
+              JsonObject json =
+                  outlook(arguments, cluster, version, expected)
+                      .put(
+                          "releases",
+                          list(expected.victims().stream().map(Allocation::nodeId).toList()))
+                      .put("state", K8sText.cluster(k8s.seen(expected.state())));
+              return confirmable(json, caller, arguments, cluster, version);
+            });
+  }
+
+  private Future<JsonObject> confirmK8s(Principal caller, JsonObject arguments) {
+    return confirms
+        .check(caller, NAME, arguments)
+        .compose(
+            confirmation ->
+                ConfirmTokens.once(
+                    k8s.writeBid(
+                        caller,
+                        bid(arguments, confirmation.subject(), confirmation.version()),
+                        List.of(confirms.use(confirmation)))))
+        .map(after -> written(arguments, after.view()).put("state", K8sText.cluster(after)));
+  }
+
+  private static K8sService.Bid bid(JsonObject arguments, String cluster, long version) {
+    return new K8sService.Bid(
+        Optional.of(cluster),
+        price(arguments),
+        Optional.ofNullable(arguments.getInteger("max_gpus")),
+        version);
+  }
+
+  private static JsonObject answer(JsonObject arguments, String cluster, long version) {
+    return new JsonObject()
+        .put("phase", arguments.getString("phase"))
+        .put("kind", arguments.getString("kind"))
+        .put("cluster", cluster)
+        .put("version", version);
+  }
+
+  /** What a preview tells of either kind: what it may cost, and what the next tick would bring. */
+  private static JsonObject outlook(
+      JsonObject arguments, String cluster, long version, Preview.Expected expected) {
+    Forecast forecast = expected.forecast();
+    return answer(arguments, cluster, version)
+        .put("most_per_hour", mostPerHour(arguments, expected.state()))
+        .put("cost_per_hour", Price.toUsd(expected.costCents()))
+        .put("nodes_won", forecast.nodesWon())
+        .put("nodes_granted", forecast.nodesGranted())
+        .put("nodes_unfilled", forecast.nodesUnfilled())
+        .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(forecast.clearingCents()))
+        .put("admission_price_per_gpu_hour", Price.toUsdOrNull(forecast.admissionCents()))
+        .put("tick_at", Times.rfc3339(forecast.tickAtMillis()));
+  }
+
+  private JsonObject confirmable(
+      JsonObject preview, Principal caller, JsonObject arguments, String cluster, long version) {
+    ConfirmTokens.Issued issued = confirms.issue(caller, NAME, arguments, cluster, version);
+    return preview
+        .put("confirm_token", issued.token())
+        .put("expires_at", Times.rfc3339(issued.expiresAtMillis()));
+  }
+
+  private static JsonObject written(JsonObject arguments, ClusterView after) {
+    return answer(arguments, after.cluster().name(), after.cluster().version())
+        .put("most_per_hour", mostPerHour(arguments, after));
+  }
+
   private static BigDecimal price(JsonObject arguments) {
     return new BigDecimal(arguments.getNumber("max_price_per_gpu_hour").toString());
   }
 
-  private static double mostPerHour(JsonObject arguments) {
-    return price(arguments)
-        .multiply(BigDecimal.valueOf(arguments.getInteger("max_gpus")))
-        .doubleValue();
+  /** Of the size that was declared, which a bid may leave as it stands. */
+  private static double mostPerHour(JsonObject arguments, ClusterView declared) {
+    Declaration bid = Objects.requireNonNull(declared.cluster().declared(), "declared just now");
+    return price(arguments).multiply(BigDecimal.valueOf(bid.maxGpus())).doubleValue();
   }
 
   private static JsonArray list(List<? extends @Nullable String> texts) {

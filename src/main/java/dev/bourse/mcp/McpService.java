@@ -18,8 +18,9 @@ public final class McpService {
   private static final String INITIALIZE = "initialize";
 
   private static final String INSTRUCTIONS =
-      "Bourse is an exchange for GPU capacity. whoami names the organization's clusters;"
-          + " capacity_read tells what one holds. A tool that writes is called twice: with"
+      "Bourse is an exchange for GPU capacity. whoami names the organization's clusters and their"
+          + " kinds; capacity_read tells what one holds, market_read what capacity costs,"
+          + " billing_read what it has cost. A tool that writes is called twice: with"
           + " phase=preview, whose answer the user should see, and with phase=confirm and the"
           + " preview's confirm_token. Shrinking releases nodes and destroys their local data."
           + " Prices are US dollars per GPU-hour.";

@@ -27,7 +27,7 @@ final class Prompts {
                             new JsonArray()
                                 .add(argument("gpus", "How many GPUs.", true))
                                 .add(argument("price", "US dollars per GPU-hour at most.", true))
-                                .add(argument("cluster", "The VM cluster.", false)))));
+                                .add(argument("cluster", "The cluster.", false)))));
   }
 
   private static JsonObject argument(String name, String description, boolean required) {

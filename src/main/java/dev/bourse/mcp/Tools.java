@@ -42,25 +42,35 @@ final class Tools {
               .put("title", said.getString("title"))
               .put("description", tool.describe(said.getString("description")).strip())
               .put("inputSchema", input)
-              .put("outputSchema", orRefusal(output(said, reference)))
+              .put("outputSchema", orRefusal(outputs(said, reference)))
               .put("annotations", said.getJsonObject("annotations"));
       byName.put(tool.name(), new Entry(tool, definition, reference.check(input)));
       definitions.add(definition);
     }
   }
 
-  private static JsonObject output(JsonObject said, Reference reference) {
-    JsonObject elsewhere = said.getJsonObject("outputOf");
+  /** What a tool answers: one schema, or several of the contracts' of which it answers one. */
+  private static List<JsonObject> outputs(JsonObject said, Reference reference) {
+    JsonArray elsewhere = said.getJsonArray("outputOf");
     return elsewhere == null
-        ? said.getJsonObject("output")
-        : reference.schema(elsewhere.getString("contract"), elsewhere.getString("schema"));
+        ? List.of(said.getJsonObject("output"))
+        : elsewhere.stream()
+            .map(JsonObject.class::cast)
+            .map(one -> reference.schema(one.getString("contract"), one.getString("schema")))
+            .toList();
   }
 
   /** Clients hold a refusal, too, against a tool's output schema. */
-  private static JsonObject orRefusal(JsonObject output) {
-    JsonObject either = output.copy();
-    JsonArray required = output.getJsonArray("required", new JsonArray());
-    either.remove("required");
+  private static JsonObject orRefusal(List<JsonObject> outputs) {
+    JsonObject either = new JsonObject().put("type", "object").put("properties", new JsonObject());
+    JsonArray kinds = new JsonArray();
+    if (outputs.size() == 1) {
+      either = outputs.get(0).copy();
+      kinds.add(new JsonObject().put("required", either.getJsonArray("required", new JsonArray())));
+      either.remove("required");
+    } else {
+      outputs.forEach(kinds::add);
+    }
     either
         .getJsonObject("properties")
         .put(
@@ -72,10 +82,7 @@ final class Tools {
                 .put("type", "string")
                 .put("description", "Of a refusal: what exactly failed."));
     return either.put(
-        "anyOf",
-        new JsonArray()
-            .add(new JsonObject().put("required", required))
-            .add(new JsonObject().put("required", new JsonArray().add("error"))));
+        "anyOf", kinds.add(new JsonObject().put("required", new JsonArray().add("error"))));
   }
 
   /** All of them, as clients are told. */

@@ -5,6 +5,7 @@ import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.pages.PageHeaders;
 import dev.bourse.pages.PageTemplates;
+import dev.bourse.signin.Attempts;
 import dev.bourse.signin.Session;
 import dev.bourse.signin.Sessions;
 import io.vertx.core.Future;

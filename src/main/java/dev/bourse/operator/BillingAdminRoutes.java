@@ -1,7 +1,7 @@
 package dev.bourse.operator;
 
 import dev.bourse.billing.BillingAdminService;
-import dev.bourse.billing.BillingRoutes;
+import dev.bourse.billing.BillingText;
 import dev.bourse.billing.Ledger;
 import dev.bourse.billing.LedgerStore;
 import dev.bourse.core.ApiError;
@@ -68,7 +68,7 @@ public final class BillingAdminRoutes {
         .map(
             booked -> {
               JsonObject json =
-                  BillingRoutes.posting(booked.posting())
+                  BillingText.posting(booked.posting())
                       .put("balance_micros", booked.balance().balanceMicros());
               return booked.isNew() ? Answer.created(json) : Answer.ok(json);
             });

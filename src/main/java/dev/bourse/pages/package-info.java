@@ -1,6 +1,6 @@
 /**
  * What people see in a browser: pages rendered from the templates in {@code resources/pages}, their
- * one style sheet, and the headers that keep them safe.
+ * one style sheet and icon, and the headers that keep them safe.
  *
  * <p>The server renders whole pages and there is no script at all, so that the content security
  * policy can forbid every script, and a page works on a phone, with a keyboard and with a screen

@@ -10,7 +10,7 @@ import io.github.bucket4j.ConsumptionProbe;
 import java.time.Duration;
 
 /** How often each of many callers may try: so often in a quarter of an hour. */
-final class Attempts {
+public final class Attempts {
   private static final Duration PERIOD = Duration.ofMinutes(15);
 
   /**
@@ -31,7 +31,7 @@ final class Attempts {
   /**
    * @param noun what is tried, and by whom, for the refusal
    */
-  Attempts(int perPeriod, String noun) {
+  public Attempts(int perPeriod, String noun) {
     this.perPeriod = perPeriod;
     this.noun = noun;
   }
@@ -41,7 +41,7 @@ final class Attempts {
    *
    * @throws ApiError {@code rate-limited} when there were too many
    */
-  void count(String caller) {
+  public void count(String caller) {
     ConsumptionProbe probe = buckets.get(caller, new_ -> bucket()).tryConsumeAndReturnRemaining(1);
     if (!probe.isConsumed()) {
       throw ApiError.retryLater(

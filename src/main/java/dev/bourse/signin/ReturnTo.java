@@ -5,8 +5,11 @@ final class ReturnTo {
   /** Where it leads when nothing else is asked for. */
   static final String ACCOUNT = "/account";
 
-  /** An authorization request, the longest place to come back to, has some 1,000 characters. */
-  private static final int MAX_LENGTH = 2_048;
+  /**
+   * An authorization request is the longest place to come back to: some 1,000 characters, more with
+   * a long state; as much as the contract lets in.
+   */
+  private static final int MAX_LENGTH = 4_096;
 
   private ReturnTo() {}
 

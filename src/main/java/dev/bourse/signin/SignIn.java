@@ -3,8 +3,8 @@ package dev.bourse.signin;
 import dev.bourse.edge.Operations;
 import dev.bourse.mail.MailSender;
 import dev.bourse.org.Admission;
+import dev.bourse.pages.PageAsset;
 import dev.bourse.pages.PageTemplates;
-import dev.bourse.pages.StyleSheet;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -64,7 +64,8 @@ public final class SignIn {
                       .oidc()
                       .map(oidc -> new OidcSignIn(vertx, oidc, baseUrl, clock, random))
                       .orElse(null),
-                  StyleSheet.load(),
+                  PageAsset.style(),
+                  PageAsset.icon(),
                   config)
               .bind(operations);
           new AccountRoutes(sessions, applications, pages).bind(operations);

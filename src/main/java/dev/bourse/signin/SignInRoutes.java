@@ -8,7 +8,7 @@ import dev.bourse.edge.Operations;
 import dev.bourse.mail.Mail;
 import dev.bourse.org.Admission;
 import dev.bourse.org.Admission.Place;
-import dev.bourse.pages.StyleSheet;
+import dev.bourse.pages.PageAsset;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.util.List;
@@ -24,7 +24,8 @@ public final class SignInRoutes {
   private final Admission admission;
   private final PageAnswers pages;
   private final @Nullable OidcSignIn oidc;
-  private final StyleSheet style;
+  private final PageAsset style;
+  private final PageAsset icon;
   private final Attempts byAddress;
   private final Attempts byEmail;
 
@@ -34,7 +35,8 @@ public final class SignInRoutes {
       Admission admission,
       PageAnswers pages,
       @Nullable OidcSignIn oidc,
-      StyleSheet style,
+      PageAsset style,
+      PageAsset icon,
       SignInConfig config) {
     this.sessions = sessions;
     this.links = links;
@@ -42,6 +44,7 @@ public final class SignInRoutes {
     this.pages = pages;
     this.oidc = oidc;
     this.style = style;
+    this.icon = icon;
     this.byAddress =
         new Attempts(config.triesPerAddress(), "attempts to sign in from your network");
     this.byEmail = new Attempts(config.mailsPerEmail(), "links for this address");
@@ -50,7 +53,8 @@ public final class SignInRoutes {
   /** Binds the operations of the console contract that need no session. */
   public void bind(Operations operations) {
     operations
-        .bind("readStyle", this::style)
+        .bind("readStyle", call -> asset(call, style))
+        .bind("readIcon", call -> asset(call, icon))
         .bind("showSignIn", this::show)
         .bind("requestSignInLink", this::request)
         .bind("showSignInSent", call -> done(page(200, "sign-in-sent", Map.of(), List.of())))
@@ -72,14 +76,14 @@ public final class SignInRoutes {
     return pages.page(status, template, model, further);
   }
 
-  private Future<Answer> style(Call call) {
+  private static Future<Answer> asset(Call call, PageAsset asset) {
     List<Map.Entry<String, String>> headers =
-        List.of(Map.entry("etag", style.etag()), Map.entry("cache-control", "public, max-age=300"));
-    boolean isKnown = call.header("if-none-match").filter(style.etag()::equals).isPresent();
+        List.of(Map.entry("etag", asset.etag()), Map.entry("cache-control", "public, max-age=300"));
+    boolean isKnown = call.header("if-none-match").filter(asset.etag()::equals).isPresent();
     return done(
         isKnown
             ? new Answer.Page(304, "", Buffer.buffer(), headers)
-            : new Answer.Page(200, "text/css; charset=utf-8", style.css(), headers));
+            : new Answer.Page(200, asset.mediaType(), asset.bytes(), headers));
   }
 
   private Future<Answer> show(Call call) {

@@ -305,6 +305,28 @@ class BillingHoldApiTest {
   }
 
   @Test
+  void aPreviewKeepsToWhatMayBeSpent() {
+    Stage stage = gracious.stage();
+    limit(stage, 40);
+    Desk desk = stage.blueA();
+    desk.addKey();
+    JsonObject first = preview(desk, 4, 2);
+
+    assertEquals(2, first.getInteger("nodes_won"), "$16 each");
+    assertEquals(2, first.getInteger("nodes_unfilled"));
+    assertEquals(16.0, first.getDouble("cost_per_hour"), "two nodes at the reserve price");
+    desk.declare(2, 2);
+    desk.untilHeld(2);
+    assertEquals(0, preview(desk, 3, 2).getInteger("nodes_won"), "what is held is committed");
+    // A lower ceiling gives the protection up, and with it what was committed.
+    assertEquals(2, preview(desk, 4, 1).getInteger("nodes_won"));
+  }
+
+  private static JsonObject preview(Desk desk, int nodes, double price) {
+    return desk.caller().post("/api/vm/capacity/preview", desk.order(nodes, price)).ok();
+  }
+
+  @Test
   void whileTheSwitchIsOffItIsRecordedAndNotActedUpon() {
     Stage stage = recording.stage();
     Desk desk = stage.blueA();

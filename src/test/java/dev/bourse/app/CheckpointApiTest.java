@@ -268,6 +268,7 @@ class CheckpointApiTest {
         List.of(
             sound.copy().put("title", token),
             sound.copy().put("description", "my token is " + token),
+            sound.copy().put("content_type", "text/plain; charset=" + token),
             sound.copy().put("filename", ".env"),
             sound.copy().put("filename", "id_rsa"))) {
       JsonObject refused = alice.post(FAMILY, wrong).refused(ErrorCode.SECRET_DETECTED);

@@ -244,7 +244,8 @@ class ClusterAdminApiTest {
   void clustersAreListedByNameAPageAtATimeOfAnOrgOrAPool() {
     Stage stage = bourse.stage();
     assertEquals(
-        List.of(stage.red() + "-a", stage.red() + "-b", stage.red() + "-fixed"),
+        List.of(
+            stage.red() + "-a", stage.red() + "-b", stage.red() + "-fixed", stage.red() + "-k8s"),
         names("org=" + stage.red()));
     assertEquals(
         List.of(stage.blue(), stage.red() + "-a", stage.red() + "-b"),

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Steering;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.json.JsonArray;
@@ -25,7 +26,7 @@ class K8sApiTest {
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.staged(14);
+    bourse = RunningBourse.staged(16);
   }
 
   @AfterAll
@@ -220,6 +221,45 @@ class K8sApiTest {
     untilActive(stage, Stage.NODES - 1);
     assertEquals(1, stage.blueA().active().size());
     assertEquals(1, metrics(stage).getInteger("nodes_pending"));
+  }
+
+  @Test
+  void aHoldIsShownAndKeepsNewNodesAway() {
+    Stage stage = bourse.stage();
+    put(stage, order(stage, 1, 2)).ok();
+    untilActive(stage, 1);
+    assertNull(read(stage).getValue("billing_hold"));
+    assertTrue(read(stage).containsKey("billing_hold"));
+    bourse.steer(name(stage), Steering.hold(new Hold(Hold.Stage.NOTICE, "balance", null)));
+    JsonObject shown =
+        new JsonObject()
+            .put("state", "hold")
+            .put("reason", "balance")
+            .put("stage", "notice")
+            .put("enforce_after_ms", null);
+
+    assertEquals(shown, read(stage).getValue("billing_hold"));
+    assertEquals(shown, bid(stage).getValue("billing_hold"));
+    JsonObject raised = put(stage, order(stage, 2, 2)).ok();
+    assertEquals(16, raised.getJsonObject("bid").getInteger("max_gpus"), "bids are accepted");
+    bourse.steer(name(stage), Steering.hold(new Hold(Hold.Stage.ENFORCE, "balance", null)));
+    until("all is reclaimed", () -> metrics(stage).getInteger("nodes_held") == 0);
+    assertEquals(16, bid(stage).getJsonObject("bid").getInteger("max_gpus"));
+    bourse.steer(name(stage), Steering.hold(null));
+    untilActive(stage, 2);
+  }
+
+  @Test
+  void itsNodesAreBilledAsThoseOfVmClustersAre() {
+    Stage stage = bourse.stage();
+    put(stage, order(stage, 1, 2)).ok();
+    untilActive(stage, 1);
+    String usage = "/api/billing/usage?cluster=" + name(stage);
+    until(
+        "a line says so",
+        () ->
+            Desk.objects(stage.red("orgwide").get(usage).ok().getJsonArray("lines")).stream()
+                .anyMatch(line -> line.getLong("amount_micros") > 0));
   }
 
   @Test

@@ -4,6 +4,7 @@ import static dev.bourse.app.McpClient.bid;
 import static dev.bourse.app.McpClient.confirm;
 import static dev.bourse.app.RunningBourse.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -122,6 +123,29 @@ class McpConfirmApiTest {
     assertEquals(2, desk.active().size(), "a preview takes nothing");
     dave.ok("bid_write", confirm(arguments, preview));
     assertEquals(List.of(held.get(0)), desk.untilHeld(1));
+  }
+
+  @Test
+  void aPreviewTellsWhatTheNextTickWouldBringAndNodesByAddressAlone() {
+    Desk desk = new Desk(bourse.as("openlab", "orgwide"), "openlab", "openlab-main");
+    desk.addKey();
+    JsonObject order = desk.order(2, 4);
+    JsonObject told =
+        McpClient.of(bourse, "openlab", "carol")
+            .ok("bid_write", order.copy().put("kind", "vm").put("phase", "preview"));
+    JsonObject same = desk.caller().post("/api/vm/capacity/preview", order).ok();
+    for (String figure :
+        List.of(
+            "nodes_won",
+            "nodes_granted",
+            "nodes_unfilled",
+            "clearing_price_per_gpu_hour",
+            "cost_per_hour")) {
+      assertEquals(same.getValue(figure), told.getValue(figure), figure);
+    }
+    assertEquals(2, told.getInteger("nodes_won"));
+    assertEquals(16.0, told.getDouble("cost_per_hour"), "2 nodes of 8 GPUs at the reserve price");
+    assertFalse(told.encode().contains("demo-h100-"), "no node's name");
   }
 
   @Test

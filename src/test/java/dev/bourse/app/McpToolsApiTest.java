@@ -42,6 +42,8 @@ class McpToolsApiTest {
             "whoami",
             "capacity_read",
             "bid_write",
+            "market_read",
+            "billing_read",
             "checkpoint_read",
             "checkpoint_write",
             "grid_api"),
@@ -62,7 +64,10 @@ class McpToolsApiTest {
   void checkpointToolsAreAbsentWhileTheFamilyIsOff() {
     try (RunningBourse without = RunningBourse.demo("checkpoints.enabled=false")) {
       McpClient dave = McpClient.of(without, "globex", "dave");
-      assertEquals(List.of("whoami", "capacity_read", "bid_write", "grid_api"), dave.toolNames());
+      assertEquals(
+          List.of(
+              "whoami", "capacity_read", "bid_write", "market_read", "billing_read", "grid_api"),
+          dave.toolNames());
       dave.error(200, -32602, "tools/call", new JsonObject().put("name", "checkpoint_read"));
     }
   }
@@ -73,9 +78,9 @@ class McpToolsApiTest {
     assertEquals("acme", me.getString("org_id"));
     assertEquals("alice", me.getString("username"));
     assertEquals(
-        List.of("acme-batch", "acme-legacy", "acme-train"),
+        List.of("acme-batch vm", "acme-k8s k8s", "acme-legacy vm", "acme-train vm"),
         Desk.objects(me.getJsonArray("clusters")).stream()
-            .map(cluster -> cluster.getString("name"))
+            .map(cluster -> cluster.getString("name") + ' ' + cluster.getString("kind"))
             .sorted()
             .toList());
   }
@@ -104,7 +109,19 @@ class McpToolsApiTest {
             .getString("description");
     for (String path :
         List.of(
+            "/api/billing/balance",
+            "/api/billing/ledger",
+            "/api/billing/statements",
+            "/api/billing/statements/{month}",
+            "/api/billing/usage",
+            "/api/billing/usage/working",
+            "/api/k8s/bid",
+            "/api/k8s/clusters",
+            "/api/k8s/clusters/{name}",
+            "/api/k8s/metrics",
+            "/api/market/depth",
             "/api/market/feed",
+            "/api/market/history",
             "/api/org/activity",
             "/api/org/members",
             "/api/org/tokens",
@@ -116,7 +133,7 @@ class McpToolsApiTest {
       assertTrue(description.contains("\n" + path + ": "), path);
     }
     assertEquals(
-        9, description.lines().filter(line -> line.matches("/api/\\S+: .*")).count(), description);
+        21, description.lines().filter(line -> line.matches("/api/\\S+: .*")).count(), description);
   }
 
   @Test

@@ -19,6 +19,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -68,6 +69,38 @@ class ReplicasTest {
     desk(first).declare(1, 2.0);
     until("the other reads it", () -> desk(second).version() == 1);
     until("the other sees the grant", () -> desk(second).active().size() == 1);
+  }
+
+  @Test
+  void eventsAreFollowedThroughEitherAndGoOnThroughTheOther() {
+    Desk desk = desk(first);
+    desk.addKey();
+    long seen;
+    try (EventReader reader = follow(second, null)) {
+      until("the state came", () -> !reader.of("capacity").isEmpty());
+      desk.declare(1, 2.0);
+      until("it is active", () -> desk.active().size() == 1);
+      until("the other tells the grant", () -> reader.of("grant").size() == 1);
+      until("and the state", () -> reader.state().equals(desk.state()));
+      seen = reader.all().get(reader.all().size() - 1).id();
+    }
+    desk.declare(0, 2.0);
+    desk.untilHeld(0);
+    for (RunningBourse service : List.of(first, second)) {
+      until("it knows", () -> desk(service).state().equals(desk.state()));
+      try (EventReader reader = follow(service, seen)) {
+        until("the state came", () -> !reader.of("capacity").isEmpty());
+        assertEquals(1, reader.of("reclaim").size());
+        assertEquals(List.of(), reader.of("grant"), "told before");
+        assertEquals(List.of(), reader.of("gap"));
+        assertEquals(desk.state(), reader.state());
+      }
+    }
+  }
+
+  private EventReader follow(RunningBourse service, @Nullable Long lastEventId) {
+    return new EventReader(
+        service.service().baseUrl(), first.secret("acme", "bound"), "acme-train", lastEventId);
   }
 
   @Test

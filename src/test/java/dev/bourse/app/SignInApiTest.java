@@ -561,4 +561,15 @@ class SignInApiTest {
                 style.headers().firstValue("etag").orElse(""))
             .status());
   }
+
+  /** Browsers ask for {@code /favicon.ico} of their own accord where a page names none. */
+  @Test
+  void everyPageNamesAnIconThatBrowsersFind() throws Exception {
+    assertTrue(
+        browser().get("/sign-in").body().contains("<link rel=\"icon\" type=\"image/svg+xml\""));
+    HttpResponse<String> icon = browser().get("/pages/icon.svg");
+    assertEquals(200, icon.statusCode());
+    assertEquals("image/svg+xml", icon.headers().firstValue("content-type").orElse(""));
+    assertTrue(icon.body().startsWith("<svg"));
+  }
 }

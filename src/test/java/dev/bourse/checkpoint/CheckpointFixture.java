@@ -47,11 +47,15 @@ abstract class CheckpointFixture extends StoreFixture {
   }
 
   Future<LocalBlobs> openLocal() {
+    return openLocal(16);
+  }
+
+  Future<LocalBlobs> openLocal(int openUploads) {
     BlobConfig usual = BlobConfig.defaults();
     return LocalBlobs.open(
         vertx,
         folder.resolve("blobs"),
-        new BlobConfig(2, 16, usual.waitingBlocks(), 16, 64, 0),
+        new BlobConfig(2, openUploads, usual.waitingBlocks(), 16, 64, 0),
         clock);
   }
 
@@ -69,8 +73,8 @@ abstract class CheckpointFixture extends StoreFixture {
       CheckpointChanges changes = new CheckpointChanges(store, CONFIG, clock);
       checkpoints = new CheckpointService(changes, store, clock, random);
       Landing landing = new Landing(changes, store, clock, random);
-      direct = new DirectUploadService(checkpoints, landing, bytes, clock, random);
       sessions = new UploadSessionService(checkpoints, landing, store, bytes, clock);
+      direct = new DirectUploadService(checkpoints, landing, sessions, bytes, clock, random);
       reviews = new ReviewService(changes, store, clock);
       sweep = new Sweep(changes, store, bytes, clock);
     }

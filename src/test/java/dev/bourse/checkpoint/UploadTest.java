@@ -4,18 +4,24 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.access.Operator;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Bytes on their way into real blobs and rows. */
 class UploadTest extends CheckpointFixture {
   private static final byte[] BYTES = bytes(700_000, 1);
+  private static final byte[] FEW = bytes(1_000, 2);
   private static final Optional<String> NO_SHA = Optional.empty();
 
   private @Nullable Services made;
@@ -152,6 +158,109 @@ class UploadTest extends CheckpointFixture {
     await(process().sessions.closeIdle());
     put(announced, 500_000, BYTES.length);
     isPublished(await(commit(announced)).item(), BYTES);
+  }
+
+  @Test
+  void aDirectUploadFindsRoomWhileSessionsPause() throws Exception {
+    for (int i = 0; i < 16; i++) {
+      put(announce("s" + i, BYTES, true), 0, 1);
+    }
+    String id = announce(false).item().id();
+    isPublished(await(process().direct.put(member("alice"), id, source(BYTES))).item(), BYTES);
+  }
+
+  @Test
+  void oneOrganizationsRequestsLeaveRoomForOthers() throws Exception {
+    await(blobs.close());
+    blobs = await(openLocal(2 * UploadShares.MAX_REQUESTS));
+    List<Promise<Long>> reading = Collections.synchronizedList(new ArrayList<>());
+    List<Future<?>> slow = new ArrayList<>();
+    for (int i = 0; i < UploadShares.MAX_REQUESTS; i++) {
+      String id = announce("slow" + i, FEW, false).item().id();
+      slow.add(process().direct.put(member("alice"), id, never(reading)));
+    }
+    eventually("all send", () -> reading.size() == UploadShares.MAX_REQUESTS);
+
+    String id = announce(false).item().id();
+    assertEquals(
+        ErrorCode.OVERLOADED,
+        fails(ApiError.class, process().direct.put(member("alice"), id, source(BYTES))).code());
+    CheckpointService.Announced session = announce("b.bin", BYTES, true);
+    assertEquals(
+        ErrorCode.OVERLOADED,
+        fails(
+                ApiError.class,
+                process().sessions.put(session.session(), Optional.empty(), source(BYTES)))
+            .code());
+    assertEquals(0, ask(session).stored(), "asking takes no place");
+    Publisher other = Publisher.platform(new Operator("op_1", "ops"), "Bourse");
+    String document =
+        await(
+                process()
+                    .checkpoints
+                    .publish(other, publication(Visibility.PUBLIC, "c.bin", BYTES, false)))
+            .item()
+            .id();
+    await(process().direct.put(other, document, source(BYTES)));
+
+    reading.forEach(one -> one.fail(new IOException("gone")));
+    for (Future<?> one : slow) {
+      fails(IOException.class, one);
+    }
+    isPublished(await(process().direct.put(member("alice"), id, source(BYTES))).item(), BYTES);
+  }
+
+  /** A request that sends nothing; its future goes to the list. */
+  private static ByteSource never(List<Promise<Long>> reading) {
+    ByteSource like = source(FEW);
+    return new ByteSource() {
+      @Override
+      public OptionalLong length() {
+        return like.length();
+      }
+
+      @Override
+      public Optional<String> contentType() {
+        return like.contentType();
+      }
+
+      @Override
+      public Future<Long> read(int blockBytes, Sink sink) {
+        Promise<Long> end = Promise.promise();
+        reading.add(end);
+        return end.future();
+      }
+    };
+  }
+
+  @Test
+  void anUploadIsGivenBackByWhoeverHasItAlone() throws Exception {
+    OpenUploads open = new OpenUploads(blobs, clock);
+    OpenUploads.Opened first = await(open.take("u", "a.bin"));
+    await(open.close(first));
+    OpenUploads.Opened second = await(open.take("u", "a.bin"));
+    open.giveBack(first);
+    assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, open.take("u", "a.bin")).code());
+    open.giveBack(second);
+    assertEquals(second, await(open.take("u", "a.bin")));
+  }
+
+  @Test
+  void aPlaceThatIsTakenMeanwhileRefusesWhatMovesThere() throws Exception {
+    String id = announce(false).item().id();
+    await(process().direct.put(member("alice"), id, source(BYTES)));
+    CheckpointService.Publication moved = publication(Visibility.ORG, "b.bin", BYTES, false);
+    await(
+        process()
+            .checkpoints
+            .publish(
+                member("alice"),
+                new CheckpointService.Publication(
+                    moved.facts(), moved.visibility(), moved.resumable(), Replace.one(id))));
+    String other = announce("b.bin", BYTES, false).item().id();
+    conflict("exists", process().direct.put(member("alice"), id, source(BYTES)));
+    await(process().checkpoints.delete(member("alice"), other));
+    isPublished(await(process().direct.put(member("alice"), id, source(BYTES))).item(), BYTES);
   }
 
   @Test

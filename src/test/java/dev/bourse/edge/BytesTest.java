@@ -318,6 +318,7 @@ class BytesTest {
       until("two blocks are taken", () -> taken.get() == 2_000);
     }
     assertTrue(failure.get(20, TimeUnit.SECONDS) instanceof Inbound.ClientGone);
+    assertEquals(2_500, taken.get(), "what began a block is handed over too");
   }
 
   @Test

@@ -12,6 +12,7 @@ import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -122,6 +123,31 @@ class SharedBudgetTest {
       clock.advance(10_000);
       assertEquals(200, status(first));
       assertEquals(429, status(second));
+    }
+  }
+
+  @Test
+  void bytesWaitForTheirOperationThoughTheBudgetWasAskedForElsewhere() {
+    try (EdgeFixture fixture = serve(100)) {
+      // An operation looks its item up before it reads: by then the body has long arrived.
+      fixture.behave(
+          call ->
+              fixture
+                  .vertx
+                  .executeBlocking(() -> "found")
+                  .compose(
+                      found -> call.bytes().read(4, (bytes, from, to) -> Future.succeededFuture()))
+                  .map(total -> Answer.ok(new JsonObject().put("bytes", total))));
+      HttpResponse<String> answer =
+          fixture.send(
+              "PUT",
+              "/api/checkpoints/ckp_1/content",
+              "ten bytes.",
+              "Authorization",
+              "Bearer member");
+      assertEquals(200, answer.statusCode(), answer.body());
+      assertEquals(10, json(answer).getInteger("bytes"));
+      assertEquals(0, fallbacks(fixture));
     }
   }
 

@@ -5,7 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Forecast;
+import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Sample;
+import dev.bourse.capacity.Steering;
 import dev.bourse.nodes.Machine;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,6 +57,40 @@ class AllowanceTest {
             Sample.PROTECTION,
             declaring("a", 3, "2"),
             declaring("b", 1, "4")));
+  }
+
+  @Test
+  void clustersThatCannotWinNodesLeaveWhatIsLeftToTheOthers() {
+    Cluster fixed =
+        Steering.posture(Cluster.Posture.STATIC).apply(declaring("fixed", 3, "4"), 0).next();
+    Cluster paused =
+        Steering.hold(new Hold(Hold.Stage.NOTICE, "balance", null))
+            .apply(declaring("paused", 3, "4"), 0)
+            .next();
+
+    assertEquals(
+        Map.of("open", 2),
+        affordable(
+            2 * NODE_HOUR_AT_TWO, Sample.PROTECTION, fixed, paused, declaring("open", 3, "2")));
+  }
+
+  @Test
+  void aPreviewCountsNothingAsWonThatCannotBeAfforded() {
+    List<Node> nodes = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      nodes.add(new Node(new Machine("m" + i, Sample.ip(i), 22, null), false, 0, 0, null));
+    }
+    Cluster before = declaring("c", 0, "2");
+    Cluster after = declaring("c", 5, "2");
+    Allowance allowance = new Allowance(Map.of("acme", 2 * NODE_HOUR_AT_TWO), Sample.PROTECTION);
+    Tick tick =
+        new Tick(POOL, Sample.views(before), Sample.FRESHNESS, allowance, Sample.T0).with(after);
+    Forecast forecast =
+        tick.forecast(after, tick.decide(new Tick.Nodes(nodes, Set.of(), Map.of())));
+
+    assertEquals(2, forecast.nodesWon());
+    assertEquals(2, forecast.nodesGranted());
+    assertEquals(3, forecast.nodesUnfilled());
   }
 
   @Test

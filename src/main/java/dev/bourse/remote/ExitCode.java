@@ -1,7 +1,7 @@
-package dev.bourse.admin;
+package dev.bourse.remote;
 
 /** What the command line ends with. */
-enum ExitCode {
+public enum ExitCode {
   OK(0),
   /** The service understood and said no; the same command will be refused again. */
   REFUSED(1),
@@ -9,7 +9,7 @@ enum ExitCode {
   USAGE(2),
   /** The service cannot be reached or cannot serve now; the same command may do later. */
   UNAVAILABLE(3),
-  /** A trail was verified and is not whole. */
+  /** A trail or a file was verified and is not whole. */
   NOT_WHOLE(4);
 
   private final int code;
@@ -18,7 +18,8 @@ enum ExitCode {
     this.code = code;
   }
 
-  int code() {
+  /** What the process ends with, 0 to 4. */
+  public int code() {
     return code;
   }
 }

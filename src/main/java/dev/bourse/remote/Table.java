@@ -1,4 +1,4 @@
-package dev.bourse.admin;
+package dev.bourse.remote;
 
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Answers as text for people: a list as rows under a heading, a single thing as name and value. */
-final class Table {
+public final class Table {
   private static final String GAP = "  ";
 
   /** The longest cell but for a last column's: every scope there is, but not a machine's key. */
@@ -30,7 +30,7 @@ final class Table {
    * of nested things and such as are empty in every row are left out, and long values but the last
    * are cut; JSON has everything.
    */
-  static String rows(List<JsonObject> items) {
+  public static String rows(List<JsonObject> items) {
     Set<String> fields = new LinkedHashSet<>();
     for (JsonObject item : items) {
       item.fieldNames().stream()
@@ -68,7 +68,7 @@ final class Table {
   }
 
   /** A single thing, a line for each of its fields; lists of things below, as rows. */
-  static String fields(JsonObject thing) {
+  public static String fields(JsonObject thing) {
     List<List<String>> lines = new ArrayList<>();
     StringBuilder lists = new StringBuilder();
     for (String field : thing.fieldNames()) {

@@ -1,0 +1,77 @@
+package dev.bourse.client;
+
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import java.io.IOException;
+import java.net.URLConnection;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * A file to be sent, as it was when it was looked at.
+ *
+ * @param path absolute, its links followed
+ * @param name without folders
+ * @param size in bytes, at least 1
+ * @param modifiedMillis when it was last written
+ */
+record LocalFile(Path path, String name, long size, long modifiedMillis) {
+  private static final String BYTES = "application/octet-stream";
+
+  /** Those that the platform does not know and members publish. */
+  private static final Map<String, String> TYPES =
+      Map.of(
+          ".md", "text/markdown",
+          ".json", "application/json",
+          ".yaml", "application/yaml",
+          ".yml", "application/yaml",
+          ".csv", "text/csv",
+          ".txt", "text/plain",
+          ".log", "text/plain");
+
+  static LocalFile look(Path given) throws Refused {
+    try {
+      Path path = given.toRealPath();
+      BasicFileAttributes facts = Files.readAttributes(path, BasicFileAttributes.class);
+      if (!facts.isRegularFile()) {
+        throw new Refused(ExitCode.USAGE, given + " is not a file");
+      }
+      if (facts.size() == 0) {
+        throw new Refused(ExitCode.USAGE, given + " is empty; there is nothing to publish");
+      }
+      return new LocalFile(
+          path,
+          given.toAbsolutePath().normalize().getFileName().toString(),
+          facts.size(),
+          facts.lastModifiedTime().toMillis());
+    } catch (IOException e) {
+      throw new Refused(ExitCode.USAGE, "cannot read " + given + ": " + e);
+    }
+  }
+
+  /** Fails when the file is no longer the one that was looked at. */
+  void requireUnchanged() throws Refused {
+    LocalFile now = look(path);
+    if (now.size != size || now.modifiedMillis != modifiedMillis) {
+      throw new Refused(
+          ExitCode.REFUSED,
+          path + " changed while it was sent; the same command sends it from its start");
+    }
+  }
+
+  /** The media type of its name. */
+  String contentType() {
+    int dot = name.lastIndexOf('.');
+    String ending = dot < 0 ? "" : name.substring(dot).toLowerCase(Locale.ROOT);
+    String guessed = TYPES.getOrDefault(ending, "");
+    if (guessed.isEmpty()) {
+      String known = URLConnection.guessContentTypeFromName(name);
+      guessed = known == null ? BYTES : known;
+    }
+    // Services take neither: browsers look for further files in them.
+    return guessed.startsWith("multipart/") || guessed.startsWith("message/") ? BYTES : guessed;
+  }
+}

@@ -1,0 +1,90 @@
+package dev.bourse.client;
+
+import dev.bourse.remote.Credential;
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** What the members' commands share: where the service is, and how they end. */
+abstract class MemberCommand implements Callable<Integer> {
+  private final Surroundings surroundings;
+
+  @Mixin private final ServiceOptions options = new ServiceOptions();
+
+  @Spec private CommandSpec spec;
+
+  MemberCommand(Surroundings surroundings) {
+    this.surroundings = surroundings;
+    // Set by picocli before anything is called.
+    this.spec = CommandSpec.create();
+  }
+
+  /** Does it; a refusal ends the command with its message and code. */
+  abstract void run() throws Refused;
+
+  @Override
+  public final Integer call() {
+    try {
+      run();
+      return ExitCode.OK.code();
+    } catch (Refused refused) {
+      err().println(refused.getMessage());
+      return refused.exitCode().code();
+    } finally {
+      out().flush();
+      err().flush();
+    }
+  }
+
+  final CommandSpec spec() {
+    return spec;
+  }
+
+  final PrintWriter out() {
+    return spec.commandLine().getOut();
+  }
+
+  final PrintWriter err() {
+    return spec.commandLine().getErr();
+  }
+
+  final Surroundings surroundings() {
+    return surroundings;
+  }
+
+  final ConfigFolder folder() {
+    return new ConfigFolder(surroundings);
+  }
+
+  final Credentials credentials() {
+    return new Credentials(folder());
+  }
+
+  /** The address of the service meant. */
+  final String url() throws Refused {
+    return options.url(surroundings, credentials());
+  }
+
+  /** The service without anybody's token. */
+  final Service service() throws Refused {
+    return new Service(url(), new Nobody());
+  }
+
+  /** For what is asked before anybody is signed in. */
+  private static final class Nobody implements Credential {
+    @Override
+    public String token() throws Refused {
+      throw new Refused(ExitCode.USAGE, advice());
+    }
+
+    @Override
+    public String advice() {
+      return "sign in first: bourse login";
+    }
+  }
+}

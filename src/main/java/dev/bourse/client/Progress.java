@@ -1,0 +1,154 @@
+package dev.bourse.client;
+
+import dev.bourse.core.Text;
+import java.io.PrintWriter;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Tells how far a transfer is: on a terminal as a bar that is drawn over, elsewhere as a line now
+ * and then, without any control characters. One thread moves the bytes, another one draws.
+ */
+final class Progress implements AutoCloseable {
+  private static final Duration REDRAW = Duration.ofMillis(100);
+  private static final Duration LINES = Duration.ofSeconds(10);
+  private static final int NAME_WIDTH = 15;
+  private static final int BAR_WIDTH = 12;
+
+  /** What takes longer than this is told no end. */
+  private static final long LONGEST_SECONDS = Duration.ofHours(100).toSeconds();
+
+  /** Back to the line's start, and the rest of it is blank. */
+  private static final String CLEAR = "\r\u001b[K";
+
+  private final PrintWriter err;
+  private final boolean hasTerminal;
+  private final Clock clock;
+  private final String name;
+  private final long total;
+  private final Meter meter;
+  private final AtomicLong done;
+  private long drawnAt;
+  private long seen;
+  private long movedAt;
+  private boolean isDrawn;
+
+  /**
+   * @param name of the file
+   * @param start the bytes that are there already
+   * @param total all its bytes, at least 1
+   */
+  Progress(PrintWriter err, Surroundings surroundings, String name, long start, long total) {
+    this.err = err;
+    this.hasTerminal = surroundings.hasTerminal();
+    this.clock = surroundings.clock();
+    this.name = Text.shown(name);
+    this.total = total;
+    this.done = new AtomicLong(start);
+    this.seen = start;
+    long now = clock.millis();
+    this.movedAt = now;
+    this.drawnAt = now;
+    this.meter = new Meter(now, start);
+  }
+
+  /** So many of the file's bytes are there. */
+  void at(long bytes) {
+    done.set(bytes);
+  }
+
+  long bytes() {
+    return done.get();
+  }
+
+  /** Nothing is expected to have moved until now. */
+  void rest() {
+    movedAt = clock.millis();
+  }
+
+  /** How long no byte has moved. */
+  Duration stillness() {
+    return Duration.ofMillis(clock.millis() - movedAt);
+  }
+
+  /** Draws what there is to tell, unless it was drawn just now. */
+  void draw() {
+    long now = clock.millis();
+    long bytes = done.get();
+    if (bytes != seen) {
+      seen = bytes;
+      movedAt = now;
+    }
+    if (now - drawnAt < (hasTerminal ? REDRAW : LINES).toMillis()) {
+      return;
+    }
+    drawnAt = now;
+    meter.at(now, bytes);
+    if (hasTerminal) {
+      err.print(CLEAR + bar(name, bytes, total, meter));
+      isDrawn = true;
+    } else {
+      err.println(line(name, bytes, total, meter));
+    }
+    err.flush();
+  }
+
+  /** Says something in a line of its own. */
+  void say(String text) {
+    clear();
+    err.println(text);
+    err.flush();
+  }
+
+  private void clear() {
+    if (isDrawn) {
+      err.print(CLEAR);
+      isDrawn = false;
+    }
+  }
+
+  @Override
+  public void close() {
+    clear();
+    err.flush();
+  }
+
+  /** At most 79 characters. */
+  static String bar(String name, long done, long total, Meter meter) {
+    String shown = name.length() <= NAME_WIDTH ? name : name.substring(0, NAME_WIDTH - 1) + '…';
+    int filled = (int) (done * BAR_WIDTH / total);
+    return shown
+        + String.format(" %3d %% [", percent(done, total))
+        + "#".repeat(filled)
+        + "-".repeat(BAR_WIDTH - filled)
+        + "] "
+        + Sizes.part(done, total)
+        + rest(" ", total, meter);
+  }
+
+  static String line(String name, long done, long total, Meter meter) {
+    return name
+        + ": "
+        + percent(done, total)
+        + " %, "
+        + Sizes.part(done, total)
+        + rest(", ", total, meter);
+  }
+
+  private static long percent(long done, long total) {
+    return Math.round(Math.floor(100.0 * done / total));
+  }
+
+  private static String rest(String gap, long total, Meter meter) {
+    OptionalLong seconds = meter.secondsTo(total);
+    if (seconds.isEmpty()) {
+      return "";
+    }
+    String rate = gap + Sizes.bytes(meter.bytesPerSecond()) + "/s";
+    return seconds.getAsLong() < LONGEST_SECONDS
+        ? rate + gap + "ETA " + Sizes.time(seconds.getAsLong())
+        : rate;
+  }
+}

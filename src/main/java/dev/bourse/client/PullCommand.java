@@ -1,0 +1,80 @@
+package dev.bourse.client;
+
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code bourse checkpoint pull}. */
+@Command(
+    name = "pull",
+    description = {
+      "Fetches a file: the organization's, or one of the public feed.",
+      "",
+      "It is written to FILE.part and takes its name when all of it is there and its digest is"
+          + " right. When the command is interrupted, the same command goes on where it stood."
+    },
+    mixinStandardHelpOptions = true)
+final class PullCommand extends CheckpointCommand.Verb {
+  @Parameters(paramLabel = "ID", description = "The item.")
+  private String id = "";
+
+  @Option(
+      names = {"-o", "--output"},
+      paramLabel = "FILE",
+      description = "Where to; default: the item's file name, in this folder.")
+  private @Nullable Path output;
+
+  @Option(names = "--force", description = "Replace a file that is there.")
+  private boolean force;
+
+  PullCommand(Surroundings surroundings) {
+    super(surroundings);
+  }
+
+  @Override
+  void run() throws Refused {
+    Service service = signedIn();
+    String path = Sending.item(id);
+    JsonObject item;
+    try {
+      item = service.call("GET", path, null);
+    } catch (Refused e) {
+      if (!e.is("gone")) {
+        throw e;
+      }
+      path = Sending.FAMILY + "/public/" + Service.encoded(id);
+      item = service.call("GET", path, null);
+    }
+    Path target = output == null ? named(item.getString("filename")) : output;
+    if (!force && Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
+      throw new Refused(ExitCode.REFUSED, target + " is there already; --force replaces it");
+    }
+    if (Files.isDirectory(target) || target.getFileName() == null) {
+      throw new Refused(ExitCode.USAGE, "-o: " + target + " is a folder; name a file");
+    }
+    new Fetching(service, surroundings(), err()).fetch(path, item, target);
+    out().printf("%s  %s%n", target, Sizes.bytes(item.getLong("bytes")));
+  }
+
+  /** The item's name is somebody else's choice: it must not lead anywhere, nor be a hidden file. */
+  private static Path named(String filename) throws Refused {
+    boolean isPlain =
+        !filename.isEmpty()
+            && !filename.startsWith(".")
+            && filename.chars().noneMatch(c -> c == '/' || c == '\\' || Character.isISOControl(c));
+    if (!isPlain) {
+      throw new Refused(
+          ExitCode.USAGE,
+          "the item's name, " + Authority.plain(filename) + ", is none to save under; give -o");
+    }
+    return Path.of(filename);
+  }
+}

@@ -1,0 +1,99 @@
+package dev.bourse.client;
+
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code bourse checkpoint push}. */
+@Command(
+    name = "push",
+    description = {
+      "Publishes files.",
+      "",
+      "A file of more than 32 MiB goes in pieces: when the command is interrupted, the same command"
+          + " goes on where it stood, for as long as the service keeps what it has (7 days)."
+    },
+    mixinStandardHelpOptions = true)
+final class PushCommand extends CheckpointCommand.Verb {
+  @Parameters(arity = "1..*", paramLabel = "FILE", description = "What to publish.")
+  private List<Path> files = List.of();
+
+  @Option(names = "--title", paramLabel = "TEXT", description = "Default: the file's name.")
+  private @Nullable String title;
+
+  @Option(names = "--description", paramLabel = "TEXT", description = "More about it.")
+  private String description = "";
+
+  @Option(
+      names = "--public",
+      description = "For everybody, after a review; without it for the organization.")
+  private boolean isPublic;
+
+  @Option(
+      names = "--replace",
+      paramLabel = "true|false|ID",
+      description =
+          "true: take the place of the item of this file name; false: only a new item; an item's id:"
+              + " take the place of that one (default: ${DEFAULT-VALUE}).",
+      defaultValue = "true")
+  private String replace = "true";
+
+  @Option(
+      names = "--content-type",
+      paramLabel = "TYPE",
+      description = "The media type it is served with. Default: by the file's name.")
+  private @Nullable String contentType;
+
+  PushCommand(Surroundings surroundings) {
+    super(surroundings);
+  }
+
+  @Override
+  void run() throws Refused {
+    boolean isOneItem = title != null || !(replace.equals("true") || replace.equals("false"));
+    if (files.size() > 1 && isOneItem) {
+      throw new Refused(
+          ExitCode.USAGE, "--title and --replace ID are for one file; " + files.size() + " given");
+    }
+    Service service = signedIn();
+    UploadStates states = new UploadStates(folder());
+    states.sweep(surroundings().clock().instant());
+    Sending sending = new Sending(service, surroundings(), states, err());
+    for (Path given : files) {
+      LocalFile file = LocalFile.look(given);
+      JsonObject item = sending.publish(file, publication(file));
+      out()
+          .printf(
+              "%s  %s  revision %d, %s  sha256 %s%n",
+              Authority.plain(item.getString("id")),
+              Authority.plain(item.getString("filename")),
+              item.getLong("revision"),
+              Authority.plain(item.getString("status")),
+              Authority.plain(item.getString("sha256")));
+      out().flush();
+    }
+  }
+
+  private JsonObject publication(LocalFile file) {
+    JsonObject publication =
+        new JsonObject()
+            .put("title", title == null ? file.name() : title)
+            .put("description", description)
+            .put("filename", file.name())
+            .put("content_type", contentType == null ? file.contentType() : contentType)
+            .put("visibility", isPublic ? "public" : "org");
+    switch (replace) {
+      case "true" -> publication.put("replace", true);
+      case "false" -> publication.put("replace", false);
+      default -> publication.put("replace", replace);
+    }
+    return publication;
+  }
+}

@@ -1,0 +1,96 @@
+package dev.bourse.client;
+
+import dev.bourse.core.Digests;
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HexFormat;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The uploads that have begun, a file each in {@code uploads/} beside the credentials. */
+final class UploadStates {
+  private static final String FOLDER = "uploads/";
+
+  /** Longer than any session; what lies there for so long is of no more use. */
+  private static final Duration KEPT = Duration.ofDays(8);
+
+  private final ConfigFolder folder;
+
+  UploadStates(ConfigFolder folder) {
+    this.folder = folder;
+  }
+
+  /** The place of one upload, which one command has at a time. */
+  final class Place implements AutoCloseable {
+    private final String name;
+    private final FileChannel lock;
+
+    private Place(String name, FileChannel lock) {
+      this.name = name;
+      this.lock = lock;
+    }
+
+    Optional<UploadState> find() throws Refused {
+      JsonObject json = folder.read(name);
+      return json.isEmpty() ? Optional.empty() : Optional.of(UploadState.of(json));
+    }
+
+    void store(UploadState state) throws Refused {
+      folder.write(name, state.toJson());
+    }
+
+    void forget() throws Refused {
+      folder.delete(name);
+    }
+
+    @Override
+    public void close() throws Refused {
+      try {
+        lock.close();
+      } catch (IOException e) {
+        throw new Refused(ExitCode.USAGE, "cannot unlock " + folder.file(name) + ": " + e);
+      }
+    }
+  }
+
+  /**
+   * Takes the place of a file's upload to a service.
+   *
+   * @throws Refused when another command is sending that file there
+   */
+  Place take(String url, LocalFile file) throws Refused {
+    byte[] key = (url + '\n' + file.path()).getBytes(StandardCharsets.UTF_8);
+    String name = FOLDER + HexFormat.of().formatHex(Digests.sha256(key), 0, 16) + ".json";
+    @Nullable FileChannel lock = folder.tryLock(name);
+    if (lock == null) {
+      throw new Refused(ExitCode.REFUSED, "another command is sending " + file.path());
+    }
+    return new Place(name, lock);
+  }
+
+  /** Deletes what nobody came back for. */
+  void sweep(Instant now) throws Refused {
+    Path uploads = folder.file(FOLDER);
+    if (!Files.isDirectory(uploads)) {
+      return;
+    }
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(uploads)) {
+      for (Path file : files) {
+        if (Files.getLastModifiedTime(file).toInstant().isBefore(now.minus(KEPT))) {
+          Files.deleteIfExists(file);
+        }
+      }
+    } catch (IOException e) {
+      throw new Refused(ExitCode.USAGE, "cannot clear " + uploads + ": " + e);
+    }
+  }
+}

@@ -1,0 +1,58 @@
+package dev.bourse.mcp;
+
+import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
+import dev.bourse.market.MarketService;
+import dev.bourse.market.MarketText;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Prices, supply and demand of the pools, which every organization may read. */
+public final class MarketReadTool implements Tool {
+  private static final String DEPTH = "depth";
+  private static final String HISTORY = "history";
+  private static final String POOL = "pool";
+
+  private static final Fields FIELDS =
+      new Fields(
+          "action",
+          Set.of(),
+          Map.of("feed", Set.of(), DEPTH, Set.of(POOL), HISTORY, Set.of(POOL, "hours")));
+
+  private final MarketService market;
+
+  public MarketReadTool(MarketService market) {
+    this.market = market;
+  }
+
+  @Override
+  public String name() {
+    return "market_read";
+  }
+
+  @Override
+  public Optional<Scope> scope(JsonObject arguments) {
+    return Optional.empty();
+  }
+
+  @Override
+  public Future<JsonObject> call(Principal caller, JsonObject arguments) {
+    FIELDS.check(arguments);
+    return switch (arguments.getString("action")) {
+      case DEPTH ->
+          Future.succeededFuture(
+              MarketText.depth(market.readMarketDepth(FIELDS.text(arguments, POOL))));
+      case HISTORY -> history(FIELDS.text(arguments, POOL), arguments);
+      default -> Future.succeededFuture(MarketText.feed(market.readMarketFeed()));
+    };
+  }
+
+  private Future<JsonObject> history(String pool, JsonObject arguments) {
+    return market
+        .readMarketHistory(pool, arguments.getDouble("hours", MarketService.DEFAULT_HISTORY_HOURS))
+        .map(past -> MarketText.history(pool, past));
+  }
+}

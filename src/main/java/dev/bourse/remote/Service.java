@@ -1,0 +1,245 @@
+package dev.bourse.remote;
+
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpHeaders;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandler;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The service as one person or program calls it. Redirects are not followed. */
+public final class Service {
+  /** Long enough for the slowest operation, a verification of some fifty batches. */
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+
+  /** One for the process: commands make several of these, with and without a token. */
+  private static final HttpClient HTTP =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(Duration.ofSeconds(10))
+          .build();
+
+  private final String baseUrl;
+  private final Credential credential;
+
+  /**
+   * @param baseUrl {@code http(s)://host[:port]}, without a slash at the end
+   */
+  public Service(String baseUrl, Credential credential) {
+    this.baseUrl = baseUrl;
+    this.credential = credential;
+  }
+
+  /** Where it is, without a slash at the end. */
+  public String baseUrl() {
+    return baseUrl;
+  }
+
+  /** A piece of a path or a query, percent-encoded. */
+  public static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+
+  /** A request to be made, perhaps more than once: its body must be one that can be sent again. */
+  public record Request(
+      String method, String url, Map<String, String> headers, BodyPublisher body) {
+    public Request {
+      headers = Map.copyOf(headers);
+    }
+
+    /** One without a body. */
+    public static Request of(String method, String url, Map<String, String> headers) {
+      return new Request(method, url, headers, BodyPublishers.noBody());
+    }
+  }
+
+  /**
+   * Calls an operation.
+   *
+   * @param path with its parameters, percent-encoded
+   * @throws Refused saying what went wrong and what to do about it
+   */
+  public JsonObject call(String method, String path, @Nullable JsonObject body) throws Refused {
+    Request request =
+        body == null
+            ? Request.of(method, baseUrl + path, Map.of())
+            : new Request(
+                method,
+                baseUrl + path,
+                Map.of("Content-Type", "application/json"),
+                BodyPublishers.ofString(body.encode()));
+    return answer(let(request, BodyHandlers.ofString(), TIMEOUT));
+  }
+
+  /** The answer's JSON; a status from 300 on is thrown as what it says. */
+  public JsonObject answer(HttpResponse<String> response) throws Refused {
+    if (response.statusCode() >= 300) {
+      throw refusal(response.statusCode(), response.headers(), response.body());
+    }
+    try {
+      return new JsonObject(response.body());
+    } catch (DecodeException e) {
+      throw new Refused(
+          ExitCode.UNAVAILABLE, baseUrl + " answers, but it is not a Bourse; check --url");
+    }
+  }
+
+  /**
+   * Makes a request with the token, once more with another token where this one has run out.
+   *
+   * @param timeout until the answer's head is there
+   * @return the answer, whatever it says
+   * @throws Refused when there is no answer
+   */
+  public <T> HttpResponse<T> let(Request request, BodyHandler<T> handler, Duration timeout)
+      throws Refused {
+    if (!request.url().startsWith(baseUrl + '/')) {
+      throw new IllegalArgumentException("the token is for " + baseUrl);
+    }
+    String token = credential.token();
+    HttpResponse<T> response = send(request, token, handler, timeout);
+    if (response.statusCode() == 401 && credential.renew(token)) {
+      discard(response);
+      return send(request, credential.token(), handler, timeout);
+    }
+    return response;
+  }
+
+  /**
+   * Makes a request without a token: to an address that is a permission by itself, or of those that
+   * take none.
+   *
+   * @param timeout until the answer's head is there
+   */
+  public <T> HttpResponse<T> open(Request request, BodyHandler<T> handler, Duration timeout)
+      throws Refused {
+    return send(request, null, handler, timeout);
+  }
+
+  /** Sends a form without a token (RFC 6749); the answer as it came. */
+  public HttpResponse<String> form(String url, Map<String, String> fields) throws Refused {
+    String body =
+        fields.entrySet().stream()
+            .map(field -> encoded(field.getKey()) + '=' + encoded(field.getValue()))
+            .collect(Collectors.joining("&"));
+    return open(
+        new Request(
+            "POST",
+            url,
+            Map.of("Content-Type", "application/x-www-form-urlencoded"),
+            BodyPublishers.ofString(body)),
+        BodyHandlers.ofString(),
+        TIMEOUT);
+  }
+
+  /** The JSON an address without protection answers with. */
+  public JsonObject read(String url) throws Refused {
+    return answer(
+        open(
+            Request.of("GET", url, Map.of("Accept", "application/json")),
+            BodyHandlers.ofString(),
+            TIMEOUT));
+  }
+
+  private <T> HttpResponse<T> send(
+      Request request, @Nullable String token, BodyHandler<T> handler, Duration timeout)
+      throws Refused {
+    HttpRequest.Builder built;
+    try {
+      built = HttpRequest.newBuilder(URI.create(request.url()));
+    } catch (IllegalArgumentException e) {
+      throw new Refused(ExitCode.USAGE, "--url: " + baseUrl + " is not http(s)://host[:port]");
+    }
+    built.timeout(timeout).method(request.method(), request.body());
+    request.headers().forEach(built::header);
+    if (token != null) {
+      built.header("Authorization", "Bearer " + token);
+    }
+    try {
+      return HTTP.send(built.build(), handler);
+    } catch (IOException e) {
+      throw lost(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
+    }
+  }
+
+  /** What a connection that failed is to whoever asked. */
+  public Refused lost(IOException failure) {
+    return new Refused(
+        ExitCode.UNAVAILABLE,
+        "cannot reach "
+            + baseUrl
+            + " ("
+            + failure.getClass().getSimpleName()
+            + "); is the service up? Name another with --url or BOURSE_URL");
+  }
+
+  /** What an answer of a status from 300 on says. */
+  public Refused refusal(int status, HttpHeaders headers, String body) {
+    JsonObject json;
+    try {
+      json = new JsonObject(body);
+    } catch (DecodeException e) {
+      // What stands before a service speaks so, when it cannot reach it among others.
+      return new Refused(
+          status >= 500 || status == 429 ? ExitCode.UNAVAILABLE : ExitCode.REFUSED,
+          baseUrl + " answers with status " + status + ", but it is not a Bourse; check --url");
+    }
+    String error = String.valueOf(json.getValue("error"));
+    // Neither names nor values it repeats may steer the terminal.
+    String detail =
+        (error + ": " + json.getValue("detail", "no detail")).replaceAll("\\p{Cntrl}", "?");
+    return switch (status) {
+      case 401 -> new Refused(ExitCode.REFUSED, detail + '\n' + credential.advice(), status, json);
+      case 429, 503 ->
+          error.equals("org-cap")
+              // Waiting makes no room in an organization's storage.
+              ? new Refused(ExitCode.REFUSED, detail, status, json)
+              : new Refused(
+                  ExitCode.UNAVAILABLE,
+                  detail + "\nTry again in " + json.getValue("retry_after_s", 1) + " s",
+                  status,
+                  json);
+      case 408 ->
+          new Refused(
+              error.equals("request-timeout") ? ExitCode.UNAVAILABLE : ExitCode.REFUSED,
+              detail,
+              status,
+              json);
+      default ->
+          new Refused(
+              status >= 500 ? ExitCode.UNAVAILABLE : ExitCode.REFUSED,
+              detail
+                  + (status >= 500
+                      ? "\nRequest " + headers.firstValue("x-request-id").orElse("?")
+                      : ""),
+              status,
+              json);
+    };
+  }
+
+  private void discard(HttpResponse<?> response) throws Refused {
+    if (response.body() instanceof InputStream body) {
+      try {
+        body.close();
+      } catch (IOException e) {
+        throw lost(e);
+      }
+    }
+  }
+}

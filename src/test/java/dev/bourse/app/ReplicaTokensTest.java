@@ -1,0 +1,131 @@
+package dev.bourse.app;
+
+import static dev.bourse.app.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.core.ErrorCode;
+import dev.bourse.store.PostgresServer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Members' tokens of one process do at another on the same database; no key is copied. */
+@OneEngine("only PostgreSQL is shared by several processes")
+class ReplicaTokensTest {
+  private static PostgresServer server;
+  private static RunningBourse here;
+  private static Path folder;
+  private static ChildBourse there;
+
+  /** Where the other process listens; what it calls itself is the address of both. */
+  private static String address;
+
+  @BeforeAll
+  static void start(@TempDir Path data) throws Exception {
+    server = PostgresServer.start(data.resolve("pg"), Map.of());
+    String url = server.newDatabase();
+    here = RunningBourse.demo("store.url=" + url);
+    folder = RunningBourse.newFolder();
+    int port = freePort();
+    address = "http://localhost:" + port;
+    there =
+        new ChildBourse(
+            folder,
+            List.of(
+                "port=" + port,
+                "management.port=0",
+                "base-url=" + here.service().baseUrl(),
+                "event-loops=2",
+                "store.url=" + url));
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    }
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    there.close();
+    here.close();
+    TestStore.delete(folder);
+    server.close();
+  }
+
+  private static HttpAnswer filesThere(JsonObject tokens) {
+    return new Caller(address, tokens.getString("access_token")).get("/api/checkpoints");
+  }
+
+  @Test
+  void eachHasAPrivateKeyOfItsOwnAndTellsThePublicKeysOfBoth() throws Exception {
+    JsonArray told = here.with(null).get("/oauth/jwks.json").ok().getJsonArray("keys");
+    assertEquals(2, told.size());
+    assertEquals(told, new Caller(address, null).get("/oauth/jwks.json").ok().getJsonArray("keys"));
+    try (var keys = Files.list(folder.resolve("signing-keys"))) {
+      assertEquals(1, keys.count());
+    }
+  }
+
+  @Test
+  void whatEitherIssuesDoesAtTheOther() throws Exception {
+    Application app = Application.registered(here);
+    filesThere(app.tokens(Application.signIn(here, "acme", "alice"))).ok();
+    String theirs =
+        Objects.requireNonNull(
+            new JsonObject(Files.readString(folder.resolve("demo.json")))
+                .getJsonObject("orgs")
+                .getJsonObject("acme")
+                .getJsonObject("members")
+                .getJsonObject("alice")
+                .getString("member_token"));
+    here.with(theirs).get("/api/checkpoints").ok();
+  }
+
+  @Test
+  void whatIsRevokedAtOneIsRefusedByTheOtherWithinASecond() {
+    Application app = Application.registered(here);
+    JsonObject tokens = app.tokens(Application.signIn(here, "acme", "bob"));
+    filesThere(tokens).ok();
+    Map<String, String> form = new LinkedHashMap<>();
+    form.put("token", tokens.getString("refresh_token"));
+    form.put("client_id", app.clientId());
+    long since = System.nanoTime();
+    app.post("/oauth/revoke", form).ok();
+
+    until("refused", () -> filesThere(tokens).status() == ErrorCode.UNAUTHORIZED.status());
+    long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - since);
+    assertTrue(millis <= 1_000, "only after " + millis + " ms");
+  }
+
+  @Test
+  void theOtherGoesOnWhereOneLeftOff() {
+    Application app = Application.registered(here);
+    JsonObject tokens = app.tokens(Application.signIn(here, "acme", "alice"));
+    HttpAnswer answer =
+        new Caller(address, null)
+            .send(
+                "POST",
+                "/oauth/token",
+                Application.encoded(app.refreshing(tokens)),
+                "Content-Type",
+                "application/x-www-form-urlencoded");
+    here.with(answer.ok().getString("access_token")).get("/api/checkpoints").ok();
+    // The first of them was used at the other process; here it is a second use.
+    Application.refused(app.token(app.refreshing(tokens)), "invalid_grant");
+    until("refused", () -> filesThere(tokens).status() == ErrorCode.UNAUTHORIZED.status());
+  }
+}

@@ -1,0 +1,72 @@
+package dev.bourse.billing;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.bourse.capacity.Sample;
+import dev.bourse.capacity.StoreFixture;
+import dev.bourse.store.GuardFailed;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A hold moves only upon what is so still. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+class AccountStoreTest extends StoreFixture {
+  private static final HoldState ENFORCE =
+      new HoldState(HoldState.Stage.ENFORCE, HoldState.Reason.BALANCE, Sample.T0, true);
+
+  private AccountStore accounts;
+
+  @BeforeEach
+  void openAccounts() {
+    accounts = new AccountStore(database);
+  }
+
+  private AccountStore.Standing standing() throws Exception {
+    return await(accounts.get("acme", Month.at(Sample.T0)));
+  }
+
+  private void refused(AccountStore.Standing seen) throws Exception {
+    ExecutionException failure =
+        assertThrows(
+            ExecutionException.class,
+            () -> await(database.commit(AccountStore.hold(seen, ENFORCE))));
+    GuardFailed failed = (GuardFailed) failure.getCause();
+    assertEquals(AccountStore.HOLD_GUARD, failed == null ? "" : failed.guard());
+    assertEquals(HoldState.NONE, standing().hold());
+  }
+
+  @Test
+  void aHoldMovesUponWhatIsSoStill() throws Exception {
+    await(database.commit(AccountStore.hold(standing(), ENFORCE)));
+
+    assertEquals(ENFORCE, standing().hold());
+    await(database.commit(AccountStore.hold(standing(), HoldState.NONE)));
+    assertEquals(HoldState.NONE, standing().hold());
+  }
+
+  @Test
+  void whatWasSeenBeforeAPaymentMovesNoHold() throws Exception {
+    AccountStore.Standing seen = standing();
+    await(
+        database.commit(
+            LedgerStore.insert(
+                Ledger.given(
+                    Ledger.Kind.PAYMENT, "acme", "k", 5_000_000, "operator:x", "", Sample.T0))));
+
+    refused(seen);
+  }
+
+  @Test
+  void whatWasSeenBeforeTheLimitChangedMovesNoHold() throws Exception {
+    AccountStore.Standing seen = standing();
+    await(database.commit(List.of(AccountStore.limit("acme", 5_000_000L))));
+
+    refused(seen);
+    AccountStore.Standing limited = standing();
+    await(database.commit(List.of(AccountStore.limit("acme", null))));
+    refused(limited);
+  }
+}
