@@ -7,6 +7,7 @@
 // SERVICE is the service's address, OUTBOX the folder of its mails. In the folder SHOTS pictures of all pages
 // are left, light and dark, for a phone and a desk.
 import { createHash, randomBytes } from "node:crypto";
+import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import assert from "node:assert/strict";
 import { launch } from "./lib/browser.mjs";
@@ -143,7 +144,7 @@ async function signInByLink() {
   console.log("signed in by a link, which works once; signed out");
 }
 
-/** To where `redirectUri` listens, or leads on from there. */
+/** An application that listens at `host`, and leads on with `answer` from there. */
 async function consent(host, answer = undefined) {
   const callback = await openCallback(host, answer);
   const { page, quiet, close } = await open();
@@ -312,12 +313,23 @@ async function everywhere() {
   console.log("signed out everywhere: the other browser was, too");
 }
 
+const elsewhere = await openCallback("localhost");
 try {
   await signInByLink();
-  await consent("127.0.0.1");
+  await consent("127.0.0.1", (response) => {
+    // To another origin, as those of applications that run on a desk and in the web do.
+    response.writeHead(302, { Location: elsewhere.url }).end();
+  });
+  // A machine may have no IPv6.
+  if (Object.values(networkInterfaces()).flat().some((one) => one.address === "::1")) {
+    await consent("[::1]");
+  } else {
+    console.log("SKIPPED an application at [::1]: this machine has no such address");
+  }
   await device();
   await choice();
   await everywhere();
 } finally {
   await browser.close();
+  elsewhere.close();
 }

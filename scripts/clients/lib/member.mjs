@@ -69,7 +69,11 @@ export function listen(page) {
   });
   page.on("pageerror", (fault) => complaints.push(String(fault)));
   page.on("requestfailed", (request) => {
-    complaints.push(`${request.url()} ${request.failure()?.errorText}`);
+    const why = request.failure()?.errorText;
+    // Whoever leaves a page does not wait for what it still loads.
+    if (why !== "net::ERR_ABORTED") {
+      complaints.push(`${request.url()} ${why}`);
+    }
   });
   return () => {
     const told = complaints;

@@ -73,7 +73,7 @@ final class AuthorizeRoutes {
     try {
       return page(read(to, asked), asked, session);
     } catch (OAuthError e) {
-      return refusal(to, asked, e);
+      return redirect(address(to, asked, refusal(e)));
     }
   }
 
@@ -106,11 +106,11 @@ final class AuthorizeRoutes {
         throw new OAuthError(OAuthError.ACCESS_DENIED, "the member said no");
       }
     } catch (OAuthError e) {
-      return Future.succeededFuture(refusal(to, asked, e));
+      return Future.succeededFuture(back(to, address(to, asked, refusal(e))));
     }
     return grants
         .consent(session.orgId(), session.username(), request)
-        .map(code -> answer(to, asked, List.of("code", code)));
+        .map(code -> back(to, address(to, asked, List.of("code", code))));
   }
 
   /** Fails with {@code bad-request}, shown here: nothing says that the address is the client's. */
@@ -171,10 +171,7 @@ final class AuthorizeRoutes {
             .map(field -> Map.of("name", field.getKey(), "value", field.getValue()))
             .toList());
     return new Answer.Page(
-        200,
-        PageTemplates.HTML,
-        templates.render("consent", model),
-        PageHeaders.strict(List.of(RedirectUris.formTarget(request.redirectUri()))));
+        200, PageTemplates.HTML, templates.render("consent", model), PageHeaders.strict());
   }
 
   /** Where the answer goes, which tells more of an application than what it calls itself. */
@@ -187,11 +184,12 @@ final class AuthorizeRoutes {
     };
   }
 
-  private Answer refusal(Addressee to, Map<String, String> asked, OAuthError e) {
-    return answer(to, asked, List.of("error", e.code(), "error_description", e.description()));
+  private static List<String> refusal(OAuthError e) {
+    return List.of("error", e.code(), "error_description", e.description());
   }
 
-  private Answer answer(Addressee to, Map<String, String> asked, List<String> parameters) {
+  /** The redirect address with an answer. */
+  private String address(Addressee to, Map<String, String> asked, List<String> parameters) {
     List<String> all = new ArrayList<>(parameters);
     String state = asked.get("state");
     if (state != null) {
@@ -200,14 +198,38 @@ final class AuthorizeRoutes {
     }
     all.add("iss");
     all.add(baseUrl.get());
+    return RedirectUris.with(to.redirectUri(), all);
+  }
+
+  private static Answer redirect(String address) {
     return new Answer.Page(
         303,
         "",
         Buffer.buffer(),
         List.of(
-            Map.entry("location", RedirectUris.with(to.redirectUri(), all)),
+            Map.entry("location", address),
             Map.entry("cache-control", "no-store"),
             // The code is in the address; it must not reach whom the client's page links to.
             Map.entry("referrer-policy", "no-referrer")));
+  }
+
+  /**
+   * A page that sends the browser on by itself. Not a redirect: browsers hold {@code form-action}
+   * against all redirects that follow a form, so it would have to name whatever the application's
+   * own address leads on to; and it cannot name {@code [::1]}.
+   */
+  private Answer back(Addressee to, String address) {
+    return new Answer.Page(
+        200,
+        PageTemplates.HTML,
+        templates.render(
+            "message",
+            Map.of(
+                "title", "Back to the application",
+                "text", "Your answer goes to " + to.client().name() + ".",
+                "note", "",
+                "link", address,
+                "link_text", "Go on")),
+        PageHeaders.strict(List.of(Map.entry("refresh", "0; url=" + address))));
   }
 }

@@ -11,7 +11,6 @@ import dev.bourse.signin.Sessions;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -136,9 +135,6 @@ final class DeviceRoutes {
 
   private Answer page(int status, String template, Map<String, Object> model) {
     return new Answer.Page(
-        status,
-        PageTemplates.HTML,
-        templates.render(template, model),
-        PageHeaders.strict(List.of()));
+        status, PageTemplates.HTML, templates.render(template, model), PageHeaders.strict());
   }
 }

@@ -95,14 +95,6 @@ final class RedirectUris {
     return matcher.matches() ? matcher.group(1) + ' ' + matcher.group(3) : loopback;
   }
 
-  /** The origin of an address as a source of a content security policy names it. */
-  static String formTarget(String uri) {
-    URI parsed = URI.create(uri);
-    return parsed.getScheme().startsWith("http") && parsed.getRawAuthority() != null
-        ? parsed.getScheme() + "://" + parsed.getRawAuthority()
-        : parsed.getScheme() + ':';
-  }
-
   /** The address with further parameters; values are encoded. */
   static String with(String uri, List<String> namesAndValues) {
     StringBuilder out = new StringBuilder(uri);

@@ -24,10 +24,7 @@ public final class PageAnswers implements ErrorPages {
       Map<String, Object> model,
       List<Map.Entry<String, String>> further) {
     return new Answer.Page(
-        status,
-        PageTemplates.HTML,
-        templates.render(template, model),
-        PageHeaders.strict(List.of(), further));
+        status, PageTemplates.HTML, templates.render(template, model), PageHeaders.strict(further));
   }
 
   /** A page that says one thing and leads on. */

@@ -176,14 +176,22 @@ final class Application {
   /** The code a member's consent gives. */
   String code(Map<String, String> request, String cookie) {
     HttpResponse<String> answer = decide(request, cookie, "allow");
-    assertEquals(303, answer.statusCode(), answer.body());
+    assertEquals(200, answer.statusCode(), answer.body());
     return java.util.Objects.requireNonNull(parameters(answer).get("code"));
   }
 
-  /** The parameters of the address a browser is sent to. */
-  static Map<String, String> parameters(HttpResponse<String> redirect) {
-    String query =
-        URI.create(redirect.headers().firstValue("location").orElseThrow()).getRawQuery();
+  /** The address a browser is sent to, by a redirect or by a page. */
+  static String onward(HttpResponse<String> answer) {
+    return answer
+        .headers()
+        .firstValue("location")
+        .or(() -> answer.headers().firstValue("refresh").map(to -> to.replace("0; url=", "")))
+        .orElseThrow();
+  }
+
+  /** The parameters of that address. */
+  static Map<String, String> parameters(HttpResponse<String> answer) {
+    String query = URI.create(onward(answer)).getRawQuery();
     Map<String, String> parameters = new LinkedHashMap<>();
     for (String pair : query.split("&", -1)) {
       String[] parts = pair.split("=", 2);

@@ -261,7 +261,7 @@ class OAuthSecurityTest {
     assertEquals(403, consent(app, token, "Origin", "https://evil.example").statusCode());
     assertEquals(403, consent(app, token, "Origin", "null").statusCode());
     assertEquals(403, consent(app, token, "Sec-Fetch-Site", "cross-site").statusCode());
-    assertEquals(303, consent(app, token, "Origin", app.baseUrl()).statusCode());
+    assertEquals(200, consent(app, token, "Origin", app.baseUrl()).statusCode());
   }
 
   private static HttpResponse<String> consent(Application app, String csrf, String... headers) {
@@ -375,7 +375,23 @@ class OAuthSecurityTest {
             .headers()
             .firstValue("content-security-policy")
             .orElse("")
-            .contains("form-action 'self' https://app.example"));
+            .contains("form-action 'self';"));
+  }
+
+  /** A redirect would fall to {@code form-action}, which also counts where the client leads on. */
+  @Test
+  void anAnswerIsBroughtByAPageThatFormActionDoesNotHold() {
+    Application app = Application.registered(bourse);
+    for (String decision : List.of("allow", "deny")) {
+      HttpResponse<String> answer = app.decide(app.request(), alice, decision);
+      assertEquals(200, answer.statusCode());
+      assertTrue(answer.headers().firstValue("location").isEmpty());
+      String to = Application.onward(answer);
+      assertTrue(to.startsWith(Application.REDIRECT + '?'), to);
+      assertTrue(answer.body().contains("href=\"" + to.replace("&", "&amp;") + '"'), answer.body());
+      assertEquals("no-store", answer.headers().firstValue("cache-control").orElse(""));
+      assertEquals("same-origin", answer.headers().firstValue("referrer-policy").orElse(""));
+    }
   }
 
   @Test
