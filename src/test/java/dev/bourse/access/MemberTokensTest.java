@@ -252,7 +252,7 @@ class MemberTokensTest extends StoreFixture {
   }
 
   @Test
-  void aHeaderThatBringsAKeyAlongOrNamesAPlaceToFetchOneIsRefused() {
+  void kidInjectionAHeaderThatBringsAKeyAlongOrNamesAPlaceToFetchOneIsRefused() {
     SigningKey mallory = SigningKey.generate();
     for (JsonObject header :
         List.of(

@@ -251,7 +251,7 @@ class OAuthSecurityTest {
   }
 
   @Test
-  void aConsentThatNoPageOfThisSessionSentIsRefused() {
+  void csrfAConsentThatNoPageOfThisSessionSentIsRefused() {
     Application app = Application.registered(bourse);
     String token = Application.csrf(app.ask(app.request(), alice));
     String bobs = Application.csrf(app.ask(app.request(), bob));
@@ -272,7 +272,7 @@ class OAuthSecurityTest {
   }
 
   @Test
-  void aDeviceFormThatNoPageOfThisSessionSentIsRefused() {
+  void csrfADeviceFormThatNoPageOfThisSessionSentIsRefused() {
     Application program = Application.named(bourse, "bourse-cli");
     JsonObject begun =
         program.post("/oauth/device_authorization", Map.of("client_id", "bourse-cli")).ok();
