@@ -160,7 +160,7 @@ final class SecretScanOrdinaryTest {
             "default login anonymous password user@site",
             "machine git.test.org login me password $PASSWORD",
             "machine git.test.org login me password <password>",
-            "//registry.npmjs.org/:_authToken=${NPM_TOKEN}",
+            "//npm.acme.example/:_authToken=${NPM_TOKEN}",
             "{\"auths\": {\"registry.test\": {}}, \"credsStore\": \"desktop\"}",
             "-----BEGIN PRIVATE" + " KEY-----\nMIIEvQIBADAN...\n-----END PRIVATE" + " KEY-----",
             "-----BEGIN PRIVATE" + " KEY-----\n<your key>\n-----END PRIVATE" + " KEY-----",
