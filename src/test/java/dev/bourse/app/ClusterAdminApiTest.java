@@ -248,10 +248,10 @@ class ClusterAdminApiTest {
             stage.red() + "-a", stage.red() + "-b", stage.red() + "-fixed", stage.red() + "-k8s"),
         names("org=" + stage.red()));
     assertEquals(
-        List.of(stage.blue(), stage.red() + "-a", stage.red() + "-b"),
+        List.of(stage.blue(), stage.red() + "-a", stage.red() + "-b", stage.red() + "-k8s"),
         names("pool=" + stage.name()));
     assertEquals(
-        List.of(stage.red() + "-a", stage.red() + "-b"),
+        List.of(stage.red() + "-a", stage.red() + "-b", stage.red() + "-k8s"),
         names("pool=" + stage.name() + "&org=" + stage.red()));
     assertEquals(List.of(), names("org=nobody"));
     List<String> paged = new ArrayList<>();
