@@ -1,7 +1,6 @@
 package dev.bourse.org;
 
 import dev.bourse.access.Principal;
-import dev.bourse.access.Scope;
 import dev.bourse.audit.TrailQuery;
 import dev.bourse.audit.TrailText;
 import dev.bourse.core.Times;
@@ -12,7 +11,6 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /** The organization contract's operations. */
@@ -44,26 +42,10 @@ public final class OrgRoutes {
   }
 
   private JsonObject whoami(Principal caller, List<OrgStore.Addressable> clusters) {
-    JsonArray addressable = new JsonArray();
-    for (OrgStore.Addressable cluster : clusters) {
-      addressable.add(
-          new JsonObject()
-              .put("name", cluster.name())
-              .put("kind", cluster.kind().toLowerCase(Locale.ROOT))
-              .put("gpu_vendor", cluster.gpuVendor())
-              .put("gpu_model", cluster.gpuModel()));
-    }
-    return new JsonObject()
-        .put("org_id", caller.org().orgId())
-        .put("org_display", caller.org().display())
-        .put("org_kind", caller.org().kind())
+    return CallerView.json(caller, clusters, requestsPerMinute)
         .put("subject", caller.actor())
         .put("token_id", caller.tokenId())
-        .put("scopes", new JsonArray(caller.scopes().stream().map(Scope::label).sorted().toList()))
-        .put("cluster", caller.cluster())
-        .put("expires_at", Times.rfc3339OrNull(caller.expiresAtMillis()))
-        .put("clusters", addressable)
-        .put("rate_limit", new JsonObject().put("requests_per_minute", requestsPerMinute));
+        .put("cluster", caller.cluster());
   }
 
   private Future<Answer> listMembers(Call call) {
