@@ -79,8 +79,8 @@ final class Checkpoints {
                   new DirectUploadService(checkpoints, landing, sessions, blobs, clock, random);
               new PublicCheckpointRoutes(checkpoints).bind(operations);
               new CheckpointRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
-              ContentService contents = new ContentService(blobs);
-              new ContentRoutes(checkpoints, contents).bind(operations);
+              ContentService contents = new ContentService(store, blobs);
+              new ContentRoutes(config.checkpoints(), contents).bind(operations);
               new DocumentRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
               new CheckpointAdminRoutes(checkpoints).bind(operations);
               new ReviewRoutes(

@@ -10,7 +10,8 @@ package dev.bourse.blob;
  *     the default is 128 MiB of blocks of 256 KiB
  * @param waitingBlocks blocks of one upload that may wait or be under way, 1 to 64; from 2 on the
  *     next block is there when a thread is done with one
- * @param openReadings blobs that may be read at once, 1 to 100,000; each holds an open file
+ * @param openBlobs blobs that may be read at once, 1 to 100,000; each holds an open file, however
+ *     many read it
  * @param waitingCalls other calls that may wait or be under way, 1 to 100,000: openings,
  *     publications, deletions, pieces, lists
  * @param reserveBytes room on the disk that uploads leave free, 0 or more: the exchange's own store
@@ -20,21 +21,21 @@ public record BlobConfig(
     int threads,
     int openUploads,
     int waitingBlocks,
-    int openReadings,
+    int openBlobs,
     int waitingCalls,
     long reserveBytes) {
   public BlobConfig {
     check("threads", threads, 1, 256);
     check("openUploads", openUploads, 1, 100_000);
     check("waitingBlocks", waitingBlocks, 1, 64);
-    check("openReadings", openReadings, 1, 100_000);
+    check("openBlobs", openBlobs, 1, 100_000);
     check("waitingCalls", waitingCalls, 1, 100_000);
     check("reserveBytes", reserveBytes, 0, Long.MAX_VALUE);
   }
 
   /**
-   * Bounds fit for one server: a thread per core, 128 uploads of 4 blocks each, 512 readings, 1,024
-   * waiting calls, 1 GiB left free.
+   * Bounds fit for one server: a thread per core, 128 uploads of 4 blocks each, 512 blobs read,
+   * 1,024 waiting calls, 1 GiB left free.
    */
   public static BlobConfig defaults() {
     return new BlobConfig(

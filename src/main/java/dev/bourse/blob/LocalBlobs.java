@@ -5,7 +5,6 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Instant;
@@ -29,21 +28,19 @@ import org.jspecify.annotations.Nullable;
 public final class LocalBlobs implements BlobStore {
   private final BlobFiles files;
   private final Workers workers;
+  private final OpenBlobs openBlobs;
   private final BlobConfig config;
   private final Clock clock;
 
-  // The four below are guarded by this object.
+  // The three below are guarded by this object.
   private final Map<String, LocalUpload> uploads = new HashMap<>();
   private final Set<String> ending = new HashSet<>();
-  private final Set<LocalReading> readings = new HashSet<>();
   private @Nullable Future<Void> closed;
-
-  /** Readings that are open or about to be; guarded by this object too. */
-  private int openReadings;
 
   private LocalBlobs(BlobFiles files, Workers workers, BlobConfig config, Clock clock) {
     this.files = files;
     this.workers = workers;
+    openBlobs = new OpenBlobs(files, workers, config.openBlobs());
     this.config = config;
     this.clock = clock;
   }
@@ -105,7 +102,7 @@ public final class LocalBlobs implements BlobStore {
   /** Under this object's lock. */
   private void checkIdle(String uploadId) {
     if (closed != null) {
-      throw new StorageBusy("the blob store is closed");
+      throw OpenBlobs.closedStore();
     }
     if (uploads.containsKey(uploadId)) {
       throw new StorageBusy("upload " + uploadId + " is open");
@@ -187,6 +184,7 @@ public final class LocalBlobs implements BlobStore {
     return longCall(
         () -> {
           files.delete(BlobFiles.Area.BLOBS, BlobFiles.checkedName(key));
+          openBlobs.forget(key);
           return null;
         });
   }
@@ -198,45 +196,7 @@ public final class LocalBlobs implements BlobStore {
 
   @Override
   public Future<Reading> read(String key) {
-    return checked(
-        () -> {
-          BlobFiles.checkedName(key);
-          synchronized (this) {
-            if (closed != null) {
-              throw new StorageBusy("the blob store is closed");
-            }
-            if (openReadings >= config.openReadings()) {
-              throw new StorageBusy(openReadings + " blobs are being read, as many as may be");
-            }
-            openReadings++;
-          }
-          return workers
-              .<Reading>call(() -> openReading(key))
-              .onFailure(
-                  e -> {
-                    synchronized (this) {
-                      openReadings--;
-                    }
-                  });
-        });
-  }
-
-  private Reading openReading(String key) {
-    FileChannel channel = files.openBlob(key);
-    LocalReading reading = new LocalReading(key, channel, files, workers, this::closed);
-    synchronized (this) {
-      if (closed != null) {
-        BlobFiles.closeQuietly(channel);
-        throw new StorageBusy("the blob store is closed");
-      }
-      readings.add(reading);
-    }
-    return reading;
-  }
-
-  private synchronized void closed(LocalReading reading) {
-    readings.remove(reading);
-    openReadings--;
+    return checked(() -> openBlobs.read(BlobFiles.checkedName(key)));
   }
 
   @Override
@@ -265,11 +225,11 @@ public final class LocalBlobs implements BlobStore {
   @Override
   public synchronized Future<Void> close() {
     if (closed == null) {
-      StorageBusy reason = new StorageBusy("the blob store is closed");
+      StorageBusy reason = OpenBlobs.closedStore();
       List<Future<Void>> ends = new ArrayList<>();
-      // Copies, for each of them leaves its collection when it has ended.
+      // A copy, for each of them leaves its collection when it has ended.
       List.copyOf(uploads.values()).forEach(upload -> ends.add(upload.end(reason)));
-      List.copyOf(readings).forEach(reading -> ends.add(reading.close()));
+      ends.add(openBlobs.close());
       closed = Future.join(ends).transform(all -> workers.close());
     }
     return closed;
@@ -288,7 +248,7 @@ public final class LocalBlobs implements BlobStore {
   }
 
   private static <T> Future<T> closedFailure() {
-    return Future.failedFuture(new StorageBusy("the blob store is closed"));
+    return Future.failedFuture(OpenBlobs.closedStore());
   }
 
   /** A call whose arguments and state are looked at on the caller's thread. */

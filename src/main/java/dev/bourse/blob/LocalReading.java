@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.util.Optional;
-import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A file that is open for reading; its bytes stay while it is, whatever becomes of its name. */
@@ -17,26 +17,26 @@ final class LocalReading implements Reading {
   private final long length;
   private final BlobFiles files;
   private final Workers workers;
-  private final Consumer<LocalReading> onClosed;
+  private final Function<LocalReading, Future<Void>> onClosed;
   private @Nullable Future<Void> closed;
 
+  /**
+   * @param channel the file, which others may be reading too
+   * @param onClosed closes the file when nobody reads it any more
+   */
   LocalReading(
       String key,
       FileChannel channel,
+      long length,
       BlobFiles files,
       Workers workers,
-      Consumer<LocalReading> onClosed) {
+      Function<LocalReading, Future<Void>> onClosed) {
     this.key = key;
     this.channel = channel;
+    this.length = length;
     this.files = files;
     this.workers = workers;
     this.onClosed = onClosed;
-    try {
-      length = channel.size();
-    } catch (IOException e) {
-      BlobFiles.closeQuietly(channel);
-      throw files.failure("cannot look at blob " + key, e);
-    }
   }
 
   @Override
@@ -63,7 +63,14 @@ final class LocalReading implements Reading {
                   + BlobStore.MAX_BLOCK_BYTES
                   + " bytes within it"));
     }
-    return workers.call(() -> read(offset, count));
+    return isClosed()
+        ? Future.failedFuture(
+            new IllegalStateException("the reading of blob " + key + " is closed"))
+        : workers.call(() -> read(offset, count));
+  }
+
+  private synchronized boolean isClosed() {
+    return closed != null;
   }
 
   private Buffer read(long offset, int count) {
@@ -85,14 +92,7 @@ final class LocalReading implements Reading {
   @Override
   public synchronized Future<Void> close() {
     if (closed == null) {
-      closed =
-          workers.giveBack(
-              () -> {
-                // When the blob was deleted this frees its room, which takes seconds for many GiB.
-                BlobFiles.closeQuietly(channel);
-                onClosed.accept(this);
-                return null;
-              });
+      closed = onClosed.apply(this);
     }
     return closed;
   }

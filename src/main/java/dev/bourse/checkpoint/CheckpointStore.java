@@ -59,6 +59,36 @@ public final class CheckpointStore {
     return one("WHERE c.item_id = ? AND c.feed_at IS NOT NULL" + OF_THE_LIVING, itemId);
   }
 
+  /** The bytes everybody may read of an item; empty when there are none. */
+  Future<Optional<Content>> findContentOnFeed(String itemId) {
+    return content(
+        "c.live_revision WHERE c.item_id = ? AND c.feed_at IS NOT NULL" + OF_THE_LIVING, itemId);
+  }
+
+  /** The bytes an organization is shown of its item, as {@link Checkpoint#shown} says. */
+  Future<Optional<Content>> findShownContent(String orgId, String itemId) {
+    return content(
+        "COALESCE(c.head_revision, c.live_revision, c.draft_revision)"
+            + " WHERE c.item_id = ? AND c.org_id = ?",
+        itemId,
+        orgId);
+  }
+
+  /** Only what is needed: small files are downloaded as fast as this is read. */
+  private Future<Optional<Content>> content(String revision, String... values) {
+    return database
+        .read(
+            "SELECT r.item_id, r.revision, r.sha256, r.filename, r.content_type FROM checkpoint c"
+                + " LEFT JOIN org o ON o.org_id = c.org_id"
+                + " JOIN checkpoint_revision r ON r.item_id = c.item_id AND r.revision = "
+                + revision,
+            List.of(values),
+            row ->
+                new Content(
+                    row.text(0), (int) row.integer(1), row.textOrNull(2), row.text(3), row.text(4)))
+        .map(found -> found.stream().findFirst());
+  }
+
   /** Whether there is an organization of this id, retired or not. */
   Future<Boolean> isOrganization(String orgId) {
     return database

@@ -71,12 +71,12 @@ final class ContentHeaders {
   }
 
   /** Type aside, what goes with the bytes of a file. */
-  static Map<String, String> of(Facts facts, boolean download) {
+  static Map<String, String> of(Content content, boolean download) {
     Map<String, String> headers = new LinkedHashMap<>();
-    String type = mediaType(facts.contentType());
+    String type = mediaType(content.contentType());
     headers.put(
         "Content-Disposition",
-        disposition(facts.fileName(), download || isScript(type, facts.fileName())));
+        disposition(content.fileName(), download || isScript(type, content.fileName())));
     if (isActive(type)) {
       headers.put("Content-Security-Policy", SANDBOX);
     }

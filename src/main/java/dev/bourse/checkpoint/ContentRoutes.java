@@ -12,30 +12,26 @@ import java.util.Optional;
 
 /** The operations that answer members and everybody with stored bytes. */
 public final class ContentRoutes {
-  private final CheckpointService checkpoints;
+  private final CheckpointConfig config;
   private final ContentService contents;
 
-  public ContentRoutes(CheckpointService checkpoints, ContentService contents) {
-    this.checkpoints = checkpoints;
+  public ContentRoutes(CheckpointConfig config, ContentService contents) {
+    this.config = config;
     this.contents = contents;
   }
 
   public void bind(Operations operations) {
-    CheckpointConfig config = checkpoints.config();
     operations
         .bind("readCheckpointContent", CheckpointRoutes.unlessOff(config, this::readOwn))
         .bind("readPublicCheckpointContent", CheckpointRoutes.unlessOff(config, this::readPublic));
   }
 
   private Future<Answer> readOwn(Call call) {
-    String orgId = call.principal().org().orgId();
-    String id = call.text("id");
-    return answer(contents.open(() -> checkpoints.get(orgId, id), Checkpoint::shown), call);
+    return answer(contents.openShown(call.principal().org().orgId(), call.text("id")), call);
   }
 
   private Future<Answer> readPublic(Call call) {
-    String id = call.text("id");
-    return answer(contents.open(() -> checkpoints.getPublic(id), CheckpointView::live), call);
+    return answer(contents.openPublic(call.text("id")), call);
   }
 
   /** Serves stored bytes in the one way that is safe for strangers' files. */
@@ -43,12 +39,12 @@ public final class ContentRoutes {
     boolean download = call.findText("download").orElse("0").equals("1");
     return opening.map(
         opened -> {
-          Facts facts = opened.revision().facts();
+          Content content = opened.content();
           return new Answer.Download(
               bytes(opened.bytes()),
-              facts.contentType(),
-              '"' + String.valueOf(opened.revision().sha256()) + '"',
-              ContentHeaders.of(facts, download));
+              content.contentType(),
+              '"' + String.valueOf(content.sha256()) + '"',
+              ContentHeaders.of(content, download));
         });
   }
 

@@ -5,7 +5,6 @@ import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.Reading;
 import dev.bourse.core.ApiError;
 import io.vertx.core.Future;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** Finds stored bytes, to whomever they are for, though they are replaced meanwhile. */
@@ -13,55 +12,91 @@ public final class ContentService {
   /** A revision replaced between look-up and opening is looked up again; not for ever. */
   private static final int ATTEMPTS = 3;
 
+  private final CheckpointStore store;
   private final BlobStore blobs;
 
-  public ContentService(BlobStore blobs) {
+  /** Many download the same small file at once, when a run of many nodes starts. */
+  private final SharedLookups<Wanted, Content> lookups = new SharedLookups<>();
+
+  public ContentService(CheckpointStore store, BlobStore blobs) {
+    this.store = store;
     this.blobs = blobs;
   }
 
-  /** A revision and its bytes, which the caller closes. */
-  public record Opened(Revision revision, Reading bytes) {}
-
   /**
-   * Opens the bytes of one revision; fails as the finding does, and with {@code conflict} {@code
-   * object-missing} when no bytes are complete.
+   * What is looked for.
    *
-   * @param finding the item, looked up anew when its bytes are gone meanwhile
-   * @param choosing which of its revisions
+   * @param orgId whose, by its members; empty on the public feed
    */
-  public Future<Opened> open(
-      Supplier<Future<CheckpointStore.Listed>> finding, Function<Checkpoint, Revision> choosing) {
-    return open(finding, choosing, ATTEMPTS);
+  private record Wanted(String orgId, String id) {}
+
+  /** A revision's bytes, which the caller closes. */
+  public record Opened(Content content, Reading bytes) {}
+
+  /** Opens what an organization is shown of its item; {@code gone} when it has none. */
+  public Future<Opened> openShown(String orgId, String id) {
+    Wanted wanted = new Wanted(orgId, id);
+    return open(
+        () ->
+            lookups.find(
+                wanted,
+                () ->
+                    store
+                        .findShownContent(orgId, id)
+                        .map(found -> found.orElseThrow(() -> Checkpoint.unknown(orgId, id)))));
   }
 
-  private Future<Opened> open(
-      Supplier<Future<CheckpointStore.Listed>> finding,
-      Function<Checkpoint, Revision> choosing,
-      int left) {
+  /** Opens an item on the public feed; {@code not-found} for any other. */
+  public Future<Opened> openPublic(String id) {
+    Wanted wanted = new Wanted("", id);
+    return open(
+        () ->
+            lookups.find(
+                wanted,
+                () ->
+                    store
+                        .findContentOnFeed(id)
+                        .map(
+                            found ->
+                                found.orElseThrow(() -> ApiError.notFound("checkpoint", id)))));
+  }
+
+  /**
+   * Opens bytes; fails as the finding does, and with {@code conflict} {@code object-missing} when
+   * none are complete.
+   *
+   * @param finding looks for them, anew when they are gone meanwhile
+   */
+  public Future<Opened> open(Supplier<Future<Content>> finding) {
+    return open(finding, ATTEMPTS);
+  }
+
+  private Future<Opened> open(Supplier<Future<Content>> finding, int left) {
     return finding
         .get()
         .compose(
-            found -> {
-              Checkpoint item = found.item();
-              Revision revision = choosing.apply(item);
-              String sha256 = revision.sha256();
+            content -> {
+              String sha256 = content.sha256();
               if (sha256 == null) {
-                throw missing(item, revision);
+                throw missing(content);
               }
               return blobs
-                  .read(BlobName.key(item.id(), revision.number(), sha256))
-                  .map(reading -> new Opened(revision, reading))
+                  .read(BlobName.key(content.itemId(), content.revision(), sha256))
+                  .map(reading -> new Opened(content, reading))
                   .recover(
                       e ->
                           e instanceof BlobGone && left > 1
-                              ? open(finding, choosing, left - 1)
-                              : Future.failedFuture(
-                                  e instanceof BlobGone ? missing(item, revision) : e));
+                              ? open(finding, left - 1)
+                              : Future.failedFuture(e instanceof BlobGone ? missing(content) : e));
             });
   }
 
-  private static ApiError missing(Checkpoint item, Revision revision) {
+  private static ApiError missing(Content content) {
     return Refusal.OBJECT_MISSING.of(
-        "the bytes of revision " + revision.number() + " of " + item.id() + " are not there");
+        "the bytes of revision "
+            + content.revision()
+            + " of "
+            + content.itemId()
+            + " are not there");
   }
 }

@@ -65,7 +65,7 @@ public final class ReviewService {
   }
 
   /** The revision a review is of; {@code not-found} when the item has none of this review. */
-  public static Revision revision(Checkpoint item, String reviewId) {
+  static Revision revision(Checkpoint item, String reviewId) {
     return item.revisions().stream()
         .filter(revision -> reviewId.equals(revision.reviewId()))
         .findFirst()

@@ -4,6 +4,7 @@ import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.checkpoint.CheckpointRoutes;
 import dev.bourse.checkpoint.CheckpointView;
+import dev.bourse.checkpoint.Content;
 import dev.bourse.checkpoint.ContentRoutes;
 import dev.bourse.checkpoint.ContentService;
 import dev.bourse.checkpoint.ReviewService;
@@ -50,8 +51,7 @@ public final class ReviewRoutes {
     String id = call.text("review");
     return ContentRoutes.answer(
         contents.open(
-            () -> reviews.get(id).map(ReviewService.Review::listed),
-            item -> ReviewService.revision(item, id)),
+            () -> reviews.get(id).map(review -> Content.of(review.item(), review.revision()))),
         call);
   }
 

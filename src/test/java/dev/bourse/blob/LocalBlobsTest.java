@@ -220,8 +220,7 @@ class LocalBlobsTest extends BlobFixture {
   }
 
   @Test
-  void openUploadsAndReadingsAreBounded() throws Exception {
-    publish("k", random(11, 10));
+  void openUploadsAreBounded() throws Exception {
     List<Upload> open = new ArrayList<>();
     for (int i = 0; i < SMALL.openUploads(); i++) {
       open.add(await(blobs.open("u" + i, NONE)));
@@ -229,15 +228,59 @@ class LocalBlobsTest extends BlobFixture {
     failure(StorageBusy.class, blobs.open("more", NONE));
     await(open.get(3).release());
     await(blobs.open("more", NONE));
+  }
 
+  @Test
+  void blobsThatAreReadAtOnceAreBoundedHoweverManyReadThem() throws Exception {
     List<Reading> readings = new ArrayList<>();
-    for (int i = 0; i < SMALL.openReadings(); i++) {
-      readings.add(await(blobs.read("k")));
+    for (int i = 0; i < SMALL.openBlobs(); i++) {
+      publish("k" + i, random(11, 10));
+      readings.add(await(blobs.read("k" + i)));
     }
-    failure(StorageBusy.class, blobs.read("k"));
+    publish("more", random(11, 10));
+    failure(StorageBusy.class, blobs.read("more"));
+    for (int i = 0; i < 100; i++) {
+      readings.add(await(blobs.read("k0")));
+    }
     await(readings.get(0).close());
+    failure(StorageBusy.class, blobs.read("more"));
+    await(readings.get(1).close());
     failure(BlobGone.class, blobs.read("none"));
-    await(blobs.read("k"));
+    await(blobs.read("more"));
+  }
+
+  @Test
+  void readingsOfOneBlobShareItsFileAndEachEndsByItself() throws Exception {
+    byte[] bytes = random(12, 3 * BLOCK);
+    publish("k", bytes);
+    List<Future<Reading>> asked = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      asked.add(blobs.read("k"));
+    }
+    await(Future.all(asked));
+    Reading first = asked.get(0).result();
+    Reading second = asked.get(1).result();
+    assertSame(first.file().orElseThrow(), second.file().orElseThrow());
+    await(first.close());
+    await(first.close());
+    failure(IllegalStateException.class, first.piece(5, 20));
+    assertArrayEquals(Arrays.copyOfRange(bytes, 5, 25), await(second.piece(5, 20)).getBytes());
+    for (Future<Reading> reading : asked) {
+      await(reading.result().close());
+    }
+    assertFalse(second.file().orElseThrow().isOpen());
+    Reading anew = await(blobs.read("k"));
+    assertArrayEquals(Arrays.copyOfRange(bytes, 5, 25), await(anew.piece(5, 20)).getBytes());
+  }
+
+  @Test
+  void aDeletedBlobIsReadToItsEndButByNobodyElse() throws Exception {
+    byte[] bytes = random(13, BLOCK);
+    publish("k", bytes);
+    Reading reading = await(blobs.read("k"));
+    await(blobs.delete("k"));
+    failure(BlobGone.class, blobs.read("k"));
+    assertArrayEquals(bytes, await(reading.piece(0, BLOCK)).getBytes());
   }
 
   @Test

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 /** How strangers' files are served. */
 class ContentHeadersTest {
   private static Map<String, String> headers(String contentType, String fileName) {
-    return ContentHeaders.of(new Facts("t", "", fileName, contentType, 1, null), false);
+    return ContentHeaders.of(new Content("ckp_1", 1, null, fileName, contentType), false);
   }
 
   private static String disposition(String contentType, String fileName) {

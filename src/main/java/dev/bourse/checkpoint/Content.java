@@ -1,0 +1,26 @@
+package dev.bourse.checkpoint;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What serving the bytes of a revision takes.
+ *
+ * @param itemId the item's
+ * @param revision the revision's number
+ * @param sha256 the digest of its bytes, in hex; null while they are awaited
+ * @param fileName what it is saved as
+ * @param contentType the media type it is served with
+ */
+public record Content(
+    String itemId, int revision, @Nullable String sha256, String fileName, String contentType) {
+
+  /** The bytes of one of an item's revisions. */
+  public static Content of(Checkpoint item, Revision revision) {
+    return new Content(
+        item.id(),
+        revision.number(),
+        revision.sha256(),
+        revision.facts().fileName(),
+        revision.facts().contentType());
+  }
+}
