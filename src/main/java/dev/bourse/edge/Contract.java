@@ -1,35 +1,23 @@
 package dev.bourse.edge;
 
 import dev.bourse.core.ErrorCode;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import io.vertx.json.schema.Draft;
-import io.vertx.json.schema.JsonSchemaOptions;
-import io.vertx.json.schema.OutputFormat;
-import io.vertx.json.schema.SchemaRepository;
 import io.vertx.openapi.contract.OpenAPIContract;
-import io.vertx.openapi.contract.OpenAPIVersion;
-import io.vertx.openapi.contract.impl.OpenAPIContractImpl;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One OpenAPI 3.1 contract of the jar: {@code openapi/<name>.json}, which the build writes from the
  * YAML of that name ({@link ContractFiles}).
  *
- * <p>Contracts are self-contained: each {@code $ref} points into the same file. They are resolved
- * here and handed to the library ready-made, because its own loader first validates a contract
- * against the OpenAPI meta-schemas, which takes half a second of a cold start; a test does that
- * once per build instead.
+ * <p>Contracts are self-contained: each {@code $ref} points into the same file.
  */
 public final class Contract {
   /** Those the service serves, by the names of their files and addresses. */
@@ -46,18 +34,6 @@ public final class Contract {
           "oauth",
           "mcp");
 
-  /** Of a response: its media types that are no JSON, which the library refuses to know. */
-  static final String OTHER_CONTENT = "x-other-content";
-
-  /**
-   * Of an operation: its security requirements. The library's own chain for alternatives refuses
-   * everybody, even where security is not left to it.
-   */
-  static final String DEMANDS = "x-demands";
-
-  /** Of an operation: its body is an HTML form, whose media type the library refuses to know. */
-  static final String FORM_BODY = "x-form-body";
-
   private final String name;
   private final Map<String, Object> source;
   private final OpenAPIContract model;
@@ -65,73 +41,7 @@ public final class Contract {
   private Contract(String name, Map<String, Object> source) {
     this.name = name;
     this.source = source;
-    this.model = model(new JsonObject(object(resolved(source, source, 0))));
-  }
-
-  private static OpenAPIContract model(JsonObject document) {
-    return new OpenAPIContractImpl(
-        prepared(document),
-        OpenAPIVersion.V3_1,
-        SchemaRepository.create(
-            new JsonSchemaOptions()
-                .setDraft(Draft.DRAFT202012)
-                .setBaseUri("app://")
-                .setOutputFormat(OutputFormat.Basic)));
-  }
-
-  /**
-   * With what the library cannot deal with set aside: responses' content that is no JSON under
-   * {@link #OTHER_CONTENT}, what operations demand of callers under {@link #DEMANDS}, forms as JSON
-   * with {@link #FORM_BODY}.
-   */
-  static JsonObject prepared(JsonObject resolved) {
-    JsonArray ofAll = resolved.getJsonArray("security", new JsonArray());
-    resolved.remove("security");
-    JsonObject shared =
-        resolved
-            .getJsonObject("components", new JsonObject())
-            .getJsonObject("responses", new JsonObject());
-    shared.fieldNames().forEach(name -> setOtherContentAside(shared.getJsonObject(name)));
-    JsonObject paths = resolved.getJsonObject("paths", new JsonObject());
-    for (String path : paths.fieldNames()) {
-      JsonObject item = paths.getJsonObject(path);
-      for (String method : item.fieldNames()) {
-        if (item.getValue(method) instanceof JsonObject operation) {
-          operation.put(DEMANDS, operation.getJsonArray("security", ofAll).copy());
-          operation.remove("security");
-          setFormAside(operation);
-          JsonObject responses = operation.getJsonObject("responses", new JsonObject());
-          responses
-              .fieldNames()
-              .forEach(status -> setOtherContentAside(responses.getJsonObject(status)));
-        }
-      }
-    }
-    return resolved;
-  }
-
-  private static void setFormAside(JsonObject operation) {
-    JsonObject content =
-        operation
-            .getJsonObject("requestBody", new JsonObject())
-            .getJsonObject("content", new JsonObject());
-    if (content.fieldNames().equals(Set.of(Form.TYPE))) {
-      content.put(Endpoint.JSON, content.remove(Form.TYPE));
-      operation.put(FORM_BODY, true);
-    }
-  }
-
-  private static void setOtherContentAside(JsonObject response) {
-    JsonObject content = response.getJsonObject("content", new JsonObject());
-    JsonObject other = new JsonObject();
-    for (String type : List.copyOf(content.fieldNames())) {
-      if (!type.equals(Endpoint.JSON)) {
-        other.put(type, content.remove(type));
-      }
-    }
-    if (!other.isEmpty()) {
-      response.put(OTHER_CONTENT, other);
-    }
+    this.model = RoutingModel.of(source);
   }
 
   /** Loads {@code openapi/<name>.json} from the class path. */
@@ -154,7 +64,7 @@ public final class Contract {
   /** {@code openapi/<name>.json} of the class path, every {@code $ref} replaced by its target. */
   public static JsonObject resolvedDocument(String name) {
     Map<String, Object> source = source(text(name));
-    return new JsonObject(object(resolved(source, source, 0)));
+    return new JsonObject(References.object(References.resolved(source, source)));
   }
 
   /** Reads a contract from JSON text. */
@@ -187,7 +97,7 @@ public final class Contract {
     for (String step : path) {
       at = at instanceof Map ? ((Map<?, ?>) at).get(step) : null;
     }
-    return new JsonObject(object(resolved(at, source, 0)));
+    return new JsonObject(References.object(References.resolved(at, source)));
   }
 
   OpenAPIContract model() {
@@ -196,12 +106,12 @@ public final class Contract {
 
   /** What it is called. */
   public String title() {
-    return String.valueOf(object(source.get("info")).get("title"));
+    return String.valueOf(References.object(source.get("info")).get("title"));
   }
 
   /** It in one sentence. */
   public String summary() {
-    return String.valueOf(object(source.get("info")).get("summary"));
+    return String.valueOf(References.object(source.get("info")).get("summary"));
   }
 
   /** The codes its Error schema lists; empty when it has none. */
@@ -236,48 +146,5 @@ public final class Contract {
     known.removeAll(listed);
     known.forEach(code -> faults.add("no contract lists error code " + code));
     return faults;
-  }
-
-  /** The node with every {@code $ref} replaced by what it points to, in fresh maps and lists. */
-  private static @Nullable Object resolved(
-      @Nullable Object node, Map<String, Object> root, int depth) {
-    if (depth > 64) {
-      throw new IllegalStateException("a contract's $refs form a circle");
-    }
-    if (node instanceof Map) {
-      Map<String, Object> map = object(node);
-      Object reference = map.get("$ref");
-      if (reference instanceof String pointer) {
-        return resolved(target(pointer, root), root, depth + 1);
-      }
-      Map<String, @Nullable Object> copy = new LinkedHashMap<>();
-      map.forEach((key, value) -> copy.put(key, resolved(value, root, depth + 1)));
-      return copy;
-    }
-    if (node instanceof List) {
-      List<@Nullable Object> copy = new ArrayList<>();
-      ((List<?>) node).forEach(value -> copy.add(resolved(value, root, depth + 1)));
-      return copy;
-    }
-    return node;
-  }
-
-  private static Object target(String reference, Map<String, Object> root) {
-    Object at = root;
-    for (String step : reference.substring(2).split("/", -1)) {
-      at = at instanceof Map ? ((Map<?, ?>) at).get(step) : null;
-    }
-    if (at == null || !reference.startsWith("#/")) {
-      throw new IllegalStateException("a contract's $ref points nowhere: " + reference);
-    }
-    return at;
-  }
-
-  @SuppressWarnings("unchecked")
-  private static Map<String, Object> object(@Nullable Object node) {
-    if (!(node instanceof Map)) {
-      throw new IllegalStateException("a contract has " + node + " where an object belongs");
-    }
-    return (Map<String, Object>) node;
   }
 }

@@ -83,7 +83,7 @@ final class Endpoint {
     this.refusals =
         Refusals.find(source.getString(Refusals.EXTENSION)).orElseThrow(IllegalStateException::new);
     this.isTolerant = source.getBoolean(TOLERANT, false);
-    this.takesForm = source.getBoolean(Contract.FORM_BODY, false);
+    this.takesForm = source.getBoolean(RoutingModel.FORM_BODY, false);
     this.mediaTypes = mediaTypes(model);
     List<String> segments = List.of(model.getAbsoluteOpenAPIPath().split("/", -1));
     for (Parameter parameter : model.getParameters()) {
@@ -122,7 +122,7 @@ final class Endpoint {
   /** Who may call an operation; empty when anybody may. */
   static List<Demand> demands(io.vertx.openapi.contract.Operation model) {
     List<Demand> demands = new ArrayList<>();
-    for (Object requirement : model.getOpenAPIModel().getJsonArray(Contract.DEMANDS)) {
+    for (Object requirement : model.getOpenAPIModel().getJsonArray(RoutingModel.DEMANDS)) {
       JsonObject schemes = (JsonObject) requirement;
       List<String> scopes = new ArrayList<>();
       for (String scheme : schemes.fieldNames()) {
@@ -135,15 +135,10 @@ final class Endpoint {
 
   private static List<String> mediaTypes(io.vertx.openapi.contract.Operation model) {
     Set<String> types = new LinkedHashSet<>();
-    for (String status : List.of("200", "201")) {
-      JsonObject response =
-          model
-              .getOpenAPIModel()
-              .getJsonObject("responses", new JsonObject())
-              .getJsonObject(status, new JsonObject());
-      types.addAll(response.getJsonObject("content", new JsonObject()).fieldNames());
-      types.addAll(response.getJsonObject(Contract.OTHER_CONTENT, new JsonObject()).fieldNames());
-    }
+    model
+        .getOpenAPIModel()
+        .getJsonArray(RoutingModel.ANSWERS)
+        .forEach(type -> types.add(String.valueOf(type)));
     if (types.isEmpty()) {
       boolean isPage =
           Refusals.PAGE.equals(
@@ -180,7 +175,7 @@ final class Endpoint {
     if (Refusals.find(errors).isEmpty()) {
       faults.add("operation " + id + " has unknown " + Refusals.EXTENSION + " " + errors);
     }
-    if (model.getOpenAPIModel().getBoolean(Contract.FORM_BODY, false)) {
+    if (model.getOpenAPIModel().getBoolean(RoutingModel.FORM_BODY, false)) {
       JsonObject fields = bodySchema(model).getJsonObject("properties", new JsonObject());
       for (String field : fields.fieldNames()) {
         if (!"string".equals(fields.getJsonObject(field).getValue("type"))) {
