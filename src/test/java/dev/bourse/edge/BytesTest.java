@@ -432,6 +432,16 @@ class BytesTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"Bytes=0-9", "BYTES=0-9", "bYtEs=0-9"})
+  void theUnitOfARangeIsMeantInWhateverCase(String range) {
+    store(true);
+    HttpResponse<byte[]> answer = get("Range", range);
+
+    assertEquals(206, answer.statusCode());
+    assertArrayEquals(Arrays.copyOf(STORED, 10), answer.body());
+  }
+
   private static Stored store(boolean inFile) {
     Stored stored = new Stored(inFile);
     fixture.behave(
