@@ -78,12 +78,7 @@ public final class CheckpointService {
    * {@code exists}, {@code gone} or {@code org-cap}.
    */
   public Future<Announced> publish(Publisher publisher, Publication publication) {
-    if (publication.visibility() == Visibility.PUBLIC && !publisher.publishesPublicly()) {
-      throw ApiError.of(
-              ErrorCode.FORBIDDEN,
-              "the public feed is not open to " + publisher.orgId() + "; use visibility org")
-          .with("reason", "public-restricted");
-    }
+    publisher.requireOpen(publication.visibility());
     boolean resumable =
         publication.resumable().orElse(publication.facts().bytes() > config.directBytes());
     requireFit(publication.facts(), resumable);

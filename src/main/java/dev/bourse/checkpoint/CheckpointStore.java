@@ -8,12 +8,10 @@ import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
-/** Rows of checkpoints, of what organizations use, and of bytes that await deletion. */
+/** Rows of checkpoints and of what organizations use, as requests need them. */
 public final class CheckpointStore {
   /** The guard of every change: the item is not as it was read, or its place is taken. */
   static final String UNCHANGED = "checkpoint is as it was read";
@@ -21,7 +19,7 @@ public final class CheckpointStore {
   /** The guard of a publication: the organization's storage has no room for it. */
   static final String ROOM = "organization has room";
 
-  private static final String RETIRED = "SELECT org_id FROM org WHERE retired_at IS NOT NULL";
+  static final String RETIRED = "SELECT org_id FROM org WHERE retired_at IS NOT NULL";
 
   /** Nothing of a retired organization is served; its items are soon deleted. */
   private static final String OF_THE_LIVING = " AND o.retired_at IS NULL";
@@ -96,19 +94,6 @@ public final class CheckpointStore {
         .map(found -> !found.isEmpty());
   }
 
-  /** Items of organizations that are retired. */
-  Future<List<Checkpoint>> listOfRetired(int limit) {
-    return items(
-            "SELECT "
-                + CheckpointRows.SELECTED
-                + " FROM (SELECT * FROM checkpoint WHERE org_id IN ("
-                + RETIRED
-                + ") LIMIT ?)"
-                + CheckpointRows.JOINED,
-            List.of(limit))
-        .map(found -> found.stream().map(Listed::item).toList());
-  }
-
   /** The item at a place. */
   Future<Optional<Checkpoint>> findPlaced(String orgId, Visibility visibility, String fileName) {
     return one(
@@ -119,12 +104,15 @@ public final class CheckpointStore {
         .map(found -> found.map(Listed::item));
   }
 
-  /** The item whose draft has this session. */
+  /**
+   * The item whose draft has this session; empty when whoever announced it may not publish it any
+   * more.
+   */
   Future<Optional<Checkpoint>> findBySession(String sessionSha256) {
     return one(
             "WHERE c.item_id = (SELECT s.item_id FROM checkpoint_revision s"
-                + " WHERE s.session_sha256 = ?)"
-                + OF_THE_LIVING,
+                + " WHERE s.session_sha256 = ?) AND "
+                + CheckpointRows.IN_STANDING,
             sessionSha256)
         .map(found -> found.map(Listed::item));
   }
@@ -223,19 +211,6 @@ public final class CheckpointStore {
     return items(sql.toString(), parameters).map(found -> Page.of(found, limit));
   }
 
-  /** Items whose draft is in this state and was awaited until before some time. */
-  Future<List<Checkpoint>> listOverdue(Revision.State state, long beforeMillis, int limit) {
-    return items(
-            "SELECT "
-                + CheckpointRows.SELECTED
-                + " FROM (SELECT i.* FROM checkpoint i JOIN checkpoint_revision d"
-                + " ON d.item_id = i.item_id AND d.revision = i.draft_revision"
-                + " WHERE d.state = ? AND d.expires_at <= ? ORDER BY d.expires_at LIMIT ?)"
-                + CheckpointRows.JOINED,
-            List.of(state.label(), beforeMillis, limit))
-        .map(found -> found.stream().map(Listed::item).toList());
-  }
-
   Future<Usage> usage(String orgId) {
     return database
         .read(
@@ -319,59 +294,7 @@ public final class CheckpointStore {
         nowMillis);
   }
 
-  /**
-   * Bytes that await deletion.
-   *
-   * @param isBlob else an upload
-   */
-  record Garbage(String name, boolean isBlob) {}
-
-  /** What has been of no use since before some time, the oldest first. */
-  Future<List<Garbage>> listGarbage(long beforeMillis, int limit) {
-    return database.read(
-        "SELECT name, kind FROM checkpoint_garbage WHERE since <= ?"
-            + " ORDER BY since, name, kind LIMIT ?",
-        List.of(beforeMillis, limit),
-        row -> new Garbage(row.text(0), row.text(1).equals("blob")));
-  }
-
-  /** These are deleted. */
-  Future<Void> forget(List<Garbage> deleted) {
-    return database.commit(
-        deleted.stream()
-            .map(
-                garbage ->
-                    Statement.of(
-                        "DELETE FROM checkpoint_garbage WHERE name = ? AND kind = ?",
-                        garbage.name(),
-                        garbage.isBlob() ? "blob" : "upload"))
-            .toList());
-  }
-
-  /** Those of these items that exist. */
-  Future<Map<String, Checkpoint>> findAll(List<String> itemIds) {
-    if (itemIds.isEmpty()) {
-      return Future.succeededFuture(Map.of());
-    }
-    String marks = String.join(", ", Collections.nCopies(itemIds.size(), "?"));
-    return items(
-            "SELECT "
-                + CheckpointRows.SELECTED
-                + " FROM checkpoint"
-                + CheckpointRows.JOINED
-                + "WHERE c.item_id IN ("
-                + marks
-                + ")",
-            itemIds)
-        .map(
-            found -> {
-              Map<String, Checkpoint> byId = new LinkedHashMap<>();
-              found.forEach(listed -> byId.put(listed.item().id(), listed.item()));
-              return byId;
-            });
-  }
-
   private Future<List<Listed>> items(String sql, List<?> parameters) {
-    return database.read(sql, parameters, CheckpointRows::piece).map(CheckpointRows::assembled);
+    return CheckpointRows.read(database, sql, parameters);
   }
 }

@@ -225,7 +225,7 @@ class UploadTest extends CheckpointFixture {
       }
 
       @Override
-      public Future<Long> read(int blockBytes, Sink sink) {
+      public Future<Long> read(int blockBytes, long expectedBytes, Sink sink) {
         Promise<Long> end = Promise.promise();
         reading.add(end);
         return end.future();

@@ -298,6 +298,32 @@ class BytesTest {
   }
 
   @Test
+  void whatGoesBeyondTheBytesExpectedIsHandedOverAtItsFirstByte() throws Exception {
+    List<Integer> sizes = Collections.synchronizedList(new ArrayList<>());
+    fixture.behave(
+        call ->
+            tell(
+                call.bytes()
+                    .read(
+                        1_000,
+                        2_500,
+                        (bytes, from, to) -> {
+                          sizes.add(to - from);
+                          return sizes.size() == 3
+                              ? Future.failedFuture(
+                                  ApiError.of(ErrorCode.TOO_LARGE, "no more of this"))
+                              : Future.succeededFuture();
+                        })));
+    try (RawClient client = new RawClient(fixture.port())) {
+      client.send("PUT /bytes HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+      client.send("9c5\r\n").send(new byte[2_501]).send("\r\n");
+      String answer = client.untilClosed();
+      assertTrue(answer.contains("no more of this"), answer);
+    }
+    assertEquals(List.of(1_000, 1_000, 501), sizes);
+  }
+
+  @Test
   void aClientThatLeavesInTheMidstIsTold() throws Exception {
     CompletableFuture<Throwable> failure = new CompletableFuture<>();
     AtomicInteger taken = new AtomicInteger();
