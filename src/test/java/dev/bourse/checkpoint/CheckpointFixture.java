@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 abstract class CheckpointFixture extends StoreFixture {
   static final CheckpointConfig CONFIG =
       new CheckpointConfig(
-          true, 1_000_000, 10_000_000, 20_000_000, 5_000_000, "Bourse", 1_000_000, 60_000, 1_000);
+          true, 1_000_000, 10_000_000, 20_000_000, 5_000_000, "Bourse", 10_000_000, 60_000, 1_000);
 
   static final Organization LAB = new Organization("lab", "Open Lab", "public_research");
 
