@@ -16,9 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Uploads of whoever may not publish them any more. */
-class StandingTest extends CheckpointFixture {
-  private static final byte[] BYTES = bytes(700_000, 1);
-
+class StandingTest extends UploadFixture {
   /** Why somebody may not publish any more what they announced for everybody. */
   private enum Reason {
     REMOVED("DELETE FROM member WHERE username = 'alice'"),
@@ -46,10 +44,6 @@ class StandingTest extends CheckpointFixture {
         to.session(),
         Optional.of("bytes 0-" + (until - 1) + "/" + BYTES.length),
         source(BYTES, 0, until, null));
-  }
-
-  private static void gone(Future<?> future) {
-    assertEquals(ErrorCode.GONE, fails(ApiError.class, future).code());
   }
 
   private void decide(Reason reason) throws Exception {
