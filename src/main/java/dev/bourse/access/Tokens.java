@@ -138,7 +138,7 @@ public final class Tokens {
   }
 
   /** An organization by its id; retired ones, too. */
-  Optional<Organization> findOrganization(String orgId) {
+  public Optional<Organization> findOrganization(String orgId) {
     return Optional.ofNullable(orgs.get(orgId));
   }
 

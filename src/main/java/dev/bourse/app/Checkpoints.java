@@ -16,7 +16,9 @@ import dev.bourse.checkpoint.DirectUploadService;
 import dev.bourse.checkpoint.Landing;
 import dev.bourse.checkpoint.PublicCheckpointRoutes;
 import dev.bourse.checkpoint.ReviewService;
+import dev.bourse.checkpoint.Standing;
 import dev.bourse.checkpoint.Sweep;
+import dev.bourse.checkpoint.SweepStore;
 import dev.bourse.checkpoint.UploadSessionService;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
@@ -52,10 +54,15 @@ final class Checkpoints {
   /**
    * Binds the operations and starts the sweep; gives what other ways in call.
    *
+   * @param standing knows who may publish
    * @param baseUrl what clients call the service, for the addresses of upload sessions
    */
   static Future<CheckpointService> start(
-      Ground ground, Operations operations, Database database, Supplier<String> baseUrl) {
+      Ground ground,
+      Operations operations,
+      Database database,
+      Standing standing,
+      Supplier<String> baseUrl) {
     if (ground.config().checkpoints().enabled() && database.isShared()) {
       LOG.warn(
           "checkpoints are kept on this machine's disk, and other processes on the same database do"
@@ -74,9 +81,10 @@ final class Checkpoints {
               CheckpointService checkpoints = new CheckpointService(changes, store, clock, random);
               Landing landing = new Landing(changes, store, clock, random);
               UploadSessionService sessions =
-                  new UploadSessionService(checkpoints, landing, store, blobs, clock);
+                  new UploadSessionService(checkpoints, landing, store, standing, blobs, clock);
               DirectUploadService direct =
-                  new DirectUploadService(checkpoints, landing, sessions, blobs, clock, random);
+                  new DirectUploadService(
+                      checkpoints, landing, sessions, standing, blobs, clock, random);
               new PublicCheckpointRoutes(checkpoints).bind(operations);
               new CheckpointRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
               ContentService contents = new ContentService(store, blobs);
@@ -86,7 +94,7 @@ final class Checkpoints {
               new ReviewRoutes(
                       new ReviewService(changes, store, clock), contents, config.checkpoints())
                   .bind(operations);
-              Sweep sweep = new Sweep(changes, store, blobs, clock);
+              Sweep sweep = new Sweep(changes, new SweepStore(database), blobs, clock);
               Upkeep upkeep =
                   new Upkeep(
                       vertx,

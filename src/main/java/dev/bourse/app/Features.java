@@ -37,6 +37,7 @@ import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SshKeyStore;
 import dev.bourse.capacity.SwitchService;
 import dev.bourse.capacity.Switches;
+import dev.bourse.checkpoint.Standing;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
 import dev.bourse.k8s.K8sRoutes;
@@ -251,7 +252,10 @@ final class Features {
                     running,
                     ground.clock(),
                     ground.random()))
-        .compose(bound -> Checkpoints.start(ground, operations, database, baseUrl))
+        .compose(
+            bound ->
+                Checkpoints.start(
+                    ground, operations, database, new Standing(members, tokens), baseUrl))
         .compose(
             checkpoints ->
                 McpServer.start(

@@ -2,32 +2,62 @@ package dev.bourse.checkpoint;
 
 import dev.bourse.blob.Upload;
 import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 
-/** Hands the blocks of one request to an upload, up to what was announced. */
+/**
+ * Hands the blocks of one request to an upload, up to what was announced and for as long as whoever
+ * announced it may publish it.
+ */
 final class Appending {
   private final Upload upload;
+  private final Checkpoint item;
   private final Facts facts;
-  private long skipped;
-  private long taken;
+  private final ContentRange range;
+  private final Standing standing;
+
+  /** Bytes to come that are there already and are passed over. */
+  private long skipping;
+
+  /** The offset of the next byte to come. */
+  private long at;
+
   private boolean broken;
 
   /**
-   * @param skipping bytes that are there already and are passed over
+   * @param facts of the revision whose bytes they are
+   * @param range which bytes the request brings; it leaves no gap behind those that are stored
    */
-  Appending(Upload upload, Facts facts, long skipping) {
+  Appending(Upload upload, Checkpoint item, Facts facts, ContentRange range, Standing standing) {
     this.upload = upload;
+    this.item = item;
     this.facts = facts;
-    this.skipped = skipping;
-    this.taken = upload.stored();
+    this.range = range;
+    this.standing = standing;
+    this.skipping = upload.stored() - range.first();
+    this.at = range.first();
   }
 
-  Future<Void> take(byte[] bytes, int from, int to) {
-    int first = from + (int) Math.min(skipped, to - from);
-    skipped -= first - from;
-    taken += to - first;
-    if (taken > facts.bytes()) {
-      return Future.failedFuture(tooMany(facts));
+  /** The offset behind the last byte that may come. */
+  private long end() {
+    return range.last().isPresent() ? range.last().getAsLong() + 1 : facts.bytes();
+  }
+
+  /** Reads all of a source; succeeds with the number of its bytes. */
+  Future<Long> readFrom(ByteSource source, int blockBytes) {
+    return source.read(blockBytes, end() - range.first(), this::take);
+  }
+
+  private Future<Void> take(byte[] bytes, int from, int to) {
+    if (!standing.holds(item)) {
+      return Future.failedFuture(withdrawn());
+    }
+    int first = from + (int) Math.min(skipping, to - from);
+    skipping -= first - from;
+    at += to - from;
+    if (at > end()) {
+      return Future.failedFuture(
+          range.last().isPresent() ? range.otherThan("more bytes than that") : tooMany(facts));
     }
     return first == to
         ? Future.succeededFuture()
@@ -42,5 +72,12 @@ final class Appending {
   static ApiError tooMany(Facts facts) {
     return Refusal.SIZE_MISMATCH.of(
         "more bytes came than the " + facts.bytes() + " that were announced");
+  }
+
+  /** What an upload answers while whoever announced it may not publish it any more. */
+  private static ApiError withdrawn() {
+    return ApiError.of(
+        ErrorCode.GONE,
+        "whoever announced this file may not publish it any more; nothing more of it is taken");
   }
 }

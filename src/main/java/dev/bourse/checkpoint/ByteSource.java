@@ -16,8 +16,11 @@ public interface ByteSource {
    * Hands the bytes over block by block, waiting while too many blocks are under way. Succeeds with
    * their number once all were taken; fails with the sink's failure, or when their sender left, and
    * then too only once all that came is handed over and no block is under way.
+   *
+   * @param expectedBytes what comes beyond so many is handed over at its first byte, for the sink
+   *     to refuse
    */
-  Future<Long> read(int blockBytes, Sink sink);
+  Future<Long> read(int blockBytes, long expectedBytes, Sink sink);
 
   /** Takes blocks. */
   @FunctionalInterface

@@ -17,7 +17,7 @@ import java.util.function.Supplier;
  * changes under them, and recorded in the trail of whoever the item belongs to.
  */
 public final class CheckpointChanges {
-  /** Items of one owner: what a search over all of them reads in a few milliseconds. */
+  /** Items of one owner: a search goes over all of them, in less than a second. */
   static final int MAX_ITEMS = 10_000;
 
   /** Changes of one item that overtake each other: a person's double click, not a crowd. */

@@ -161,8 +161,8 @@ public final class CheckpointRoutes {
       }
 
       @Override
-      public Future<Long> read(int blockBytes, Sink sink) {
-        return inbound.read(blockBytes, sink::take);
+      public Future<Long> read(int blockBytes, long expectedBytes, Sink sink) {
+        return inbound.read(blockBytes, expectedBytes, sink::take);
       }
     };
   }

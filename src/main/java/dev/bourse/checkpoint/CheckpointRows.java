@@ -1,7 +1,9 @@
 package dev.bourse.checkpoint;
 
+import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
+import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -34,7 +36,28 @@ final class CheckpointRows {
       " c JOIN checkpoint_revision r ON r.item_id = c.item_id"
           + " LEFT JOIN org o ON o.org_id = c.org_id ";
 
+  /**
+   * That whoever announced the draft of {@code c} may still publish it: is on the roster since
+   * before, so that nobody who came later by the same name goes on with it, is not suspended, and
+   * what is public is of an organization {@code o} that the feed is open to.
+   */
+  static final String IN_STANDING =
+      "(c.org_id = '' OR (o.retired_at IS NULL AND (c.visibility = '"
+          + Visibility.ORG.label()
+          + "' OR o.kind = '"
+          + Publisher.PUBLISHES
+          + "') AND EXISTS (SELECT 1 FROM member m JOIN checkpoint_revision d"
+          + " ON d.item_id = c.item_id AND d.revision = c.draft_revision"
+          + " WHERE m.org_id = c.org_id AND m.username = c.creator"
+          + " AND m.suspended_at IS NULL AND m.created_at <= d.created_at)))";
+
   private CheckpointRows() {}
+
+  /** The items that rows of {@link #SELECTED} are of, in the order of the first row of each. */
+  static Future<List<CheckpointStore.Listed>> read(
+      Database database, String sql, List<?> parameters) {
+    return database.read(sql, parameters, CheckpointRows::piece).map(CheckpointRows::assembled);
+  }
 
   static Statement insertion(Checkpoint item) {
     return Statement.guarded(
@@ -145,13 +168,13 @@ final class CheckpointRows {
   }
 
   /** An item row joined with one of its revisions. */
-  record Piece(
+  private record Piece(
       CheckpointStore.Listed whole,
       @Nullable Long draft,
       @Nullable Long head,
       @Nullable Long live) {}
 
-  static List<CheckpointStore.Listed> assembled(List<Piece> pieces) {
+  private static List<CheckpointStore.Listed> assembled(List<Piece> pieces) {
     Map<String, List<Piece>> byItem = new LinkedHashMap<>();
     for (Piece piece : pieces) {
       byItem.computeIfAbsent(piece.whole.item().id(), id -> new ArrayList<>()).add(piece);
@@ -185,7 +208,7 @@ final class CheckpointRows {
         first.whole.orgDisplay());
   }
 
-  static Piece piece(Row row) {
+  private static Piece piece(Row row) {
     String display = row.textOrNull(ITEM_COLUMNS + 17);
     Checkpoint item =
         new Checkpoint(

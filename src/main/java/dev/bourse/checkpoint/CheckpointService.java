@@ -32,6 +32,11 @@ public final class CheckpointService {
   private final Clock clock;
   private final RandomGenerator random;
 
+  /** Apart, so that no crowd of anonymous readers keeps members from searching. */
+  private final Turns feedSearches = new Turns();
+
+  private final Turns ownSearches = new Turns();
+
   public CheckpointService(
       CheckpointChanges changes, CheckpointStore store, Clock clock, RandomGenerator random) {
     this.changes = changes;
@@ -78,12 +83,7 @@ public final class CheckpointService {
    * {@code exists}, {@code gone} or {@code org-cap}.
    */
   public Future<Announced> publish(Publisher publisher, Publication publication) {
-    if (publication.visibility() == Visibility.PUBLIC && !publisher.publishesPublicly()) {
-      throw ApiError.of(
-              ErrorCode.FORBIDDEN,
-              "the public feed is not open to " + publisher.orgId() + "; use visibility org")
-          .with("reason", "public-restricted");
-    }
+    publisher.requireOpen(publication.visibility());
     boolean resumable =
         publication.resumable().orElse(publication.facts().bytes() > config.directBytes());
     requireFit(publication.facts(), resumable);
@@ -239,7 +239,9 @@ public final class CheckpointService {
    */
   public Future<OwnPage> listOfOrg(String orgId, String q, Optional<String> before, int limit) {
     Optional<CheckpointStore.Cursor> cursor = before.map(Cursors::parse);
-    return Future.all(store.listOfOrg(orgId, q, cursor, limit), store.usage(orgId))
+    return Future.all(
+            listed(ownSearches, q, () -> store.listOfOrg(orgId, q, cursor, limit)),
+            store.usage(orgId))
         .map(
             found -> {
               CheckpointStore.Usage usage = found.resultAt(1);
@@ -250,7 +252,12 @@ public final class CheckpointService {
   /** What is on the public feed, newest first. */
   public Future<Page<CheckpointStore.Listed>> listFeed(
       String q, Optional<String> before, int limit) {
-    return store.listFeed(q, before.map(Cursors::parse), limit);
+    Optional<CheckpointStore.Cursor> cursor = before.map(Cursors::parse);
+    return listed(feedSearches, q, () -> store.listFeed(q, cursor, limit));
+  }
+
+  private static <T> Future<T> listed(Turns searches, String q, Supplier<Future<T>> list) {
+    return q.isEmpty() ? list.get() : searches.within(list);
   }
 
   /**

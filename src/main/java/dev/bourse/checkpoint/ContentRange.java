@@ -47,6 +47,14 @@ record ContentRange(boolean isQuery, long first, OptionalLong last, OptionalLong
     return new ContentRange(false, first, last, total);
   }
 
+  /** The refusal of a body that is not as long as the range says. */
+  ApiError otherThan(String body) {
+    return ApiError.badField(
+        "Content-Range",
+        first + "-" + (last.isPresent() ? String.valueOf(last.getAsLong()) : "*"),
+        "a range of " + body + ", as the body has");
+  }
+
   private static OptionalLong number(@Nullable String digits) {
     return digits == null ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(digits));
   }

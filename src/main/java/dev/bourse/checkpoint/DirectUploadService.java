@@ -26,6 +26,7 @@ public final class DirectUploadService {
   private final CheckpointService checkpoints;
   private final Landing landing;
   private final UploadSessionService sessions;
+  private final Standing standing;
   private final BlobStore blobs;
   private final Clock clock;
   private final RandomGenerator random;
@@ -38,12 +39,14 @@ public final class DirectUploadService {
       CheckpointService checkpoints,
       Landing landing,
       UploadSessionService sessions,
+      Standing standing,
       BlobStore blobs,
       Clock clock,
       RandomGenerator random) {
     this.checkpoints = checkpoints;
     this.landing = landing;
     this.sessions = sessions;
+    this.standing = standing;
     this.blobs = blobs;
     this.clock = clock;
     this.random = random;
@@ -53,7 +56,8 @@ public final class DirectUploadService {
    * Takes all bytes of a direct upload and publishes them; gives the item.
    *
    * <p>Fails with {@code gone}, {@code conflict} (not pending, resumable upload, another size or
-   * digest than announced), {@code unsupported-media-type} or {@code secret-detected}.
+   * digest than announced), {@code forbidden} when the public feed is closed to the organization by
+   * now, {@code unsupported-media-type} or {@code secret-detected}.
    */
   public Future<CheckpointStore.Listed> put(Publisher publisher, String id, ByteSource source) {
     return checkpoints
@@ -61,6 +65,7 @@ public final class DirectUploadService {
         .compose(
             item -> {
               Revision draft = directDraft(item);
+              publisher.requireOpen(item.visibility());
               requireFit(draft.facts(), source);
               return sessions.within(item, () -> receive(publisher.actor(), item, draft, source));
             })
@@ -124,8 +129,8 @@ public final class DirectUploadService {
     return open(name, inspection)
         .compose(
             upload ->
-                source
-                    .read(BlobStore.BLOCK_BYTES, new Appending(upload, draft.facts(), 0)::take)
+                new Appending(upload, item, draft.facts(), ContentRange.WHOLE, standing)
+                    .readFrom(source, BlobStore.BLOCK_BYTES)
                     .compose(
                         bytes -> {
                           if (bytes != draft.facts().bytes()) {

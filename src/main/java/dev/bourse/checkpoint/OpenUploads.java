@@ -18,12 +18,22 @@ import java.util.Optional;
  * Uploads of sessions that stay open between their requests: opening one again would have all its
  * bytes inspected anew.
  *
- * <p>At most one request has an upload at a time. How many may be open is the blob store's bound;
- * when it is met, the one longest without a request is closed.
+ * <p>At most one request has an upload at a time. When too many wait for their next request, or the
+ * blob store has as many open as it may, the one longest without a request is closed.
  */
 final class OpenUploads {
-  /** A client that pauses longer pays with another inspection of what it has sent. */
-  static final long IDLE_MILLIS = 60_000;
+  /**
+   * A client that pauses longer pays with another inspection of what it has sent, some two seconds
+   * for each GiB.
+   */
+  static final long IDLE_MILLIS = 3_600_000;
+
+  /**
+   * How many may wait for their next request. Each has an open file and an inspection of some 80
+   * KiB, and with these half of the uploads the blob store may have open are left to others without
+   * closing any.
+   */
+  static final int MOST_IDLE = 64;
 
   private static final long RETRY_MILLIS = 1_000;
 
@@ -107,12 +117,19 @@ final class OpenUploads {
   }
 
   /** The request is done; the upload stays open for the next. */
-  synchronized void giveBack(Opened opened) {
-    Held known = held.get(opened.name());
-    // After a failed end the name may be another request's already.
-    if (known != null && known.isOf(opened)) {
-      known.busy = false;
-      known.idleSinceMillis = clock.millis();
+  void giveBack(Opened opened) {
+    boolean areTooMany;
+    synchronized (this) {
+      Held known = held.get(opened.name());
+      // After a failed end the name may be another request's already.
+      if (known != null && known.isOf(opened)) {
+        known.busy = false;
+        known.idleSinceMillis = clock.millis();
+      }
+      areTooMany = held.values().stream().filter(one -> !one.busy).count() > MOST_IDLE;
+    }
+    if (areTooMany) {
+      closeIdlest();
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.bourse.checkpoint;
 
 import dev.bourse.access.Operator;
+import dev.bourse.access.Organization;
 import dev.bourse.access.Principal;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 public record Publisher(
     String orgId, String creator, String actor, @Nullable String name, boolean publishesPublicly) {
   /** The kind of organization the public feed is open to. */
-  private static final String PUBLISHES = "public_research";
+  static final String PUBLISHES = "public_research";
 
   /**
    * The member who calls.
@@ -47,7 +48,25 @@ public record Publisher(
 
   /** Whether the caller's organization may publish on the public feed. */
   static boolean publishesPublicly(Principal caller) {
-    return caller.org().kind().equals(PUBLISHES);
+    return publishesPublicly(caller.org());
+  }
+
+  static boolean publishesPublicly(Organization org) {
+    return org.kind().equals(PUBLISHES);
+  }
+
+  /**
+   * Refuses what is for readers this publisher may not publish for.
+   *
+   * @throws ApiError {@code forbidden} with reason {@code public-restricted}
+   */
+  void requireOpen(Visibility visibility) {
+    if (visibility == Visibility.PUBLIC && !publishesPublicly) {
+      throw ApiError.of(
+              ErrorCode.FORBIDDEN,
+              "the public feed is not open to " + orgId + "; use visibility org")
+          .with("reason", "public-restricted");
+    }
   }
 
   /** Whether an item is its own to replace and to delete. */

@@ -16,18 +16,31 @@ import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Deletes what is of no more use: announcements whose bytes did not come in time, items of retired
- * organizations, bytes that were replaced or deleted, and bytes that no row knows of because a
- * crash came between them.
+ * Deletes what is of no more use: announcements whose bytes did not come in time or that nobody may
+ * publish any more, items of retired organizations, bytes that were replaced or deleted, and bytes
+ * that no row knows of because a crash came between them.
  *
  * <p>One run does a bounded piece of each; the next goes on where it stopped. Several processes may
  * sweep at once: everything it does can be done twice.
  */
 public final class Sweep {
+  private static final Logger LOG = LoggerFactory.getLogger(Sweep.class);
+
   /** Rows of one run: some milliseconds of the store. */
   private static final int ROWS = 100;
+
+  /** Pages of bytes that cannot be deleted which one run passes over. */
+  private static final int PAGES = 10;
+
+  /** Announcements looked at in one run, each with two look-ups: some milliseconds of the store. */
+  private static final int PENDING = 2_000;
+
+  /** How often the log tells of what cannot be done, while other things can. */
+  private static final long NEWS_MILLIS = 3_600_000;
 
   /** Names looked up in one run; the store behind may have millions. */
   private static final int NAMES = 500;
@@ -35,20 +48,25 @@ public final class Sweep {
   /** An upload or blob younger than this may be about to get its row. */
   static final long ORPHAN_AGE_MILLIS = 3_600_000;
 
-  /** Who removes what a retired organization leaves behind, as with its tokens. */
+  /** Who removes what members and retired organizations leave behind, as with their tokens. */
   private static final String OFFBOARD = "system:offboard";
 
   private final CheckpointChanges changes;
-  private final CheckpointStore store;
+  private final SweepStore store;
   private final BlobStore blobs;
   private final Clock clock;
   private String lastUpload = "";
   private String lastBlob = "";
+  private long lastPending;
+  private Optional<SweepStore.Garbage> lastGarbage = Optional.empty();
 
-  /** Why something of this run was left to the next; nothing else is held up by it. */
+  /** Why something of this run was left to a later one; nothing else is held up by it. */
   private @Nullable Throwable trouble;
 
-  public Sweep(CheckpointChanges changes, CheckpointStore store, BlobStore blobs, Clock clock) {
+  private int failures;
+  private long nextNewsMillis;
+
+  public Sweep(CheckpointChanges changes, SweepStore store, BlobStore blobs, Clock clock) {
     this.changes = changes;
     this.store = store;
     this.blobs = blobs;
@@ -61,17 +79,34 @@ public final class Sweep {
    */
   public Future<Integer> run() {
     trouble = null;
+    failures = 0;
     return expire()
-        .compose(expired -> forget().map(expired::plus))
+        .compose(done -> withdraw().map(done::plus))
+        .compose(done -> forget().map(done::plus))
         .compose(done -> removeRetired().map(done::plus))
         .compose(done -> deleteGarbage().map(done::plus))
         .compose(done -> deleteOrphanUploads().map(done::plus))
         .compose(done -> deleteOrphanBlobs().map(done::plus))
         .compose(
-            done ->
-                done.count == 0 && trouble != null
-                    ? Future.failedFuture(trouble)
-                    : Future.succeededFuture(done.count));
+            done -> {
+              Throwable cause = trouble;
+              if (cause == null) {
+                return Future.succeededFuture(done.count);
+              }
+              if (done.count == 0) {
+                return Future.failedFuture(cause);
+              }
+              report(cause);
+              return Future.succeededFuture(done.count);
+            });
+  }
+
+  /** A run that fails is reported by whoever runs it; one that does a part of its work is here. */
+  private void report(Throwable cause) {
+    if (clock.millis() >= nextNewsMillis) {
+      nextNewsMillis = clock.millis() + NEWS_MILLIS;
+      LOG.warn("{} deletions failed and are tried again, the last: {}", failures, cause.toString());
+    }
   }
 
   /** How much was done. */
@@ -86,6 +121,36 @@ public final class Sweep {
     return store
         .listOverdue(Revision.State.PENDING, clock.millis(), ROWS)
         .compose(late -> each(late, item -> commit(Move.of(item, item.expired()))));
+  }
+
+  /**
+   * Takes back what whoever announced it may not publish any more, for they were removed or
+   * suspended or the public feed was closed to their organization. Nobody is left who may ask why,
+   * so no note stays.
+   */
+  private Future<Done> withdraw() {
+    long after = lastPending;
+    return store
+        .findPendingEnd(after, PENDING)
+        .compose(
+            end -> {
+              lastPending = end.orElse(0L);
+              return store.listWithdrawn(after, end.orElse(Long.MAX_VALUE), PENDING);
+            })
+        .compose(
+            withdrawn ->
+                each(
+                    withdrawn,
+                    item ->
+                        changes.commit(
+                            new Move(Optional.of(item), item.withoutDraft()),
+                            List.of(
+                                changes.row(
+                                    OFFBOARD,
+                                    item,
+                                    "checkpoint_withdraw",
+                                    CheckpointChanges.describe(
+                                        item, Objects.requireNonNull(item.draft())))))));
   }
 
   /** Drops the notes once they are as old again. */
@@ -109,21 +174,38 @@ public final class Sweep {
   }
 
   private Future<Done> deleteGarbage() {
+    return deleteGarbage(PAGES);
+  }
+
+  /**
+   * Deletes a page, or passes over pages of which nothing can be deleted: those are tried again
+   * once the run has come to the end of all there is.
+   */
+  private Future<Done> deleteGarbage(int pages) {
     return store
-        .listGarbage(clock.millis() - changes.config().graceMillis(), ROWS)
+        .listGarbage(clock.millis() - changes.config().graceMillis(), lastGarbage, ROWS)
         .compose(
             garbage -> {
-              List<CheckpointStore.Garbage> deleted = new ArrayList<>();
+              lastGarbage =
+                  garbage.size() < ROWS
+                      ? Optional.empty()
+                      : Optional.of(garbage.get(garbage.size() - 1));
+              List<SweepStore.Garbage> deleted = new ArrayList<>();
               return each(garbage, one -> delete(one).onSuccess(done -> deleted.add(one)))
                   .compose(
                       done ->
                           deleted.isEmpty()
                               ? Future.succeededFuture(done)
                               : store.forget(deleted).map(done));
-            });
+            })
+        .compose(
+            done ->
+                done.count == 0 && lastGarbage.isPresent() && pages > 1
+                    ? deleteGarbage(pages - 1)
+                    : Future.succeededFuture(done));
   }
 
-  private Future<Void> delete(CheckpointStore.Garbage garbage) {
+  private Future<Void> delete(SweepStore.Garbage garbage) {
     return garbage.isBlob() ? blobs.delete(garbage.name()) : blobs.abandon(garbage.name());
   }
 
@@ -216,6 +298,7 @@ public final class Sweep {
     }
     if (!(tried.cause() instanceof GuardFailed)) {
       trouble = tried.cause();
+      failures++;
     }
     return Future.succeededFuture(before);
   }

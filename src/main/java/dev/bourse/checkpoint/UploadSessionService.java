@@ -20,6 +20,7 @@ public final class UploadSessionService {
   private final CheckpointService checkpoints;
   private final Landing landing;
   private final CheckpointStore store;
+  private final Standing standing;
   private final BlobStore blobs;
   private final OpenUploads open;
   private final UploadShares shares = new UploadShares();
@@ -29,11 +30,13 @@ public final class UploadSessionService {
       CheckpointService checkpoints,
       Landing landing,
       CheckpointStore store,
+      Standing standing,
       BlobStore blobs,
       Clock clock) {
     this.checkpoints = checkpoints;
     this.landing = landing;
     this.store = store;
+    this.standing = standing;
     this.blobs = blobs;
     this.open = new OpenUploads(blobs, clock);
     this.clock = clock;
@@ -65,9 +68,10 @@ public final class UploadSessionService {
    * Takes bytes of a session, or tells how far it is. What a request brings that is there already
    * is passed over; what would leave a gap is not taken. An interrupted request keeps what arrived.
    *
-   * <p>Fails with {@code gone} when there is no such session or its time is over, {@code
-   * bad-request} for a malformed range, {@code conflict} for another size than announced, {@code
-   * secret-detected}, {@code overloaded} while another request brings bytes.
+   * <p>Fails with {@code gone} when there is no such session, its time is over or whoever announced
+   * it may not publish it any more, also in the midst of the request; {@code bad-request} for a
+   * malformed range, {@code conflict} for another size than announced, {@code secret-detected},
+   * {@code overloaded} while another request brings bytes.
    *
    * @param contentRange the header; empty when the request brings the whole
    */
@@ -104,7 +108,8 @@ public final class UploadSessionService {
 
   private static ApiError noSession() {
     return ApiError.of(
-        ErrorCode.GONE, "this session is committed, replaced, too old, or was never there");
+        ErrorCode.GONE,
+        "this session is committed, replaced, withdrawn, too old, or was never there");
   }
 
   private static void requireFit(ContentRange range, Facts facts, OptionalLong length) {
@@ -118,10 +123,7 @@ public final class UploadSessionService {
     }
     long bytes = length.getAsLong();
     if (range.last().isPresent() && bytes != range.last().getAsLong() - range.first() + 1) {
-      throw ApiError.badField(
-          "Content-Range",
-          range.first() + "-" + range.last().getAsLong(),
-          "a range of " + bytes + " bytes, as the body has");
+      throw range.otherThan(bytes + " bytes");
     }
     if (range.first() + bytes > facts.bytes()) {
       throw Appending.tooMany(facts);
@@ -155,9 +157,9 @@ public final class UploadSessionService {
                 return Future.succeededFuture(new Progress(item, draft, stored));
               }
               Appending appending =
-                  new Appending(opened.upload(), draft.facts(), stored - range.first());
-              return source
-                  .read(BlobStore.BLOCK_BYTES, appending::take)
+                  new Appending(opened.upload(), item, draft.facts(), range, standing);
+              return appending
+                  .readFrom(source, BlobStore.BLOCK_BYTES)
                   .compose(bytes -> taken(item, draft, opened))
                   .recover(e -> interrupted(item, draft, opened, appending.isBroken(), e));
             });
@@ -200,9 +202,10 @@ public final class UploadSessionService {
   /**
    * Publishes the bytes of a session; gives the item.
    *
-   * <p>Fails with {@code gone}, {@code upload-timeout}, {@code secret-detected} or {@code
-   * conflict}: not pending, a direct upload, bytes missing, another size or digest. After another
-   * digest the session begins anew.
+   * <p>Fails with {@code gone}, {@code upload-timeout}, {@code secret-detected}, {@code forbidden}
+   * when the public feed is closed to the organization by now, or {@code conflict}: not pending, a
+   * direct upload, bytes missing, another size or digest. After another digest the session begins
+   * anew.
    *
    * @param bytes what the client believes to have sent
    * @param sha256 the digest it believes they have, in lower-case hex
@@ -214,6 +217,7 @@ public final class UploadSessionService {
         .compose(
             item -> {
               Revision draft = sessionDraft(item, bytes);
+              publisher.requireOpen(item.visibility());
               String wanted = sha256.orElse(draft.facts().sha256());
               if (draft.facts().sha256() != null && !draft.facts().sha256().equals(wanted)) {
                 throw Refusal.SHA_MISMATCH.of(

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param length how long it is, at least 1
  */
 record ByteRange(long offset, long length) {
-  private static final Pattern SINGLE = Pattern.compile("bytes=(\\d{0,18})-(\\d{0,18})");
+  /** The unit is meant in whatever case, RFC 9110 section 14.1. */
+  private static final Pattern SINGLE = Pattern.compile("(?i:bytes)=(\\d{0,18})-(\\d{0,18})");
 
   /** None of the bytes asked for are there. */
   static final ByteRange UNSATISFIABLE = new ByteRange(-1, 0);

@@ -27,7 +27,18 @@ public interface Inbound {
    *
    * @param blockBytes 1 to 1,048,576
    */
-  Future<Long> read(int blockBytes, Sink sink);
+  default Future<Long> read(int blockBytes, Sink sink) {
+    return read(blockBytes, Long.MAX_VALUE, sink);
+  }
+
+  /**
+   * The same for a body of which no more than so many bytes are expected: what comes beyond them is
+   * handed over at its first byte, in a block however short, so that the sink can refuse it at once
+   * and need not wait for a client that never ends.
+   *
+   * @param expectedBytes 0 or more
+   */
+  Future<Long> read(int blockBytes, long expectedBytes, Sink sink);
 
   /**
    * Reads a body that must be JSON in UTF-8, and no longer than so many bytes.

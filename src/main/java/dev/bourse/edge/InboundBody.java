@@ -31,6 +31,8 @@ final class InboundBody implements Inbound {
   private byte[] block = new byte[0];
   private int filled;
   private int waiting;
+  private long expected;
+  private long arrived;
   private long total;
   private boolean isEnded;
   private @Nullable Throwable failure;
@@ -64,12 +66,13 @@ final class InboundBody implements Inbound {
   }
 
   @Override
-  public Future<Long> read(int blockBytes, Sink taking) {
+  public Future<Long> read(int blockBytes, long expectedBytes, Sink taking) {
     if (sink != null) {
       throw new IllegalStateException("a body is read once");
     }
     sink = taking;
     block = new byte[blockBytes];
+    expected = expectedBytes;
     if (failure != null) {
       settle();
       return done.future();
@@ -101,10 +104,15 @@ final class InboundBody implements Inbound {
     int at = 0;
     while (at < piece.length() && failure == null) {
       int length = Math.min(block.length - filled, piece.length() - at);
+      boolean goesBeyond = arrived <= expected && length > expected - arrived;
+      if (goesBeyond) {
+        length = (int) (expected - arrived) + 1;
+      }
       piece.getBytes(at, at + length, block, filled);
       at += length;
       filled += length;
-      if (filled == block.length) {
+      arrived += length;
+      if (goesBeyond || filled == block.length) {
         handOver();
       }
     }

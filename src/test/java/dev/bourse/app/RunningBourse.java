@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyPairGenerator;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -145,13 +146,28 @@ final class RunningBourse implements AutoCloseable {
 
   /** A client with a member's token. */
   Caller asMember(String org, String username) {
-    return with(
-        Objects.requireNonNull(
-            orgs.getJsonObject(org)
-                .getJsonObject("members")
-                .getJsonObject(username)
-                .getString("member_token"),
-            org + " " + username));
+    return with(memberToken(org, username));
+  }
+
+  /** The text of a member's token. */
+  String memberToken(String org, String username) {
+    return Objects.requireNonNull(
+        orgs.getJsonObject(org)
+            .getJsonObject("members")
+            .getJsonObject(username)
+            .getString("member_token"),
+        org + " " + username);
+  }
+
+  /** The files of uploads or blobs that are on the disk. */
+  List<String> files(String area) {
+    // Names alone are read: a file may go while its folder is looked at.
+    List<String> names = new ArrayList<>();
+    Path all = data.resolve("checkpoints").resolve(area);
+    for (String folder : Objects.requireNonNull(all.toFile().list(), all.toString())) {
+      names.addAll(List.of(Objects.requireNonNull(all.resolve(folder).toFile().list(), folder)));
+    }
+    return names;
   }
 
   /** A client with the first operator's token. */

@@ -18,6 +18,7 @@ import dev.bourse.core.ErrorCode;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -47,8 +48,12 @@ class UploadApiTest {
   private record Session(String id, String path) {}
 
   private static Session begin(Caller member) {
+    return begin(member, "org");
+  }
+
+  private static Session begin(Caller member, String visibility) {
     JsonObject announced =
-        announce(member, publication(freshName(), BYTES, "org").put("upload", "resumable"));
+        announce(member, publication(freshName(), BYTES, visibility).put("upload", "resumable"));
     return new Session(announced.getString("id"), path(announced.getString("session_url")));
   }
 
@@ -254,6 +259,43 @@ class UploadApiTest {
           "the storage is returned",
           () -> member.get(FilesFixture.FAMILY).ok().getLong("used_bytes") == 0);
       RunningBourse.until("the item is gone", () -> member.get(item(session.id)).status() == 410);
+    }
+  }
+
+  @Test
+  void aSessionOfWhoeverMayNotPublishAnyMoreEndsAtOnceAndForGoodAndItsStorageIsReturned() {
+    RunningBourse first = RunningBourse.demo("checkpoints.deletion-delay=0s");
+    Map<String, Session> sessions =
+        Map.of(
+            "removed", begin(first.asMember("acme", "alice"), "org"),
+            "suspended", begin(first.asMember("globex", "dave"), "org"),
+            "on a closed feed", begin(first.asMember("openlab", "carol"), "public"));
+    sessions.values().forEach(one -> incomplete(400_000, send(first.with(null), one, 0, 400_000)));
+
+    String orgs = "/api/operator/orgs/";
+    first.operator().delete(orgs + "acme/members/alice").ok();
+    first
+        .operator()
+        .patch(orgs + "globex/members/dave", new JsonObject().put("suspended", true))
+        .ok();
+    first.operator().patch(orgs + "openlab", new JsonObject().put("kind", "standard")).ok();
+    sessions.forEach(
+        (why, one) -> {
+          ask(first.with(null), one).refused(ErrorCode.GONE);
+          send(first.with(null), one, 400_000, BYTES.length).refused(ErrorCode.GONE);
+        });
+
+    try (RunningBourse second = first.restarted()) {
+      sessions.forEach(
+          (why, one) ->
+              send(second.with(null), one, 400_000, BYTES.length).refused(ErrorCode.GONE));
+      for (String org : new String[] {"acme", "globex", "openlab"}) {
+        RunningBourse.until(
+            "the storage of " + org + " is returned",
+            () ->
+                second.as(org, "orgwide").get(FilesFixture.FAMILY).ok().getLong("used_bytes") == 0);
+      }
+      RunningBourse.until("the bytes are deleted", () -> second.files("uploads").isEmpty());
     }
   }
 

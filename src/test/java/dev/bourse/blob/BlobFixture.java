@@ -13,8 +13,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -112,5 +114,44 @@ abstract class BlobFixture {
     List<Path> found = files(area);
     assertTrue(found.size() == 1, () -> "files: " + found);
     return found.get(0);
+  }
+
+  /** The file of an upload. */
+  Path path(String uploadId) throws Exception {
+    return files("uploads").stream()
+        .filter(file -> file.endsWith(uploadId))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /**
+   * An inspector that counts the blocks it is shown and lets none pass until the gate is opened.
+   */
+  static final class Gate implements Inspector {
+    final AtomicLong shown = new AtomicLong();
+    private final CountDownLatch opened = new CountDownLatch(1);
+
+    @Override
+    public void inspect(byte[] bytes, int from, int to) {
+      shown.addAndGet(to - from);
+      try {
+        opened.await();
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+    }
+
+    void open() {
+      opened.countDown();
+    }
+
+    /** Waits until it is shown something. */
+    void awaitShown() throws InterruptedException {
+      long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+      while (shown.get() == 0) {
+        assertTrue(System.nanoTime() < deadline, "nothing is shown");
+        TimeUnit.MILLISECONDS.sleep(1);
+      }
+    }
   }
 }

@@ -177,26 +177,30 @@ class LocalBlobsFaultTest extends BlobFixture {
   void callsThatWaitForTheDiskAreBoundedAndHoldUpNoBlock() throws Exception {
     reopen(new BlobConfig(2, 8, 4, 100, 12, 0));
     Upload upload = await(blobs.open("u", NONE));
-    // To open a pipe is to wait for its writer: a call that takes as long as the test wants.
-    Path pipe = new BlobFiles(folder, 0).path(BlobFiles.Area.BLOBS, "slow");
-    Files.createDirectories(pipe.resolveSibling(""));
-    assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+    // To open a pipe is to wait for its writer: a call that takes as long as the test wants. Those
+    // who read the same blob share one.
+    BlobFiles files = new BlobFiles(folder, 0);
+    List<Path> pipes = new ArrayList<>();
     List<Future<Reading>> stuck = new ArrayList<>();
     for (int i = 0; i < 12; i++) {
-      stuck.add(blobs.read("slow"));
+      Path pipe = files.path(BlobFiles.Area.BLOBS, "slow" + i);
+      Files.createDirectories(pipe.resolveSibling(""));
+      assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+      pipes.add(pipe);
+      stuck.add(blobs.read("slow" + i));
     }
     failure(StorageBusy.class, blobs.exists("k"));
-    failure(StorageBusy.class, blobs.read("slow"));
+    failure(StorageBusy.class, blobs.read("another"));
     failure(StorageBusy.class, blobs.open("u2", NONE));
     failure(StorageBusy.class, blobs.publish("u2", "k"));
     await(append(upload, BYTES));
     await(upload.release());
 
-    // Readers that come later find this writer open.
-    try (FileChannel writer = FileChannel.open(pipe, StandardOpenOption.WRITE)) {
-      assertTrue(writer.isOpen());
-      for (Future<Reading> reading : stuck) {
-        await(await(reading).close());
+    for (int i = 0; i < 12; i++) {
+      // Waits for the reader, of whom the first calls there are threads for are the first.
+      try (FileChannel writer = FileChannel.open(pipes.get(i), StandardOpenOption.WRITE)) {
+        assertTrue(writer.isOpen());
+        await(await(stuck.get(i)).close());
       }
     }
     await(blobs.publish("u", "k"));

@@ -1,8 +1,10 @@
 package dev.bourse.checkpoint;
 
 import dev.bourse.access.AccessStore;
+import dev.bourse.access.Members;
 import dev.bourse.access.Organization;
 import dev.bourse.access.Principal;
+import dev.bourse.access.Tokens;
 import dev.bourse.blob.BlobConfig;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.LocalBlobs;
@@ -10,6 +12,7 @@ import dev.bourse.blob.Reading;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.core.Digests;
 import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.time.Instant;
@@ -28,17 +31,39 @@ import org.junit.jupiter.api.BeforeEach;
 abstract class CheckpointFixture extends StoreFixture {
   static final CheckpointConfig CONFIG =
       new CheckpointConfig(
-          true, 1_000_000, 10_000_000, 20_000_000, 5_000_000, "Bourse", 1_000_000, 60_000, 1_000);
+          true, 1_000_000, 10_000_000, 20_000_000, 5_000_000, "Bourse", 10_000_000, 60_000, 1_000);
 
   static final Organization LAB = new Organization("lab", "Open Lab", "public_research");
 
   LocalBlobs blobs;
   final Random random = new Random(11);
+  Members members;
+  Tokens organizations;
 
   @BeforeEach
   void openBlobs() throws Exception {
     blobs = await(openLocal());
-    await(database.commit(List.of(AccessStore.insert(LAB, clock.millis()))));
+    members = new Members(new AccessStore(database));
+    organizations = new Tokens(new AccessStore(database), clock);
+    await(database.commit(List.of(AccessStore.insert(LAB, clock.millis()), enlist("alice"))));
+    await(Future.all(members.load(), organizations.load()));
+  }
+
+  /** A new member of the organization. */
+  Statement enlist(String username) {
+    return Statement.of(
+        "INSERT INTO member (org_id, username, email, name, created_at) VALUES (?, ?, ?, ?, ?)",
+        LAB.orgId(),
+        username,
+        username + "@lab.example",
+        username,
+        clock.millis());
+  }
+
+  /** Changes rows of members or organizations, and has every process told. */
+  void decide(Statement... statements) throws Exception {
+    await(database.commit(List.of(statements)));
+    await(Future.all(members.load(), organizations.load()));
   }
 
   @AfterEach
@@ -73,10 +98,12 @@ abstract class CheckpointFixture extends StoreFixture {
       CheckpointChanges changes = new CheckpointChanges(store, CONFIG, clock);
       checkpoints = new CheckpointService(changes, store, clock, random);
       Landing landing = new Landing(changes, store, clock, random);
-      sessions = new UploadSessionService(checkpoints, landing, store, bytes, clock);
-      direct = new DirectUploadService(checkpoints, landing, sessions, bytes, clock, random);
+      Standing standing = new Standing(members, organizations);
+      sessions = new UploadSessionService(checkpoints, landing, store, standing, bytes, clock);
+      direct =
+          new DirectUploadService(checkpoints, landing, sessions, standing, bytes, clock, random);
       reviews = new ReviewService(changes, store, clock);
-      sweep = new Sweep(changes, store, bytes, clock);
+      sweep = new Sweep(changes, new SweepStore(rows), bytes, clock);
     }
   }
 
@@ -131,7 +158,7 @@ abstract class CheckpointFixture extends StoreFixture {
       }
 
       @Override
-      public Future<Long> read(int blockBytes, Sink sink) {
+      public Future<Long> read(int blockBytes, long expectedBytes, Sink sink) {
         Future<Void> taken = Future.succeededFuture();
         for (int at = from; at < to; at += blockBytes) {
           int first = at;

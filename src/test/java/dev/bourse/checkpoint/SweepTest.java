@@ -4,8 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.blob.StorageFault;
+import dev.bourse.store.Statement;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -56,5 +60,53 @@ class SweepTest extends CheckpointFixture {
     assertTrue(await(services.sweep.run()) > 0);
     assertEquals(false, await(blobs.exists(stuck.key)));
     assertEquals(0, await(services.sweep.run()));
+  }
+
+  @Test
+  void thoughPagesOfBytesCannotBeDeletedWhatComesBehindThemIs() throws Exception {
+    Services services = services();
+    List<String> stuck = new ArrayList<>();
+    for (int i = 0; i < 250; i++) {
+      stuck.add(BlobName.key("ckp_stuck" + i, 1, sha256(BYTES)));
+      Files.createDirectories(place(stuck.get(i)).resolve("inside"));
+      garbage(stuck.get(i));
+    }
+    clock.advance(10);
+    Published other = new Published(services, "other.bin");
+    await(services.checkpoints.delete(member("alice"), other.id));
+    clock.advance(10 * CONFIG.graceMillis());
+
+    assertEquals(1, await(services.sweep.run()));
+    assertEquals(false, await(blobs.exists(other.key)));
+    assertEquals(250L, integers("SELECT COUNT(*) FROM checkpoint_garbage").get(0));
+    fails(StorageFault.class, services.sweep.run());
+    for (String key : stuck) {
+      Files.delete(place(key).resolve("inside"));
+    }
+    int deleted = 0;
+    int now;
+    while ((now = await(services.sweep.run())) > 0) {
+      deleted += now;
+    }
+    assertEquals(250, deleted, "all of them are tried again");
+    assertEquals(0L, integers("SELECT COUNT(*) FROM checkpoint_garbage").get(0));
+  }
+
+  /** Where a blob's file is. */
+  private Path place(String key) {
+    return folder
+        .resolve("blobs/blobs")
+        .resolve(sha256(key.getBytes(StandardCharsets.US_ASCII)).substring(0, 2))
+        .resolve(key);
+  }
+
+  private void garbage(String key) throws Exception {
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "INSERT INTO checkpoint_garbage (name, kind, since) VALUES (?, 'blob', ?)",
+                    key,
+                    clock.millis()))));
   }
 }

@@ -1,6 +1,5 @@
 package dev.bourse.checkpoint;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -15,25 +14,11 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Bytes on their way into real blobs and rows. */
-class UploadTest extends CheckpointFixture {
-  private static final byte[] BYTES = bytes(700_000, 1);
+/** Bytes on their way into real blobs and rows, in whichever way. */
+class UploadTest extends UploadFixture {
   private static final byte[] FEW = bytes(1_000, 2);
-  private static final Optional<String> NO_SHA = Optional.empty();
-
-  private @Nullable Services made;
-
-  private Services process() {
-    Services running = made;
-    if (running == null) {
-      running = new Services(database, blobs);
-      made = running;
-    }
-    return running;
-  }
 
   private static byte[] privateKey() {
     return SecretSamples.all(1).stream()
@@ -42,51 +27,6 @@ class UploadTest extends CheckpointFixture {
         .orElseThrow()
         .text()
         .getBytes(java.nio.charset.StandardCharsets.ISO_8859_1);
-  }
-
-  private CheckpointService.Announced announce(boolean resumable) throws Exception {
-    return announce("a.bin", BYTES, resumable);
-  }
-
-  private CheckpointService.Announced announce(String name, byte[] bytes, boolean resumable)
-      throws Exception {
-    return await(
-        process()
-            .checkpoints
-            .publish(member("alice"), publication(Visibility.ORG, name, bytes, resumable)));
-  }
-
-  private UploadSessionService.Progress put(CheckpointService.Announced to, int from, int until)
-      throws Exception {
-    return await(
-        process()
-            .sessions
-            .put(
-                to.session(),
-                Optional.of("bytes " + from + "-" + (until - 1) + "/" + BYTES.length),
-                source(BYTES, from, until, null)));
-  }
-
-  private UploadSessionService.Progress ask(CheckpointService.Announced of) throws Exception {
-    return await(
-        process().sessions.put(of.session(), Optional.of("bytes */*"), source(BYTES, 0, 0, null)));
-  }
-
-  private Future<CheckpointStore.Listed> commit(CheckpointService.Announced of) {
-    return process().sessions.commit(member("alice"), of.item().id(), BYTES.length, NO_SHA);
-  }
-
-  private void isPublished(Checkpoint item, byte[] bytes) throws Exception {
-    Revision live = CheckpointView.live(item);
-    assertEquals(sha256(bytes), live.sha256());
-    assertArrayEquals(bytes, content(item, live));
-    assertEquals(countedBytes(), accountedBytes());
-  }
-
-  private static void conflict(String reason, Future<?> future) {
-    ApiError error = fails(ApiError.class, future);
-    assertEquals(ErrorCode.CONFLICT, error.code(), error.detail());
-    assertEquals(reason, error.extras().get("reason"));
   }
 
   @Test
@@ -105,59 +45,6 @@ class UploadTest extends CheckpointFixture {
     assertTrue(put(announced, 300_000, BYTES.length).isComplete());
     isPublished(await(commit(announced)).item(), BYTES);
     assertEquals(List.of(), names(false), "no upload is left behind");
-  }
-
-  @Test
-  void whatIsSentTwiceCountsOnceAndAGapIsNotTaken() throws Exception {
-    CheckpointService.Announced announced = announce(true);
-    assertEquals(0, put(announced, 10, 20).stored());
-    assertEquals(300_000, put(announced, 0, 300_000).stored());
-    assertEquals(300_000, put(announced, 300_001, 400_000).stored());
-    assertEquals(400_000, put(announced, 100_000, 400_000).stored());
-    assertEquals(400_000, put(announced, 0, 200_000).stored());
-    put(announced, 0, BYTES.length);
-    isPublished(await(commit(announced)).item(), BYTES);
-  }
-
-  @Test
-  void anInterruptedRequestKeepsWhatArrived() throws Exception {
-    CheckpointService.Announced announced = announce(true);
-    fails(
-        IOException.class,
-        process()
-            .sessions
-            .put(
-                announced.session(),
-                Optional.of("bytes 0-*/*"),
-                source(BYTES, 0, 300_000, new IOException("gone"))));
-    assertEquals(300_000, ask(announced).stored());
-    put(announced, 300_000, BYTES.length);
-    isPublished(await(commit(announced)).item(), BYTES);
-  }
-
-  @Test
-  void anUploadGoesOnInAnotherProcess() throws Exception {
-    CheckpointService.Announced announced = announce(true);
-    put(announced, 0, 500_000);
-    await(blobs.close());
-    blobs = await(openLocal());
-    made = null;
-    assertEquals(500_000, ask(announced).stored());
-    put(announced, 500_000, BYTES.length);
-    await(blobs.close());
-    blobs = await(openLocal());
-    made = null;
-    isPublished(await(commit(announced)).item(), BYTES);
-  }
-
-  @Test
-  void anUploadWithoutRequestsIsClosedAndOpenedAgain() throws Exception {
-    CheckpointService.Announced announced = announce(true);
-    put(announced, 0, 500_000);
-    clock.advance(OpenUploads.IDLE_MILLIS);
-    await(process().sessions.closeIdle());
-    put(announced, 500_000, BYTES.length);
-    isPublished(await(commit(announced)).item(), BYTES);
   }
 
   @Test
@@ -225,24 +112,12 @@ class UploadTest extends CheckpointFixture {
       }
 
       @Override
-      public Future<Long> read(int blockBytes, Sink sink) {
+      public Future<Long> read(int blockBytes, long expectedBytes, Sink sink) {
         Promise<Long> end = Promise.promise();
         reading.add(end);
         return end.future();
       }
     };
-  }
-
-  @Test
-  void anUploadIsGivenBackByWhoeverHasItAlone() throws Exception {
-    OpenUploads open = new OpenUploads(blobs, clock);
-    OpenUploads.Opened first = await(open.take("u", "a.bin"));
-    await(open.close(first));
-    OpenUploads.Opened second = await(open.take("u", "a.bin"));
-    open.giveBack(first);
-    assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, open.take("u", "a.bin")).code());
-    open.giveBack(second);
-    assertEquals(second, await(open.take("u", "a.bin")));
   }
 
   @Test
@@ -264,67 +139,6 @@ class UploadTest extends CheckpointFixture {
   }
 
   @Test
-  void aCommitWithBytesMissingChangesNothing() throws Exception {
-    CheckpointService.Announced announced = announce(true);
-    conflict("object-missing", commit(announced));
-    put(announced, 0, 500_000);
-    conflict("object-missing", commit(announced));
-    conflict(
-        "size-mismatch",
-        process().sessions.commit(member("alice"), announced.item().id(), 5, NO_SHA));
-    put(announced, 500_000, BYTES.length);
-    isPublished(await(commit(announced)).item(), BYTES);
-    conflict("not-pending", commit(announced));
-  }
-
-  @Test
-  void anotherDigestBeginsTheSessionAnew() throws Exception {
-    CheckpointService.Announced announced = announce(true);
-    put(announced, 0, BYTES.length);
-    conflict(
-        "sha-mismatch",
-        process()
-            .sessions
-            .commit(
-                member("alice"),
-                announced.item().id(),
-                BYTES.length,
-                Optional.of(CheckpointSamples.SHA)));
-    assertEquals(0, ask(announced).stored());
-    put(announced, 0, BYTES.length);
-    isPublished(await(commit(announced)).item(), BYTES);
-  }
-
-  @Test
-  void aSessionEndsInTime() throws Exception {
-    CheckpointService.Announced announced = announce(true);
-    put(announced, 0, BYTES.length);
-    clock.advance(CONFIG.sessionMillis());
-    assertEquals(ErrorCode.UPLOAD_TIMEOUT, fails(ApiError.class, commit(announced)).code());
-    assertEquals(
-        ErrorCode.GONE,
-        fails(
-                ApiError.class,
-                process()
-                    .sessions
-                    .put(announced.session(), Optional.of("bytes */*"), source(BYTES, 0, 0, null)))
-            .code());
-  }
-
-  @Test
-  void aSessionEndsWithItsItem() throws Exception {
-    CheckpointService.Announced announced = announce(true);
-    put(announced, 0, 100);
-    await(process().checkpoints.delete(member("alice"), announced.item().id()));
-    assertEquals(
-        ErrorCode.GONE,
-        fails(
-                ApiError.class,
-                process().sessions.put(announced.session(), Optional.empty(), source(BYTES)))
-            .code());
-  }
-
-  @Test
   void aCredentialTakesTheAnnouncementWithIt() throws Exception {
     byte[] text = BYTES.clone();
     byte[] secret = privateKey();
@@ -339,10 +153,7 @@ class UploadTest extends CheckpointFixture {
       assertEquals(ErrorCode.SECRET_DETECTED, error.code(), error.detail());
       assertEquals("private-key", error.extras().get("rule"));
       assertEquals(600_000L, error.extras().get("offset"));
-      assertEquals(
-          ErrorCode.GONE,
-          fails(ApiError.class, process().checkpoints.get(LAB.orgId(), announced.item().id()))
-              .code());
+      gone(process().checkpoints.get(LAB.orgId(), announced.item().id()));
       assertEquals(List.of(), names(false));
       assertEquals(List.of(), names(true));
       assertEquals(0, accountedBytes());

@@ -10,26 +10,26 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /** Bytes over a socket, for what no HTTP client would send. */
-final class RawClient implements AutoCloseable {
+public final class RawClient implements AutoCloseable {
   private final Socket socket;
 
-  RawClient(int port) throws IOException {
+  public RawClient(int port) throws IOException {
     socket = new Socket(InetAddress.getLoopbackAddress(), port);
     socket.setSoTimeout(8_000);
   }
 
-  RawClient send(String text) throws IOException {
+  public RawClient send(String text) throws IOException {
     return send(text.getBytes(StandardCharsets.ISO_8859_1));
   }
 
-  RawClient send(byte[] bytes) throws IOException {
+  public RawClient send(byte[] bytes) throws IOException {
     socket.getOutputStream().write(bytes);
     socket.getOutputStream().flush();
     return this;
   }
 
   /** Everything the server says until it closes the connection; fails when it does not. */
-  String untilClosed() throws IOException {
+  public String untilClosed() throws IOException {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     try {
       int b;
@@ -78,7 +78,7 @@ final class RawClient implements AutoCloseable {
   }
 
   /** What the server says until the given text is seen. */
-  String until(String end) throws IOException {
+  public String until(String end) throws IOException {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     while (!all.toString(StandardCharsets.UTF_8).contains(end)) {
       int b = socket.getInputStream().read();

@@ -1,0 +1,151 @@
+package dev.bourse.checkpoint;
+
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Rows of checkpoints that are of no more use, and of bytes that await deletion. */
+public final class SweepStore {
+  private final Database database;
+
+  public SweepStore(Database database) {
+    this.database = database;
+  }
+
+  /** Items of organizations that are retired. */
+  Future<List<Checkpoint>> listOfRetired(int limit) {
+    return items(
+        "SELECT "
+            + CheckpointRows.SELECTED
+            + " FROM (SELECT * FROM checkpoint WHERE org_id IN ("
+            + CheckpointStore.RETIRED
+            + ") LIMIT ?)"
+            + CheckpointRows.JOINED,
+        List.of(limit));
+  }
+
+  /** Items whose draft is in this state and was awaited until before some time. */
+  Future<List<Checkpoint>> listOverdue(Revision.State state, long beforeMillis, int limit) {
+    return items(
+        "SELECT "
+            + CheckpointRows.SELECTED
+            + " FROM (SELECT i.* FROM checkpoint i JOIN checkpoint_revision d"
+            + " ON d.item_id = i.item_id AND d.revision = i.draft_revision"
+            + " WHERE d.state = ? AND d.expires_at <= ? ORDER BY d.expires_at LIMIT ?)"
+            + CheckpointRows.JOINED,
+        List.of(state.label(), beforeMillis, limit));
+  }
+
+  /**
+   * Until when the last of so many drafts is awaited, in the order of that; empty when there are
+   * fewer.
+   *
+   * @param afterMillis those awaited until then and before are passed over
+   */
+  Future<Optional<Long>> findPendingEnd(long afterMillis, int count) {
+    return database
+        .read(
+            "SELECT expires_at FROM checkpoint_revision WHERE state = ? AND expires_at > ?"
+                + " ORDER BY expires_at LIMIT 1 OFFSET ?",
+            List.of(Revision.State.PENDING.label(), afterMillis, count - 1),
+            row -> row.integer(0))
+        .map(found -> found.stream().findFirst());
+  }
+
+  /**
+   * Items whose draft nobody may publish any more.
+   *
+   * @param afterMillis of the drafts awaited until later than this
+   * @param untilMillis and not later than this
+   */
+  Future<List<Checkpoint>> listWithdrawn(long afterMillis, long untilMillis, int limit) {
+    return items(
+        "SELECT "
+            + CheckpointRows.SELECTED
+            + " FROM (SELECT c.* FROM checkpoint_revision p JOIN checkpoint c"
+            + " ON c.item_id = p.item_id AND c.draft_revision = p.revision"
+            + " LEFT JOIN org o ON o.org_id = c.org_id"
+            + " WHERE p.state = ? AND p.expires_at > ? AND p.expires_at <= ? AND NOT "
+            + CheckpointRows.IN_STANDING
+            + " LIMIT ?)"
+            + CheckpointRows.JOINED,
+        List.of(Revision.State.PENDING.label(), afterMillis, untilMillis, limit));
+  }
+
+  /**
+   * Bytes that await deletion.
+   *
+   * @param isBlob else an upload
+   * @param sinceMillis since when they are of no use
+   */
+  record Garbage(String name, boolean isBlob, long sinceMillis) {
+    private String kind() {
+      return isBlob ? "blob" : "upload";
+    }
+  }
+
+  /**
+   * What has been of no use since before some time, the oldest first.
+   *
+   * @param after the last of the page before
+   */
+  Future<List<Garbage>> listGarbage(long beforeMillis, Optional<Garbage> after, int limit) {
+    List<Object> parameters = new ArrayList<>(List.of(beforeMillis));
+    after.ifPresent(
+        last -> Collections.addAll(parameters, last.sinceMillis(), last.name(), last.kind()));
+    parameters.add(limit);
+    return database.read(
+        "SELECT name, kind, since FROM checkpoint_garbage WHERE since <= ?"
+            + (after.isPresent() ? " AND (since, name, kind) > (?, ?, ?)" : "")
+            + " ORDER BY since, name, kind LIMIT ?",
+        parameters,
+        row -> new Garbage(row.text(0), row.text(1).equals("blob"), row.integer(2)));
+  }
+
+  /** These are deleted. */
+  Future<Void> forget(List<Garbage> deleted) {
+    return database.commit(
+        deleted.stream()
+            .map(
+                garbage ->
+                    Statement.of(
+                        "DELETE FROM checkpoint_garbage WHERE name = ? AND kind = ?",
+                        garbage.name(),
+                        garbage.kind()))
+            .toList());
+  }
+
+  /** Those of these items that exist. */
+  Future<Map<String, Checkpoint>> findAll(List<String> itemIds) {
+    if (itemIds.isEmpty()) {
+      return Future.succeededFuture(Map.of());
+    }
+    String marks = String.join(", ", Collections.nCopies(itemIds.size(), "?"));
+    return items(
+            "SELECT "
+                + CheckpointRows.SELECTED
+                + " FROM checkpoint"
+                + CheckpointRows.JOINED
+                + "WHERE c.item_id IN ("
+                + marks
+                + ")",
+            itemIds)
+        .map(
+            found -> {
+              Map<String, Checkpoint> byId = new LinkedHashMap<>();
+              found.forEach(item -> byId.put(item.id(), item));
+              return byId;
+            });
+  }
+
+  private Future<List<Checkpoint>> items(String sql, List<?> parameters) {
+    return CheckpointRows.read(database, sql, parameters)
+        .map(found -> found.stream().map(CheckpointStore.Listed::item).toList());
+  }
+}

@@ -1,0 +1,103 @@
+package dev.bourse.blob;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+
+import io.vertx.core.Future;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Readings of a local store: pieces of blobs, shared files, and blobs that are deleted meanwhile.
+ */
+class LocalReadingTest extends BlobFixture {
+  @Test
+  void aPieceIsExactlyTheBytesAskedFor() throws Exception {
+    byte[] bytes = random(4, 300_000);
+    publish("k", bytes);
+    Reading reading = await(blobs.read("k"));
+    assertEquals(bytes.length, reading.length());
+    assertArrayEquals(
+        Arrays.copyOfRange(bytes, 299_990, 300_000), await(reading.piece(299_990, 10)).getBytes());
+    assertArrayEquals(Arrays.copyOfRange(bytes, 5, 6), await(reading.piece(5, 1)).getBytes());
+    for (long[] piece : new long[][] {{-1, 1}, {0, 0}, {299_990, 11}, {Long.MAX_VALUE, 1}}) {
+      failure(IllegalArgumentException.class, reading.piece(piece[0], (int) piece[1]));
+    }
+    ByteBuffer some = ByteBuffer.allocate(7);
+    reading.file().orElseThrow().read(some, 100_000);
+    assertArrayEquals(Arrays.copyOfRange(bytes, 100_000, 100_007), some.array());
+    await(reading.close());
+    await(reading.close());
+    failure(IllegalStateException.class, reading.piece(0, 1));
+  }
+
+  @Test
+  void aBlobThatIsDeletedStaysReadableToWhoeverHasItOpen() throws Exception {
+    byte[] bytes = random(5, 300_000);
+    publish("k", bytes);
+    Reading reading = await(blobs.read("k"));
+    await(blobs.delete("k"));
+    await(blobs.delete("k"));
+    assertFalse(await(blobs.exists("k")));
+    failure(BlobGone.class, blobs.read("k"));
+    assertArrayEquals(bytes, content(reading));
+  }
+
+  @Test
+  void blobsThatAreReadAtOnceAreBoundedHoweverManyReadThem() throws Exception {
+    List<Reading> readings = new ArrayList<>();
+    for (int i = 0; i < SMALL.openBlobs(); i++) {
+      publish("k" + i, random(11, 10));
+      readings.add(await(blobs.read("k" + i)));
+    }
+    publish("more", random(11, 10));
+    failure(StorageBusy.class, blobs.read("more"));
+    for (int i = 0; i < 100; i++) {
+      readings.add(await(blobs.read("k0")));
+    }
+    await(readings.get(0).close());
+    failure(StorageBusy.class, blobs.read("more"));
+    await(readings.get(1).close());
+    failure(BlobGone.class, blobs.read("none"));
+    await(blobs.read("more"));
+  }
+
+  @Test
+  void readingsOfOneBlobShareItsFileAndEachEndsByItself() throws Exception {
+    byte[] bytes = random(12, 3 * BLOCK);
+    publish("k", bytes);
+    List<Future<Reading>> asked = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      asked.add(blobs.read("k"));
+    }
+    await(Future.all(asked));
+    Reading first = asked.get(0).result();
+    Reading second = asked.get(1).result();
+    assertSame(first.file().orElseThrow(), second.file().orElseThrow());
+    await(first.close());
+    await(first.close());
+    failure(IllegalStateException.class, first.piece(5, 20));
+    assertArrayEquals(Arrays.copyOfRange(bytes, 5, 25), await(second.piece(5, 20)).getBytes());
+    for (Future<Reading> reading : asked) {
+      await(reading.result().close());
+    }
+    assertFalse(second.file().orElseThrow().isOpen());
+    Reading anew = await(blobs.read("k"));
+    assertArrayEquals(Arrays.copyOfRange(bytes, 5, 25), await(anew.piece(5, 20)).getBytes());
+  }
+
+  @Test
+  void aDeletedBlobIsReadToItsEndButByNobodyElse() throws Exception {
+    byte[] bytes = random(13, BLOCK);
+    publish("k", bytes);
+    Reading reading = await(blobs.read("k"));
+    await(blobs.delete("k"));
+    failure(BlobGone.class, blobs.read("k"));
+    assertArrayEquals(bytes, await(reading.piece(0, BLOCK)).getBytes());
+  }
+}

@@ -1,0 +1,99 @@
+package dev.bourse.edge;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.StringReader;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** A server with one path, of bytes, whose operation each test brings along. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+abstract class BytesFixture {
+  private static final String CONTRACT =
+      """
+      openapi: 3.1.0
+      info: {title: Bytes, version: 1.0.0, summary: Bytes.}
+      servers: [{url: "https://api.bourse.dev"}]
+      security: []
+      paths:
+        /bytes:
+          get:
+            operationId: getBytes
+            responses: {"200": {description: Bytes.}}
+          options:
+            operationId: optionsOfBytes
+            responses: {"204": {description: Nothing.}}
+          put:
+            operationId: putBytes
+            requestBody: {required: true, content: {application/octet-stream: {}}}
+            responses: {"200": {description: Taken.}}
+      """;
+
+  static final byte[] STORED = bytes(1_000_003);
+
+  static EdgeFixture fixture;
+
+  static byte[] bytes(int length) {
+    byte[] bytes = new byte[length];
+    new Random(7).nextBytes(bytes);
+    return bytes;
+  }
+
+  @BeforeAll
+  static void serve() {
+    fixture =
+        new EdgeFixture(
+            new EdgeConfig(
+                "127.0.0.1",
+                0,
+                "",
+                0,
+                0,
+                0,
+                Set.of(),
+                new EdgeLimits(100, 300, 600, 300, 512, 65_536)),
+            Sources.system(),
+            null,
+            List.of(Contract.parse("bytes", ContractFiles.json(new StringReader(CONTRACT)))));
+  }
+
+  @AfterAll
+  static void stop() {
+    fixture.close();
+  }
+
+  static void until(String what, BooleanSupplier condition) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    while (!condition.getAsBoolean()) {
+      assertTrue(System.nanoTime() < deadline, "not in time: " + what);
+      LockSupport.parkNanos(1_000_000);
+    }
+  }
+
+  static HttpResponse<byte[]> send(
+      String method, HttpRequest.BodyPublisher body, String... headers) {
+    try {
+      HttpRequest.Builder request =
+          HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + fixture.port() + "/bytes"))
+              .method(method, body);
+      if (headers.length > 0) {
+        request.headers(headers);
+      }
+      return fixture.client.send(request.build(), HttpResponse.BodyHandlers.ofByteArray());
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+}

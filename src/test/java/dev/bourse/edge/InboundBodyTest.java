@@ -1,0 +1,269 @@
+package dev.bourse.edge;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Bodies that are bytes, on their way in. */
+class InboundBodyTest extends BytesFixture {
+  private static HttpResponse<byte[]> put(byte[] body) {
+    return send("PUT", HttpRequest.BodyPublishers.ofByteArray(body));
+  }
+
+  /** The head of a PUT that announces so many bytes. */
+  private static String head(int length, String... headers) {
+    List<String> lines =
+        new ArrayList<>(List.of("PUT /bytes HTTP/1.1", "Host: x", "Content-Length: " + length));
+    lines.addAll(List.of(headers));
+    return String.join("\r\n", lines) + "\r\n\r\n";
+  }
+
+  private static Future<Answer> tell(Future<Long> read) {
+    return read.map(total -> Answer.ok(new JsonObject().put("bytes", total)));
+  }
+
+  /** The operation takes its body in blocks of this size and tells how long it was. */
+  private static void taking(int blockBytes, Inbound.Sink sink) {
+    fixture.behave(call -> tell(call.bytes().read(blockBytes, sink)));
+  }
+
+  /** The same, with what it fails with told in the loop's next turn, when the edge is through. */
+  private static CompletableFuture<Throwable> failing(int blockBytes, Inbound.Sink sink) {
+    CompletableFuture<Throwable> failure = new CompletableFuture<>();
+    fixture.behave(
+        call ->
+            tell(
+                call.bytes()
+                    .read(blockBytes, sink)
+                    .onFailure(
+                        e -> Vertx.currentContext().runOnContext(later -> failure.complete(e)))));
+    return failure;
+  }
+
+  private static Future<Void> taken() {
+    return Future.succeededFuture();
+  }
+
+  private static Future<Void> refused() {
+    return Future.failedFuture(ApiError.of(ErrorCode.TOO_LARGE, "no more of this"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 4_095, 65_536, 262_144, 1_048_576})
+  void aBodyArrivesInBlocksOfTheSizeAskedForWithAShorterLastOne(int blockBytes) {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    List<Integer> sizes = new ArrayList<>();
+    taking(
+        blockBytes,
+        (bytes, from, to) -> {
+          all.write(bytes, from, to - from);
+          sizes.add(to - from);
+          return taken();
+        });
+    byte[] sent = Arrays.copyOf(STORED, blockBytes == 1 ? 3_000 : STORED.length);
+    HttpResponse<byte[]> answer = put(sent);
+
+    assertEquals(200, answer.statusCode());
+    assertEquals(sent.length, new JsonObject(Buffer.buffer(answer.body())).getInteger("bytes"));
+    assertArrayEquals(sent, all.toByteArray());
+    assertEquals(
+        Collections.nCopies(sent.length / blockBytes, blockBytes),
+        sizes.subList(0, sent.length / blockBytes));
+  }
+
+  @Test
+  void lengthAndTypeAreToldBeforeAnythingIsRead() {
+    List<OptionalLong> lengths = new ArrayList<>();
+    fixture.behave(
+        call -> {
+          lengths.add(call.bytes().length());
+          assertEquals(Optional.of("model/x"), call.bytes().contentType());
+          return tell(call.bytes().read(1024, (bytes, from, to) -> taken()));
+        });
+    assertEquals(
+        200,
+        send("PUT", HttpRequest.BodyPublishers.ofByteArray(new byte[10]), "Content-Type", "model/x")
+            .statusCode());
+    assertEquals(
+        200,
+        send(
+                "PUT",
+                HttpRequest.BodyPublishers.ofInputStream(
+                    () -> new java.io.ByteArrayInputStream(new byte[10])),
+                "Content-Type",
+                "model/x")
+            .statusCode());
+    assertEquals(List.of(OptionalLong.of(10), OptionalLong.empty()), lengths);
+  }
+
+  @Test
+  void theClientWaitsWhileFourBlocksAreNotTaken() throws Exception {
+    List<Promise<Void>> waiting = Collections.synchronizedList(new ArrayList<>());
+    taking(
+        16_384,
+        (bytes, from, to) -> {
+          Promise<Void> taken = Promise.promise();
+          waiting.add(taken);
+          return taken.future();
+        });
+    CompletableFuture<HttpResponse<byte[]>> answer =
+        CompletableFuture.supplyAsync(() -> put(STORED));
+    until("four blocks wait", () -> waiting.size() >= 4);
+    int blocks = (STORED.length + 16_383) / 16_384;
+    for (int taken = 0; taken < blocks; taken++) {
+      int before = taken;
+      until("a block waits", () -> waiting.size() > before);
+      assertFalse(answer.isDone());
+      // What was on its way when the fourth block was full may fill a few more.
+      assertTrue(waiting.size() - taken <= 4 + 5, waiting.size() + " while " + taken);
+      waiting.get(taken).complete();
+    }
+    assertEquals(200, answer.get(20, TimeUnit.SECONDS).statusCode());
+    assertEquals(blocks, waiting.size());
+  }
+
+  @Test
+  void aSinkThatRefusesEndsTheUploadWithItsRefusal() throws Exception {
+    AtomicInteger offered = new AtomicInteger();
+    taking(1_024, (bytes, from, to) -> offered.incrementAndGet() == 3 ? refused() : taken());
+    try (RawClient client = new RawClient(fixture.port())) {
+      client.send(head(100000000));
+      client.send(new byte[100_000]);
+      String answer = client.untilClosed();
+      assertTrue(answer.startsWith("HTTP/1.1 413 "), answer);
+      assertTrue(answer.contains("no more of this"), answer);
+    }
+    assertEquals(3, offered.get());
+  }
+
+  @Test
+  void whatGoesBeyondTheBytesExpectedIsHandedOverAtItsFirstByte() throws Exception {
+    List<Integer> sizes = Collections.synchronizedList(new ArrayList<>());
+    fixture.behave(
+        call ->
+            tell(
+                call.bytes()
+                    .read(
+                        1_000,
+                        2_500,
+                        (bytes, from, to) -> {
+                          sizes.add(to - from);
+                          return sizes.size() == 3 ? refused() : taken();
+                        })));
+    try (RawClient client = new RawClient(fixture.port())) {
+      client.send("PUT /bytes HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+      client.send("9c5\r\n").send(new byte[2_501]).send("\r\n");
+      String answer = client.untilClosed();
+      assertTrue(answer.contains("no more of this"), answer);
+    }
+    assertEquals(List.of(1_000, 1_000, 501), sizes);
+  }
+
+  @Test
+  void aClientThatLeavesInTheMidstIsTold() throws Exception {
+    AtomicInteger taken = new AtomicInteger();
+    Throwable failure = leaveInTheMidst(taken);
+    assertTrue(failure instanceof Inbound.ClientGone);
+    assertEquals(2_500, taken.get(), "what began a block is handed over too");
+  }
+
+  @Test
+  void aClientThatLeavesInTheMidstIsNoFaultOfTheService() throws Exception {
+    PrintStream console = System.err;
+    ByteArrayOutputStream log = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
+    try {
+      leaveInTheMidst(new AtomicInteger());
+    } finally {
+      System.setErr(console);
+    }
+    assertEquals("", log.toString(StandardCharsets.UTF_8));
+  }
+
+  /**
+   * A client leaves after two blocks and a half; gives what the operation is told.
+   *
+   * @param taken counts the bytes the operation takes
+   */
+  private static Throwable leaveInTheMidst(AtomicInteger taken) throws Exception {
+    CompletableFuture<Throwable> failure =
+        failing(
+            1_000,
+            (bytes, from, to) -> {
+              taken.addAndGet(to - from);
+              return taken();
+            });
+    try (RawClient client = new RawClient(fixture.port())) {
+      client.send(head(50000));
+      client.send(new byte[2_500]);
+      until("two blocks are taken", () -> taken.get() == 2_000);
+    }
+    return failure.get(20, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void aBodyThatStopsArrivingIsGivenUp() throws Exception {
+    CompletableFuture<Throwable> failure = failing(1_000, (bytes, from, to) -> taken());
+    try (RawClient client = new RawClient(fixture.port())) {
+      client.send(head(50000));
+      client.send(new byte[1_500]);
+      String answer = client.untilClosed();
+      assertTrue(answer.startsWith("HTTP/1.1 408 "), answer);
+    }
+    assertTrue(failure.get(20, TimeUnit.SECONDS) instanceof Inbound.ClientGone);
+  }
+
+  @Test
+  void aRefusalBeforeReadingIsAnsweredWithoutTheBody() throws Exception {
+    fixture.behave(call -> Future.failedFuture(ApiError.of(ErrorCode.NOT_FOUND, "no such upload")));
+    try (RawClient client = new RawClient(fixture.port())) {
+      client.send(head(50000, "Expect: 100-continue"));
+      String answer = client.until("no such upload");
+      assertTrue(answer.startsWith("HTTP/1.1 404 "), answer);
+    }
+  }
+
+  @Test
+  void aClientThatAsksIsToldToGoOnOnceTheBodyIsWanted() throws Exception {
+    Promise<Void> wanted = Promise.promise();
+    fixture.behave(
+        call ->
+            wanted
+                .future()
+                .compose(go -> tell(call.bytes().read(1_024, (bytes, from, to) -> taken()))));
+    try (RawClient client = new RawClient(fixture.port())) {
+      client.send(head(5, "Expect: 100-continue"));
+      assertFalse(client.isClosedSoon(100));
+      fixture.vertx.runOnContext(go -> wanted.complete());
+      client.until("HTTP/1.1 100 Continue");
+      client.send("12345");
+      client.until("{\"bytes\":5}");
+    }
+  }
+}
