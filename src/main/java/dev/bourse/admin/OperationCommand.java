@@ -45,15 +45,7 @@ final class OperationCommand implements Callable<Integer> {
             .mixinStandardHelpOptions(true);
     spec.usageMessage().description(operation.summary() + ".", "", prose(operation.description()));
     for (int i = 0; i < operation.arguments().size(); i++) {
-      Input argument = operation.arguments().get(i);
-      spec.addPositional(
-          PositionalParamSpec.builder()
-              .index(String.valueOf(i))
-              .paramLabel(argument.label())
-              .description(argument.description())
-              .required(true)
-              .type(String.class)
-              .build());
+      spec.addPositional(argument(operation, i));
     }
     operation.queries().forEach(query -> spec.addOption(option(query)));
     operation.fields().forEach(field -> spec.addOption(option(field)));
@@ -76,6 +68,18 @@ final class OperationCommand implements Callable<Integer> {
 
   CommandSpec spec() {
     return spec;
+  }
+
+  /** The place on the command line of a segment of an operation's path. */
+  static PositionalParamSpec argument(RemoteOperation operation, int index) {
+    Input argument = operation.arguments().get(index);
+    return PositionalParamSpec.builder()
+        .index(String.valueOf(index))
+        .paramLabel(argument.label())
+        .description(argument.description())
+        .required(true)
+        .type(String.class)
+        .build();
   }
 
   private static OptionSpec option(Input input) {
