@@ -148,8 +148,7 @@ record SigningKey(String privatePem, String publicPem) {
   void writeTo(Path folder) throws IOException {
     Files.createDirectories(
         folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-    PrivateFile.write(
-        fileIn(folder), (privatePem + publicPem).getBytes(StandardCharsets.US_ASCII));
+    PrivateFile.write(fileIn(folder), (privatePem + publicPem).getBytes(StandardCharsets.US_ASCII));
   }
 
   /** Not the key: it must not reach a log by accident. */

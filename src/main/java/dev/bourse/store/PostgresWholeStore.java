@@ -345,8 +345,7 @@ public final class PostgresWholeStore implements WholeStore {
   public void commit() {
     flush();
     for (Table table : tables()) {
-      for (Row row :
-          await(connection.preparedQuery(SEQUENCES).execute(Tuple.of(table.quoted())))) {
+      for (Row row : await(connection.preparedQuery(SEQUENCES).execute(Tuple.of(table.quoted())))) {
         String column = Table.quoted(row.getString(0));
         await(
             connection

@@ -161,10 +161,7 @@ public final class SqliteWholeStore implements WholeStore {
     return get(
         () ->
             connection
-                .query(
-                    "SELECT COUNT(*) FROM " + table.quoted(),
-                    List.of(),
-                    row -> row.integer(0))
+                .query("SELECT COUNT(*) FROM " + table.quoted(), List.of(), row -> row.integer(0))
                 .get(0));
   }
 

@@ -31,7 +31,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -125,15 +124,7 @@ class BytesTest {
   static void serve() {
     fixture =
         new EdgeFixture(
-            new EdgeConfig(
-                "127.0.0.1",
-                0,
-                "",
-                0,
-                0,
-                0,
-                Set.of(),
-                new EdgeLimits(100, 300, 600, 300, 512, 65_536)),
+            EdgeFixture.hasty(),
             Sources.system(),
             null,
             List.of(Contract.parse("bytes", ContractFiles.json(new StringReader(CONTRACT)))));
