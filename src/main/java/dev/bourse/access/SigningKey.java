@@ -1,15 +1,12 @@
 package dev.bourse.access;
 
+import dev.bourse.store.PrivateFile;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.math.BigInteger;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
@@ -22,7 +19,6 @@ import java.security.spec.ECGenParameterSpec;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.security.spec.X509EncodedKeySpec;
 import java.util.Base64;
-import java.util.Set;
 
 /**
  * A P-256 key that members' tokens are signed with (ES256, RFC 7518 section 3.4), in a PEM file
@@ -152,22 +148,7 @@ record SigningKey(String privatePem, String publicPem) {
   void writeTo(Path folder) throws IOException {
     Files.createDirectories(
         folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-    Path file = fileIn(folder);
-    Path next = file.resolveSibling(file.getFileName() + ".new");
-    Files.deleteIfExists(next);
-    try (FileChannel channel =
-        FileChannel.open(
-            next,
-            Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
-      ByteBuffer bytes =
-          ByteBuffer.wrap((privatePem + publicPem).getBytes(StandardCharsets.US_ASCII));
-      while (bytes.hasRemaining()) {
-        channel.write(bytes);
-      }
-      channel.force(true);
-    }
-    Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+    PrivateFile.write(fileIn(folder), (privatePem + publicPem).getBytes(StandardCharsets.US_ASCII));
   }
 
   /** Not the key: it must not reach a log by accident. */

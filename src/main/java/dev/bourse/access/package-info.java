@@ -19,6 +19,12 @@
  * are {@link dev.bourse.access.SigningKeys}: the private half stays with the process that made it,
  * the public half is a row of the store, so that every process verifies every other's tokens.
  *
+ * <p>Of the scopes ({@link dev.bourse.access.Scope}) three are for members alone: an organization's
+ * token cannot be minted with them, because what they allow is done in a person's name, or is open
+ * to every token of the organization anyway. Signing in and the permissions of applications are not
+ * here but in {@code signin} and {@code oauth}: they are pages and HTTP, and every feature imports
+ * this package.
+ *
  * <p>Rejected: signed tokens for organizations (they could not be revoked before they expire, and
  * live for months), and scopes that imply others (what a token may do would no longer be what it
  * lists), one private key for all processes (somebody would have to carry it from one to the

@@ -9,7 +9,6 @@ import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
-import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,9 +22,6 @@ import picocli.CommandLine.ParameterException;
 
 /** One operation of the contract as a command: reads its inputs, calls, prints the answer. */
 final class OperationCommand implements Callable<Integer> {
-  /** What a nullable field is set to null with. */
-  private static final String NONE = "none";
-
   private static final String ALL = "--all";
   private static final String FILE = "--file";
   private static final String CONTENT_TYPE = "--content-type";
@@ -49,15 +45,7 @@ final class OperationCommand implements Callable<Integer> {
             .mixinStandardHelpOptions(true);
     spec.usageMessage().description(operation.summary() + ".", "", prose(operation.description()));
     for (int i = 0; i < operation.arguments().size(); i++) {
-      Input argument = operation.arguments().get(i);
-      spec.addPositional(
-          PositionalParamSpec.builder()
-              .index(String.valueOf(i))
-              .paramLabel(argument.label())
-              .description(argument.description())
-              .required(true)
-              .type(String.class)
-              .build());
+      spec.addPositional(argument(operation, i));
     }
     operation.queries().forEach(query -> spec.addOption(option(query)));
     operation.fields().forEach(field -> spec.addOption(option(field)));
@@ -80,6 +68,18 @@ final class OperationCommand implements Callable<Integer> {
 
   CommandSpec spec() {
     return spec;
+  }
+
+  /** The place on the command line of a segment of an operation's path. */
+  static PositionalParamSpec argument(RemoteOperation operation, int index) {
+    Input argument = operation.arguments().get(index);
+    return PositionalParamSpec.builder()
+        .index(String.valueOf(index))
+        .paramLabel(argument.label())
+        .description(argument.description())
+        .required(true)
+        .type(String.class)
+        .build();
   }
 
   private static OptionSpec option(Input input) {
@@ -109,7 +109,7 @@ final class OperationCommand implements Callable<Integer> {
       text.append(" May be repeated.");
     }
     if (input.isNullable()) {
-      text.append(" '" + NONE + "' for none.");
+      text.append(" '" + FieldValue.NONE + "' for none.");
     }
     return text.toString().strip();
   }
@@ -288,72 +288,25 @@ final class OperationCommand implements Callable<Integer> {
     for (Input field : operation.fields()) {
       Object given = spec.findOption(field.option()).getValue();
       if (given != null) {
-        body.put(field.name(), value(field, given));
+        body.put(field.name(), valueOf(field, given));
       }
     }
     return body;
   }
 
-  private @Nullable Object value(Input field, Object given) {
+  private @Nullable Object valueOf(Input field, Object given) {
     List<String> texts = new ArrayList<>();
     if (given instanceof List<?> several) {
       several.forEach(one -> texts.add(String.valueOf(one)));
     } else {
       texts.add(String.valueOf(given));
     }
-    if (field.isNullable() && texts.equals(List.of(NONE))) {
-      return null;
-    }
     try {
-      return switch (field.type()) {
-        case "integer" -> Long.valueOf(texts.get(0));
-        case "number" -> new BigDecimal(texts.get(0));
-        case "boolean" -> truth(texts.get(0));
-        case "array" -> array(texts);
-        case "object" -> object(texts);
-        default -> texts.get(0);
-      };
+      return FieldValue.of(field, texts);
     } catch (IllegalArgumentException | DecodeException e) {
       throw new ParameterException(
           spec.commandLine(),
           field.option() + ": '" + String.join(" ", texts) + "' is no " + field.type());
     }
-  }
-
-  private static boolean truth(String text) {
-    return switch (text) {
-      case "true" -> true;
-      case "false" -> false;
-      default -> throw new IllegalArgumentException(text);
-    };
-  }
-
-  /** Repeated, separated by commas, or both. */
-  private static JsonArray array(List<String> texts) {
-    JsonArray array = new JsonArray();
-    for (String text : texts) {
-      for (String item : text.split(",", -1)) {
-        if (!item.isBlank()) {
-          array.add(item.strip());
-        }
-      }
-    }
-    return array;
-  }
-
-  /** Pairs, or JSON as one text. */
-  private static JsonObject object(List<String> texts) {
-    if (texts.size() == 1 && texts.get(0).startsWith("{")) {
-      return new JsonObject(texts.get(0));
-    }
-    JsonObject object = new JsonObject();
-    for (String text : texts) {
-      int equals = text.indexOf('=');
-      if (equals < 1) {
-        throw new IllegalArgumentException(text);
-      }
-      object.put(text.substring(0, equals), text.substring(equals + 1));
-    }
-    return object;
   }
 }

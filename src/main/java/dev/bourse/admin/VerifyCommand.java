@@ -8,7 +8,6 @@ import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Model.PositionalParamSpec;
 
 /**
  * {@code audit verify}: has both chains of a trail's seals verified from the first batch to the
@@ -32,14 +31,7 @@ final class VerifyCommand implements Callable<Integer> {
             "",
             "Keep the heads it prints: whoever can write to the store could seal a changed trail"
                 + " anew, but not so that it has the old heads.");
-    spec.addPositional(
-        PositionalParamSpec.builder()
-            .index("0")
-            .paramLabel(operation.arguments().get(0).label())
-            .description(operation.arguments().get(0).description())
-            .required(true)
-            .type(String.class)
-            .build());
+    spec.addPositional(OperationCommand.argument(operation, 0));
   }
 
   CommandSpec spec() {

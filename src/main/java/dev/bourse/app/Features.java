@@ -1,16 +1,7 @@
 package dev.bourse.app;
 
-import dev.bourse.access.AccessStore;
 import dev.bourse.access.Authenticator;
-import dev.bourse.access.Credentials;
-import dev.bourse.access.MemberToken;
 import dev.bourse.access.MemberTokens;
-import dev.bourse.access.Members;
-import dev.bourse.access.Operators;
-import dev.bourse.access.Revocations;
-import dev.bourse.access.Scope;
-import dev.bourse.access.SigningKeys;
-import dev.bourse.access.Tokens;
 import dev.bourse.audit.AuditConfig;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.AuditedReads;
@@ -67,7 +58,6 @@ import dev.bourse.store.Upkeep;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -78,21 +68,13 @@ import org.jspecify.annotations.Nullable;
 
 /** The features, put together: what is in memory, who owns it, and the operations they answer. */
 final class Features {
-  /** As long as somebody may keep trying the demo without a restart, which makes new ones. */
-  private static final long DEMO_TOKEN_MILLIS = 30L * 24 * 3_600 * 1_000;
-
   /** Keys rotate by days, revocations are kept for hours. */
   private static final long KEYS_MILLIS = 3_600_000;
 
   private final Ground ground;
   private final Database database;
   private final Supplier<String> baseUrl;
-  private final Tokens tokens;
-  private final Operators operators;
-  private final Members members;
-  private final SigningKeys signingKeys;
-  private final Revocations revocations;
-  private final MemberTokens memberTokens;
+  private final Callers callers;
   private final AuditedReads reads;
   private final Clusters clusters;
   private final SshKeyStore keyStore;
@@ -112,15 +94,7 @@ final class Features {
     this.database = database;
     Clock clock = ground.clock();
     Config config = ground.config();
-    AccessStore access = new AccessStore(database);
-    tokens = new Tokens(access, clock);
-    operators = new Operators(access, clock);
-    members = new Members(access);
-    signingKeys = new SigningKeys(ground.vertx(), database, config.data(), config.access(), clock);
-    revocations = new Revocations(database, clock);
-    memberTokens =
-        new MemberTokens(
-            signingKeys, members, tokens, revocations, baseUrl, clock, ground.random());
+    callers = Callers.of(ground, database, baseUrl);
     reads = new AuditedReads(new AuditStore(database));
     clusters =
         new Clusters(
@@ -146,18 +120,9 @@ final class Features {
    * @param files where the secrets made at a start are told
    */
   Future<Void> start(Replication replication, KeysFiles files) {
-    ground.stops().push(tokens::flush);
     reads.start(ground.vertx());
     ground.stops().push(reads::flush);
-    return Future.all(
-            List.of(
-                tokens.start(ground.vertx()),
-                loadOperators(files.listOperators()),
-                members.load(),
-                signingKeys.start(),
-                revocations.load(),
-                keys.load(),
-                loadTerms()))
+    return Future.all(callers.load(ground, database, files), keys.load(), loadTerms())
         .compose(
             loaded ->
                 ClusterOwners.deploy(
@@ -169,35 +134,9 @@ final class Features {
         .compose(running -> open(running, replication));
   }
 
-  private Future<Void> loadOperators(List<KeysFile> files) {
-    return operators
-        .load()
-        .compose(
-            loaded ->
-                new FirstOperator(ground.vertx(), database, ground.clock(), ground.random())
-                    .mint(operators, files));
-  }
-
   /** Tells the demo's members their tokens; once it is known where the service is served. */
   Future<Void> noteMemberTokens(KeysFiles files) {
-    return ground
-        .vertx()
-        .executeBlocking(
-            () -> {
-              files.noteMemberTokens(
-                  Map.of(
-                      "member_token",
-                      (org, member) -> demoToken(org, member, memberTokens.restAudience()),
-                      "mcp_token",
-                      (org, member) -> demoToken(org, member, memberTokens.mcpAudience())));
-              return null;
-            });
-  }
-
-  private String demoToken(String orgId, String username, String audience) {
-    return memberTokens.issue(
-        new MemberToken(
-            orgId, username, audience, EnumSet.allOf(Scope.class), "demo", "", DEMO_TOKEN_MILLIS));
+    return callers.noteMemberTokens(ground, files);
   }
 
   private Future<Void> loadTerms() {
@@ -207,17 +146,7 @@ final class Features {
   private Future<Void> open(ClusterOwners running, Replication replication) {
     owners = running;
     MarketService market = market(running);
-    replication.follow(
-        new Replication.Parts(
-            running,
-            keys,
-            tokens,
-            operators,
-            members,
-            signingKeys,
-            revocations,
-            market,
-            this::loadTerms));
+    replication.follow(new Replication.Parts(running, keys, callers, market, this::loadTerms));
     ground.stops().push(market::stop);
     Tenants tenants = bindTenants(running, market);
     bindOperators(running, market);
@@ -227,35 +156,30 @@ final class Features {
             ground.vertx(),
             ground.config().oauth(),
             database,
-            signingKeys,
-            memberTokens,
-            members,
-            revocations,
+            callers.signingKeys(),
+            callers.memberTokens(),
+            callers.members(),
+            callers.revocations(),
             baseUrl,
             ground.clock(),
             ground.random());
     ground.stops().push(oauth::close);
     keepUp(oauth);
-    return MemberSignIn.start(ground, operations, database, members, oauth.applications(), baseUrl)
+    return MemberSignIn.start(
+            ground, operations, database, callers.members(), oauth.applications(), baseUrl)
         .compose(signIn -> oauth.bind(operations, signIn.sessions()).map(signIn))
         .compose(
             signIn ->
                 OrgAdministration.start(
-                    ground.vertx(),
-                    operations,
-                    database,
-                    tokens,
-                    operators,
-                    members,
-                    revocations,
-                    signIn.links(),
-                    running,
-                    ground.clock(),
-                    ground.random()))
+                    ground, operations, database, callers, signIn.links(), running))
         .compose(
             bound ->
                 Checkpoints.start(
-                    ground, operations, database, new Standing(members, tokens), baseUrl))
+                    ground,
+                    operations,
+                    database,
+                    new Standing(callers.members(), callers.tokens()),
+                    baseUrl))
         .compose(
             checkpoints ->
                 McpServer.start(
@@ -268,7 +192,7 @@ final class Features {
                         billing,
                         tenants.org(),
                         checkpoints),
-                    memberTokens,
+                    callers.memberTokens(),
                     baseUrl,
                     operations))
         .compose(
@@ -306,7 +230,11 @@ final class Features {
     new K8sRoutes(k8s).bind(operations);
     OrgService org =
         new OrgService(
-            new OrgStore(database), new TrailStore(database), directory(), tokens, ground.clock());
+            new OrgStore(database),
+            new TrailStore(database),
+            directory(),
+            callers.tokens(),
+            ground.clock());
     new OrgRoutes(org, ground.config().edge().requestsPerMinute()).bind(operations);
     return new Tenants(capacity, k8s, org);
   }
@@ -335,12 +263,12 @@ final class Features {
 
   /** Issues and reads members' tokens. */
   MemberTokens memberTokens() {
-    return memberTokens;
+    return callers.memberTokens();
   }
 
   /** Tells callers from their tokens. */
   Authenticator authenticator() {
-    return new Credentials(tokens, operators, memberTokens);
+    return callers.authenticator();
   }
 
   /** What the event loops read. */
@@ -381,8 +309,11 @@ final class Features {
             upkeep("deleting audit rows past their time", retention, trails::step),
             upkeep("deleting activity past its time", retention, activity::step),
             upkeep("deleting codes and grants past their time", KEYS_MILLIS, oauth::sweep),
-            upkeep("rotating signing keys", KEYS_MILLIS, signingKeys::step),
-            upkeep("forgetting revocations past their time", KEYS_MILLIS, revocations::sweep))) {
+            upkeep("rotating signing keys", KEYS_MILLIS, callers.signingKeys()::step),
+            upkeep(
+                "forgetting revocations past their time",
+                KEYS_MILLIS,
+                callers.revocations()::sweep))) {
       upkeep.start();
       ground.stops().push(upkeep::stop);
     }

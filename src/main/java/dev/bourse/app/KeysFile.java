@@ -1,17 +1,12 @@
 package dev.bourse.app;
 
+import dev.bourse.store.PrivateFile;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.BinaryOperator;
 
 /**
@@ -111,20 +106,6 @@ final class KeysFile {
 
   private void write(JsonObject content) throws IOException {
     Files.createDirectories(path.toAbsolutePath().resolveSibling("."));
-    Path next = path.resolveSibling(path.getFileName() + ".new");
-    Files.deleteIfExists(next);
-    try (FileChannel channel =
-        FileChannel.open(
-            next,
-            Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
-      ByteBuffer bytes =
-          ByteBuffer.wrap((content.encodePrettily() + "\n").getBytes(StandardCharsets.UTF_8));
-      while (bytes.hasRemaining()) {
-        channel.write(bytes);
-      }
-      channel.force(true);
-    }
-    Files.move(next, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    PrivateFile.write(path, (content.encodePrettily() + "\n").getBytes(StandardCharsets.UTF_8));
   }
 }

@@ -3,7 +3,6 @@ package dev.bourse.app;
 import dev.bourse.access.Members;
 import dev.bourse.access.OperatorTokenService;
 import dev.bourse.access.Operators;
-import dev.bourse.access.Revocations;
 import dev.bourse.access.Tokens;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Steering;
@@ -20,7 +19,6 @@ import dev.bourse.org.RosterService;
 import dev.bourse.org.TokenService;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.util.random.RandomGenerator;
 
@@ -39,17 +37,17 @@ final class OrgAdministration {
 
   /** Binds the operations and sets to rest what retired organizations still hold. */
   static Future<Void> start(
-      Vertx vertx,
+      Ground ground,
       Operations operations,
       Database database,
-      Tokens tokens,
-      Operators operators,
-      Members members,
-      Revocations revocations,
+      Callers callers,
       Invitations invitations,
-      ClusterOwners owners,
-      Clock clock,
-      RandomGenerator random) {
+      ClusterOwners owners) {
+    Clock clock = ground.clock();
+    RandomGenerator random = ground.random();
+    Tokens tokens = callers.tokens();
+    Members members = callers.members();
+    Operators operators = callers.operators();
     OrgAdminService orgs =
         new OrgAdminService(
             database,
@@ -58,19 +56,22 @@ final class OrgAdministration {
             cluster -> owners.submit(cluster, Steering.retire()).mapEmpty(),
             clock);
     new OrgAdminRoutes(orgs).bind(operations);
-    new MemberAdminRoutes(new RosterService(database, tokens, members, revocations, clock))
+    new MemberAdminRoutes(
+            new RosterService(database, tokens, members, callers.revocations(), clock))
         .bind(operations);
     new RuleAdminRoutes(new JoinRuleService(database, clock, random, invitations)).bind(operations);
     new TokenAdminRoutes(new TokenService(database, tokens, clock, random), clock).bind(operations);
     new OperatorTokenRoutes(new OperatorTokenService(database, operators, clock, random), clock)
         .bind(operations);
-    vertx.setPeriodic(RELEASE_INTERVAL_MILLIS, timer -> orgs.releaseRetired());
-    vertx.setPeriodic(
-        CATCH_UP_INTERVAL_MILLIS,
-        timer -> {
-          tokens.catchUp();
-          operators.catchUp();
-        });
+    ground.vertx().setPeriodic(RELEASE_INTERVAL_MILLIS, timer -> orgs.releaseRetired());
+    ground
+        .vertx()
+        .setPeriodic(
+            CATCH_UP_INTERVAL_MILLIS,
+            timer -> {
+              tokens.catchUp();
+              operators.catchUp();
+            });
     return orgs.releaseRetired();
   }
 }

@@ -33,11 +33,7 @@ final class Replication implements ChangeListener {
   record Parts(
       ClusterOwners owners,
       SshKeyService keys,
-      Tokens tokens,
-      Operators operators,
-      Members members,
-      SigningKeys signingKeys,
-      Revocations revocations,
+      Callers callers,
       MarketService market,
       Supplier<Future<Void>> terms) {}
 
@@ -69,11 +65,13 @@ final class Replication implements ChangeListener {
               termsRead.otherwiseEmpty().compose(done -> known.owners().refresh(change.key()));
           case SshKeyStore.CHANGED -> known.keys().load();
           case Tokens.CHANGED ->
-              change.key().isEmpty() ? known.tokens().load() : known.tokens().refresh(change.key());
-          case SigningKeys.CHANGED -> known.signingKeys().load();
-          case Revocations.CHANGED -> known.revocations().refresh(change.key());
-          case Members.CHANGED -> known.members().load();
-          case Operators.CHANGED -> known.operators().load();
+              change.key().isEmpty()
+                  ? known.callers().tokens().load()
+                  : known.callers().tokens().refresh(change.key());
+          case SigningKeys.CHANGED -> known.callers().signingKeys().load();
+          case Revocations.CHANGED -> known.callers().revocations().refresh(change.key());
+          case Members.CHANGED -> known.callers().members().load();
+          case Operators.CHANGED -> known.callers().operators().load();
           case SwitchService.CHANGED, PoolStore.CHANGED -> readTerms(known);
           case MarketStore.CHANGED -> {
             known.market().nodesChanged(change.key());
@@ -106,11 +104,11 @@ final class Replication implements ChangeListener {
     Future.all(
             List.of(
                 readTerms(known).compose(read -> known.owners().refreshAll()),
-                known.tokens().load(),
-                known.operators().load(),
-                known.members().load(),
-                known.signingKeys().load(),
-                known.revocations().load(),
+                known.callers().tokens().load(),
+                known.callers().operators().load(),
+                known.callers().members().load(),
+                known.callers().signingKeys().load(),
+                known.callers().revocations().load(),
                 known.keys().load()))
         .onComplete(done -> reread(done.succeeded(), done.cause()));
   }

@@ -1,5 +1,7 @@
 package dev.bourse.app;
 
+import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import java.io.IOException;
@@ -51,7 +53,12 @@ final class ServeCommand implements Callable<Integer> {
       Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(vertx, bourse), "stop"));
       bourse.start().await(START_MINUTES, TimeUnit.MINUTES);
     } catch (Exception e) {
-      LOG.error("cannot start: {}", e.getMessage(), e);
+      if (e instanceof StoreUnavailable || e instanceof StoreRefused) {
+        // The message says all there is to know; where in the program it came up helps nobody.
+        LOG.error("cannot start: {}", e.getMessage());
+      } else {
+        LOG.error("cannot start: {}", e.getMessage(), e);
+      }
       // Not through the hook's wait: nothing serves yet, what is open is closed by the hook.
       return Main.EXIT_REFUSED;
     }

@@ -131,10 +131,11 @@ public final class Dispatcher {
     synchronized (entry.endpoint()) {
       parameters =
           question < 0
-              ? entry.endpoint().parameters(target, null)
+              ? entry.endpoint().parameters().read(target, null)
               : entry
                   .endpoint()
-                  .parameters(target.substring(0, question), target.substring(question + 1));
+                  .parameters()
+                  .read(target.substring(0, question), target.substring(question + 1));
     }
     return entry
         .endpoint()

@@ -200,7 +200,7 @@ final class Entrance {
 
   private void perform(Exchange exchange, Endpoint endpoint, @Nullable JsonObject body) {
     Map<String, Object> parameters =
-        endpoint.parameters(exchange.request().path(), exchange.request().query());
+        endpoint.parameters().read(exchange.request().path(), exchange.request().query());
     Shape shape = endpoint.body();
     if (shape != null) {
       shape.check("", body);

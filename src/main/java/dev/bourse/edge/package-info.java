@@ -19,6 +19,13 @@
  * our own. Its Netty is the one Vert.x brings, it has two threads of its own, and none of it is
  * loaded unless a server is configured. Only {@code RedisBuckets} knows it.
  *
+ * <p>Parameters and bodies are checked on the event loop, against the library's validators compiled
+ * once for each loop ({@link dev.bourse.edge.Shape}); what plainly fits does not even reach those
+ * ({@code PlainFit}), for their judgement costs a third of a whole write. Callers are told from
+ * their tokens in {@code Entrance}, not by the router's security handlers: the contracts name the
+ * order of all checks, a token's budget stands between two of them, and one operation may take
+ * several kinds of caller.
+ *
  * <p>Rejected: the router library's own validation, which leaves the event loop for each request
  * and decodes parameters twice; its body handler, which has no minimum rate; and its failure
  * handlers on the hot path. What the library does here is routing.

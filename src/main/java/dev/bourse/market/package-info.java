@@ -14,6 +14,11 @@
  * them again, before the next tick, when word comes that an operator changed some. Reading all of
  * them at each tick would cost as much for nothing.
  *
+ * <p>The clearing price needs no cap at the contested seats' ceilings: seats go by ceiling, so that
+ * no losing bid is above a seat that withstood it. A machine that fails to prepare is left alone
+ * three times, for longer each time, and quarantined at the failure after those: a fault of a few
+ * minutes mends itself without an operator.
+ *
  * <p>Rejected: granting in the write that declares (first come would beat best bid), and a table of
  * node occupancy (the clusters' allocations already say it; two tables could disagree).
  */

@@ -14,6 +14,10 @@
  * between two messages but which tokens were used and which sessions were ended, and those are
  * rows, so that any process on the same store answers any message.
  *
+ * <p>The market and the bill are tools of their own, though {@code grid_api} could read both: their
+ * arguments have schemas, and whoever runs a client can allow the one without the other. Of a
+ * service without checkpoints their tools are absent, so that no model plans with them.
+ *
  * <p>Rejected: the protocol's Java library, which brings a server, a JSON mapper and reactive
  * streams of its own and does not know the newest revision; streams of events, for no answer here
  * comes in parts.

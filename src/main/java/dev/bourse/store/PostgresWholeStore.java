@@ -218,7 +218,7 @@ public final class PostgresWholeStore implements WholeStore {
 
   @Override
   public long count(Table table) {
-    return run("SELECT COUNT(*) FROM " + quoted(table.name())).iterator().next().getLong(0);
+    return run("SELECT COUNT(*) FROM " + table.quoted()).iterator().next().getLong(0);
   }
 
   /** A cursor lives in a transaction; when there is none, the table gets its own. */
@@ -230,9 +230,9 @@ public final class PostgresWholeStore implements WholeStore {
     }
     String sql =
         "SELECT "
-            + names(table.columns())
+            + Table.names(table.columns())
             + " FROM "
-            + quoted(table.name())
+            + table.quoted()
             + " ORDER BY "
             + table.key().stream()
                 .map(PostgresWholeStore::ordered)
@@ -270,7 +270,7 @@ public final class PostgresWholeStore implements WholeStore {
 
   /** By bytes, as every engine sorts text, whatever the column says. */
   private static String ordered(Column column) {
-    return quoted(column.name()) + (column.kind() == Table.Kind.TEXT ? " COLLATE \"C\"" : "");
+    return column.quoted() + (column.kind() == Table.Kind.TEXT ? " COLLATE \"C\"" : "");
   }
 
   @Override
@@ -292,9 +292,9 @@ public final class PostgresWholeStore implements WholeStore {
     }
     String sql =
         "INSERT INTO "
-            + quoted(table.name())
+            + table.quoted()
             + " ("
-            + names(table.columns())
+            + Table.names(table.columns())
             + ") OVERRIDING SYSTEM VALUE SELECT * FROM unnest("
             + String.join(", ", arrays)
             + ")";
@@ -345,16 +345,15 @@ public final class PostgresWholeStore implements WholeStore {
   public void commit() {
     flush();
     for (Table table : tables()) {
-      for (Row row :
-          await(connection.preparedQuery(SEQUENCES).execute(Tuple.of(quoted(table.name()))))) {
-        String column = quoted(row.getString(0));
+      for (Row row : await(connection.preparedQuery(SEQUENCES).execute(Tuple.of(table.quoted())))) {
+        String column = Table.quoted(row.getString(0));
         await(
             connection
                 .preparedQuery(
                     "SELECT setval($1::text::regclass, MAX("
                         + column
                         + ")) FROM "
-                        + quoted(table.name())
+                        + table.quoted()
                         + " HAVING MAX("
                         + column
                         + ") >= 1")
@@ -363,14 +362,6 @@ public final class PostgresWholeStore implements WholeStore {
     }
     run("COMMIT");
     inTransaction = false;
-  }
-
-  private static String names(List<Column> columns) {
-    return columns.stream().map(column -> quoted(column.name())).collect(Collectors.joining(", "));
-  }
-
-  private static String quoted(String name) {
-    return '"' + name.replace("\"", "\"\"") + '"';
   }
 
   @Override

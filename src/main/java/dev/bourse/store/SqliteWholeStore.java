@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The whole of an embedded store. */
@@ -162,10 +161,7 @@ public final class SqliteWholeStore implements WholeStore {
     return get(
         () ->
             connection
-                .query(
-                    "SELECT COUNT(*) FROM " + quoted(table.name()),
-                    List.of(),
-                    row -> row.integer(0))
+                .query("SELECT COUNT(*) FROM " + table.quoted(), List.of(), row -> row.integer(0))
                 .get(0));
   }
 
@@ -173,11 +169,11 @@ public final class SqliteWholeStore implements WholeStore {
   public <E extends Exception> void read(Table table, RowSink<E> sink) throws E {
     String sql =
         "SELECT "
-            + names(table.columns())
+            + Table.names(table.columns())
             + " FROM "
-            + quoted(table.name())
+            + table.quoted()
             + " ORDER BY "
-            + names(table.key());
+            + Table.names(table.key());
     long number = 0;
     try (SqliteConnection.Rows rows = get(() -> connection.rows(sql))) {
       while (get(rows::next)) {
@@ -225,9 +221,9 @@ public final class SqliteWholeStore implements WholeStore {
   public void insert(Table table, long firstRow, List<List<@Nullable Object>> rows) {
     String sql =
         "INSERT INTO "
-            + quoted(table.name())
+            + table.quoted()
             + " ("
-            + names(table.columns())
+            + Table.names(table.columns())
             + ") VALUES ("
             + String.join(", ", Collections.nCopies(table.columns().size(), "?"))
             + ")";
@@ -254,14 +250,6 @@ public final class SqliteWholeStore implements WholeStore {
   @Override
   public void commit() {
     run(() -> connection.execute("COMMIT"));
-  }
-
-  private static String names(List<Column> columns) {
-    return columns.stream().map(column -> quoted(column.name())).collect(Collectors.joining(", "));
-  }
-
-  private static String quoted(String name) {
-    return '"' + name.replace("\"", "\"\"") + '"';
   }
 
   @Override

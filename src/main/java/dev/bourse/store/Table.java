@@ -1,6 +1,7 @@
 package dev.bourse.store;
 
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * A table as the engine's catalogue tells it.
@@ -26,10 +27,30 @@ public record Table(String name, List<Column> columns, List<Column> key) {
   }
 
   /** A column that is stored; one the engine computes is not told. */
-  public record Column(String name, Kind kind) {}
+  public record Column(String name, Kind kind) {
+    /** Its name as SQL. */
+    String quoted() {
+      return Table.quoted(name);
+    }
+  }
 
   public Table {
     columns = List.copyOf(columns);
     key = List.copyOf(key);
+  }
+
+  /** Its name as SQL. */
+  String quoted() {
+    return quoted(name);
+  }
+
+  /** A name as SQL, in either engine. */
+  static String quoted(String name) {
+    return '"' + name.replace("\"", "\"\"") + '"';
+  }
+
+  /** Names as SQL, for a list of columns. */
+  static String names(List<Column> columns) {
+    return columns.stream().map(Column::quoted).collect(Collectors.joining(", "));
   }
 }

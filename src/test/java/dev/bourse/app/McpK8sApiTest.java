@@ -13,30 +13,12 @@ import io.vertx.core.json.JsonObject;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** A model bids for a Kubernetes cluster: previewed and confirmed, as for a VM cluster. */
 @EachEngine
-class McpK8sApiTest {
+class McpK8sApiTest extends McpFixture {
   private static final String CLUSTER = "acme-k8s";
-
-  private static RunningBourse bourse;
-  private static McpClient alice;
-  private static Caller token;
-
-  @BeforeAll
-  static void start() {
-    bourse = RunningBourse.demo();
-    alice = McpClient.of(bourse, "acme", "alice");
-    token = bourse.as("acme", "orgwide");
-  }
-
-  @AfterAll
-  static void stop() {
-    bourse.close();
-  }
 
   private static JsonObject bid(double price) {
     return new JsonObject()

@@ -10,18 +10,13 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.EnumSet;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What models read of the market and of the bill is what the HTTP interface answers. */
 @EachEngine
-class McpReadsApiTest {
+class McpReadsApiTest extends McpFixture {
   private static final String POOL = "demo-h100";
-
-  private static RunningBourse bourse;
-  private static McpClient alice;
-  private static Caller acme;
 
   /** A member of an organization that uses nothing, so that its figures stand still. */
   private static McpClient carol;
@@ -29,17 +24,9 @@ class McpReadsApiTest {
   private static Caller openlab;
 
   @BeforeAll
-  static void start() {
-    bourse = RunningBourse.demo();
-    alice = McpClient.of(bourse, "acme", "alice");
-    acme = bourse.as("acme", "orgwide");
+  static void startReading() {
     carol = McpClient.of(bourse, "openlab", "carol");
     openlab = bourse.as("openlab", "orgwide");
-  }
-
-  @AfterAll
-  static void stop() {
-    bourse.close();
   }
 
   private static JsonObject action(String action) {
@@ -61,7 +48,7 @@ class McpReadsApiTest {
   private static void same(String path, JsonObject arguments) {
     RunningBourse.until(
         "both read the same between two ticks",
-        () -> acme.get(path).ok().equals(alice.ok("market_read", arguments)));
+        () -> token.get(path).ok().equals(alice.ok("market_read", arguments)));
   }
 
   @Test
@@ -74,7 +61,7 @@ class McpReadsApiTest {
   void marketReadRefusesAsTheHttpInterface() {
     for (String what : List.of("depth", "history")) {
       assertEquals(
-          acme.get("/api/market/" + what + "?pool=nowhere").refused(ErrorCode.NOT_FOUND),
+          token.get("/api/market/" + what + "?pool=nowhere").refused(ErrorCode.NOT_FOUND),
           alice.refused("market_read", action(what).put("pool", "nowhere"), ErrorCode.NOT_FOUND));
       assertEquals(
           "pool is missing; action " + what + " needs it",
@@ -164,7 +151,7 @@ class McpReadsApiTest {
   }
 
   private static void refusedAlike(String path, JsonObject arguments) {
-    HttpAnswer refused = acme.get("/api/billing/" + path);
+    HttpAnswer refused = token.get("/api/billing/" + path);
     JsonObject result = alice.call("billing_read", arguments);
     assertEquals(true, result.getBoolean("isError"), result.encode());
     assertEquals(refused.json(), result.getJsonObject("structuredContent"));
@@ -188,7 +175,7 @@ class McpReadsApiTest {
     }
     for (String path : List.of("/api/k8s/metrics", "/api/k8s/clusters?limit=1")) {
       assertEquals(
-          acme.get(path).ok(), alice.ok("grid_api", read(path)).getJsonObject("answer"), path);
+          token.get(path).ok(), alice.ok("grid_api", read(path)).getJsonObject("answer"), path);
     }
     assertEquals(
         "acme-k8s",

@@ -12,29 +12,11 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What tools answer, and that they refuse as the HTTP interface does. */
 @EachEngine
-class McpToolsApiTest {
-  private static RunningBourse bourse;
-  private static McpClient alice;
-  private static Caller token;
-
-  @BeforeAll
-  static void start() {
-    bourse = RunningBourse.demo();
-    alice = McpClient.of(bourse, "acme", "alice");
-    token = bourse.as("acme", "orgwide");
-  }
-
-  @AfterAll
-  static void stop() {
-    bourse.close();
-  }
-
+class McpToolsApiTest extends McpFixture {
   @Test
   void toolsSayWhatTheyAre() {
     assertEquals(

@@ -5,39 +5,25 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
-import dev.bourse.store.PostgresServer;
+import dev.bourse.store.PostgresOfClass;
 import io.vertx.core.json.JsonObject;
-import java.nio.file.Path;
 import java.sql.Connection;
-import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A database that cannot be written makes writes wait and loses none. */
 @OneEngine("it takes a server's ways to fail; StoreFaultTest is its counterpart")
 class PostgresFaultTest {
-  private static PostgresServer server;
+  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
 
   private String url = "";
   private RunningBourse bourse;
 
-  @BeforeAll
-  static void startServer(@TempDir Path folder) throws Exception {
-    server = PostgresServer.start(folder.resolve("pg"), Map.of());
-  }
-
-  @AfterAll
-  static void stopServer() throws Exception {
-    server.close();
-  }
-
   @BeforeEach
   void start() throws Exception {
-    url = server.newDatabase();
+    url = POSTGRES.server().newDatabase();
     bourse = RunningBourse.staged(1, "store.url=" + url);
   }
 
@@ -61,13 +47,13 @@ class PostgresFaultTest {
     Desk desk = bourse.stage().redA();
     desk.declare(0, 2);
     JsonObject order = desk.order(0, 3);
-    server.execute(url, FULL);
+    POSTGRES.server().execute(url, FULL);
     JsonObject refusal = desk.put(order).refused(ErrorCode.OVERLOADED);
     assertTrue(refusal.getLong("retry_after_s") >= 1);
     desk.addKey().refused(ErrorCode.OVERLOADED);
     assertEquals(1L, desk.version());
     assertEquals(1, bourse.audit(desk.orgId(), false).size(), "one row for each accepted write");
-    server.execute(url, "DROP TRIGGER disk_is_full ON audit");
+    POSTGRES.server().execute(url, "DROP TRIGGER disk_is_full ON audit");
     until("the same request does", () -> desk.put(order).status() == 200);
     assertEquals(2, bourse.audit(desk.orgId(), false).size());
     until(
@@ -80,7 +66,7 @@ class PostgresFaultTest {
     Desk desk = bourse.stage().redA();
     desk.addKey();
     JsonObject order = desk.order(1, 2);
-    try (Connection other = server.connect(url);
+    try (Connection other = POSTGRES.server().connect(url);
         java.sql.Statement taking = other.createStatement()) {
       other.setAutoCommit(false);
       taking.execute("LOCK TABLE cluster IN ACCESS EXCLUSIVE MODE");

@@ -5,8 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
-import dev.bourse.store.PostgresServer;
-import java.nio.file.Path;
+import dev.bourse.store.PostgresOfClass;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,11 +18,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Two processes on one database are one service, also while one of them hangs or dies. */
 @OneEngine("only PostgreSQL is shared by several processes")
@@ -39,7 +36,7 @@ class ReplicaProcessesTest {
   private static final int CHANGES = 30;
   private static final String GONE = "SELECT COUNT(*) FROM allocation WHERE gone_at IS NOT NULL";
 
-  private static PostgresServer server;
+  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
 
   private final long seed = System.nanoTime();
   private final Random random = new Random(seed);
@@ -48,16 +45,6 @@ class ReplicaProcessesTest {
   /** Versions of accepted writes, by cluster. */
   private final Map<String, Set<Long>> accepted = new ConcurrentHashMap<>();
 
-  @BeforeAll
-  static void startServer(@TempDir Path folder) throws Exception {
-    server = PostgresServer.start(folder.resolve("pg"), Map.of());
-  }
-
-  @AfterAll
-  static void stopServer() throws Exception {
-    server.close();
-  }
-
   @AfterEach
   void endWriters() {
     writers.shutdownNow();
@@ -65,7 +52,7 @@ class ReplicaProcessesTest {
 
   @Test
   void writersThatRaceThroughBothLoseNoWriteAndNoNodeIsGrantedTwice() throws Exception {
-    try (Replicas replicas = new Replicas(server)) {
+    try (Replicas replicas = new Replicas(POSTGRES.server())) {
       replicas.addKeys();
       Map<String, Long> before = versions(replicas);
       List<Future<?>> loads = new ArrayList<>();
@@ -101,7 +88,7 @@ class ReplicaProcessesTest {
   void acceptedWritesOfOneClusterKeepTheirDistanceWhicheverProcessTakesThem() throws Exception {
     int cadenceMillis = 300;
     try (Replicas replicas =
-        new Replicas(server, "capacity.write-cadence=" + cadenceMillis + "ms")) {
+        new Replicas(POSTGRES.server(), "capacity.write-cadence=" + cadenceMillis + "ms")) {
       AtomicInteger throttled = new AtomicInteger();
       AtomicInteger taken = new AtomicInteger();
       List<Future<?>> loads = new ArrayList<>();
@@ -137,7 +124,8 @@ class ReplicaProcessesTest {
 
   @Test
   void whenTheProcessThatRunsTheMarketIsKilledTheOtherClearsOnceTheLeaseIsOver() throws Exception {
-    try (Replicas replicas = new Replicas(server, "market.lease=" + LEASE_MILLIS + "ms")) {
+    try (Replicas replicas =
+        new Replicas(POSTGRES.server(), "market.lease=" + LEASE_MILLIS + "ms")) {
       replicas.addKeys();
       Desk desk = replicas.desk(replicas.second(), "acme-train");
       desk.untilHeld(1);
@@ -185,7 +173,8 @@ class ReplicaProcessesTest {
 
   @Test
   void aFrozenMarketIsTakenOverAndWhenItThawsItsCommitsAreRefusedAndItFollows() throws Exception {
-    try (Replicas replicas = new Replicas(server, "market.lease=" + LEASE_MILLIS + "ms")) {
+    try (Replicas replicas =
+        new Replicas(POSTGRES.server(), "market.lease=" + LEASE_MILLIS + "ms")) {
       replicas.addKeys();
       replicas.execute(WATCH);
       AtomicInteger over = new AtomicInteger();

@@ -5,49 +5,35 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
-import dev.bourse.store.PostgresServer;
+import dev.bourse.store.PostgresOfClass;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Two services on one PostgreSQL database are one service. */
 @OneEngine("only PostgreSQL is shared by several services")
 class ReplicasTest {
-  private static PostgresServer server;
+  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
 
   private RunningBourse first;
   private RunningBourse second;
 
-  @BeforeAll
-  static void startServer(@TempDir Path folder) throws Exception {
-    server = PostgresServer.start(folder.resolve("pg"), Map.of());
-  }
-
-  @AfterAll
-  static void stopServer() throws Exception {
-    server.close();
-  }
-
   @BeforeEach
   void startBoth() throws Exception {
-    String url = "store.url=" + server.newDatabase();
+    String url = "store.url=" + POSTGRES.server().newDatabase();
     first = RunningBourse.demo(url, "market.lease=600ms");
     second = RunningBourse.demo(url, "market.lease=600ms");
   }

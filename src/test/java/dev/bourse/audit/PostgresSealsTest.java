@@ -5,37 +5,23 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.bourse.store.Database;
 import dev.bourse.store.PostgresConfig;
 import dev.bourse.store.PostgresDatabase;
-import dev.bourse.store.PostgresServer;
+import dev.bourse.store.PostgresOfClass;
 import dev.bourse.store.PostgresUrl;
 import io.vertx.core.Future;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Seals on a server that several processes share. */
 class PostgresSealsTest extends SealsTest {
-  private static PostgresServer server;
+  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
 
   private String url = "";
 
-  @BeforeAll
-  static void startServer(@TempDir Path folder) throws Exception {
-    server = PostgresServer.start(folder.resolve("pg"), Map.of());
-  }
-
-  @AfterAll
-  static void stopServer() throws Exception {
-    server.close();
-  }
-
   @Override
   Future<? extends Database> open() throws Exception {
-    url = server.newDatabase();
+    url = POSTGRES.server().newDatabase();
     return openAgain();
   }
 

@@ -19,8 +19,6 @@ import static dev.bourse.capacity.Sample.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
@@ -319,101 +317,6 @@ class CapacityTest {
   }
 
   @Test
-  void aSwapNominatesItsNodeAndTheNominationOutlivesAClearing() {
-    Cluster swapping = Capacity.swap(active(2), Sample.ACTOR, ip(0), TERMS, LATER).next();
-    Cluster cleared =
-        Capacity.declare(swapping, order(16, "2", 2, List.of()), TERMS, LATER + CADENCE).next();
-    Cluster behind =
-        Capacity.declare(swapping, order(16, "2", 2, List.of(ip(1))), TERMS, LATER + CADENCE)
-            .next();
-
-    assertEquals(List.of(ip(0), ip(1)), plannedRelease(swapping));
-    assertEquals(1, at(cleared, 0).nomination());
-    assertEquals(List.of(ip(1), ip(0)), plannedRelease(behind));
-  }
-
-  @Test
-  void aSwapIsAWriteWithAnAuditRowAndNoActivity() {
-    Transition done = Capacity.swap(active(1), Sample.ACTOR, ip(0), TERMS, LATER);
-
-    assertEquals(2, done.next().version());
-    assertEquals(LATER, at(done.next(), 0).swapRequestedAtMillis());
-    assertEquals(Allocation.State.ACTIVE, at(done.next(), 0).state());
-    assertNotNull(done.audit());
-    assertEquals("vm_capacity_swap", done.audit().action());
-    assertEquals(List.of(), done.activity());
-  }
-
-  @Test
-  void aRepeatedSwapChangesNothingAndIgnoresTheCadence() {
-    Cluster swapping = Capacity.swap(active(1), Sample.ACTOR, ip(0), TERMS, LATER).next();
-
-    Transition again = Capacity.swap(swapping, Sample.ACTOR, ip(0), TERMS, LATER + 1);
-
-    assertTrue(again.changesNothing());
-    assertSame(swapping, again.next());
-    assertNull(again.audit());
-  }
-
-  @Test
-  void aSwapOfANodeThatIsNotHeldIsRefusedFirst() {
-    Cluster fixed = Steering.posture(Cluster.Posture.STATIC).apply(active(1), T0).next();
-
-    refused(ErrorCode.UNKNOWN_NODE, () -> Capacity.swap(fixed, Sample.ACTOR, ip(9), TERMS, LATER));
-  }
-
-  @Test
-  void swapsAreDisabledOnOperatorManagedClustersAndWhereThePoolSaysSo() {
-    Cluster fixed = Steering.posture(Cluster.Posture.STATIC).apply(active(1), T0).next();
-    Cluster gatedToo = Steering.maintain(true).apply(active(1), T0).next();
-    Terms noSwaps = new Terms(withoutSwaps(), null, true, true, CADENCE);
-
-    refused(ErrorCode.SWAP_DISABLED, () -> Capacity.swap(fixed, Sample.ACTOR, ip(0), TERMS, LATER));
-    refused(
-        ErrorCode.SWAP_DISABLED,
-        () -> Capacity.swap(gatedToo, Sample.ACTOR, ip(0), noSwaps, LATER));
-  }
-
-  @Test
-  void aHoldPastGraceOrMaintenanceGatesSwaps() {
-    Cluster pinned = Steering.pin(ip(0), true).apply(active(1), T0).next();
-    Cluster maintained = Steering.maintain(true).apply(pinned, T0).next();
-
-    refused(
-        ErrorCode.CLUSTER_GATED,
-        () -> Capacity.swap(maintained, Sample.ACTOR, ip(0), TERMS, LATER));
-    for (Hold.Stage stage : Hold.Stage.values()) {
-      Cluster held = Steering.hold(new Hold(stage, "unpaid", null)).apply(active(1), T0).next();
-      if (stage == Hold.Stage.GRACE) {
-        assertEquals(2, Capacity.swap(held, Sample.ACTOR, ip(0), TERMS, LATER).next().version());
-      } else {
-        refused(
-            ErrorCode.CLUSTER_GATED, () -> Capacity.swap(held, Sample.ACTOR, ip(0), TERMS, LATER));
-      }
-    }
-  }
-
-  @Test
-  void aPinnedNodeIsNotSwapped() {
-    Cluster pinned = Steering.pin(ip(0), true).apply(active(1), T0).next();
-    Cluster unpinned = Steering.pin(ip(0), false).apply(pinned, T0).next();
-
-    refused(ErrorCode.NODE_PINNED, () -> Capacity.swap(pinned, Sample.ACTOR, ip(0), TERMS, LATER));
-    assertEquals(2, Capacity.swap(unpinned, Sample.ACTOR, ip(0), TERMS, LATER).next().version());
-  }
-
-  @Test
-  void aShrinkTakesASwappingNodeAndItsReplacementOnTheWay() {
-    Cluster swapping = Capacity.swap(active(1), Sample.ACTOR, ip(0), TERMS, LATER).next();
-    Cluster inTransit = granted(swapping, 7, "a0", LATER + 1);
-
-    Transition gone = Capacity.declare(inTransit, order(0, "2", 2), TERMS, LATER + CADENCE);
-
-    assertTrue(gone.next().allocations().stream().noneMatch(Allocation::isOpen));
-    assertEquals(3, gone.activity().size());
-  }
-
-  @Test
   void anOpenSlotUnderTheAdmissionPriceIsToldAtOnceThatItBidsTooLow() {
     Terms admission = new Terms(POOL, 400L, true, true, CADENCE);
 
@@ -469,21 +372,6 @@ class CapacityTest {
         1_000,
         true,
         true,
-        POOL.environment());
-  }
-
-  private static Pool withoutSwaps() {
-    return new Pool(
-        POOL.name(),
-        POOL.site(),
-        POOL.provider(),
-        POOL.gpuVendor(),
-        POOL.gpuModel(),
-        8,
-        100,
-        1_000,
-        true,
-        false,
         POOL.environment());
   }
 }

@@ -9,7 +9,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -53,15 +52,7 @@ abstract class BytesFixture {
   static void serve() {
     fixture =
         new EdgeFixture(
-            new EdgeConfig(
-                "127.0.0.1",
-                0,
-                "",
-                0,
-                0,
-                0,
-                Set.of(),
-                new EdgeLimits(100, 300, 600, 300, 512, 65_536)),
+            EdgeFixture.hasty(),
             Sources.system(),
             null,
             List.of(Contract.parse("bytes", ContractFiles.json(new StringReader(CONTRACT)))));

@@ -113,6 +113,12 @@ final class EdgeFixture implements AutoCloseable {
     return new EdgeConfig("127.0.0.1", 0, "", 0, 0, 0, Set.of(), EdgeLimits.standard());
   }
 
+  /** Without budgets too; clients that are slow are cut off within a second. */
+  static EdgeConfig hasty() {
+    return new EdgeConfig(
+        "127.0.0.1", 0, "", 0, 0, 0, Set.of(), new EdgeLimits(100, 300, 600, 300, 512, 65_536));
+  }
+
   static Authenticator authenticator() {
     return header -> {
       Set<Scope> scopes =

@@ -12,30 +12,10 @@ import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The way of a request: routing, caller, scope, errors, validators. */
-class EdgeTest {
-  private static EdgeFixture fixture;
-
-  @BeforeAll
-  static void serve() {
-    fixture = new EdgeFixture(EdgeFixture.unlimited());
-  }
-
-  @AfterAll
-  static void stop() {
-    fixture.close();
-  }
-
-  @BeforeEach
-  void echo() {
-    fixture.behave(EdgeFixture::echo);
-  }
-
+class EdgeTest extends EchoFixture {
   private static void refused(ErrorCode code, HttpResponse<String> answer) {
     assertEquals(code.status(), answer.statusCode(), answer.body());
     assertEquals(code.code(), json(answer).getString("error"));

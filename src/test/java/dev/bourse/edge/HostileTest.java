@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -28,17 +27,7 @@ class HostileTest {
 
   @BeforeAll
   static void serve() {
-    fixture =
-        new EdgeFixture(
-            new EdgeConfig(
-                "127.0.0.1",
-                0,
-                "",
-                0,
-                0,
-                0,
-                Set.of(),
-                new EdgeLimits(100, 300, 600, 300, 512, 65_536)));
+    fixture = new EdgeFixture(EdgeFixture.hasty());
     fixture.behave(EdgeFixture::echoBody);
   }
 

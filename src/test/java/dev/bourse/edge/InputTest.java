@@ -5,30 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.http.HttpResponse;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Parameters and bodies: what is accepted, and how a refusal names what is not. */
-class InputTest {
-  private static EdgeFixture fixture;
-
-  @BeforeAll
-  static void serve() {
-    fixture = new EdgeFixture(EdgeFixture.unlimited());
-  }
-
-  @AfterAll
-  static void stop() {
-    fixture.close();
-  }
-
-  @BeforeEach
-  void echo() {
-    fixture.behave(EdgeFixture::echo);
-  }
-
+class InputTest extends EchoFixture {
   private static void query(String target, String detail) {
     refused(fixture.get(target), detail);
   }

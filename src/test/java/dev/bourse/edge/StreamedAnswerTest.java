@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -37,17 +36,7 @@ class StreamedAnswerTest {
 
   @BeforeAll
   static void serve() {
-    fixture =
-        new EdgeFixture(
-            new EdgeConfig(
-                "127.0.0.1",
-                0,
-                "",
-                0,
-                0,
-                0,
-                Set.of(),
-                new EdgeLimits(100, 300, 600, 300, 512, 65_536)));
+    fixture = new EdgeFixture(EdgeFixture.hasty());
   }
 
   @AfterAll

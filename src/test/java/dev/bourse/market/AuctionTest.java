@@ -5,24 +5,19 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTimeout;
 
 import dev.bourse.market.Bidder.Entry;
-import dev.bourse.market.Bidder.Held;
 import dev.bourse.market.Clearing.Grant;
 import dev.bourse.market.Clearing.Reason;
 import dev.bourse.market.Clearing.Reclaim;
 import dev.bourse.market.Supply.FreeNode;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** One example for each rule of the auction. Reserve price 100, cap 1000. */
-class AuctionTest {
-  private static final long RESERVE = 100;
-  private static final long CAP = 1000;
-
+class AuctionTest extends AuctionFixture {
   @Test
   void anEmptyPoolClearsAtNoPriceAndAdmitsAtNone() {
     Clearing clearing = clear(seats(0));
@@ -273,160 +268,5 @@ class AuctionTest {
             as(Entry.INCUMBENTS_ONLY, swapping(bid("a", 200, 1, held("a1")), "a1")),
             swapping(bid("b", RESERVE - 1, 1, shielded("b1")), "b1"));
     assertEquals(List.of(), clearing.grants());
-  }
-
-  // The clearing price
-
-  @Test
-  void withSeatsForAllEverybodyPaysTheReserve() {
-    Clearing clearing = clear(seats(2, "n1", "n2"), bid("a", 900, 1), bid("b", 500, 1));
-    assertEquals(RESERVE, clearing.clearingCents());
-  }
-
-  @Test
-  void theHighestLosingBidIsThePrice() {
-    Clearing clearing = clear(seats(2), bid("a", 900, 2), bid("b", 500, 1), bid("c", 400, 1));
-    assertEquals(500, clearing.clearingCents());
-  }
-
-  @Test
-  void aSoleBuyerDoesNotBidAgainstItself() {
-    Clearing clearing = clear(seats(2), of("x", bid("a", 900, 3)), of("x", bid("b", 800, 1)));
-    assertEquals(RESERVE, clearing.clearingCents());
-  }
-
-  @Test
-  void aLosingBidCountsAgainstAnotherOrganizationsSeatsOnly() {
-    Clearing clearing =
-        clear(seats(1), of("x", bid("a", 900, 2)), of("x", bid("b", 800, 1)), bid("c", 300, 1));
-    assertEquals(300, clearing.clearingCents());
-  }
-
-  @Test
-  void aTieAtTheMarginIsThePriceItself() {
-    Clearing clearing = clear(seats(1), bid("a", 500, 1), bid("b", 500, 1));
-    assertEquals(500, clearing.clearingCents());
-  }
-
-  @Test
-  void shieldedAndStaticSeatsWithstandNoBids() {
-    Clearing clearing =
-        clear(
-            seats(2),
-            bid("a", 200, 1, shielded("a1")),
-            as(Entry.STATIC, bid("b", 0, 1, held("b1"))),
-            bid("c", 900, 1));
-    assertEquals(RESERVE, clearing.clearingCents());
-  }
-
-  @Test
-  void slotsUnderANoticeMakeNoPrice() {
-    Clearing clearing =
-        clear(seats(1), bid("a", 900, 1), as(Entry.INCUMBENTS_ONLY, bid("b", 800, 3, held("b1"))));
-    assertEquals(RESERVE, clearing.clearingCents());
-  }
-
-  // The admission price
-
-  @Test
-  void whileASeatIsLeftTheReserveAdmits() {
-    assertEquals(RESERVE, clear(seats(2), bid("a", 900, 1)).admissionCents());
-  }
-
-  @Test
-  void oneCentMoreThanTheWeakestIncumbentAdmits() {
-    assertEquals(501, clear(seats(1), bid("a", 500, 1, held("a1"))).admissionCents());
-  }
-
-  @Test
-  void oneCentMoreThanAFirstSeatAdmits() {
-    assertEquals(501, clear(seats(2), bid("a", 500, 1), bid("b", 500, 1)).admissionCents());
-  }
-
-  @Test
-  void theWeakestCeilingAdmitsWhenItWonSecondSeats() {
-    assertEquals(500, clear(seats(2), bid("a", 500, 2)).admissionCents());
-  }
-
-  @Test
-  void shieldedSeatsAdmitNobody() {
-    assertNull(clear(seats(1), bid("a", 200, 1, shielded("a1"))).admissionCents());
-  }
-
-  @Test
-  void aPriceAboveTheCapAdmitsNobody() {
-    assertNull(clear(seats(1), bid("a", CAP, 1, held("a1"))).admissionCents());
-    assertEquals(CAP, clear(seats(1), bid("a", CAP - 1, 1, held("a1"))).admissionCents());
-    assertEquals(CAP, clear(seats(2), bid("a", CAP, 2)).admissionCents());
-  }
-
-  private static Clearing clear(Supply supply, Bidder... bidders) {
-    return Auction.clear(RESERVE, CAP, Arrays.asList(bidders), supply);
-  }
-
-  private static Supply seats(int seats, String... free) {
-    return new Supply(seats, Arrays.stream(free).map(node -> new FreeNode(node, null)).toList());
-  }
-
-  /** An open bid of an organization of the cluster's name. */
-  private static Bidder bid(String cluster, long ceiling, int declared, Held... held) {
-    return new Bidder(cluster, cluster, ceiling, 0, declared, Entry.OPEN, List.of(held), List.of());
-  }
-
-  private static Bidder of(String org, Bidder b) {
-    return new Bidder(
-        b.cluster(), org, b.ceilingCents(), 0, b.declaredSlots(), b.entry(), b.held(), List.of());
-  }
-
-  private static Bidder since(long pricedAt, Bidder b) {
-    return new Bidder(
-        b.cluster(),
-        b.org(),
-        b.ceilingCents(),
-        pricedAt,
-        b.declaredSlots(),
-        b.entry(),
-        b.held(),
-        List.of());
-  }
-
-  private static Bidder as(Entry entry, Bidder b) {
-    return new Bidder(
-        b.cluster(),
-        b.org(),
-        b.ceilingCents(),
-        0,
-        b.declaredSlots(),
-        entry,
-        b.held(),
-        b.swapsAwaiting());
-  }
-
-  private static Bidder swapping(Bidder b, String... allocations) {
-    return new Bidder(
-        b.cluster(),
-        b.org(),
-        b.ceilingCents(),
-        0,
-        b.declaredSlots(),
-        b.entry(),
-        b.held(),
-        List.of(allocations));
-  }
-
-  private static Held held(String allocation) {
-    return new Held(allocation, false);
-  }
-
-  private static Held shielded(String allocation) {
-    return new Held(allocation, true);
-  }
-
-  private static Grant grant(String cluster, String node) {
-    return new Grant(cluster, node, null);
-  }
-
-  private static Reclaim outbid(String cluster, String allocation) {
-    return new Reclaim(cluster, allocation, Reason.OUTBID);
   }
 }

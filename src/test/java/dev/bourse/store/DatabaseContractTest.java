@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -19,91 +18,15 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What every engine behind {@link Database} promises. Engines plug in by subclassing. */
-abstract class DatabaseContractTest {
-  private static final String INSERT_ACCOUNT =
-      "INSERT INTO account (name, revision, balance) VALUES (?, 0, ?)";
-  private static final String SET_BALANCE =
-      "UPDATE account SET balance = ?, revision = revision + 1 WHERE name = ? AND revision = ?";
-  private static final String INSERT_NOTE =
-      "INSERT INTO note (id, text, bytes, number) VALUES (?, ?, ?, ?)";
-
-  Vertx vertx;
-  Database database;
-
-  /**
-   * Opens an empty store whose schema is tables {@code account} and {@code note}, as in the test
-   * resources {@code db/*-contract}.
-   *
-   * @param queued how many statements, and how many reads, may wait
-   */
-  abstract Future<? extends Database> open(int queued) throws Exception;
-
-  @BeforeEach
-  void openStore() throws Exception {
-    vertx = Vertx.vertx();
-    database = await(open(4_096));
-  }
-
-  @AfterEach
-  void closeStore() throws Exception {
-    await(database.close());
-    await(vertx.close());
-  }
-
-  static <T> T await(Future<T> future) throws Exception {
-    try {
-      return future.toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof Exception cause) {
-        throw cause;
-      }
-      throw e;
-    }
-  }
-
-  static <T> Throwable failureOf(Future<T> future) throws Exception {
-    CompletableFuture<T> settled = future.toCompletionStage().toCompletableFuture();
-    return Objects.requireNonNull(
-        assertThrows(ExecutionException.class, () -> settled.get(30, TimeUnit.SECONDS)).getCause());
-  }
-
-  static Statement account(String name, @Nullable Long balance) {
-    return Statement.of(INSERT_ACCOUNT, name, balance);
-  }
-
-  static Statement note(long id, String text) {
-    return Statement.of(INSERT_NOTE, id, text, null, null);
-  }
-
-  static Statement setBalance(String name, long revision, long balance) {
-    return Statement.guarded("revision", SET_BALANCE, balance, name, revision);
-  }
-
-  List<String> accounts() throws Exception {
-    return await(
-        database.read(
-            "SELECT name, revision, balance FROM account ORDER BY name",
-            List.of(),
-            row -> row.text(0) + " r" + row.integer(1) + " " + row.integerOrNull(2)));
-  }
-
-  long notes() throws Exception {
-    return await(database.read("SELECT count(*) FROM note", List.of(), row -> row.integer(0)))
-        .get(0);
-  }
-
+/**
+ * What every engine behind {@link Database} promises: of commits, as {@link CommitContract} says,
+ * of reads, queues and the end. Engines plug in by subclassing.
+ */
+abstract class DatabaseContractTest extends CommitContract {
   @Test
   void aReadAnswersTheRowsInTheOrderOfTheQuery() throws Exception {
     await(database.commit(List.of(note(1, "b"), note(2, "a"), note(3, "c"))));
@@ -215,147 +138,6 @@ abstract class DatabaseContractTest {
   void aParameterNoColumnCanHoldFailsItsCommit() throws Exception {
     failureOf(database.commit(List.of(note(1, "n"), Statement.of(INSERT_NOTE, 2L, 1.5, null, 1))));
     assertEquals(0, notes());
-  }
-
-  @Test
-  void statementsOfACommitSeeTheOnesBefore() throws Exception {
-    await(database.commit(List.of(account("a", 5L), setBalance("a", 0, 6), setBalance("a", 1, 7))));
-    assertEquals(List.of("a r2 7"), accounts());
-  }
-
-  @Test
-  void anEmptyCommitSucceeds() throws Exception {
-    await(database.commit(List.of()));
-    assertEquals(0, notes());
-  }
-
-  @Test
-  void commitsOfOneCallerAreStoredInTheOrderOfTheCalls() throws Exception {
-    List<Future<Void>> all = new ArrayList<>();
-    all.add(database.commit(List.of(account("a", 0L))));
-    for (long i = 0; i < 500; i++) {
-      all.add(database.commit(List.of(setBalance("a", i, i))));
-    }
-    await(Future.all(all));
-    assertEquals(List.of("a r500 499"), accounts());
-  }
-
-  @Test
-  void aFailedGuardUndoesTheWholeCommit() throws Exception {
-    failureOf(database.commit(List.of(account("a", 1L), note(1, "n"), setBalance("a", 41, 2))));
-    assertEquals(List.of(), accounts());
-    assertEquals(0, notes());
-  }
-
-  @Test
-  void aFailedGuardIsNamed() throws Exception {
-    GuardFailed failure =
-        assertInstanceOf(
-            GuardFailed.class, failureOf(database.commit(List.of(setBalance("nobody", 0, 1)))));
-    assertEquals("revision", failure.guard());
-    assertEquals("guard 'revision' demands 1 row(s), 0 matched", failure.getMessage());
-  }
-
-  @Test
-  void aGuardMayDemandAnyNumberOfRowsAndFailsOnMoreToo() throws Exception {
-    await(database.commit(List.of(note(1, "n"), note(2, "n"), note(3, "n"))));
-    String sql = "UPDATE note SET text = ? WHERE text = ?";
-    GuardFailed failure =
-        assertInstanceOf(
-            GuardFailed.class,
-            failureOf(database.commit(List.of(Statement.guarded("one", sql, "m", "n")))));
-    assertEquals("guard 'one' demands 1 row(s), 3 matched", failure.getMessage());
-    await(database.commit(List.of(new Statement(sql, List.of("m", "n"), "three", 3))));
-    await(database.commit(List.of(new Statement(sql, List.of("x", "n"), "none", 0))));
-  }
-
-  @Test
-  void aStatementThatBreaksAConstraintUndoesTheWholeCommit() throws Exception {
-    await(database.commit(List.of(note(1, "old"))));
-    Throwable failure =
-        failureOf(database.commit(List.of(account("a", 1L), note(2, "new"), note(1, "again"))));
-    assertFalse(failure instanceof StoreUnavailable, () -> "not " + failure);
-    assertEquals(List.of(), accounts());
-    assertEquals(1, notes());
-  }
-
-  @Test
-  void aFailingCommitUndoesOnlyItselfAmongThoseStoredTogether() throws Exception {
-    List<Future<Void>> all = new ArrayList<>();
-    for (long i = 0; i < 300; i++) {
-      all.add(
-          switch ((int) i % 5) {
-            case 1 -> // fails at once
-                database.commit(List.of(setBalance("nobody", 0, 1), note(i, "n")));
-            case 2 -> // fails after a change
-                database.commit(List.of(note(i, "n"), setBalance("nobody", 0, 1)));
-            case 3 -> // fails by the engine's judgement
-                database.commit(List.of(note(i, "n"), note(i, "n")));
-            default -> database.commit(List.of(note(i, "n"), account("a" + i, i)));
-          });
-    }
-    await(Future.join(all).otherwiseEmpty());
-    for (int i = 0; i < 300; i++) {
-      Throwable failure = all.get(i).cause();
-      if (i % 5 == 1 || i % 5 == 2) {
-        assertInstanceOf(GuardFailed.class, failure, "commit " + i);
-      } else if (i % 5 == 3) {
-        assertNotNull(failure, "commit " + i);
-      } else {
-        assertNull(failure, "commit " + i);
-      }
-    }
-    assertEquals(120, notes());
-    assertEquals(120, accounts().size());
-  }
-
-  @Test
-  void aCommitThatFailsLateDoesNotSpoilALaterOneThatBuildsOnAnEarlierOne() throws Exception {
-    Future<Void> first = database.commit(List.of(account("a", 0L)));
-    Future<Void> spoiled =
-        database.commit(List.of(setBalance("a", 0, 99), note(1, "n"), setBalance("a", 0, 98)));
-    Future<Void> last = database.commit(List.of(setBalance("a", 0, 1)));
-    await(first);
-    assertInstanceOf(GuardFailed.class, failureOf(spoiled));
-    await(last);
-    assertEquals(List.of("a r1 1"), accounts());
-    assertEquals(0, notes());
-  }
-
-  @Test
-  void ofCommitsRacingForAVersionExactlyOneWins() throws Exception {
-    await(database.commit(List.of(account("a", 0L))));
-    for (long version = 0; version < 50; version++) {
-      List<Future<Void>> racers = Collections.synchronizedList(new ArrayList<>());
-      CountDownLatch done = new CountDownLatch(4);
-      CountDownLatch start = new CountDownLatch(1);
-      long expected = version;
-      for (int thread = 0; thread < 4; thread++) {
-        long value = thread;
-        new Thread(
-                () -> {
-                  try {
-                    start.await();
-                  } catch (InterruptedException e) {
-                    throw new IllegalStateException(e);
-                  }
-                  for (int i = 0; i < 4; i++) {
-                    racers.add(database.commit(List.of(setBalance("a", expected, value))));
-                  }
-                  done.countDown();
-                })
-            .start();
-      }
-      start.countDown();
-      assertTrue(done.await(30, TimeUnit.SECONDS));
-      await(Future.join(racers).otherwiseEmpty());
-      assertEquals(1, racers.stream().filter(Future::succeeded).count(), "version " + version);
-      assertTrue(
-          racers.stream()
-              .filter(Future::failed)
-              .allMatch(lost -> lost.cause() instanceof GuardFailed));
-    }
-    assertTrue(accounts().get(0).startsWith("a r50 "));
   }
 
   @Test

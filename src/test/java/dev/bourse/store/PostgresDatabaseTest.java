@@ -19,33 +19,29 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The contract on PostgreSQL, and what only a server away from the process has. */
 class PostgresDatabaseTest extends DatabaseContractTest {
   private static final Clock CLOCK = Clock.fixed(Instant.ofEpochMilli(12_345), ZoneOffset.UTC);
 
-  private static PostgresServer server;
-
-  @BeforeAll
-  static void startServer(@TempDir Path folder) throws Exception {
-    server = PostgresServer.start(folder.resolve("pg"), Map.of());
-  }
-
-  @AfterAll
-  static void stopServer() throws Exception {
-    server.close();
-  }
+  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
 
   @Override
   Future<PostgresDatabase> open(int queued) throws Exception {
     return PostgresDatabase.open(
         vertx,
         new PostgresConfig(
-            PostgresUrl.parse(server.newDatabase()), "", 2, queued, queued, 5_000, 5_000, 10_000),
+            PostgresUrl.parse(POSTGRES.server().newDatabase()),
+            "",
+            2,
+            queued,
+            queued,
+            5_000,
+            5_000,
+            10_000),
         "db/postgres-contract",
         CLOCK,
         new Random());
@@ -91,7 +87,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void processesThatMigrateAtOnceAllSucceed() throws Exception {
-    String url = server.newDatabase();
+    String url = POSTGRES.server().newDatabase();
     List<Future<PostgresDatabase>> all = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       all.add(openAt(url));
@@ -105,7 +101,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void aMigrationLongerThanAQueryMayTakeIsNotCutShortAndOthersWaitForIt() throws Exception {
-    PostgresConfig usual = config(server.newDatabase());
+    PostgresConfig usual = config(POSTGRES.server().newDatabase());
     PostgresConfig hasty = new PostgresConfig(usual.url(), "", 2, 4_096, 4_096, 5_000, 5_000, 200);
     List<Future<PostgresDatabase>> all = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
@@ -119,7 +115,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void aNewerStoreIsRefused() throws Exception {
-    String url = server.newDatabase();
+    String url = POSTGRES.server().newDatabase();
     await(await(openAt(url)).close());
     StoreRefused refusal =
         assertInstanceOf(
@@ -134,7 +130,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void changesAreHeardByOtherProcessesInTheOrderOfTheCommitsAndNotByTheirOwn() throws Exception {
-    String url = server.newDatabase();
+    String url = POSTGRES.server().newDatabase();
     Database one = await(openAt(url));
     Database other = await(openAt(url));
     Heard own = new Heard();
@@ -165,12 +161,12 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void aLostConnectionMeansReadingAgainAndHearingOn() throws Exception {
-    String url = server.newDatabase();
+    String url = POSTGRES.server().newDatabase();
     Database one = await(openAt(url));
     Database other = await(openAt(url));
     Heard heard = new Heard();
     other.listen(heard);
-    server.terminateSessions();
+    POSTGRES.server().terminateSessions();
     poll("word of what was missed", () -> heard.missed.get() > 0);
     Change change = new Change("cluster", "a");
     poll(
@@ -192,7 +188,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
         all.add(database.commit(List.of(note(++id, "n"))));
       }
       if (round % 5 == 4) {
-        server.terminateSessions();
+        POSTGRES.server().terminateSessions();
       }
       await(Future.join(all).otherwiseEmpty());
     }
@@ -242,8 +238,9 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void aCommitWhoseAnswerWasLostIsLookedUp() throws Exception {
-    CuttingProxy proxy = await(CuttingProxy.start(vertx, server.port()));
-    String url = server.newDatabase().replace(":" + server.port(), ":" + proxy.port());
+    CuttingProxy proxy = await(CuttingProxy.start(vertx, POSTGRES.server().port()));
+    String url =
+        POSTGRES.server().newDatabase().replace(":" + POSTGRES.server().port(), ":" + proxy.port());
     Database store = await(openAt(url));
     proxy.plan = CuttingProxy.Plan.LOSE_ANSWER;
     await(store.commit(List.of(note(1, "stored"))));
@@ -259,8 +256,9 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void aCommitThatCannotBeLookedUpInTimeMayBeStored() throws Exception {
-    CuttingProxy proxy = await(CuttingProxy.start(vertx, server.port()));
-    String url = server.newDatabase().replace(":" + server.port(), ":" + proxy.port());
+    CuttingProxy proxy = await(CuttingProxy.start(vertx, POSTGRES.server().port()));
+    String url =
+        POSTGRES.server().newDatabase().replace(":" + POSTGRES.server().port(), ":" + proxy.port());
     Database store = await(openAt(url));
     proxy.plan = CuttingProxy.Plan.LOSE_ANSWER;
     proxy.isDown = true;
@@ -272,8 +270,9 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void aServerThatFallsSilentIsGivenUp() throws Exception {
-    CuttingProxy proxy = await(CuttingProxy.start(vertx, server.port()));
-    String url = server.newDatabase().replace(":" + server.port(), ":" + proxy.port());
+    CuttingProxy proxy = await(CuttingProxy.start(vertx, POSTGRES.server().port()));
+    String url =
+        POSTGRES.server().newDatabase().replace(":" + POSTGRES.server().port(), ":" + proxy.port());
     Database store = await(openAt(url));
     proxy.plan = CuttingProxy.Plan.FALL_SILENT;
     Future<Void> commit = store.commit(List.of(note(1, "n")));
@@ -287,7 +286,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void processesThatRaceCrosswiseLoseNoUpdateAndStoreNoneTwice() throws Exception {
-    String url = server.newDatabase();
+    String url = POSTGRES.server().newDatabase();
     List<Database> processes = List.of(await(openAt(url)), await(openAt(url)));
     List<Statement> made = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
@@ -340,7 +339,8 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   void encryptionThatIsRequiredButNotOfferedIsNotDoneWithout() throws Exception {
     StoreUnavailable failure =
         assertInstanceOf(
-            StoreUnavailable.class, failureOf(openAt(server.newDatabase() + "?sslmode=require")));
+            StoreUnavailable.class,
+            failureOf(openAt(POSTGRES.server().newDatabase() + "?sslmode=require")));
     assertTrue(String.valueOf(failure.getMessage()).contains("SSL"), failure.getMessage());
   }
 
@@ -362,6 +362,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void aMissingDatabaseIsRefused() throws Exception {
-    assertInstanceOf(StoreRefused.class, failureOf(openAt(server.newDatabase() + "_not")));
+    assertInstanceOf(
+        StoreRefused.class, failureOf(openAt(POSTGRES.server().newDatabase() + "_not")));
   }
 }

@@ -1,0 +1,171 @@
+package dev.bourse.app;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.core.Settings;
+import dev.bourse.edge.SharedBudgetConfig;
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Settings that keep the service from starting, and how they are told. */
+class ConfigFaultsTest extends ConfigFixture {
+  @Test
+  void everyFaultAndUnknownKeyIsNamedInOneGo() {
+    Map<String, String> values = new LinkedHashMap<>();
+    values.put("port", "70000");
+    values.put("market.tick", "soon");
+    values.put("market.lease", "1ms");
+    values.put("billing.hold-enforced", "yes");
+    values.put("nodes.simulated.failure-rate", "1.5");
+    values.put("base-url", "https://x.example/");
+    values.put("store.url", "oracle");
+    values.put("limits.shared-url", "redis://app:hidden@cache.example/one");
+    values.put("limits.shared-password-file", "/nowhere/password");
+    values.put("limits.shared-timeout", "2s");
+    values.put("event-loop", "3");
+    values.put("nodes.ssh.identity-file", "/etc/id");
+
+    List<String> faults = faults(values, Map.of("BOURSE_MARKET_TOCK", "1"));
+
+    for (String part :
+        List.of(
+            "port: '70000'",
+            "market.tick: 'soon'",
+            "market.lease: '1ms'",
+            "billing.hold-enforced: 'yes'",
+            "nodes.simulated.failure-rate: '1.5'",
+            "slash",
+            "store.url: 'oracle'",
+            "limits.shared-url: 'redis://app:***@cache.example/one' is not acceptable",
+            "limits.shared-password-file: '/nowhere/password'",
+            "limits.shared-timeout: '2s'",
+            "event-loop: no such setting",
+            "wipe",
+            "BOURSE_MARKET_TOCK: no such setting")) {
+      assertTrue(
+          faults.stream()
+              .anyMatch(f -> f.toLowerCase(Locale.ROOT).contains(part.toLowerCase(Locale.ROOT))),
+          part + " in " + faults);
+    }
+    assertEquals(13, faults.size(), faults.toString());
+    assertFalse(faults.toString().contains("hidden"), faults.toString());
+  }
+
+  @Test
+  void theAddressOfTheSharedBudgetsIsASchemeAHostAndNoMoreThanItMayHave(@TempDir Path folder)
+      throws Exception {
+    assertEquals(
+        new SharedBudgetConfig("::1", 6_379, false, 0, "", "", 50),
+        shared(Map.of("limits.shared-url", "redis://[::1]")));
+    assertEquals(
+        new SharedBudgetConfig("h", 1, false, 0, "a b", "p+:@", 50),
+        shared(Map.of("limits.shared-url", "redis://a%20b:p+:%40@h:1/")));
+    Path password = Files.writeString(folder.resolve("password"), "of the file\n");
+    assertEquals(
+        new SharedBudgetConfig("h", 6_379, false, 0, "", "of the file", 50),
+        shared(
+            Map.of(
+                "limits.shared-url",
+                "redis://:own@h",
+                "limits.shared-password-file",
+                password.toString())));
+    for (String url :
+        List.of(
+            "cache.example:6379",
+            "http://cache.example",
+            "redis://",
+            "redis://:6379",
+            "redis://h:0",
+            "redis://h:70000",
+            "redis://h/one",
+            "redis://h/-1",
+            "redis://h/1/2",
+            "redis://h?timeout=1s",
+            "redis://h%zz")) {
+      List<String> faults = faults(Map.of("limits.shared-url", url), Map.of());
+      assertEquals(1, faults.size(), faults.toString());
+      assertTrue(faults.get(0).startsWith("limits.shared-url: '" + url + "'"), faults.get(0));
+    }
+  }
+
+  @Test
+  void recordsAreKeptForADayAtLeast() {
+    List<String> faults = faults(Map.of("retention.reads", "90"), Map.of());
+
+    assertEquals(1, faults.size(), faults.toString());
+    assertTrue(faults.get(0).contains("retention.reads: 'PT1M30S'"), faults.get(0));
+    assertTrue(faults.get(0).contains("at least 1d"), faults.get(0));
+  }
+
+  @Test
+  void aProxyThatIsNoIpAddressIsAFault() throws Config.Faulty {
+    assertEquals(
+        Set.of("::1", "10.0.0.1"),
+        config(Map.of("proxies", "::1,10.0.0.1")).edge().trustedProxies());
+    for (String proxy : List.of("lb.example", "10.0.0.0/8", "10.0.0.256", "1::2::3", "10.1")) {
+      List<String> faults = faults(Map.of("proxies", proxy), Map.of());
+      assertEquals(1, faults.size(), faults.toString());
+      assertTrue(faults.get(0).startsWith("proxies: '" + proxy + "'"), faults.get(0));
+    }
+  }
+
+  @Test
+  void aBaseUrlIsSchemeHostAndPortAlone() throws Config.Faulty {
+    for (String url : List.of("http://x", "https://x.example:8443", "http://[::1]:8080")) {
+      assertEquals(url, config(Map.of("base-url", url)).edge().baseUrl());
+    }
+    for (String url :
+        List.of(
+            "x.example",
+            "ftp://x.example",
+            "https://",
+            "https://x.example/api",
+            "https://x.example?a",
+            "https://x.example#a",
+            "https://u@x.example",
+            "https://x.example\r\nx: y",
+            "https://x.example; script-src *")) {
+      List<String> faults = faults(Map.of("base-url", url), Map.of());
+      assertTrue(faults.get(0).startsWith("base-url: "), faults.toString());
+    }
+  }
+
+  @Test
+  void faultsOfTheFileAndOfItsSettingsAreReportedTogether() {
+    Config.Faulty faulty =
+        assertThrows(
+            Config.Faulty.class,
+            () ->
+                Config.from(
+                    new Settings(Map.of("port", "x"), Map.of()), DATA, List.of("c: x: a list")));
+    String message = String.valueOf(faulty.getMessage());
+    assertTrue(message.contains("c: x: a list") && message.contains("port: 'x'"), message);
+  }
+
+  @Test
+  void nestedYamlIsDottedKeysAndListsAreFaults() throws IOException {
+    List<String> faults = new ArrayList<>();
+    Map<String, String> flat =
+        Yaml.read(
+                "c",
+                new StringReader("market: {tick: 5s, deep: {er: 1}}\nport: 0\nx: [1]\nnone:\n"),
+                faults)
+            .flat();
+
+    assertEquals(Map.of("market.tick", "5s", "market.deep.er", "1", "port", "0"), flat);
+    assertEquals(List.of("c: x: a list is not a setting"), faults);
+  }
+}

@@ -1,0 +1,83 @@
+package dev.bourse.app;
+
+import static dev.bourse.app.RunningBourse.newFolder;
+
+import dev.bourse.store.PostgresServer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A store that was worked with, as a file, and a PostgreSQL server to move to. */
+abstract class MoveFixture {
+  static PostgresServer server;
+
+  /** What the demo world of one test became, exported; other tests only read it. */
+  static Path busy;
+
+  final Path folder;
+
+  MoveFixture(@TempDir Path folder) {
+    this.folder = folder;
+  }
+
+  @BeforeAll
+  static void start(@TempDir Path folder) throws Exception {
+    server = PostgresServer.start(folder.resolve("pg"), Map.of());
+    busy = folder.resolve("busy.ndjson");
+    Path data = newFolder();
+    try (RunningBourse bourse = RunningBourse.over(data)) {
+      keepBusy(bourse);
+      bourse.stop();
+      CommandRun.of("export", busy.toString(), "--data", data.toString()).succeeded();
+    }
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    server.close();
+  }
+
+  /** Grants, a swap, a release, keys, declarations and reads, of two organizations. */
+  static void keepBusy(RunningBourse bourse) {
+    Desk train = train(bourse);
+    List<String> held = train.hold(3, 4.0);
+    train.swap(held.get(1)).ok();
+    RunningBourse.until(
+        "the swap is over",
+        () -> !train.active().contains(held.get(1)) && train.active().size() == 3);
+    train.declare(2, 3.5);
+    train.untilHeld(2);
+    Desk other = new Desk(bourse.as("globex", "bound"), "globex", "globex-main");
+    other.hold(1, 2.25);
+    other.activity();
+    for (int i = 0; i < 20; i++) {
+      train.activity();
+    }
+  }
+
+  static Desk train(RunningBourse bourse) {
+    return new Desk(bourse.as("acme", "bound"), "acme", "acme-train");
+  }
+
+  static void sqlite(Path data, String sql) throws Exception {
+    try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + data + "/bourse.db");
+        Statement statement = connection.createStatement()) {
+      statement.executeUpdate(sql);
+    }
+  }
+
+  List<String> newSqlite() throws Exception {
+    return List.of("--data", Files.createTempDirectory(folder, "data").toString());
+  }
+
+  static List<String> newPostgres() throws Exception {
+    return List.of("--set", "store.url=" + server.newDatabase());
+  }
+}

@@ -1,0 +1,124 @@
+package dev.bourse.nodes;
+
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyPair;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyPairResourceWriter;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The ssh provider against ssh servers in this process that run this computer's shell. */
+@SuppressWarnings("NullAway.Init")
+abstract class SshNodesFixture {
+  static final String ADA = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 ada@example.com";
+  static final String BEN = "ssh-rsa AAAAB3NzaC1yc2E=";
+
+  final Vertx vertx = Vertx.vertx();
+  final List<AutoCloseable> opened = new ArrayList<>();
+  KeyPair admin;
+  Path root;
+
+  @TempDir Path temp;
+
+  @BeforeEach
+  void makeAnAdmin() throws Exception {
+    JdkEd25519.register();
+    root = temp.toRealPath();
+    admin = LocalMachine.newKey("Ed25519");
+    try (var out = Files.newOutputStream(root.resolve("admin"))) {
+      OpenSSHKeyPairResourceWriter.INSTANCE.writePrivateKey(admin, "admin", null, out);
+    }
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    for (AutoCloseable part : opened) {
+      part.close();
+    }
+    await(vertx.close());
+  }
+
+  static final class Setting {
+    String admin = "root";
+    String prepare = "";
+    String endSessions = "true";
+    String wipe = "true";
+    long connectMillis = 5_000;
+    long commandMillis = 30_000;
+    int concurrent = 4;
+    int waiting = 64;
+  }
+
+  SshNodes nodes(Setting s) {
+    SshNodes nodes =
+        new SshNodes(
+            vertx,
+            new SshConfig(
+                s.admin,
+                root.resolve("admin"),
+                "tenant",
+                keys("{node}").toString(),
+                mark("{node}").toString(),
+                s.prepare,
+                s.endSessions,
+                s.wipe,
+                s.connectMillis,
+                s.commandMillis,
+                3,
+                10,
+                s.concurrent,
+                s.waiting));
+    opened.add(0, () -> await(nodes.close()));
+    return nodes;
+  }
+
+  LocalMachine machine(String nodeId, KeyPair... hostKeys) throws Exception {
+    Files.createDirectories(root.resolve("home").resolve(nodeId));
+    KeyPair[] keys =
+        hostKeys.length > 0 ? hostKeys : new KeyPair[] {LocalMachine.newKey("Ed25519")};
+    LocalMachine machine = new LocalMachine(nodeId, root, admin.getPublic(), keys);
+    opened.add(machine);
+    return machine;
+  }
+
+  Path keys(String nodeId) {
+    return root.resolve("home/" + nodeId + "/.ssh/authorized_keys");
+  }
+
+  Path mark(String nodeId) {
+    return root.resolve("state/" + nodeId + "/allocation");
+  }
+
+  Path lock(String nodeId) {
+    return root.resolve("state/" + nodeId + "/allocation.lock");
+  }
+
+  static Set<String> names(Path dir) throws Exception {
+    try (var files = Files.list(dir)) {
+      return Set.copyOf(files.map(file -> file.getFileName().toString()).toList());
+    }
+  }
+
+  static NodeFailure fails(String why, Future<?> future) {
+    ExecutionException e = assertThrows(ExecutionException.class, () -> await(future));
+    NodeFailure failure = assertInstanceOf(NodeFailure.class, e.getCause());
+    assertTrue(failure.toString().contains(why), failure.toString());
+    return failure;
+  }
+
+  static <T> T await(Future<T> future) throws Exception {
+    return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+  }
+}
