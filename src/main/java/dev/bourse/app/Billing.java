@@ -40,6 +40,12 @@ final class Billing {
         .bind(operations);
     UsagePosting posting =
         new UsagePosting(database, settleMillis(ground.config()), ground.clock());
+    ground
+        .metrics()
+        .count(
+            "bourse_usage_posting_failures_total",
+            "Tries to post an organization's hour of usage that failed.",
+            posting::failures);
     for (Upkeep upkeep :
         List.of(
             upkeep(ground, "posting usage", posting::step),

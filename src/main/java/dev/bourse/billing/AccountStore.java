@@ -7,7 +7,9 @@ import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +28,7 @@ final class AccountStore {
 
   private static final String STANDING =
       "SELECT o.org_id, o.retired_at, COALESCE(a.micros, 0),"
-          + " COALESCE(b.posted_through, 0), COALESCE(p.through, 0), b.limit_micros,"
+          + " COALESCE(b.posted_through, 0), COALESCE(q.through, p.through, 0), b.limit_micros,"
           + " b.hold_stage, b.hold_reason, b.hold_since, b.hold_enforced,"
           + " (SELECT CAST(COALESCE(SUM(u.amount_micros), 0) AS BIGINT) FROM usage_line u"
           + " WHERE u.org_id = o.org_id AND u.hour >= ?),"
@@ -36,7 +38,7 @@ final class AccountStore {
           + " LEFT JOIN billing_org b ON b.org_id = o.org_id"
           + " LEFT JOIN billing_posted p ON p.name = '"
           + EVERYBODY
-          + "' WHERE ";
+          + "' LEFT JOIN billing_posted q ON q.name = 'org:' || o.org_id WHERE ";
 
   private final Database database;
 
@@ -202,6 +204,82 @@ final class AccountStore {
         .map(rows -> rows.stream().findFirst());
   }
 
+  /**
+   * A mark of an organization whose usage could not be posted up to everybody's mark; it stands
+   * until its own has come as far as everybody's again.
+   *
+   * @param throughMillis up to when its usage is posted
+   */
+  record Behind(String orgId, long throughMillis) {}
+
+  private static final String BEHIND = "SELECT SUBSTR(name, 5), through FROM billing_posted WHERE ";
+
+  /** The marks of those of these organizations that have their own. */
+  Future<Map<String, Long>> listMarks(List<String> orgs) {
+    return orgs.isEmpty()
+        ? Future.succeededFuture(Map.of())
+        : database
+            .read(
+                BEHIND
+                    + "name IN ("
+                    + String.join(", ", Collections.nCopies(orgs.size(), "?"))
+                    + ")",
+                orgs.stream().map(AccountStore::markName).toList(),
+                AccountStore::behind)
+            .map(
+                rows -> {
+                  Map<String, Long> marks = new HashMap<>();
+                  rows.forEach(row -> marks.put(row.orgId(), row.throughMillis()));
+                  return marks;
+                });
+  }
+
+  /** Organizations after this one, by id, whose own mark is before everybody's. */
+  Future<List<Behind>> listBehind(String after, long throughMillis, int limit) {
+    return database.read(
+        BEHIND + "name > ? AND name <> ? AND through < ? ORDER BY name LIMIT ?",
+        List.of(markName(after), EVERYBODY, throughMillis, limit),
+        AccountStore::behind);
+  }
+
+  private static Behind behind(Row row) {
+    return new Behind(row.text(0), row.integer(1));
+  }
+
+  private static String markName(String orgId) {
+    return "org:" + orgId;
+  }
+
+  /**
+   * Gives an organization whose next hour cannot be posted a mark of its own, so that everybody's
+   * can go on. Fails with {@link #POSTED_GUARD} when everybody's has gone on meanwhile.
+   *
+   * @param throughMillis everybody's mark, which is the organization's
+   */
+  Future<Void> setAside(String orgId, long throughMillis) {
+    return database.commit(
+        List.of(
+            Statement.guarded(
+                POSTED_GUARD,
+                "UPDATE billing_posted SET through = through WHERE name = ? AND through = ?",
+                EVERYBODY,
+                throughMillis),
+            Statement.of(
+                "INSERT INTO billing_posted (name, through) VALUES (?, ?)"
+                    + " ON CONFLICT (name) DO NOTHING",
+                markName(orgId),
+                throughMillis)));
+  }
+
+  /** Moves an organization's own mark, if it has one that stands there. */
+  static Statement moveMark(String orgId, long fromMillis, long toMillis) {
+    return Statement.of(
+        "UPDATE billing_posted SET through = ? WHERE name = ? AND through = ?",
+        toMillis,
+        markName(orgId),
+        fromMillis);
+  }
+
   /** Sets the mark for the first time; fails with {@link #POSTED_GUARD} when it is set. */
   Future<Void> begin(long fromMillis) {
     return database.commit(
@@ -214,7 +292,11 @@ final class AccountStore {
                 fromMillis)));
   }
 
-  /** Moves the mark; fails with {@link #POSTED_GUARD} when somebody else has moved it first. */
+  /**
+   * Moves everybody's mark, and takes away the marks of those who have come as far: in this commit
+   * alone, so that no process which is about to move it can have left one of them out. Fails with
+   * {@link #POSTED_GUARD} when somebody else has moved it first.
+   */
   Future<Void> advance(long fromMillis, long toMillis) {
     return database.commit(
         List.of(
@@ -223,6 +305,10 @@ final class AccountStore {
                 "UPDATE billing_posted SET through = ? WHERE name = ? AND through = ?",
                 toMillis,
                 EVERYBODY,
-                fromMillis)));
+                fromMillis),
+            Statement.of(
+                "DELETE FROM billing_posted WHERE name <> ? AND through >= ?",
+                EVERYBODY,
+                toMillis)));
   }
 }
