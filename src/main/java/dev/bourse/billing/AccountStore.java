@@ -1,5 +1,6 @@
 package dev.bourse.billing;
 
+import dev.bourse.capacity.Holds;
 import dev.bourse.core.ApiError;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /** Rows of what organizations have, may spend and are held for. */
 final class AccountStore {
   /** The guard of a hold: another process has moved it meanwhile. */
-  static final String HOLD_GUARD = "billing hold";
+  static final String HOLD_GUARD = Holds.GUARD;
 
   /** The guard of the mark: another process has moved it meanwhile. */
   static final String POSTED_GUARD = "posted usage";
@@ -113,8 +114,6 @@ final class AccountStore {
   }
 
   private static Standing standing(Row row) {
-    String stage = row.textOrNull(6);
-    String reason = row.textOrNull(7);
     return new Standing(
         row.text(0),
         row.integerOrNull(1) != null,
@@ -122,13 +121,7 @@ final class AccountStore {
         Math.max(row.integer(3), row.integer(4)),
         row.integer(10),
         row.integerOrNull(5),
-        stage == null
-            ? HoldState.NONE
-            : new HoldState(
-                HoldState.Stage.valueOf(stage),
-                reason == null ? null : HoldState.Reason.of(reason),
-                row.integer(8),
-                row.truth(9)),
+        holdState(row, 6),
         row.integer(11) > 0);
   }
 
@@ -161,8 +154,7 @@ final class AccountStore {
     String orgId = seen.orgId();
     HoldState before = seen.hold();
     return List.of(
-        Statement.of(
-            "INSERT INTO billing_org (org_id) VALUES (?) ON CONFLICT (org_id) DO NOTHING", orgId),
+        known(orgId),
         Statement.guarded(
             HOLD_GUARD,
             "UPDATE billing_org SET hold_stage = ?, hold_reason = ?, hold_since = ?,"
@@ -180,6 +172,41 @@ final class AccountStore {
             seen.limitMicros() == null ? NO_LIMIT : seen.limitMicros(),
             Ledger.account(orgId),
             seen.postedMicros()));
+  }
+
+  /** A row to be guarded by, of an organization of which nothing is noted yet. */
+  static Statement known(String orgId) {
+    return Statement.of(
+        "INSERT INTO billing_org (org_id) VALUES (?) ON CONFLICT (org_id) DO NOTHING", orgId);
+  }
+
+  /** What organizations are held for, as far as it is acted upon. */
+  Future<Map<String, HoldState>> listEnforced() {
+    return database
+        .read(
+            "SELECT org_id, hold_stage, hold_reason, hold_since, hold_enforced FROM billing_org"
+                + " WHERE hold_stage <> ? AND hold_enforced <> 0",
+            List.of(HoldState.Stage.NONE.name()),
+            row -> Map.entry(row.text(0), holdState(row, 1)))
+        .map(
+            rows -> {
+              Map<String, HoldState> holds = new HashMap<>();
+              rows.forEach(row -> holds.put(row.getKey(), row.getValue()));
+              return holds;
+            });
+  }
+
+  /** Of four columns from this one on. */
+  private static HoldState holdState(Row row, int first) {
+    String stage = row.textOrNull(first);
+    String reason = row.textOrNull(first + 1);
+    return stage == null
+        ? HoldState.NONE
+        : new HoldState(
+            HoldState.Stage.valueOf(stage),
+            reason == null ? null : HoldState.Reason.of(reason),
+            row.integer(first + 2),
+            row.truth(first + 3));
   }
 
   /** Fails a commit with {@link #HOLD_GUARD} unless this is an organization's hold. */
