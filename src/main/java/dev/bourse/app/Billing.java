@@ -22,17 +22,27 @@ import java.util.function.Supplier;
 final class Billing {
   private Billing() {}
 
+  /** What moves the holds of organizations and puts them on their clusters. */
+  static HoldService holds(
+      Ground ground, Database database, Clusters clusters, ClusterOwners owners) {
+    return new HoldService(
+        database,
+        clusters,
+        owners,
+        ground.config().billing(),
+        ground.config().market().protectionMillis(),
+        ground.clock());
+  }
+
   /** Binds the operations; posting and holds go on until the service stops. */
   static BillingService start(
       Ground ground,
       Operations operations,
       Database database,
       Clusters clusters,
-      ClusterOwners owners) {
+      HoldService holds) {
     BillingConfig config = ground.config().billing();
     long protection = ground.config().market().protectionMillis();
-    HoldService holds =
-        new HoldService(database, clusters, owners, config, protection, ground.clock());
     BillingService billing =
         new BillingService(database, clusters, config, protection, ground.clock());
     new BillingRoutes(billing).bind(operations);
@@ -40,6 +50,12 @@ final class Billing {
         .bind(operations);
     UsagePosting posting =
         new UsagePosting(database, settleMillis(ground.config()), ground.clock());
+    ground
+        .metrics()
+        .count(
+            "bourse_usage_posting_failures_total",
+            "Tries to post an organization's hour of usage that failed.",
+            posting::failures);
     for (Upkeep upkeep :
         List.of(
             upkeep(ground, "posting usage", posting::step),

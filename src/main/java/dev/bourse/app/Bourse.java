@@ -3,6 +3,7 @@ package dev.bourse.app;
 import dev.bourse.access.MemberTokens;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.edge.EdgeMetrics;
 import dev.bourse.store.Database;
 import dev.bourse.store.StoreConfig;
 import io.vertx.core.Future;
@@ -30,7 +31,9 @@ final class Bourse {
    * @param bounds those of the embedded store
    */
   Bourse(Vertx vertx, Config config, boolean demo, StoreConfig bounds) {
-    ground = new Ground(vertx, config, demo, Clock.systemUTC(), new SecureRandom(), stops);
+    ground =
+        new Ground(
+            vertx, config, demo, Clock.systemUTC(), new SecureRandom(), stops, new EdgeMetrics());
     files = new KeysFiles(config, demo);
     store = new StoreOpening(ground, bounds, files);
   }
@@ -72,6 +75,11 @@ final class Bourse {
   /** The store; once started. */
   Database database() {
     return Objects.requireNonNull(database, "not started");
+  }
+
+  /** What is counted, as {@code /metrics} tells it. */
+  EdgeMetrics metrics() {
+    return ground.metrics();
   }
 
   /** Issues members' tokens; once started. */

@@ -10,6 +10,7 @@ import dev.bourse.audit.Sealer;
 import dev.bourse.audit.TrailRetention;
 import dev.bourse.audit.TrailStore;
 import dev.bourse.billing.BillingService;
+import dev.bourse.billing.HoldService;
 import dev.bourse.billing.LimitedSpending;
 import dev.bourse.capacity.ActivityRetention;
 import dev.bourse.capacity.ActivityStore;
@@ -22,6 +23,7 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.EventRoutes;
 import dev.bourse.capacity.EventService;
 import dev.bourse.capacity.HistoryStore;
+import dev.bourse.capacity.Holds;
 import dev.bourse.capacity.PoolService;
 import dev.bourse.capacity.Previewing;
 import dev.bourse.capacity.SshKeyService;
@@ -149,8 +151,9 @@ final class Features {
     replication.follow(new Replication.Parts(running, keys, callers, market, this::loadTerms));
     ground.stops().push(market::stop);
     Tenants tenants = bindTenants(running, market);
-    bindOperators(running, market);
-    BillingService billing = Billing.start(ground, operations, database, clusters, running);
+    HoldService holds = Billing.holds(ground, database, clusters, running);
+    bindOperators(running, market, holds);
+    BillingService billing = Billing.start(ground, operations, database, clusters, holds);
     AuthorizationServer oauth =
         new AuthorizationServer(
             ground.vertx(),
@@ -198,7 +201,7 @@ final class Features {
         .compose(
             server -> {
               mcp = server;
-              return market.start();
+              return holds.start().compose(put -> market.start());
             });
   }
 
@@ -240,8 +243,9 @@ final class Features {
   }
 
   /** What operators call, but for what {@link OrgAdministration} binds. */
-  private void bindOperators(ClusterOwners running, MarketService market) {
-    new ClusterAdminRoutes(new ClusterAdminService(database, clusters, running, ground.clock()))
+  private void bindOperators(ClusterOwners running, MarketService market, Holds holds) {
+    new ClusterAdminRoutes(
+            new ClusterAdminService(database, clusters, running, holds, ground.clock()))
         .bind(operations);
     new PoolAdminRoutes(pools).bind(operations);
     new NodeAdminRoutes(new NodeService(database, clusters, market, ground.clock()))

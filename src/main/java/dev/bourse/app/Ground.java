@@ -1,5 +1,6 @@
 package dev.bourse.app;
 
+import dev.bourse.edge.EdgeMetrics;
 import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.util.random.RandomGenerator;
@@ -11,6 +12,13 @@ import java.util.random.RandomGenerator;
  * @param clock the time
  * @param random a cryptographic source
  * @param stops where whatever starts says how it ends
+ * @param metrics where parts register what they count
  */
 record Ground(
-    Vertx vertx, Config config, boolean demo, Clock clock, RandomGenerator random, Stops stops) {}
+    Vertx vertx,
+    Config config,
+    boolean demo,
+    Clock clock,
+    RandomGenerator random,
+    Stops stops,
+    EdgeMetrics metrics) {}

@@ -59,7 +59,7 @@ final class Serving {
       Authenticator authenticator,
       Consumer<Edge> built,
       Supplier<Future<Void>> addressed) {
-    EdgeMetrics metrics = new EdgeMetrics();
+    EdgeMetrics metrics = ground.metrics();
     ManagementVerticle management =
         new ManagementVerticle(LOOPBACK, ground.config().managementPort(), readiness, metrics);
     return Future.all(loading, openSharedBudgets(metrics))

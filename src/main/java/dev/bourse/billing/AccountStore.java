@@ -1,5 +1,6 @@
 package dev.bourse.billing;
 
+import dev.bourse.capacity.Holds;
 import dev.bourse.core.ApiError;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
@@ -7,14 +8,16 @@ import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Rows of what organizations have, may spend and are held for. */
 final class AccountStore {
   /** The guard of a hold: another process has moved it meanwhile. */
-  static final String HOLD_GUARD = "billing hold";
+  static final String HOLD_GUARD = Holds.GUARD;
 
   /** The guard of the mark: another process has moved it meanwhile. */
   static final String POSTED_GUARD = "posted usage";
@@ -26,7 +29,7 @@ final class AccountStore {
 
   private static final String STANDING =
       "SELECT o.org_id, o.retired_at, COALESCE(a.micros, 0),"
-          + " COALESCE(b.posted_through, 0), COALESCE(p.through, 0), b.limit_micros,"
+          + " COALESCE(b.posted_through, 0), COALESCE(q.through, p.through, 0), b.limit_micros,"
           + " b.hold_stage, b.hold_reason, b.hold_since, b.hold_enforced,"
           + " (SELECT CAST(COALESCE(SUM(u.amount_micros), 0) AS BIGINT) FROM usage_line u"
           + " WHERE u.org_id = o.org_id AND u.hour >= ?),"
@@ -36,7 +39,7 @@ final class AccountStore {
           + " LEFT JOIN billing_org b ON b.org_id = o.org_id"
           + " LEFT JOIN billing_posted p ON p.name = '"
           + EVERYBODY
-          + "' WHERE ";
+          + "' LEFT JOIN billing_posted q ON q.name = 'org:' || o.org_id WHERE ";
 
   private final Database database;
 
@@ -111,8 +114,6 @@ final class AccountStore {
   }
 
   private static Standing standing(Row row) {
-    String stage = row.textOrNull(6);
-    String reason = row.textOrNull(7);
     return new Standing(
         row.text(0),
         row.integerOrNull(1) != null,
@@ -120,13 +121,7 @@ final class AccountStore {
         Math.max(row.integer(3), row.integer(4)),
         row.integer(10),
         row.integerOrNull(5),
-        stage == null
-            ? HoldState.NONE
-            : new HoldState(
-                HoldState.Stage.valueOf(stage),
-                reason == null ? null : HoldState.Reason.of(reason),
-                row.integer(8),
-                row.truth(9)),
+        holdState(row, 6),
         row.integer(11) > 0);
   }
 
@@ -159,8 +154,7 @@ final class AccountStore {
     String orgId = seen.orgId();
     HoldState before = seen.hold();
     return List.of(
-        Statement.of(
-            "INSERT INTO billing_org (org_id) VALUES (?) ON CONFLICT (org_id) DO NOTHING", orgId),
+        known(orgId),
         Statement.guarded(
             HOLD_GUARD,
             "UPDATE billing_org SET hold_stage = ?, hold_reason = ?, hold_since = ?,"
@@ -178,6 +172,41 @@ final class AccountStore {
             seen.limitMicros() == null ? NO_LIMIT : seen.limitMicros(),
             Ledger.account(orgId),
             seen.postedMicros()));
+  }
+
+  /** A row to be guarded by, of an organization of which nothing is noted yet. */
+  static Statement known(String orgId) {
+    return Statement.of(
+        "INSERT INTO billing_org (org_id) VALUES (?) ON CONFLICT (org_id) DO NOTHING", orgId);
+  }
+
+  /** What organizations are held for, as far as it is acted upon. */
+  Future<Map<String, HoldState>> listEnforced() {
+    return database
+        .read(
+            "SELECT org_id, hold_stage, hold_reason, hold_since, hold_enforced FROM billing_org"
+                + " WHERE hold_stage <> ? AND hold_enforced <> 0",
+            List.of(HoldState.Stage.NONE.name()),
+            row -> Map.entry(row.text(0), holdState(row, 1)))
+        .map(
+            rows -> {
+              Map<String, HoldState> holds = new HashMap<>();
+              rows.forEach(row -> holds.put(row.getKey(), row.getValue()));
+              return holds;
+            });
+  }
+
+  /** Of four columns from this one on. */
+  private static HoldState holdState(Row row, int first) {
+    String stage = row.textOrNull(first);
+    String reason = row.textOrNull(first + 1);
+    return stage == null
+        ? HoldState.NONE
+        : new HoldState(
+            HoldState.Stage.valueOf(stage),
+            reason == null ? null : HoldState.Reason.of(reason),
+            row.integer(first + 2),
+            row.truth(first + 3));
   }
 
   /** Fails a commit with {@link #HOLD_GUARD} unless this is an organization's hold. */
@@ -202,6 +231,82 @@ final class AccountStore {
         .map(rows -> rows.stream().findFirst());
   }
 
+  /**
+   * A mark of an organization whose usage could not be posted up to everybody's mark; it stands
+   * until its own has come as far as everybody's again.
+   *
+   * @param throughMillis up to when its usage is posted
+   */
+  record Behind(String orgId, long throughMillis) {}
+
+  private static final String BEHIND = "SELECT SUBSTR(name, 5), through FROM billing_posted WHERE ";
+
+  /** The marks of those of these organizations that have their own. */
+  Future<Map<String, Long>> listMarks(List<String> orgs) {
+    return orgs.isEmpty()
+        ? Future.succeededFuture(Map.of())
+        : database
+            .read(
+                BEHIND
+                    + "name IN ("
+                    + String.join(", ", Collections.nCopies(orgs.size(), "?"))
+                    + ")",
+                orgs.stream().map(AccountStore::markName).toList(),
+                AccountStore::behind)
+            .map(
+                rows -> {
+                  Map<String, Long> marks = new HashMap<>();
+                  rows.forEach(row -> marks.put(row.orgId(), row.throughMillis()));
+                  return marks;
+                });
+  }
+
+  /** Organizations after this one, by id, whose own mark is before everybody's. */
+  Future<List<Behind>> listBehind(String after, long throughMillis, int limit) {
+    return database.read(
+        BEHIND + "name > ? AND name <> ? AND through < ? ORDER BY name LIMIT ?",
+        List.of(markName(after), EVERYBODY, throughMillis, limit),
+        AccountStore::behind);
+  }
+
+  private static Behind behind(Row row) {
+    return new Behind(row.text(0), row.integer(1));
+  }
+
+  private static String markName(String orgId) {
+    return "org:" + orgId;
+  }
+
+  /**
+   * Gives an organization whose next hour cannot be posted a mark of its own, so that everybody's
+   * can go on. Fails with {@link #POSTED_GUARD} when everybody's has gone on meanwhile.
+   *
+   * @param throughMillis everybody's mark, which is the organization's
+   */
+  Future<Void> setAside(String orgId, long throughMillis) {
+    return database.commit(
+        List.of(
+            Statement.guarded(
+                POSTED_GUARD,
+                "UPDATE billing_posted SET through = through WHERE name = ? AND through = ?",
+                EVERYBODY,
+                throughMillis),
+            Statement.of(
+                "INSERT INTO billing_posted (name, through) VALUES (?, ?)"
+                    + " ON CONFLICT (name) DO NOTHING",
+                markName(orgId),
+                throughMillis)));
+  }
+
+  /** Moves an organization's own mark, if it has one that stands there. */
+  static Statement moveMark(String orgId, long fromMillis, long toMillis) {
+    return Statement.of(
+        "UPDATE billing_posted SET through = ? WHERE name = ? AND through = ?",
+        toMillis,
+        markName(orgId),
+        fromMillis);
+  }
+
   /** Sets the mark for the first time; fails with {@link #POSTED_GUARD} when it is set. */
   Future<Void> begin(long fromMillis) {
     return database.commit(
@@ -214,7 +319,11 @@ final class AccountStore {
                 fromMillis)));
   }
 
-  /** Moves the mark; fails with {@link #POSTED_GUARD} when somebody else has moved it first. */
+  /**
+   * Moves everybody's mark, and takes away the marks of those who have come as far: in this commit
+   * alone, so that no process which is about to move it can have left one of them out. Fails with
+   * {@link #POSTED_GUARD} when somebody else has moved it first.
+   */
   Future<Void> advance(long fromMillis, long toMillis) {
     return database.commit(
         List.of(
@@ -223,6 +332,10 @@ final class AccountStore {
                 "UPDATE billing_posted SET through = ? WHERE name = ? AND through = ?",
                 toMillis,
                 EVERYBODY,
-                fromMillis)));
+                fromMillis),
+            Statement.of(
+                "DELETE FROM billing_posted WHERE name <> ? AND through >= ?",
+                EVERYBODY,
+                toMillis)));
   }
 }

@@ -7,6 +7,7 @@ import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.Holds;
 import dev.bourse.capacity.Steering;
 import dev.bourse.capacity.Switches;
 import dev.bourse.store.Database;
@@ -22,10 +23,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Moves the holds of organizations and puts them on their clusters, those that were made since too.
- * {@link #step} looks at everybody, a page at a time; {@link #check} at one after a payment.
+ * Moves the holds of organizations and puts them on their clusters. {@link #step} looks at
+ * everybody, a page at a time; {@link #check} at one after a payment.
+ *
+ * <p>A cluster is made under the hold of its organization, in one commit; and a hold that moves is
+ * put on every cluster that is stored by then. So none is ever without it for long enough to be
+ * granted what the hold keeps from it, whichever came first.
  */
-public final class HoldService {
+public final class HoldService implements Holds {
   private static final Logger LOG = LoggerFactory.getLogger(HoldService.class);
 
   /** How often one look is begun anew because the hold or the money moved meanwhile. */
@@ -68,6 +73,33 @@ public final class HoldService {
     this.owners = owners;
     this.config = config;
     this.clock = clock;
+  }
+
+  @Override
+  public Future<Holds.Standing> readHold(String orgId) {
+    return accounts
+        .get(orgId, Month.at(clock.millis()))
+        .map(
+            standing ->
+                new Holds.Standing(
+                    standing.hold().onClusters(config.noticeMillis()),
+                    List.of(
+                        AccountStore.known(orgId), AccountStore.fence(orgId, standing.hold()))));
+  }
+
+  /**
+   * Puts the holds in force on clusters that lack them: those that a process which ended had no
+   * time for, and those a world file has added. Before the market opens.
+   */
+  public Future<Void> start() {
+    return accounts
+        .listEnforced()
+        .compose(
+            holds -> {
+              List<Future<Void>> put = new ArrayList<>();
+              holds.forEach((orgId, hold) -> put.add(putOnClusters(orgId, hold)));
+              return Future.join(put).mapEmpty();
+            });
   }
 
   /** Looks at some organizations; whether there are more in this round. */
@@ -148,7 +180,8 @@ public final class HoldService {
                 next.shown())));
     return database
         .commit(statements)
-        .compose(stored -> putOnClusters(standing.orgId(), next))
+        .compose(stored -> meetClusters(standing.orgId()))
+        .compose(met -> putOnClusters(standing.orgId(), next))
         .map(
             put ->
                 new Position(
@@ -168,6 +201,17 @@ public final class HoldService {
   /** Whether the hold, or what it was decided upon, has moved meanwhile. */
   private static boolean isMoved(Throwable e) {
     return e instanceof GuardFailed failed && failed.guard().equals(AccountStore.HOLD_GUARD);
+  }
+
+  /** Those made by another process just now, which this one has not heard of. */
+  private Future<Void> meetClusters(String orgId) {
+    return owners
+        .meet(orgId)
+        .otherwise(
+            e -> {
+              LOG.warn("not all clusters of {} are known: {}", orgId, e.toString());
+              return null;
+            });
   }
 
   /** A cluster that cannot be reached now is put right in the next round. */

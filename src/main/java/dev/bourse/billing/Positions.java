@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /** Works out what organizations have, used and are committed to. */
 final class Positions {
@@ -81,27 +82,40 @@ final class Positions {
   }
 
   private Future<List<Position>> withAccrued(List<AccountStore.Standing> standings, long now) {
-    long from =
-        standings.stream().mapToLong(AccountStore.Standing::throughMillis).min().orElse(now);
-    List<String> orgs = standings.stream().map(AccountStore.Standing::orgId).toList();
-    return usage
-        .listFacts(orgs, from, now)
+    return listFacts(standings, now)
         .map(
-            facts -> {
-              Map<String, List<UsageStore.Billed>> byOrg = new HashMap<>();
-              facts.forEach(f -> byOrg.computeIfAbsent(f.orgId(), org -> new ArrayList<>()).add(f));
-              return standings.stream()
-                  .map(
-                      standing ->
-                          new Position(
-                              standing,
-                              lines(
-                                  byOrg.getOrDefault(standing.orgId(), List.of()),
-                                  standing.throughMillis(),
-                                  now),
-                              now))
-                  .toList();
-            });
+            byOrg ->
+                standings.stream()
+                    .map(
+                        standing ->
+                            new Position(
+                                standing,
+                                lines(
+                                    byOrg.getOrDefault(standing.orgId(), List.of()),
+                                    standing.throughMillis(),
+                                    now),
+                                now))
+                    .toList());
+  }
+
+  /** Together those posted up to the same hour: who is far behind costs nobody else's reading. */
+  private Future<Map<String, List<UsageStore.Billed>>> listFacts(
+      List<AccountStore.Standing> standings, long now) {
+    Map<Long, List<String>> byMark = new TreeMap<>();
+    standings.forEach(
+        s -> byMark.computeIfAbsent(s.throughMillis(), m -> new ArrayList<>()).add(s.orgId()));
+    Map<String, List<UsageStore.Billed>> byOrg = new HashMap<>();
+    Future<Void> read = Future.succeededFuture();
+    for (Map.Entry<Long, List<String>> group : byMark.entrySet()) {
+      read =
+          read.compose(before -> usage.listFacts(group.getValue(), group.getKey(), now))
+              .onSuccess(
+                  facts ->
+                      facts.forEach(
+                          f -> byOrg.computeIfAbsent(f.orgId(), o -> new ArrayList<>()).add(f)))
+              .mapEmpty();
+    }
+    return read.map(byOrg);
   }
 
   private static List<Line> lines(List<UsageStore.Billed> billed, long from, long to) {

@@ -1,15 +1,21 @@
 package dev.bourse.billing;
 
 import dev.bourse.billing.Usage.Line;
+import dev.bourse.core.Times;
 import dev.bourse.store.Database;
 import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Puts the usage of each hour that is over into the ledger, once, hour after hour. A step of {@link
@@ -19,20 +25,36 @@ import java.util.TreeMap;
  * before it is posted; after that nothing of it can change any more. Each organization's hour is a
  * commit of its own under a key of its own: whatever a crash, a restart or another process left
  * done is found done, and never done twice.
+ *
+ * <p>Each organization stands alone. One whose hour cannot be posted gets a mark of its own and
+ * stays there while the others go on; it is tried again in each round, in order, and its usage
+ * counts as not posted yet meanwhile.
  */
 public final class UsagePosting {
+  private static final Logger LOG = LoggerFactory.getLogger(UsagePosting.class);
+
   /** Organizations of one step: some queries and as many small commits. */
   private static final int ORGS_PER_STEP = 50;
+
+  /** Hours of one organization that catches up in one step: as many small commits. */
+  private static final int HOURS_PER_STEP = 24;
+
+  /** Organizations whose failure is remembered to be logged once; more are only counted. */
+  private static final int MAX_TOLD = 100;
 
   private final Database database;
   private final AccountStore accounts;
   private final UsageStore usage;
   private final long settleMillis;
   private final Clock clock;
+  private final LongAdder failures = new LongAdder();
 
-  // Touched by one step at a time: how far the hour under way is done.
+  // Touched by one step at a time: how far the hour under way is done, how far the tries of those
+  // behind are, and whose failure was logged.
   private long hour = -1;
   private String after = "";
+  private String triedAfter = "";
+  private final Set<String> told = new HashSet<>();
 
   /**
    * @param settleMillis how long after its end an hour is posted: longer than any commit takes
@@ -43,6 +65,11 @@ public final class UsagePosting {
     this.usage = new UsageStore(database);
     this.settleMillis = settleMillis;
     this.clock = clock;
+  }
+
+  /** Tries, since the start of this process, to post an organization's hour that failed. */
+  public long failures() {
+    return failures.sum();
   }
 
   /** Posts some organizations' next hour; whether there is more to post. */
@@ -69,9 +96,8 @@ public final class UsagePosting {
   }
 
   private Future<Boolean> postIfSettled(long through) {
-    long end = through + Usage.HOUR_MILLIS;
-    if (clock.millis() < end + settleMillis) {
-      return Future.succeededFuture(false);
+    if (clock.millis() < through + Usage.HOUR_MILLIS + settleMillis) {
+      return catchUp(through);
     }
     if (hour != through) {
       hour = through;
@@ -81,10 +107,15 @@ public final class UsagePosting {
         .listBilled(after, ORGS_PER_STEP)
         .compose(
             orgs ->
-                usage
-                    .listFacts(orgs, through, end)
-                    .compose(facts -> post(facts, through))
+                accounts
+                    .listMarks(orgs)
+                    .compose(marks -> postEach(due(orgs, marks, through), marks, through))
                     .compose(posted -> goOn(orgs, through)));
+  }
+
+  /** Who is behind must post an earlier hour first, in its own time. */
+  private static List<String> due(List<String> orgs, Map<String, Long> marks, long through) {
+    return orgs.stream().filter(org -> marks.getOrDefault(org, through) == through).toList();
   }
 
   private Future<Boolean> goOn(List<String> orgs, long through) {
@@ -95,31 +126,136 @@ public final class UsagePosting {
     return Future.succeededFuture(true);
   }
 
-  private Future<Void> post(List<UsageStore.Billed> billed, long from) {
-    Map<String, List<Line>> byOrg = new TreeMap<>();
-    for (UsageStore.Billed cluster : billed) {
-      List<Line> lines = Usage.lines(cluster.facts(), from, from + Usage.HOUR_MILLIS);
-      if (!lines.isEmpty()) {
-        byOrg.computeIfAbsent(cluster.orgId(), org -> new ArrayList<>()).addAll(lines);
-      }
-    }
-    List<Future<Void>> commits = new ArrayList<>();
-    byOrg.forEach((org, lines) -> commits.add(post(org, lines, from)));
-    return Future.join(commits).mapEmpty();
+  /**
+   * Posts an hour of each, or sets it aside.
+   *
+   * @param marks of those who have their own
+   */
+  private Future<Void> postEach(List<String> orgs, Map<String, Long> marks, long from) {
+    return usage
+        .listFacts(orgs, from, from + Usage.HOUR_MILLIS)
+        .map(UsagePosting::byOrg)
+        .map(
+            facts -> {
+              Map<String, Future<List<UsageStore.Billed>>> read = new HashMap<>();
+              orgs.forEach(
+                  org -> read.put(org, Future.succeededFuture(facts.getOrDefault(org, List.of()))));
+              return read;
+            })
+        .otherwise(
+            e -> {
+              // A row of one of them that cannot be read must not hide the others'.
+              Map<String, Future<List<UsageStore.Billed>>> read = new HashMap<>();
+              orgs.forEach(org -> read.put(org, listFacts(org, from)));
+              return read;
+            })
+        .compose(
+            read -> {
+              List<Future<Void>> posted = new ArrayList<>();
+              for (String org : orgs) {
+                posted.add(
+                    read.getOrDefault(org, Future.succeededFuture(List.of()))
+                        .compose(facts -> post(org, facts, from, marks.containsKey(org)))
+                        .recover(e -> setAside(org, from, e)));
+              }
+              return Future.join(posted).mapEmpty();
+            });
   }
 
-  private Future<Void> post(String orgId, List<Line> lines, long from) {
-    long micros = lines.stream().mapToLong(Line::amountMicros).sum();
+  private Future<List<UsageStore.Billed>> listFacts(String orgId, long from) {
+    return usage.listFacts(List.of(orgId), from, from + Usage.HOUR_MILLIS);
+  }
+
+  private static Map<String, List<UsageStore.Billed>> byOrg(List<UsageStore.Billed> billed) {
+    Map<String, List<UsageStore.Billed>> byOrg = new HashMap<>();
+    billed.forEach(b -> byOrg.computeIfAbsent(b.orgId(), org -> new ArrayList<>()).add(b));
+    return byOrg;
+  }
+
+  /** When this fails too, it is the store that is at fault, and everybody waits for it. */
+  private Future<Void> setAside(String orgId, long from, Throwable failure) {
+    return accounts.setAside(orgId, from).onSuccess(aside -> failed(orgId, from, failure));
+  }
+
+  private void failed(String orgId, long from, Throwable failure) {
+    failures.increment();
+    if (told.size() < MAX_TOLD && told.add(orgId)) {
+      LOG.warn(
+          "the usage of {} is not posted from {} on, which is tried again: {}",
+          orgId,
+          Times.rfc3339(from),
+          failure.toString());
+    }
+  }
+
+  /**
+   * @param isMarked whether the organization has a mark of its own
+   */
+  private Future<Void> post(
+      String orgId, List<UsageStore.Billed> billed, long from, boolean isMarked) {
+    long end = from + Usage.HOUR_MILLIS;
+    List<Line> lines = new ArrayList<>();
+    billed.forEach(cluster -> lines.addAll(Usage.lines(cluster.facts(), from, end)));
+    Statement move = AccountStore.moveMark(orgId, from, end);
+    if (lines.isEmpty()) {
+      // Most hours of most organizations: not worth a commit each.
+      return isMarked ? database.commit(List.of(move)) : Future.succeededFuture();
+    }
+    long micros = lines.stream().mapToLong(Line::amountMicros).reduce(0, Math::addExact);
     List<Statement> statements =
         new ArrayList<>(LedgerStore.insert(Ledger.usage(orgId, from, micros, clock.millis())));
     lines.forEach(line -> statements.add(UsageStore.insert(orgId, line)));
-    statements.add(AccountStore.postedThrough(orgId, from + Usage.HOUR_MILLIS));
+    statements.add(AccountStore.postedThrough(orgId, end));
+    statements.add(move);
     return database
         .commit(statements)
         .recover(
             e ->
                 e instanceof GuardFailed failed && failed.guard().equals(LedgerStore.KEY_GUARD)
-                    ? Future.succeededFuture()
+                    ? database.commit(List.of(move))
                     : Future.failedFuture(e));
+  }
+
+  /** Tries those who are behind; whether there are more of them, or more of theirs. */
+  private Future<Boolean> catchUp(long through) {
+    return accounts
+        .listBehind(triedAfter, through, ORGS_PER_STEP)
+        .compose(
+            behind -> {
+              boolean isPage = behind.size() == ORGS_PER_STEP;
+              triedAfter = isPage ? behind.get(behind.size() - 1).orgId() : "";
+              Future<Boolean> tried = Future.succeededFuture(isPage);
+              for (AccountStore.Behind one : behind) {
+                tried =
+                    tried.compose(
+                        isMore ->
+                            catchUp(one.orgId(), one.throughMillis(), through, HOURS_PER_STEP)
+                                .map(isOwnMore -> isMore || isOwnMore));
+              }
+              return tried;
+            });
+  }
+
+  /** Posts an organization's hours up to everybody's mark; whether some are left for a step. */
+  private Future<Boolean> catchUp(String orgId, long mark, long through, int hoursLeft) {
+    if (mark >= through) {
+      if (told.remove(orgId)) {
+        LOG.info("the usage of {} is posted again", orgId);
+      }
+      return Future.succeededFuture(false);
+    }
+    if (hoursLeft == 0) {
+      return Future.succeededFuture(true);
+    }
+    return listFacts(orgId, mark)
+        .compose(facts -> post(orgId, facts, mark, true))
+        .transform(
+            posted -> {
+              if (posted.failed()) {
+                failed(orgId, mark, posted.cause());
+                return Future.succeededFuture(false);
+              }
+              return catchUp(orgId, mark + Usage.HOUR_MILLIS, through, hoursLeft - 1);
+            });
   }
 }

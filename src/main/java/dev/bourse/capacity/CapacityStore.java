@@ -105,11 +105,20 @@ public final class CapacityStore {
         .map(found -> found.stream().findFirst());
   }
 
+  /** The names of an organization's clusters, those another process has made too. */
+  Future<List<String>> listNames(String orgId) {
+    return database.read(
+        "SELECT name FROM cluster WHERE org_id = ?", List.of(orgId), row -> row.text(0));
+  }
+
   /**
    * Stores a new cluster and the row that records it. Fails on {@link #ORG_GUARD} or {@link
-   * #NAME_GUARD}.
+   * #NAME_GUARD}, or as the fences do.
+   *
+   * @param made the cluster as it begins, and what its activity tells of that
    */
-  Future<Void> create(Cluster cluster, AuditRow audit) {
+  Future<Void> create(Transition made, List<Statement> fences, AuditRow audit) {
+    Cluster cluster = made.next();
     List<Statement> statements = new ArrayList<>();
     // An organization that is being retired must not get a cluster behind the retiring's back.
     statements.add(
@@ -117,7 +126,10 @@ public final class CapacityStore {
             ORG_GUARD,
             "UPDATE org SET org_id = org_id WHERE org_id = ? AND retired_at IS NULL",
             cluster.orgId()));
+    statements.addAll(fences);
     statements.addAll(insert(cluster, audit.atMillis()));
+    made.activity()
+        .forEach(entry -> statements.add(insert(entry, cluster.name(), audit.atMillis())));
     statements.add(AuditStore.insert(audit));
     return database.commit(statements, List.of(new Change(CHANGED, cluster.name())));
   }

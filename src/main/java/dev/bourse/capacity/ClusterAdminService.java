@@ -20,16 +20,24 @@ import org.jspecify.annotations.Nullable;
 
 /** What operators do to clusters of any organization and surface. */
 public final class ClusterAdminService {
+  /** How often a making is begun anew because the organization's hold moved; it moves by days. */
+  private static final int TRIES = 5;
+
   private final CapacityStore store;
   private final Clusters clusters;
   private final ClusterOwners owners;
+  private final Holds holds;
   private final Clock clock;
 
+  /**
+   * @param holds what organizations are held for, which their new clusters are under from the start
+   */
   public ClusterAdminService(
-      Database database, Clusters clusters, ClusterOwners owners, Clock clock) {
+      Database database, Clusters clusters, ClusterOwners owners, Holds holds, Clock clock) {
     this.store = new CapacityStore(database);
     this.clusters = clusters;
     this.owners = owners;
+    this.holds = holds;
     this.clock = clock;
   }
 
@@ -45,8 +53,9 @@ public final class ClusterAdminService {
   }
 
   /**
-   * Makes a cluster that nobody has declared anything for. It can be declared for as soon as this
-   * succeeds, on other processes once they have heard of it.
+   * Makes a cluster that nobody has declared anything for, under the hold its organization is under
+   * at that moment. It can be declared for as soon as this succeeds, on other processes once they
+   * have heard of it.
    *
    * <p>Refused with {@code bad-request} for an organization or a pool that does not exist, with
    * {@code conflict} when the name is taken or the organization is retired.
@@ -80,7 +89,7 @@ public final class ClusterAdminService {
               if (live.isEmpty()) {
                 throw ApiError.badField("org", cluster.orgId(), "an organization that exists");
               }
-              return store.create(cluster, audit);
+              return create(cluster, audit, TRIES);
             })
         .recover(
             e ->
@@ -93,8 +102,32 @@ public final class ClusterAdminService {
         .map(adopted -> readCluster(cluster.name()));
   }
 
+  /** In one commit with a look at the hold, so that no market sees the cluster without it. */
+  private Future<Void> create(Cluster cluster, AuditRow audit, int triesLeft) {
+    return holds
+        .readHold(cluster.orgId())
+        .compose(
+            standing ->
+                store.create(
+                    Steering.billingHold(standing.hold()).apply(cluster, audit.atMillis()),
+                    standing.fences(),
+                    audit))
+        .recover(
+            e ->
+                e instanceof GuardFailed failed
+                        && failed.guard().equals(Holds.GUARD)
+                        && triesLeft > 1
+                    ? create(cluster, audit, triesLeft - 1)
+                    : Future.failedFuture(e));
+  }
+
   private static Throwable refusal(GuardFailed failed, Cluster cluster) {
     return switch (failed.guard()) {
+      case Holds.GUARD ->
+          ApiError.retryLater(
+              ErrorCode.OVERLOADED,
+              "the hold of organization '" + cluster.orgId() + "' keeps moving; nothing was made",
+              1_000);
       case CapacityStore.ORG_GUARD ->
           ApiError.of(ErrorCode.CONFLICT, "organization '" + cluster.orgId() + "' is retired")
               .with("reason", "retired");

@@ -102,6 +102,22 @@ public final class ClusterOwners {
     return done.future();
   }
 
+  /** Reads those of an organization's clusters that this process has not heard of yet. */
+  public Future<Void> meet(String orgId) {
+    return store
+        .listNames(orgId)
+        .compose(
+            names -> {
+              List<Future<Void>> met = new ArrayList<>();
+              for (String name : names) {
+                if (clusters.find(name).isEmpty()) {
+                  met.add(refresh(name));
+                }
+              }
+              return Future.all(met).mapEmpty();
+            });
+  }
+
   /** Reads anew every cluster that another process may have changed. */
   public Future<Void> refreshAll() {
     return store

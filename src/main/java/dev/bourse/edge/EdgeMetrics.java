@@ -3,12 +3,14 @@ package dev.bourse.edge;
 import io.prometheus.metrics.core.datapoints.CounterDataPoint;
 import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
 import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.CounterWithCallback;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 
 /**
  * What the service counts about itself. Features register collectors of their own with {@link
@@ -44,6 +46,20 @@ public final class EdgeMetrics {
   /** Where collectors are registered; {@code /metrics} shows all of them. */
   public PrometheusRegistry registry() {
     return registry;
+  }
+
+  /**
+   * Shows a number that only grows.
+   *
+   * @param name as Prometheus has it, ending in {@code _total}
+   * @param current the number as of now; called on any thread
+   */
+  public void count(String name, String help, LongSupplier current) {
+    CounterWithCallback.builder()
+        .name(name)
+        .help(help)
+        .callback(callback -> callback.call((double) current.getAsLong()))
+        .register(registry);
   }
 
   /** The series of one operation; {@code none} for requests that reach none. */

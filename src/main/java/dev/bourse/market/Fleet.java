@@ -14,7 +14,6 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
-import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -33,16 +32,8 @@ import org.slf4j.LoggerFactory;
 final class Fleet {
   private static final Logger LOG = LoggerFactory.getLogger(Fleet.class);
 
-  /** Machines in work at once: a site's operators can follow that many; the others wait in line. */
-  private static final int MAX_IN_WORK = 64;
-
   /** A swapped-away machine is not granted to the same organization again for this long. */
   static final long SWAP_EXCLUSION_MILLIS = 3_600_000;
-
-  /** Waits between tries double from the first to the last. */
-  private static final long FIRST_RETRY_MILLIS = 1_000;
-
-  private static final int MAX_RETRY_DOUBLINGS = 6;
 
   /** Reclaims that failed in a row after which an operator must look at the machine. */
   private static final int RECLAIM_FAILURES_MEANING_QUARANTINE = 3;
@@ -61,11 +52,7 @@ final class Fleet {
 
   private final Inventory nodes;
   private final Map<String, MarketStore.SwappedAway> swappedAway = new HashMap<>();
-  private final Set<String> inWork = new HashSet<>();
-  private final ArrayDeque<Supplier<Future<Void>>> waiting = new ArrayDeque<>();
-
-  /** By allocation, or by node for those that nobody holds. */
-  private final Map<String, Integer> failedTries = new HashMap<>();
+  private final Crew crew;
 
   private final Set<String> cleaning = new HashSet<>();
 
@@ -78,7 +65,6 @@ final class Fleet {
    */
   private final Map<String, Optional<String>> lost = new HashMap<>();
 
-  private int running;
   private boolean stopped;
   private Runnable unsubscribe = () -> {};
 
@@ -94,6 +80,7 @@ final class Fleet {
       Clock clock) {
     this.vertx = vertx;
     this.context = vertx.getOrCreateContext();
+    this.crew = new Crew(vertx);
     this.clusters = clusters;
     this.owners = owners;
     this.keys = keys;
@@ -190,7 +177,7 @@ final class Fleet {
   void stop() {
     stopped = true;
     unsubscribe.run();
-    waiting.clear();
+    crew.stop();
   }
 
   private void published(Cluster cluster) {
@@ -209,14 +196,19 @@ final class Fleet {
   private void inspect(Cluster cluster) {
     for (Allocation allocation : cluster.allocations()) {
       if (allocation.state() == Allocation.State.PROVISIONING) {
-        take(cluster.name(), allocation.allocationId(), () -> provision(cluster, allocation));
+        take(cluster.name(), allocation, () -> provision(cluster, allocation));
       } else if (allocation.state() == Allocation.State.RECLAIMING) {
         noteSwap(cluster, allocation);
-        take(cluster.name(), allocation.allocationId(), () -> reclaim(cluster, allocation));
+        take(cluster.name(), allocation, () -> reclaim(cluster, allocation));
       } else if (lost.containsKey(allocation.allocationId())) {
-        take(cluster.name(), allocation.allocationId(), () -> restore(allocation));
+        take(cluster.name(), allocation, () -> restore(allocation));
       }
     }
+  }
+
+  /** Takes an allocation into work unless it is; afterwards looks at its cluster again. */
+  private void take(String cluster, Allocation allocation, Supplier<Future<Void>> work) {
+    crew.take(allocation.allocationId(), cluster, work, () -> inspect(cluster));
   }
 
   private void noteSwap(Cluster cluster, Allocation allocation) {
@@ -225,55 +217,6 @@ final class Fleet {
       swappedAway.put(
           allocation.nodeId(),
           new MarketStore.SwappedAway(allocation.nodeId(), cluster.orgId(), reclaim.atMillis()));
-    }
-  }
-
-  /** Takes an allocation into work unless it is; afterwards looks at its cluster again. */
-  private void take(String cluster, String allocationId, Supplier<Future<Void>> work) {
-    if (stopped || !inWork.add(allocationId)) {
-      return;
-    }
-    waiting.add(
-        () ->
-            Future.succeededFuture()
-                .compose(go -> work.get())
-                .onComplete(
-                    done -> {
-                      if (done.failed() && !stopped) {
-                        LOG.warn("{} of {}: {}", allocationId, cluster, done.cause().toString());
-                      }
-                      again(cluster, allocationId, done.failed());
-                    }));
-    startWaiting();
-  }
-
-  private void startWaiting() {
-    while (!stopped && running < MAX_IN_WORK && !waiting.isEmpty()) {
-      running++;
-      waiting
-          .remove()
-          .get()
-          .onComplete(
-              done -> {
-                running--;
-                startWaiting();
-              });
-    }
-  }
-
-  private void again(String cluster, String allocationId, boolean afterFailure) {
-    int tries = afterFailure ? failedTries.merge(allocationId, 1, Integer::sum) : 0;
-    Runnable look =
-        () -> {
-          inWork.remove(allocationId);
-          inspect(cluster);
-        };
-    if (!afterFailure) {
-      failedTries.remove(allocationId);
-      look.run();
-    } else if (!stopped) {
-      vertx.setTimer(
-          FIRST_RETRY_MILLIS << Math.min(tries - 1, MAX_RETRY_DOUBLINGS), timer -> look.run());
     }
   }
 
@@ -382,7 +325,7 @@ final class Fleet {
 
   /** A tenant may still be on a machine that cannot be cleaned: it never goes back by itself. */
   private Future<Void> afterFailedReclaim(String work, String nodeId) {
-    int failures = failedTries.getOrDefault(work, 0) + 1;
+    int failures = crew.failedTries(work) + 1;
     Node node = nodes.get(nodeId);
     return stopped
             || node == null
@@ -427,16 +370,15 @@ final class Fleet {
         .clear(machine(nodeId), mark)
         .onSuccess(
             clean -> {
-              failedTries.remove(nodeId);
+              crew.succeeded(nodeId);
               cleaning.remove(nodeId);
             })
         .recover(e -> afterFailedReclaim(nodeId, nodeId).compose(noted -> Future.failedFuture(e)))
         .onFailure(
             e -> {
               LOG.warn("orphaned node {} could not be cleaned: {}", nodeId, e.toString());
-              failedTries.merge(nodeId, 1, Integer::sum);
-              vertx.setTimer(
-                  FIRST_RETRY_MILLIS << MAX_RETRY_DOUBLINGS, timer -> clean(nodeId, mark));
+              crew.failed(nodeId);
+              vertx.setTimer(Crew.LAST_RETRY_MILLIS, timer -> clean(nodeId, mark));
             });
   }
 

@@ -23,7 +23,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,13 +31,10 @@ import org.slf4j.LoggerFactory;
 public final class MarketService {
   private static final Logger LOG = LoggerFactory.getLogger(MarketService.class);
 
-  /** Each may clear a whole pool, for tens of milliseconds of a core in the largest ones. */
-  private static final int MAX_FORECASTS = 16;
-
   /** How far back past prices reach unless a reader says. */
   public static final double DEFAULT_HISTORY_HOURS = 24;
 
-  private final AtomicInteger forecasting = new AtomicInteger();
+  private final PreviewShares previews = new PreviewShares();
   private final Vertx vertx;
   private final Clusters clusters;
   private final Map<String, NodeProvider> providers;
@@ -162,18 +158,11 @@ public final class MarketService {
 
   /**
    * What the next tick would bring a cluster, were it as given. Refused with {@code overloaded}
-   * when {@value #MAX_FORECASTS} are being made.
+   * when as many are being made for all, or for its organization, as are made at once.
    */
   public Future<Forecast> forecast(Cluster changed) {
-    if (forecasting.incrementAndGet() > MAX_FORECASTS) {
-      forecasting.decrementAndGet();
-      return Future.failedFuture(
-          ApiError.retryLater(
-              ErrorCode.OVERLOADED, MAX_FORECASTS + " previews are being made already", 1_000));
-    }
-    return opened(changed.pool())
-        .compose(market -> market.forecast(changed))
-        .onComplete(done -> forecasting.decrementAndGet());
+    return previews.within(
+        changed.orgId(), () -> opened(changed.pool()).compose(market -> market.forecast(changed)));
   }
 
   private synchronized Future<MarketVerticle> opened(String pool) {

@@ -223,12 +223,13 @@ public final class MarketStore {
   /** A node an organization swapped away, and when. */
   record SwappedAway(String nodeId, String orgId, long atMillis) {}
 
+  /** The latest last. */
   Future<List<SwappedAway>> listSwappedAway(String pool, long sinceMillis) {
     return database.read(
         "SELECT a.node_id, c.org_id, MAX(a.reclaim_at) FROM allocation a"
             + " JOIN cluster c ON c.name = a.cluster"
             + " WHERE c.pool = ? AND a.reclaim_reason = ? AND a.reclaim_at > ?"
-            + " GROUP BY a.node_id, c.org_id",
+            + " GROUP BY a.node_id, c.org_id ORDER BY 3",
         List.of(pool, Allocation.Reason.SWAP.name(), sinceMillis),
         row -> new SwappedAway(row.text(0), row.text(1), row.integer(2)));
   }

@@ -1,28 +1,18 @@
 package dev.bourse.market;
 
-import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterOwners;
-import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Forecast;
-import dev.bourse.capacity.Quote;
-import dev.bourse.capacity.SshKey;
 import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SshKeyStore;
-import dev.bourse.core.Ids;
 import dev.bourse.nodes.NodeProvider;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import java.time.Clock;
-import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.Iterator;
-import java.util.List;
-import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -36,9 +26,6 @@ import org.slf4j.LoggerFactory;
  */
 final class MarketVerticle extends VerticleBase {
   private static final Logger LOG = LoggerFactory.getLogger(MarketVerticle.class);
-
-  /** Clusters told of a tick's decisions at once; their commits share fsyncs. */
-  private static final int ORDERS_IN_FLIGHT = 256;
 
   /** A lease is renewed, or asked for again, this many times within its length. */
   private static final int RENEWALS_PER_LEASE = 3;
@@ -59,9 +46,9 @@ final class MarketVerticle extends VerticleBase {
   private final String pool;
   private final NodeProvider provider;
   private final Setting setting;
+  private @Nullable Outlook outlook;
   private MarketStore.@Nullable Lease lease;
   private @Nullable Fleet fleet;
-  private MarketStore.@Nullable PricePoint lastPrice;
   private boolean stopped;
   private long nextLookMillis;
 
@@ -76,6 +63,7 @@ final class MarketVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
+    outlook = new Outlook(vertx, pool, setting);
     seek();
     return Future.succeededFuture();
   }
@@ -113,30 +101,19 @@ final class MarketVerticle extends VerticleBase {
             });
   }
 
-  /**
-   * Publishes prices while another process holds the lease: the auction is a pure function of what
-   * is stored, so whoever computes it comes to the same result.
-   */
+  private Outlook outlook() {
+    return Objects.requireNonNull(outlook, "not started");
+  }
+
+  /** Publishes prices, as often as a tick would, while another process holds the lease. */
   private void observe() {
     long now = now();
     if (now < nextLookMillis) {
       return;
     }
     nextLookMillis = now + setting.config.tickMillis();
-    allowance(now)
-        .compose(
-            allowance ->
-                setting
-                    .store
-                    .listNodes(pool)
-                    .compose(
-                        nodes ->
-                            vertx.executeBlocking(
-                                () ->
-                                    tick(allowance, now)
-                                        .decide(new Tick.Nodes(nodes, Set.of(), Map.of())),
-                                false)))
-        .onSuccess(outcome -> publish(outcome, now))
+    outlook()
+        .observe(now)
         .onFailure(e -> LOG.warn("pool {}: no look at the market: {}", pool, e.toString()));
   }
 
@@ -151,60 +128,12 @@ final class MarketVerticle extends VerticleBase {
 
   private Future<Forecast> forecastHere(Cluster changed) {
     long now = now();
-    long tickAt =
-        Math.max(now, setting.clusters.findQuote(pool).map(Quote::nextTickAtMillis).orElse(now));
-    Fleet machines = fleet;
-    Future<Tick.Nodes> nodes =
-        machines == null
-            // Another process has the lease, and knows more of what its machines are at.
-            ? setting
-                .store
-                .listNodes(pool)
-                .map(stored -> new Tick.Nodes(stored, Set.of(), Map.of()))
-            : Future.succeededFuture(machines.snapshot(now));
-    return Future.all(nodes, allowance(Optional.of(changed), tickAt))
-        .compose(
-            read -> {
-              Tick.Nodes known = read.resultAt(0);
-              Tick tick = tick(read.<Allowance>resultAt(1), tickAt).with(changed);
-              return vertx.executeBlocking(() -> tick.forecast(changed, tick.decide(known)), false);
-            });
+    return outlook().forecast(changed, Optional.ofNullable(fleet).map(f -> f.snapshot(now)), now);
   }
 
   /** Has the nodes read anew before the next tick. */
   void nodesChanged() {
     nodesChanged.set(true);
-  }
-
-  /** By the terms as they are now: an operator may have changed them since the last tick. */
-  private Tick tick(Allowance allowance, long nowMillis) {
-    return new Tick(
-        setting.clusters.findPool(pool).orElseThrow(),
-        setting.clusters.ofPool(pool),
-        setting.config.swapFreshnessMillis(),
-        allowance,
-        nowMillis);
-  }
-
-  private Future<Allowance> allowance(long nowMillis) {
-    return allowance(Optional.empty(), nowMillis);
-  }
-
-  /**
-   * What the pool's buyers may still commit to.
-   *
-   * @param instead a cluster as it would be instead of as it stands
-   */
-  private Future<Allowance> allowance(Optional<Cluster> instead, long nowMillis) {
-    int gpusPerNode = setting.clusters.findPool(pool).orElseThrow().gpusPerNode();
-    Set<String> buyers = new HashSet<>();
-    for (ClusterView view : setting.clusters.ofPool(pool)) {
-      if (Allowance.buys(view.cluster(), gpusPerNode)) {
-        buyers.add(view.cluster().orgId());
-      }
-    }
-    instead.ifPresent(changed -> buyers.add(changed.orgId()));
-    return setting.spending.readAllowance(buyers, instead, nowMillis);
   }
 
   private void hold(MarketStore.Lease won) {
@@ -227,14 +156,11 @@ final class MarketVerticle extends VerticleBase {
     if (setting.store.leasesExpire()) {
       later(() -> renew(won), retryMillis());
     }
+    Settlement settlement = new Settlement(setting, outlook(), won, machines);
     machines
         .start()
-        .compose(started -> setting.store.findLastPrice(pool))
-        .onSuccess(
-            price -> {
-              lastPrice = price.orElse(null);
-              tick(won, machines);
-            })
+        .compose(started -> settlement.start())
+        .onSuccess(started -> tick(won, machines, settlement))
         .onFailure(e -> lose(won, "start", e));
   }
 
@@ -264,20 +190,15 @@ final class MarketVerticle extends VerticleBase {
     lease = null;
   }
 
-  private void tick(MarketStore.Lease held, Fleet machines) {
+  private void tick(MarketStore.Lease held, Fleet machines, Settlement settlement) {
     if (stopped || !held.equals(lease)) {
       return;
     }
     long now = now();
     followNodes(machines)
-        .compose(read -> allowance(now))
-        .compose(
-            allowance -> {
-              Tick.Nodes nodes = machines.snapshot(now);
-              Tick tick = tick(allowance, now);
-              return vertx.executeBlocking(() -> tick.decide(nodes), false);
-            })
-        .compose(outcome -> carryOut(outcome, held, machines, now))
+        .compose(read -> outlook().allowance(now))
+        .compose(allowance -> outlook().decide(allowance, machines.snapshot(now), now))
+        .compose(outcome -> settlement.carryOut(outcome, now))
         .onComplete(
             done -> {
               if (done.failed() && MarketStore.isLost(done.cause())) {
@@ -289,7 +210,7 @@ final class MarketVerticle extends VerticleBase {
                 // A clock set back must not make the next tick late.
                 long tickMillis = setting.config.tickMillis();
                 later(
-                    () -> tick(held, machines),
+                    () -> tick(held, machines, settlement),
                     Math.min(tickMillis, Math.max(1, now + tickMillis - now())));
               }
             });
@@ -305,100 +226,6 @@ final class MarketVerticle extends VerticleBase {
         .onSuccess(all -> nodesChanged.compareAndSet(false, !all))
         .onFailure(e -> nodesChanged.set(true))
         .mapEmpty();
-  }
-
-  private Future<Void> carryOut(
-      Tick.Outcome outcome, MarketStore.Lease held, Fleet machines, long tickMillis) {
-    List<Future<Void>> lanes = new ArrayList<>();
-    Iterator<Map.Entry<String, Tick.Decided>> orders = outcome.decided().entrySet().iterator();
-    for (int lane = 0; lane < ORDERS_IN_FLIGHT && orders.hasNext(); lane++) {
-      lanes.add(orderNext(orders, held, machines));
-    }
-    lanes.add(
-        storePrice(outcome.clearing(), held, tickMillis)
-            .onSuccess(stored -> publish(outcome, tickMillis)));
-    return Future.join(lanes).mapEmpty();
-  }
-
-  /** One lane of orders: the next cluster is told when this one has answered. */
-  private Future<Void> orderNext(
-      Iterator<Map.Entry<String, Tick.Decided>> orders, MarketStore.Lease held, Fleet machines) {
-    if (!orders.hasNext()) {
-      return Future.succeededFuture();
-    }
-    Map.Entry<String, Tick.Decided> next = orders.next();
-    return order(next.getKey(), next.getValue(), held, machines)
-        .compose(done -> orderNext(orders, held, machines));
-  }
-
-  private Future<Void> order(
-      String name, Tick.Decided decided, MarketStore.Lease held, Fleet machines) {
-    return setting
-        .owners
-        .submit(
-            name,
-            (cluster, now) -> Allotment.settle(cluster, orders(cluster, decided, machines), now),
-            List.of(held.fence()))
-        .<Void>mapEmpty()
-        .recover(
-            e -> {
-              if (MarketStore.isLost(e)) {
-                return Future.failedFuture(e);
-              }
-              LOG.warn("pool {}: cluster {} keeps its state: {}", pool, name, e.toString());
-              return Future.succeededFuture();
-            });
-  }
-
-  private Allotment.Orders orders(Cluster cluster, Tick.Decided decided, Fleet machines) {
-    List<String> keyIds = setting.keys.keysFor(cluster).stream().map(SshKey::keyId).toList();
-    List<Allotment.Orders.Grant> grants = new ArrayList<>();
-    for (Clearing.Grant grant : decided.grants()) {
-      grants.add(
-          new Allotment.Orders.Grant(
-              Ids.next("alc", setting.random),
-              grant.nodeId(),
-              machines.publicIp(grant.nodeId()),
-              grant.replaces(),
-              keyIds));
-    }
-    return new Allotment.Orders(
-        decided.seenRevision(),
-        grants,
-        decided.reclaims(),
-        decided.verdict(),
-        setting.config.swapFreshnessMillis());
-  }
-
-  private Future<Void> storePrice(Clearing clearing, MarketStore.Lease held, long tickMillis) {
-    MarketStore.PricePoint last = lastPrice;
-    if (last != null && Tick.samePrices(last, clearing)) {
-      return Future.succeededFuture();
-    }
-    MarketStore.PricePoint point =
-        last == null
-            ? new MarketStore.PricePoint(
-                tickMillis, clearing.clearingCents(), clearing.admissionCents(), 0, 0)
-            : last.next(
-                Math.max(tickMillis, last.atMillis() + 1),
-                clearing.clearingCents(),
-                clearing.admissionCents());
-    return setting.store.insert(point, held).onSuccess(stored -> lastPrice = point);
-  }
-
-  private void publish(Tick.Outcome outcome, long tickMillis) {
-    Clearing clearing = outcome.clearing();
-    setting.clusters.put(
-        pool,
-        new Quote(
-            clearing.clearingCents(),
-            clearing.admissionCents(),
-            outcome.supply().seats(),
-            Math.max(0, outcome.supply().free().size() - clearing.grants().size()),
-            tickMillis,
-            tickMillis + setting.config.tickMillis(),
-            outcome.demand(),
-            outcome.rivalry()));
   }
 
   private void later(Runnable what, long delayMillis) {

@@ -217,22 +217,55 @@ class BillingHoldApiTest {
     desk.swap(desk.active().get(0)).ok();
   }
 
-  @Test
-  void aHoldIsOnClustersMadeLaterToo() {
-    Stage stage = noticing.stage();
-    held(stage, "hold", "notice");
+  /** The answer to the making of a cluster of blue's, and nothing after it. */
+  private static JsonObject made(Stage stage, String name, String kind) {
     HttpAnswer made =
-        noticing
+        stage
+            .bourse()
             .operator()
             .post(
                 "/api/operator/clusters",
                 new JsonObject()
-                    .put("name", stage.blue() + "-later")
+                    .put("name", name)
                     .put("org", stage.blue())
-                    .put("pool", stage.name()));
+                    .put("pool", stage.name())
+                    .put("kind", kind));
     assertEquals(201, made.status(), () -> String.valueOf(made.body()));
+    return made.json();
+  }
+
+  @Test
+  void aClusterMadeUnderAHoldIsUnderItFromTheStartAndGrantedNothing() {
+    Stage stage = noticing.stage();
+    held(stage, "hold", "notice");
     Desk later = new Desk(stage.blue("orgwide"), stage.blue(), stage.blue() + "-later");
-    until("it is held", () -> is(later, "hold", "notice", "balance"));
+    JsonObject first = made(stage, later.cluster(), "vm");
+    assertEquals("notice", first.getJsonObject("billing_hold").getString("stage"));
+    assertTrue(is(later, "hold", "notice", "balance"));
+    assertTrue(
+        later.activity().stream()
+            .anyMatch(e -> "billing hold notice because of balance".equals(e.getString("note"))));
+
+    String k8s = stage.blue() + "-pods";
+    made(stage, k8s, "k8s");
+    later.declare(1, 2);
+    stage
+        .blue("orgwide")
+        .put(
+            "/api/k8s/bid",
+            new JsonObject()
+                .put("cluster", k8s)
+                .put("limit_price_per_gpu_hour", 2)
+                .put("max_gpus", Desk.NODE)
+                .put("expected_version", 0))
+        .ok();
+    untilTicked(stage);
+    assertEquals(List.of(), later.allocations());
+    assertEquals(
+        0,
+        stage.blue("orgwide").get("/api/k8s/metrics?cluster=" + k8s).ok().getInteger("nodes_held"));
+    pay(stage);
+    later.untilHeld(1);
   }
 
   @Test

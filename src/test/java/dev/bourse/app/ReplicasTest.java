@@ -1,11 +1,14 @@
 package dev.bourse.app;
 
+import static dev.bourse.app.RunningBourse.await;
 import static dev.bourse.app.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.store.Change;
 import dev.bourse.store.PostgresOfClass;
+import dev.bourse.store.Statement;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -87,6 +90,35 @@ class ReplicasTest {
   private EventReader follow(RunningBourse service, @Nullable Long lastEventId) {
     return new EventReader(
         service.service().baseUrl(), first.secret("acme", "bound"), "acme-train", lastEventId);
+  }
+
+  @Test
+  void aPreviewThroughEitherGrantsNobodyTheMachineItSwappedAway() {
+    Desk desk = desk(first);
+    desk.addKey();
+    desk.declare(1, 2.0);
+    String old = desk.untilHeld(1).get(0);
+    desk.swap(old).ok();
+    until("it has another", () -> desk.allocations().size() == 1 && !desk.active().contains(old));
+    // No machine is free but that one; each process is told of it by the other.
+    for (RunningBourse service : List.of(first, second)) {
+      await(
+          service
+              .service()
+              .database()
+              .commit(
+                  List.of(Statement.of("UPDATE node SET cordoned = 1 WHERE public_ip <> ?", old)),
+                  List.of(new Change("nodes", "demo-h100"))));
+    }
+    for (RunningBourse service : List.of(first, second)) {
+      until("it wins the seat and waits for the machine", () -> winsAndWaits(desk(service)));
+    }
+  }
+
+  private static boolean winsAndWaits(Desk desk) {
+    JsonObject preview = desk.caller().post("/api/vm/capacity/preview", desk.order(2, 2.0)).ok();
+    return Integer.valueOf(1).equals(preview.getInteger("nodes_won"))
+        && Integer.valueOf(0).equals(preview.getInteger("nodes_granted"));
   }
 
   @Test

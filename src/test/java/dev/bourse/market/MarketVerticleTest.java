@@ -7,38 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.ExchangeFixture;
-import dev.bourse.capacity.HistoryStore;
 import dev.bourse.capacity.Sample;
-import dev.bourse.nodes.Machine;
 import dev.bourse.store.Statement;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A pool's market and its machines, on a real store and with machines that misbehave. */
-@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
-class MarketVerticleTest extends ExchangeFixture {
-  private static final long TICK_MILLIS = 10;
+class MarketVerticleTest extends MarketFixture {
   private static final long MINUTE = 60_000;
-
-  private final FakeNodes nodes = new FakeNodes();
-  private MarketService market;
-
-  @BeforeEach
-  void prepareMarket() {
-    market = newMarket();
-  }
-
-  @AfterEach
-  void noCallWasOutOfPlace() throws Exception {
-    await(market.stop());
-    await(nodes.close());
-    assertEquals(List.of(), nodes.faults());
-  }
 
   @Test
   void aDeclaredSlotIsGrantedPreparedWithTheClustersKeysAndActive() throws Exception {
@@ -327,65 +304,6 @@ class MarketVerticleTest extends ExchangeFixture {
     assertTrue(integers("SELECT clearing_cents FROM price_point").contains(100L));
   }
 
-  @Test
-  void aMachineAddedWithTheMarkOfAnotherLifeIsCleanedBeforeItIsGranted() throws Exception {
-    onlyNode();
-    nodes.marks.put("x", "another");
-    adopt(Sample.empty());
-    await(market.start());
-    declare(8);
-    ticks(2);
-    await(
-        database.commit(
-            List.of(
-                MarketStore.insert(
-                    "h100", new Machine("x", "198.51.100.9", 22, null), clock.millis()))));
-    market.nodesChanged("h100");
-
-    eventually("granted", () -> addresses(Allocation.State.ACTIVE).equals(List.of("198.51.100.9")));
-    assertEquals(1, nodes.count("reclaim x"));
-    assertEquals(1, nodes.count("provision x"));
-  }
-
-  @Test
-  void everyPoolsNodesAreReadAnewWhenAChangeMayHaveBeenMissed() throws Exception {
-    onlyNode();
-    adopt(Sample.empty());
-    await(market.start());
-    declare(8);
-    ticks(2);
-    await(database.commit(List.of(Statement.of("UPDATE node SET cordoned = 0"))));
-    market.nodesChanged();
-
-    eventually("granted", () -> addresses(Allocation.State.ACTIVE).size() == 1);
-  }
-
-  private MarketService newMarket() {
-    return new MarketService(
-        vertx,
-        clusters,
-        owners,
-        keys,
-        keyStore,
-        new MarketStore(database),
-        new HistoryStore(database),
-        Map.of("simulated", nodes),
-        Spending.UNLIMITED,
-        new MarketConfig(TICK_MILLIS, Sample.PROTECTION, 300, Sample.FRESHNESS),
-        clock,
-        new Random(7));
-  }
-
-  private void onlyNode(String... usable) throws Exception {
-    await(
-        database.commit(
-            List.of(
-                Statement.of(
-                    "UPDATE node SET cordoned = 1 WHERE node_id NOT IN ('"
-                        + String.join("', '", usable)
-                        + "')"))));
-  }
-
   private void answer() {
     synchronized (nodes) {
       nodes.hangs = false;
@@ -410,14 +328,6 @@ class MarketVerticleTest extends ExchangeFixture {
       return integers("SELECT epoch FROM lease").contains(epoch);
     } catch (Exception e) {
       throw new AssertionError(e);
-    }
-  }
-
-  /** Lets at least so many ticks pass; a quote is made anew by each. */
-  private void ticks(int count) throws InterruptedException {
-    for (int i = 0; i < count; i++) {
-      Object last = clusters.findQuote("h100").orElse(null);
-      eventually("tick", () -> clusters.findQuote("h100").orElse(null) != last);
     }
   }
 }

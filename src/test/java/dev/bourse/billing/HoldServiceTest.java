@@ -1,0 +1,119 @@
+package dev.bourse.billing;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.capacity.CapacityStore;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterAdminService;
+import dev.bourse.capacity.ExchangeFixture;
+import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.Holds;
+import dev.bourse.capacity.Sample;
+import dev.bourse.capacity.Switches;
+import io.vertx.core.Future;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A hold is on every cluster before anything can be granted to it, whichever came first. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+class HoldServiceTest extends ExchangeFixture {
+  /** No grace, and a notice that lasts. */
+  private static final BillingConfig CONFIG = new BillingConfig(0, 3_600_000, 60_000, 1);
+
+  private HoldService holds;
+
+  @BeforeEach
+  void startHolds() throws Exception {
+    clusters.put(new Switches(true, true, true));
+    holds = new HoldService(database, clusters, owners, CONFIG, Sample.PROTECTION, clock);
+    adopt(Sample.empty());
+  }
+
+  /** A limit of nothing is reached at once: grace at the first look, notice at the second. */
+  private void reachNotice() throws Exception {
+    await(database.commit(List.of(AccountStore.limit("acme", 0L))));
+    await(holds.check("acme"));
+    await(holds.check("acme"));
+  }
+
+  private static Cluster named(String name) {
+    return Cluster.created(name, "acme", "h100", Cluster.Kind.K8S, Cluster.Posture.MARKET);
+  }
+
+  private Hold.Stage stage(String cluster) {
+    return Objects.requireNonNull(
+            clusters.find(cluster).orElseThrow().cluster().hold(), "no hold on " + cluster)
+        .stage();
+  }
+
+  private List<Long> heldRows() throws Exception {
+    return integers("SELECT COUNT(*) FROM cluster WHERE hold_stage = 'NOTICE'");
+  }
+
+  private ClusterAdminService admin(Holds asked) {
+    return new ClusterAdminService(database, clusters, owners, asked, clock);
+  }
+
+  @Test
+  void aHoldThatMovesIsPutOnAClusterThatAnotherProcessMadeJustNow() throws Exception {
+    await(database.commit(CapacityStore.insert(named("c2"), clock.millis())));
+    assertTrue(clusters.find("c2").isEmpty());
+
+    reachNotice();
+    assertEquals(Hold.Stage.NOTICE, stage("c1"));
+    assertEquals(Hold.Stage.NOTICE, stage("c2"));
+    assertEquals(List.of(2L), heldRows());
+  }
+
+  @Test
+  void aClusterIsStoredWithTheHoldItsOrganizationIsUnder() throws Exception {
+    reachNotice();
+    Cluster made = await(admin(holds).createCluster("operator:x", named("c2"))).cluster();
+
+    assertEquals(Hold.Stage.NOTICE, Objects.requireNonNull(made.hold()).stage());
+    assertEquals("spend-limit", Objects.requireNonNull(made.hold()).reason());
+    assertEquals(List.of(2L), heldRows());
+  }
+
+  @Test
+  void aClusterOfAnOrganizationThatLacksNothingIsUnderNoHold() throws Exception {
+    Cluster made = await(admin(holds).createCluster("operator:x", named("c2"))).cluster();
+    assertNull(made.hold());
+  }
+
+  @Test
+  void aHoldThatMovesWhileAClusterIsMadeIsOnItTheSame() throws Exception {
+    await(database.commit(List.of(AccountStore.limit("acme", 0L))));
+    await(holds.check("acme"));
+    AtomicInteger looks = new AtomicInteger();
+    Holds overtaken =
+        orgId ->
+            holds
+                .readHold(orgId)
+                .compose(
+                    read ->
+                        looks.incrementAndGet() == 1
+                            ? holds.check(orgId).map(read)
+                            : Future.succeededFuture(read));
+    Cluster made = await(admin(overtaken).createCluster("operator:x", named("c2"))).cluster();
+
+    assertEquals(2, looks.get(), "what was read first was not so any more");
+    assertEquals(Hold.Stage.NOTICE, Objects.requireNonNull(made.hold()).stage());
+  }
+
+  @Test
+  void aHoldInForceIsOnEveryClusterBeforeTheMarketOpens() throws Exception {
+    reachNotice();
+    adopt(named("c2"));
+    assertNull(clusters.find("c2").orElseThrow().cluster().hold());
+
+    await(holds.start());
+    assertEquals(Hold.Stage.NOTICE, stage("c2"));
+    assertEquals(List.of(2L), heldRows());
+  }
+}

@@ -1,0 +1,69 @@
+package dev.bourse.market;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.capacity.ExchangeFixture;
+import dev.bourse.capacity.HistoryStore;
+import dev.bourse.capacity.Sample;
+import dev.bourse.store.Statement;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** A market of pool h100 on a real store, with machines that misbehave; not yet opened. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+abstract class MarketFixture extends ExchangeFixture {
+  private static final long TICK_MILLIS = 10;
+
+  protected final FakeNodes nodes = new FakeNodes();
+  protected MarketService market;
+
+  @BeforeEach
+  void prepareMarket() {
+    market = newMarket();
+  }
+
+  @AfterEach
+  void noCallWasOutOfPlace() throws Exception {
+    await(market.stop());
+    await(nodes.close());
+    assertEquals(List.of(), nodes.faults());
+  }
+
+  protected final MarketService newMarket() {
+    return new MarketService(
+        vertx,
+        clusters,
+        owners,
+        keys,
+        keyStore,
+        new MarketStore(database),
+        new HistoryStore(database),
+        Map.of("simulated", nodes),
+        Spending.UNLIMITED,
+        new MarketConfig(TICK_MILLIS, Sample.PROTECTION, 300, Sample.FRESHNESS),
+        clock,
+        new Random(7));
+  }
+
+  /** Keeps all other nodes out of the market. */
+  protected final void onlyNode(String... usable) throws Exception {
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "UPDATE node SET cordoned = 1 WHERE node_id NOT IN ('"
+                        + String.join("', '", usable)
+                        + "')"))));
+  }
+
+  /** Lets at least so many ticks pass; a quote is made anew by each. */
+  protected final void ticks(int count) throws InterruptedException {
+    for (int i = 0; i < count; i++) {
+      Object last = clusters.findQuote("h100").orElse(null);
+      eventually("tick", () -> clusters.findQuote("h100").orElse(null) != last);
+    }
+  }
+}
