@@ -109,7 +109,7 @@ final class AuthorizeRoutes {
       return Future.succeededFuture(back(to, address(to, asked, refusal(e))));
     }
     return grants
-        .consent(session.orgId(), session.username(), request)
+        .consent(session, request)
         .map(code -> back(to, address(to, asked, List.of("code", code))));
   }
 

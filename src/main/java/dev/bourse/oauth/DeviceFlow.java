@@ -1,6 +1,7 @@
 package dev.bourse.oauth;
 
 import dev.bourse.access.Scope;
+import dev.bourse.signin.Session;
 import dev.bourse.store.Database;
 import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Row;
@@ -37,6 +38,9 @@ final class DeviceFlow {
   private static final String PENDING = "pending";
   private static final String ALLOWED = "allowed";
   private static final String DENIED = "denied";
+
+  /** The guard of whoever answers too late. */
+  private static final String WAITING = "waiting";
 
   private final Database database;
   private final Grants grants;
@@ -134,12 +138,11 @@ final class DeviceFlow {
   }
 
   /** A member decides about a program; false when it waits no longer. */
-  Future<Boolean> decide(String orgId, String username, Waiting waiting, boolean allowed) {
+  Future<Boolean> decide(Session session, Waiting waiting, boolean allowed) {
     List<Statement> statements = new ArrayList<>();
     @Nullable String grantId = null;
     if (allowed) {
-      Grant made =
-          grants.grant(orgId, username, waiting.client(), waiting.scopes(), waiting.resource());
+      Grant made = grants.grant(session, waiting.client(), waiting.scopes(), waiting.resource());
       // The program has to fetch its tokens before the code expires.
       Grant grant =
           new Grant(
@@ -155,12 +158,12 @@ final class DeviceFlow {
               made.createdAtMillis() + LIFE_MILLIS,
               made.expiresAtMillis(),
               null);
-      statements.addAll(Grants.consented(grant));
+      statements.addAll(Grants.consented(grant, session));
       grantId = grant.grantId();
     }
     statements.add(
         Statement.guarded(
-            "waiting",
+            WAITING,
             "UPDATE oauth_device SET state = ?, grant_id = ?"
                 + " WHERE user_code = ? AND state = ? AND expires_at > ?",
             allowed ? ALLOWED : DENIED,
@@ -173,9 +176,9 @@ final class DeviceFlow {
         .map(true)
         .recover(
             fault ->
-                fault instanceof GuardFailed
+                fault instanceof GuardFailed failed && failed.guard().equals(WAITING)
                     ? Future.succeededFuture(false)
-                    : Future.failedFuture(fault));
+                    : Grants.sessionEnded(fault));
   }
 
   /** A program asks whether it may; fails with {@link OAuthError} until it may. */

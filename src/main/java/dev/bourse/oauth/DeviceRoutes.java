@@ -92,7 +92,7 @@ final class DeviceRoutes {
     }
     boolean allowed = decision.equals("allow");
     return devices
-        .decide(session.orgId(), session.username(), waiting, allowed)
+        .decide(session, waiting, allowed)
         .map(
             decided ->
                 decided

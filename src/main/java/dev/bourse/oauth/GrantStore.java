@@ -1,5 +1,6 @@
 package dev.bourse.oauth;
 
+import dev.bourse.signin.Session;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
@@ -17,6 +18,9 @@ final class GrantStore {
   /** The guard of whoever comes second. */
   static final String USED = "used";
 
+  /** The guard of a consent whose session has ended. */
+  static final String SESSION = "session";
+
   private final Database database;
 
   GrantStore(Database database) {
@@ -29,6 +33,21 @@ final class GrantStore {
 
   /** A refresh token and the grant it goes on with. */
   record Refresh(Grant grant, boolean isUsed) {}
+
+  /**
+   * Fails the commit when a session has ended. It locks the member, as suspending and removing do
+   * before they look which grants there are: of the two, either waits for the other.
+   */
+  static Statement requireSession(Session session) {
+    return Statement.guarded(
+        SESSION,
+        "UPDATE member SET username = username WHERE org_id = ? AND username = ?"
+            + " AND suspended_at IS NULL"
+            + " AND EXISTS (SELECT 1 FROM member_session WHERE session_sha256 = ?)",
+        session.orgId(),
+        session.username(),
+        session.id());
+  }
 
   static Statement insert(Grant grant) {
     return Statement.of(

@@ -7,8 +7,11 @@ import dev.bourse.access.Revocations;
 import dev.bourse.access.Scope;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.signin.ConnectedApplications;
+import dev.bourse.signin.Session;
 import dev.bourse.store.Database;
 import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
@@ -65,12 +68,12 @@ final class Grants implements ConnectedApplications {
   record Issued(String access, @Nullable String refresh, Set<Scope> scopes) {}
 
   /** A grant as a member consents to it; nothing is stored. */
-  Grant grant(String orgId, String username, Client client, Set<Scope> scopes, String resource) {
+  Grant grant(Session session, Client client, Set<Scope> scopes, String resource) {
     long now = clock.millis();
     return new Grant(
         Ids.next("grt", random),
-        orgId,
-        username,
+        session.orgId(),
+        session.username(),
         client.clientId(),
         client.name(),
         scopes,
@@ -82,9 +85,23 @@ final class Grants implements ConnectedApplications {
         null);
   }
 
-  /** The rows of a consent. */
-  static List<Statement> consented(Grant grant) {
-    return List.of(GrantStore.insert(grant), AuditStore.insert(row(grant, "oauth_grant", "")));
+  /**
+   * The rows of a consent; fails the commit when the session it was given in has ended. Else one
+   * that was under way while its member was suspended would be in force afterwards.
+   */
+  static List<Statement> consented(Grant grant, Session session) {
+    return List.of(
+        GrantStore.requireSession(session),
+        GrantStore.insert(grant),
+        AuditStore.insert(row(grant, "oauth_grant", "")));
+  }
+
+  /** What is told of a fault of a commit with {@link #consented}. */
+  static <T> Future<T> sessionEnded(Throwable fault) {
+    return Future.failedFuture(
+        fault instanceof GuardFailed failed && failed.guard().equals(GrantStore.SESSION)
+            ? ApiError.of(ErrorCode.FORBIDDEN, "you were signed out meanwhile; sign in again")
+            : fault);
   }
 
   private static AuditRow row(Grant grant, String action, String further) {
@@ -106,14 +123,14 @@ final class Grants implements ConnectedApplications {
   }
 
   /** Stores a member's consent; the code by which the client gets its tokens. */
-  Future<String> consent(String orgId, String username, AuthorizationRequest request) {
-    Grant grant = grant(orgId, username, request.client(), request.scopes(), request.resource());
+  Future<String> consent(Session session, AuthorizationRequest request) {
+    Grant grant = grant(session, request.client(), request.scopes(), request.resource());
     String code = Secret.next(Secret.CODE, random);
-    List<Statement> statements = new ArrayList<>(consented(grant));
+    List<Statement> statements = new ArrayList<>(consented(grant, session));
     statements.add(
         GrantStore.insertCode(
             Secret.stored(code), grant, request, grant.createdAtMillis() + CODE_MILLIS));
-    return database.commit(statements).map(code);
+    return database.commit(statements).recover(Grants::sessionEnded).map(code);
   }
 
   /**

@@ -17,6 +17,7 @@ import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -265,20 +266,60 @@ class OAuthApiTest {
   }
 
   @Test
-  void aSuspendedMembersApplicationsGetNothing() {
+  void aSuspensionEndsWhatApplicationsAndProgramsWereAllowedForGood() {
     Application app = Application.registered(bourse);
+    Application program = Application.named(bourse, "bourse-cli");
     String bob = Application.signIn(bourse, "acme", "bob");
     JsonObject tokens = app.tokens(bob);
     String waiting = app.code(app.request(), bob);
+    JsonObject begun = begin(program);
+    HttpResponse<String> page = program.browse("GET", "/device", null, bob);
+    assertEquals(
+        200, decide(program, page, begun.getString("user_code"), "allow", bob).statusCode());
+    Runnable refusing =
+        () -> {
+          files(tokens).refused(ErrorCode.UNAUTHORIZED);
+          refused(app.token(app.refreshing(tokens)), "invalid_grant");
+          refused(app.token(app.redemption(waiting)), "invalid_grant");
+          refused(program.token(polling(program, begun)), "invalid_grant");
+          assertEquals(303, app.ask(app.request(), bob).statusCode());
+        };
     String path = "/api/operator/orgs/acme/members/bob";
     bourse.operator().patch(path, new JsonObject().put("suspended", true)).ok();
-
-    files(tokens).refused(ErrorCode.UNAUTHORIZED);
-    refused(app.token(app.refreshing(tokens)), "invalid_grant");
-    refused(app.token(app.redemption(waiting)), "invalid_grant");
-    assertEquals(303, app.ask(app.request(), bob).statusCode());
+    refusing.run();
     bourse.operator().patch(path, new JsonObject().put("suspended", false)).ok();
-    files(tokens).ok();
+    refusing.run();
+
+    String anew = Application.signIn(bourse, "acme", "bob");
+    assertFalse(
+        app.browse("GET", "/account", null, anew).body().contains("Test application"),
+        "still connected");
+    // Tokens tell their time in seconds: one of the second of the suspension is refused with it.
+    RunningBourse.until("allowed anew", () -> files(app.tokens(anew)).status() == 200);
+  }
+
+  @Test
+  void aConsentAtTheMomentOfASuspensionIsNotInForceAfterIt() {
+    Application app = Application.registered(bourse);
+    String path = "/api/operator/orgs/acme/members/bob";
+    for (int i = 0; i < 8; i++) {
+      String bob = Application.signIn(bourse, "acme", "bob");
+      Map<String, String> form = new LinkedHashMap<>(app.request());
+      form.put("csrf", Application.csrf(app.ask(app.request(), bob)));
+      form.put("decision", "allow");
+      CompletableFuture<HttpAnswer> suspension =
+          CompletableFuture.supplyAsync(
+              () -> bourse.operator().patch(path, new JsonObject().put("suspended", true)));
+      HttpResponse<String> answer = app.browse("POST", "/oauth/authorize", form, bob);
+      suspension.join().ok();
+      bourse.operator().patch(path, new JsonObject().put("suspended", false)).ok();
+
+      assertTrue(List.of(200, 303, 403).contains(answer.statusCode()), answer.body());
+      if (answer.statusCode() == 200) {
+        String code = Application.parameters(answer).getOrDefault("code", "");
+        refused(app.token(app.redemption(code)), "invalid_grant");
+      }
+    }
   }
 
   @Test
@@ -342,12 +383,17 @@ class OAuthApiTest {
 
   private static HttpResponse<String> decide(
       Application program, HttpResponse<String> page, String code, String decision) {
+    return decide(program, page, code, decision, alice);
+  }
+
+  private static HttpResponse<String> decide(
+      Application program, HttpResponse<String> page, String code, String decision, String cookie) {
     Map<String, String> form = new LinkedHashMap<>();
     form.put("csrf", Application.csrf(page));
     form.put("user_code", code);
     if (!decision.isEmpty()) {
       form.put("decision", decision);
     }
-    return program.browse("POST", "/device", form, alice);
+    return program.browse("POST", "/device", form, cookie);
   }
 }
