@@ -1,6 +1,7 @@
 package dev.bourse.oauth;
 
 import dev.bourse.access.Scope;
+import dev.bourse.core.Secrets;
 import dev.bourse.signin.Session;
 import dev.bourse.store.Database;
 import dev.bourse.store.GuardFailed;
@@ -34,6 +35,15 @@ final class DeviceFlow {
   private static final String ALPHABET = "BCDFGHJKLMNPQRSTVWXZ";
 
   private static final int CODE_LENGTH = 8;
+
+  /** How device codes begin, so that a scan for leaked secrets finds them. */
+  private static final String CODE_PREFIX = "brv_";
+
+  /**
+   * Programs that wait or waited within a day, some 300 bytes each. Beyond it the oldest goes:
+   * codes are asked for by anybody, from many addresses if need be.
+   */
+  private static final int MAX_DEVICES = 20_000;
 
   private static final String PENDING = "pending";
   private static final String ALLOWED = "allowed";
@@ -78,19 +88,25 @@ final class DeviceFlow {
   /** A program asks. */
   Future<Begun> begin(Client client, Set<Scope> scopes, String resource) {
     client.require(Client.DEVICE);
-    String deviceCode = Secret.next(Secret.DEVICE, random);
+    String deviceCode = CODE_PREFIX + Secrets.next(random);
     StringBuilder userCode = new StringBuilder();
     for (int i = 0; i < CODE_LENGTH; i++) {
       userCode.append(ALPHABET.charAt(random.nextInt(ALPHABET.length())));
     }
     userCode.insert(CODE_LENGTH / 2, '-');
     long now = clock.millis();
+    Statement makeRoom =
+        Statement.of(
+            "DELETE FROM oauth_device WHERE device_sha256 IN (SELECT device_sha256 FROM"
+                + " oauth_device ORDER BY expires_at DESC, device_sha256 LIMIT 100 OFFSET "
+                + (MAX_DEVICES - 1)
+                + ")");
     Statement insert =
         Statement.of(
             "INSERT INTO oauth_device (device_sha256, user_code, client_id, scopes, resource,"
                 + " state, created_at, expires_at, next_poll_at, interval_millis)"
                 + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            Secret.stored(deviceCode),
+            Secrets.stored(deviceCode),
             userCode.toString(),
             client.clientId(),
             Scopes.text(scopes),
@@ -100,7 +116,9 @@ final class DeviceFlow {
             now + LIFE_MILLIS,
             now,
             INTERVAL_MILLIS);
-    return database.commit(List.of(insert)).map(new Begun(deviceCode, userCode.toString()));
+    return database
+        .commit(List.of(makeRoom, insert))
+        .map(new Begun(deviceCode, userCode.toString()));
   }
 
   /** The code as stored, from what a person typed: in any case, with or without the hyphen. */
@@ -111,8 +129,12 @@ final class DeviceFlow {
         : "";
   }
 
-  /** The program that shows this code and still waits; empty for none. */
-  Future<Optional<Waiting>> find(String typed) {
+  /**
+   * The program that shows this code and still waits; empty for none.
+   *
+   * @param caller as for {@link Clients#find}
+   */
+  Future<Optional<Waiting>> find(String typed, String caller) {
     String userCode = userCode(typed);
     if (userCode.isEmpty()) {
       return Future.succeededFuture(Optional.empty());
@@ -129,7 +151,7 @@ final class DeviceFlow {
               }
               Device device = waiting.get();
               return clients
-                  .find(device.clientId())
+                  .find(device.clientId(), caller)
                   .map(
                       client ->
                           Optional.of(
@@ -184,7 +206,7 @@ final class DeviceFlow {
   /** A program asks whether it may; fails with {@link OAuthError} until it may. */
   Future<Grants.Issued> poll(Client client, String deviceCode) {
     client.require(Client.DEVICE);
-    return read("device_sha256", Secret.stored(deviceCode))
+    return read("device_sha256", Secrets.stored(deviceCode))
         .compose(
             found -> {
               Device device =

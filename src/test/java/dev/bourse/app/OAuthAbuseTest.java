@@ -10,31 +10,11 @@ import dev.bourse.store.Statement;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What permissions do not outlast, what leads nowhere else, and what drives out nobody. */
 @EachEngine
-class OAuthAbuseTest {
-  private static RunningBourse bourse;
-  private static String alice;
-
-  @BeforeAll
-  static void start() {
-    bourse = RunningBourse.demo();
-    alice = Application.signIn(bourse, "acme", "alice");
-  }
-
-  @AfterAll
-  static void stop() {
-    bourse.close();
-  }
-
-  private static HttpAnswer files(JsonObject tokens) {
-    return bourse.with(tokens.getString("access_token")).get("/api/checkpoints");
-  }
-
+class OAuthAbuseTest extends OAuthScene {
   @Test
   void whoIsAddedAnewByTheNameOfARemovedMemberIsNotActedFor() {
     JsonObject erin =

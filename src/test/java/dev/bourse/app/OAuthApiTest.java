@@ -18,36 +18,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** How applications get tokens to act for members, and how they lose them. */
 @EachEngine
-class OAuthApiTest {
+class OAuthApiTest extends OAuthScene {
   private static final String FILES = "/api/checkpoints";
-
-  private static RunningBourse bourse;
-  private static String alice;
-
-  @BeforeAll
-  static void start() {
-    bourse = RunningBourse.demo();
-    alice = Application.signIn(bourse, "acme", "alice");
-  }
-
-  @AfterAll
-  static void stop() {
-    bourse.close();
-  }
 
   private static JsonObject claims(JsonObject tokens) {
     String part = tokens.getString("access_token").split("\\.", -1)[1];
     return new JsonObject(new String(Base64.getUrlDecoder().decode(part), StandardCharsets.UTF_8));
-  }
-
-  private static HttpAnswer files(JsonObject tokens) {
-    return bourse.with(tokens.getString("access_token")).get(FILES);
   }
 
   @Test
@@ -117,13 +97,62 @@ class OAuthApiTest {
     JsonObject tokens = app.token(app.redemption(app.code(request, alice))).ok();
 
     assertEquals("capacity:read", claims(tokens).getString("scope"));
-    Map<String, String> wider = app.refreshing(tokens);
-    wider.put("scope", "capacity:write");
-    refused(app.token(wider), "invalid_scope");
     request.put("scope", "teapot");
     assertEquals("invalid_scope", Application.parameters(app.ask(request, alice)).get("error"));
     request.put("scope", "offline_access bid:read");
     assertEquals(200, app.ask(request, alice).statusCode());
+  }
+
+  @Test
+  void aRefreshThatAsksForAScopeThatWasNotGrantedIsRefusedAndUsesNothingUp() {
+    Application app = Application.registered(bourse);
+    JsonObject tokens = app.tokens(alice);
+    for (String scope :
+        List.of(
+            "capacity:write",
+            "capacity:read capacity:write",
+            "capacity:read checkpoints:read org:read",
+            "capacity:read teapot",
+            "offline_access")) {
+      Map<String, String> wider = app.refreshing(tokens);
+      wider.put("scope", scope);
+      refused(app.token(wider), "invalid_scope");
+    }
+    Map<String, String> less = app.refreshing(tokens);
+    less.put("scope", "checkpoints:read");
+    JsonObject narrowed = app.token(less).ok();
+    assertEquals("checkpoints:read", narrowed.getString("scope"));
+    // The permission itself is as wide as before.
+    JsonObject whole = app.token(app.refreshing(narrowed)).ok();
+    assertEquals("capacity:read checkpoints:read", whole.getString("scope"));
+  }
+
+  @Test
+  void answersGoToSchemesOfApplicationsOwnToo() {
+    List<String> redirectUris =
+        List.of(
+            "cursor://anysphere.cursor-retrieval/oauth/user-bourse/callback",
+            "vscode://vscode.github-authentication/did-authenticate",
+            "com.example.app:/cb",
+            "com.example.app:cb");
+    Application app = Application.registered(bourse, redirectUris.toArray(String[]::new));
+    for (String redirectUri : redirectUris) {
+      Map<String, String> request = app.request();
+      request.put("redirect_uri", redirectUri);
+      HttpResponse<String> page = app.ask(request, alice);
+      String scheme = redirectUri.substring(0, redirectUri.indexOf(':'));
+      assertTrue(page.body().contains("the program that opens " + scheme + ": links"));
+      HttpResponse<String> answer = app.decide(request, alice, "allow");
+      assertEquals(200, answer.statusCode());
+      String to = Application.onward(answer);
+      assertTrue(to.startsWith(redirectUri + "?code="), to);
+      // Whoever's browser does not go there by itself has a link.
+      assertTrue(answer.body().contains("href=\"" + to.replace("&", "&amp;") + '"'), answer.body());
+      String code = to.substring(to.indexOf("code=") + 5, to.indexOf('&'));
+      Map<String, String> redemption = app.redemption(code);
+      redemption.put("redirect_uri", redirectUri);
+      app.token(redemption).ok();
+    }
   }
 
   @Test
@@ -180,6 +209,29 @@ class OAuthApiTest {
     files(third).ok();
     files(first).ok();
     assertEquals(claims(first).getString("gid"), claims(third).getString("gid"));
+  }
+
+  @Test
+  void aPermissionTakesOneRowOfRefreshTokensHoweverOftenItIsRefreshed() {
+    Application app = Application.registered(bourse);
+    JsonObject first = app.tokens(alice);
+    JsonObject newest = first;
+    for (int i = 0; i < 5; i++) {
+      newest = app.token(app.refreshing(newest)).ok();
+    }
+    List<Long> rows =
+        RunningBourse.await(
+            bourse
+                .service()
+                .database()
+                .read(
+                    "SELECT COUNT(*) FROM oauth_refresh WHERE grant_id = ?",
+                    List.of(claims(first).getString("gid")),
+                    row -> row.integer(0)));
+    assertEquals(List.of(1L), rows);
+    // The oldest is known all the same.
+    refused(app.token(app.refreshing(first)), "invalid_grant");
+    files(newest).refused(ErrorCode.UNAUTHORIZED);
   }
 
   @Test

@@ -13,33 +13,11 @@ import java.net.http.HttpResponse;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What somebody tries who means harm, and what they get. */
 @EachEngine
-class OAuthSecurityTest {
-  private static RunningBourse bourse;
-  private static String alice;
-  private static String bob;
-
-  @BeforeAll
-  static void start() {
-    bourse = RunningBourse.demo();
-    alice = Application.signIn(bourse, "acme", "alice");
-    bob = Application.signIn(bourse, "acme", "bob");
-  }
-
-  @AfterAll
-  static void stop() {
-    bourse.close();
-  }
-
-  private static HttpAnswer files(JsonObject tokens) {
-    return bourse.with(tokens.getString("access_token")).get("/api/checkpoints");
-  }
-
+class OAuthSecurityTest extends OAuthScene {
   @Test
   void pkceMissingOrPlainIsRefused() {
     Application app = Application.registered(bourse);
@@ -122,6 +100,34 @@ class OAuthSecurityTest {
     assertEquals(1, won.size());
     files(won.get(0).json()).refused(ErrorCode.UNAUTHORIZED);
     refused(app.token(app.refreshing(won.get(0).json())), "invalid_grant");
+  }
+
+  @Test
+  void whoHasNoTokenOfAFamilyCannotEndItByOneThatIsMadeUp() {
+    Application app = Application.named(bourse, "bourse-cli");
+    JsonObject begun =
+        app.post("/oauth/device_authorization", Map.of("client_id", "bourse-cli")).ok();
+    String csrf = Application.csrf(app.browse("GET", "/device", null, alice));
+    assertEquals(200, decide(app, begun.getString("user_code"), csrf, "allow").statusCode());
+    Map<String, String> polling =
+        Map.of(
+            "grant_type", "urn:ietf:params:oauth:grant-type:device_code",
+            "client_id", "bourse-cli",
+            "device_code", begun.getString("device_code"));
+    JsonObject tokens = app.token(polling).ok();
+    String refresh = tokens.getString("refresh_token");
+    for (String madeUp :
+        List.of(
+            "brr_",
+            "brr_" + "0".repeat(43),
+            "brr_" + "0".repeat(86),
+            refresh.substring(0, refresh.length() - 1),
+            refresh.substring(0, 20) + '!' + refresh.substring(21))) {
+      refused(
+          app.token(app.refreshing(new JsonObject().put("refresh_token", madeUp))),
+          "invalid_grant");
+    }
+    app.token(app.refreshing(tokens)).ok();
   }
 
   @Test
@@ -289,7 +295,12 @@ class OAuthSecurityTest {
 
   private static HttpResponse<String> device(
       Application program, String code, String csrf, String... headers) {
-    Map<String, String> form = Map.of("user_code", code, "csrf", csrf, "decision", "deny");
+    return decide(program, code, csrf, "deny", headers);
+  }
+
+  private static HttpResponse<String> decide(
+      Application program, String code, String csrf, String decision, String... headers) {
+    Map<String, String> form = Map.of("user_code", code, "csrf", csrf, "decision", decision);
     return program.browse("POST", "/device", form, alice, headers);
   }
 
@@ -445,7 +456,10 @@ class OAuthSecurityTest {
     String code = app.code(app.request(), alice);
     JsonObject tokens = app.token(app.redemption(code)).ok();
     for (String column :
-        List.of("code_sha256 FROM oauth_code", "refresh_sha256 FROM oauth_refresh")) {
+        List.of(
+            "code_sha256 FROM oauth_code",
+            "refresh_sha256 FROM oauth_refresh",
+            "family_sha256 FROM oauth_refresh")) {
       List<String> stored =
           RunningBourse.await(
               bourse.service().database().read("SELECT " + column, List.of(), row -> row.text(0)));
