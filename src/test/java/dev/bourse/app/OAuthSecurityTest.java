@@ -7,9 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -338,6 +340,42 @@ class OAuthSecurityTest extends OAuthScene {
       assertEquals(429, status);
       assertTrue(registered >= 10, "throttled after " + registered);
     }
+  }
+
+  @Test
+  void throttledDocumentsThatOneAddressNamesAreNotFetchedWithoutEnd() {
+    try (RunningBourse own = RunningBourse.demo()) {
+      String cookie = Application.signIn(own, "acme", "alice");
+      int named = 0;
+      Application app;
+      HttpResponse<String> page;
+      do {
+        app = Application.named(own, "https://localhost/client-" + named + ".json");
+        page = app.ask(app.request(), cookie);
+        assertTrue(++named <= 80, "not throttled");
+      } while (page.statusCode() == 422);
+      assertEquals(429, page.statusCode());
+      assertTrue(named > 60, "throttled after " + named);
+      assertTrue(page.body().contains("Too many attempts"), page.body());
+      assertTrue(page.body().contains("metadata documents"), page.body());
+      assertTrue(page.headers().firstValue("retry-after").isPresent());
+      HttpResponse<byte[]> token =
+          tokenAsIs(own, app.redemption("brk_x"));
+      assertEquals(429, token.statusCode());
+      assertEquals(
+          "temporarily_unavailable",
+          new JsonObject(Buffer.buffer(token.body())).getString("error"));
+    }
+  }
+
+  private static HttpResponse<byte[]> tokenAsIs(RunningBourse own, Map<String, String> form) {
+    return own.with(null)
+        .fetch(
+            "POST",
+            "/oauth/token",
+            Application.encoded(form).getBytes(StandardCharsets.UTF_8),
+            "Content-Type",
+            "application/x-www-form-urlencoded");
   }
 
   private static int register(Caller anybody, byte[] metadata) {
