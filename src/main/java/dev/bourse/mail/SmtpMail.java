@@ -36,9 +36,9 @@ public final class SmtpMail implements MailSender {
       List.of(1_000L, 5_000L, 30_000L, 120_000L, 300_000L);
 
   /**
-   * The longest one attempt may take, from connecting to the server's last word. An attempt in which
-   * STARTTLS fails, at a certificate that is not trusted say, takes all of it: the mail client does
-   * not tell.
+   * The longest one attempt may take, from connecting to the server's last word. An attempt in
+   * which STARTTLS fails, at a certificate that is not trusted say, takes all of it: the mail
+   * client does not tell.
    */
   private static final long ATTEMPT_MILLIS = 30_000;
 

@@ -359,8 +359,7 @@ class OAuthSecurityTest extends OAuthScene {
       assertTrue(page.body().contains("Too many attempts"), page.body());
       assertTrue(page.body().contains("metadata documents"), page.body());
       assertTrue(page.headers().firstValue("retry-after").isPresent());
-      HttpResponse<byte[]> token =
-          tokenAsIs(own, app.redemption("brk_x"));
+      HttpResponse<byte[]> token = tokenAsIs(own, app.redemption("brk_x"));
       assertEquals(429, token.statusCode());
       assertEquals(
           "temporarily_unavailable",

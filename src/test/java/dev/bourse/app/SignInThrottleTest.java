@@ -35,8 +35,7 @@ class SignInThrottleTest {
 
   @Test
   void anOfficeOfAHundredSignsInFromOneAddressWithinAQuarterOfAnHour() {
-    try (RunningBourse bourse =
-        RunningBourse.demo("limits.edge-per-minute=0")) {
+    try (RunningBourse bourse = RunningBourse.demo("limits.edge-per-minute=0")) {
       Browser office = new Browser(bourse);
       int tries = 0;
       while (office.get("/sign-in/link?token=x").statusCode() == 410) {

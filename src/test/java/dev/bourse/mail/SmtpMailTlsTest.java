@@ -101,8 +101,7 @@ class SmtpMailTlsTest {
 
       @Override
       public void deliver(String from, String recipient, InputStream data) throws IOException {
-        delivered.add(
-            recipient + '\n' + new String(data.readAllBytes(), StandardCharsets.UTF_8));
+        delivered.add(recipient + '\n' + new String(data.readAllBytes(), StandardCharsets.UTF_8));
       }
     };
   }
