@@ -23,8 +23,8 @@
  * <p>Rejected: consent that is remembered (a page that redirects unasked turns any link into a
  * grant), {@code plain} PKCE, secrets of clients, patterns in redirect addresses, which are
  * compared letter by letter but for the port of a loopback address, and a row for each refresh
- * token (they outnumber the grants without a bound) or an HMAC in its place (whoever reads the store
- * could make tokens).
+ * token (they outnumber the grants without a bound) or an HMAC in its place (whoever reads the
+ * store could make tokens).
  */
 @NullMarked
 package dev.bourse.oauth;

@@ -72,7 +72,7 @@ class SmtpMailTlsTest {
         security
             .apply(
                 SMTPServer.port(port)
-                    .bindAddress(InetAddress.getByName("127.0.0.1"))
+                    .bindAddress(InetAddress.getLoopbackAddress())
                     .hostName("localhost")
                     .requireAuth()
                     .authenticationHandlerFactory(
@@ -187,7 +187,7 @@ class SmtpMailTlsTest {
     int port = serve(made -> made.startTlsSocketFactory(tls).enableTLS().requireTLS());
     givenUp(sender("127.0.0.1", port, PASSWORD, MailConfig.Security.STARTTLS));
     assertEquals(List.of(), logins);
-    server.stop();
+    Objects.requireNonNull(server).stop();
     port = serve(made -> made.serverSocketFactory(tls));
     givenUp(sender("127.0.0.1", port, PASSWORD, MailConfig.Security.IMPLICIT));
     assertEquals(List.of(), logins);
