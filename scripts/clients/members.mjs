@@ -194,6 +194,48 @@ async function consent(host, answer = undefined) {
   console.log(`an application at ${host} was refused, allowed, and disconnected`);
 }
 
+/**
+ * An application that the browser reaches by a scheme of its own. Nothing is installed here that would open it, so
+ * what is shown is that the browser sets out for the address by itself and does not refuse to ("a user gesture is
+ * required" it would say), and that a button leads to the same address, for browsers that do.
+ */
+async function ownScheme(redirectUri) {
+  const { page, quiet, close } = await open();
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("Page.enable");
+  const towards = [];
+  devtools.on("Page.frameRequestedNavigation", ({ url, reason }) => towards.push({ url, reason }));
+  const clientId = await register(redirectUri);
+  const { url, verifier } = question(clientId, redirectUri);
+  await page.goto(url);
+  await signIn(page, ALICE, outbox);
+  await heading(page, "Allow Walk client?");
+  await page.getByText(`opens ${redirectUri.split(":")[0]}: links`).waitFor();
+  await press(page, "Allow");
+  await heading(page, "Back to the application");
+  const { url: called } = await until(`the browser to set out for ${redirectUri}`, () =>
+    towards.find((one) => one.reason === "httpHeaderRefresh" && one.url.startsWith(`${redirectUri}?`)),
+  );
+  await look(page, "back-to-application");
+  // Pressing it is for people: the browser now asks whether to open the program, and that takes all clicks.
+  const button = page.getByRole("link", { name: "Go on", exact: true });
+  assert.equal(await button.getAttribute("href"), called);
+  const parameters = new URL(called).searchParams;
+  assert.equal(parameters.get("state"), "state of the walk");
+  assert.equal(parameters.get("iss"), service);
+  const token = await post("/oauth/token", {
+    grant_type: "authorization_code",
+    client_id: clientId,
+    code: parameters.get("code"),
+    redirect_uri: redirectUri,
+    code_verifier: verifier,
+  });
+  assert.equal(token.status, 200, JSON.stringify(token.body));
+  quiet();
+  await close();
+  console.log(`an application at ${redirectUri} was called`);
+}
+
 /** Goes to a control by the Tab key alone, and shows that it can be seen to have the focus. */
 async function tabTo(page, name) {
   for (let i = 0; i < 20; i++) {
@@ -326,6 +368,8 @@ try {
   } else {
     console.log("SKIPPED an application at [::1]: this machine has no such address");
   }
+  await ownScheme("cursor://anysphere.cursor-retrieval/oauth/user-bourse/callback");
+  await ownScheme("com.example.app:/cb");
   await device();
   await choice();
   await everywhere();

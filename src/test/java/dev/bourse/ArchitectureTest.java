@@ -220,7 +220,8 @@ final class ArchitectureTest {
         .that(resideInAPackage("dev.bourse.core"))
         .should()
         .onlyDependOnClassesThat(
-            resideInAnyPackage("dev.bourse.core", "java..", "org.jspecify.annotations"))
+            resideInAnyPackage(
+                "dev.bourse.core", "java..", "javax.crypto..", "org.jspecify.annotations"))
         .check(CLASSES);
   }
 

@@ -122,9 +122,10 @@ public final class Revocations {
   }
 
   /**
-   * What {@link #revokeMember} stores, for a commit of somebody else's, with a {@link #CHANGED} of
-   * no key and {@link #load} to follow. A grant's tokens are refused by its name as well: one may
-   * have been issued by a clock that is ahead, or a moment after the commit.
+   * What {@link #revokeMember} stores, for a commit of somebody else's that has locked the member's
+   * row before it, with a {@link #CHANGED} of no key and {@link #load} to follow. A grant's tokens
+   * are refused by its name as well: one may have been issued by a clock that is ahead, or a moment
+   * after the commit.
    */
   public List<Statement> ending(String orgId, String username) {
     long now = clock.millis();

@@ -3,6 +3,7 @@ package dev.bourse.mail;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.net.TrustOptions;
 import io.vertx.ext.mail.LoginOption;
 import io.vertx.ext.mail.MailClient;
 import io.vertx.ext.mail.MailMessage;
@@ -13,6 +14,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,8 +35,12 @@ public final class SmtpMail implements MailSender {
   private static final List<Long> USUAL_PAUSES_MILLIS =
       List.of(1_000L, 5_000L, 30_000L, 120_000L, 300_000L);
 
-  /** The longest one attempt may take, from connecting to the server's last word. */
-  private static final long ATTEMPT_SECONDS = 30;
+  /**
+   * The longest one attempt may take, from connecting to the server's last word. An attempt in
+   * which STARTTLS fails, at a certificate that is not trusted say, takes all of it: the mail
+   * client does not tell.
+   */
+  private static final long ATTEMPT_MILLIS = 30_000;
 
   private record Waiting(Mail mail, int failures) {}
 
@@ -43,6 +49,7 @@ public final class SmtpMail implements MailSender {
   private final MailClient client;
   private final String from;
   private final List<Long> pausesMillis;
+  private final long attemptMillis;
   private final Semaphore room = new Semaphore(MAX_WAITING);
 
   // On the context alone.
@@ -51,15 +58,29 @@ public final class SmtpMail implements MailSender {
   private boolean closed;
 
   public SmtpMail(Vertx vertx, MailConfig.Smtp smtp, String from) {
-    this(vertx, smtp, from, USUAL_PAUSES_MILLIS);
+    this(vertx, smtp, from, USUAL_PAUSES_MILLIS, ATTEMPT_MILLIS, null);
   }
 
-  SmtpMail(Vertx vertx, MailConfig.Smtp smtp, String from, List<Long> pausesMillis) {
+  /**
+   * @param trusted whose certificates are trusted; null for those the Java platform trusts
+   */
+  SmtpMail(
+      Vertx vertx,
+      MailConfig.Smtp smtp,
+      String from,
+      List<Long> pausesMillis,
+      long attemptMillis,
+      @Nullable TrustOptions trusted) {
     this.vertx = vertx;
     this.context = vertx.getOrCreateContext();
-    this.client = MailClient.create(vertx, options(smtp));
+    io.vertx.ext.mail.MailConfig options = options(smtp);
+    if (trusted != null) {
+      options.setTrustOptions(trusted);
+    }
+    this.client = MailClient.create(vertx, options);
     this.from = from;
     this.pausesMillis = List.copyOf(pausesMillis);
+    this.attemptMillis = attemptMillis;
   }
 
   private static io.vertx.ext.mail.MailConfig options(MailConfig.Smtp smtp) {
@@ -73,7 +94,8 @@ public final class SmtpMail implements MailSender {
                 smtp.security() == MailConfig.Security.STARTTLS
                     ? StartTLSOptions.REQUIRED
                     : StartTLSOptions.DISABLED);
-    options.setHostnameVerificationAlgorithm("HTTPS");
+    // The mail client holds the certificate's name against the host's by itself; and, where that is
+    // asked for by setHostnameVerificationAlgorithm, does not.
     options.setConnectTimeout(10_000);
     return smtp.user().isEmpty()
         ? options.setLogin(LoginOption.DISABLED)
@@ -108,7 +130,7 @@ public final class SmtpMail implements MailSender {
       sending++;
       client
           .sendMail(message(waiting.mail()))
-          .timeout(ATTEMPT_SECONDS, TimeUnit.SECONDS)
+          .timeout(attemptMillis, TimeUnit.MILLISECONDS)
           .onComplete(
               done ->
                   context.runOnContext(

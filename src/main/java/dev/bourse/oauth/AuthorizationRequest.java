@@ -49,7 +49,7 @@ record AuthorizationRequest(
     if (!"S256".equals(parameters.get("code_challenge_method"))) {
       throw new OAuthError(OAuthError.INVALID_REQUEST, "code_challenge_method: expected S256");
     }
-    if (!Secret.isChallenge(challenge)) {
+    if (!Pkce.isChallenge(challenge)) {
       throw new OAuthError(
           OAuthError.INVALID_REQUEST, "code_challenge: expected the base64url of a SHA-256");
     }

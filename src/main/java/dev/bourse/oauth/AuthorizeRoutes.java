@@ -8,6 +8,7 @@ import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.pages.PageHeaders;
 import dev.bourse.pages.PageTemplates;
+import dev.bourse.signin.Attempts;
 import dev.bourse.signin.Session;
 import dev.bourse.signin.Sessions;
 import io.vertx.core.Future;
@@ -24,11 +25,15 @@ import java.util.function.Supplier;
 final class AuthorizeRoutes {
   private static final String PATH = "/oauth/authorize";
 
+  /** In a quarter of an hour; each stores a code and a permission for a day at least. */
+  private static final int CONSENTS = 100;
+
   private final Clients clients;
   private final Grants grants;
   private final Sessions sessions;
   private final PageTemplates templates;
   private final Supplier<String> baseUrl;
+  private final Attempts consents = new Attempts(CONSENTS, "permissions given by one member");
 
   AuthorizeRoutes(
       Clients clients,
@@ -55,7 +60,7 @@ final class AuthorizeRoutes {
     for (String name : AuthorizationRequest.PARAMETERS) {
       call.findText(name).ifPresent(value -> asked.put(name, value));
     }
-    return addressee(asked)
+    return addressee(call, asked)
         .compose(
             // Nobody is sent to an application's address who is not signed in, however faulty the
             // request: anybody can register an address (RFC 9700, section 4.11.2).
@@ -93,7 +98,7 @@ final class AuthorizeRoutes {
                 return Future.succeededFuture(sessions.requireSignIn(call, returnTo(asked)));
               }
               sessions.requireCsrf(call, session.get());
-              return addressee(asked).compose(to -> decide(to, asked, form, session.get()));
+              return addressee(call, asked).compose(to -> decide(to, asked, form, session.get()));
             });
   }
 
@@ -108,20 +113,21 @@ final class AuthorizeRoutes {
     } catch (OAuthError e) {
       return Future.succeededFuture(back(to, address(to, asked, refusal(e))));
     }
+    consents.count(session.orgId() + '/' + session.username());
     return grants
-        .consent(session.orgId(), session.username(), request)
+        .consent(session, request)
         .map(code -> back(to, address(to, asked, List.of("code", code))));
   }
 
   /** Fails with {@code bad-request}, shown here: nothing says that the address is the client's. */
-  private Future<Addressee> addressee(Map<String, String> asked) {
+  private Future<Addressee> addressee(Call call, Map<String, String> asked) {
     String clientId = asked.getOrDefault("client_id", "");
     String redirectUri = asked.getOrDefault("redirect_uri", "");
     if (clientId.isEmpty()) {
       return Future.failedFuture(refused("client_id: missing; which application asks?"));
     }
     return clients
-        .find(clientId)
+        .find(clientId, call.clientKey())
         .recover(
             fault ->
                 Future.failedFuture(
@@ -227,7 +233,8 @@ final class AuthorizeRoutes {
             Map.of(
                 "title", "Back to the application",
                 "text", "Your answer goes to " + to.client().name() + ".",
-                "note", "",
+                // Browsers ask before they open a program, and may not when nobody has pressed.
+                "note", "If nothing opens, press the button.",
                 "link", address,
                 "link_text", "Go on")),
         PageHeaders.strict(List.of(Map.entry("refresh", "0; url=" + address))));

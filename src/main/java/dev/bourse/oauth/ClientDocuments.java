@@ -2,6 +2,7 @@ package dev.bourse.oauth;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import dev.bourse.signin.Attempts;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -51,6 +52,13 @@ final class ClientDocuments {
 
   private static final int MAX_WAITING = 32;
 
+  /**
+   * In a quarter of an hour on one client address's account. People of an office use a handful of
+   * applications, whose documents are then kept; who names one address after the other would have
+   * us ask for all of them.
+   */
+  static final int FETCHES = 60;
+
   /** Printable, no fragment, no user, and a path without dot segments. */
   private static final Pattern ADDRESS =
       Pattern.compile("https://[a-z0-9.-]+(:\\d{1,5})?/[A-Za-z0-9._~!$&'()*+,;=:@%/?-]+");
@@ -77,6 +85,8 @@ final class ClientDocuments {
   private final Semaphore resolving = new Semaphore(MAX_RESOLVING);
   private final Set<String> allowedHosts;
   private final Clock clock;
+  private final Attempts fetches =
+      new Attempts(FETCHES, "client-id metadata documents asked for from one address");
   private final Cache<String, Cached> cache = Caffeine.newBuilder().maximumSize(MAX_CACHED).build();
 
   /**
@@ -115,13 +125,17 @@ final class ClientDocuments {
   /**
    * The application that a document is about; fails with {@link OAuthError} {@code invalid_client}
    * that says why there is none.
+   *
+   * @param caller the client address that names it; what is fetched is counted to it
+   * @throws dev.bourse.core.ApiError {@code rate-limited} when that was too often
    */
-  Future<Client> find(String address) {
+  Future<Client> find(String address, String caller) {
     long now = clock.millis();
     Cached known = cache.getIfPresent(address);
     if (known != null && now < known.untilMillis()) {
       return known.client();
     }
+    fetches.count(caller);
     Future<Client> fetched =
         resolve(address)
             .compose(server -> fetch(address, server))

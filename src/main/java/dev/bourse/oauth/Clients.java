@@ -40,13 +40,18 @@ final class Clients {
     this.random = random;
   }
 
-  /** The application of an id; fails with {@link OAuthError} {@code invalid_client} for none. */
-  Future<Client> find(String clientId) {
+  /**
+   * The application of an id; fails with {@link OAuthError} {@code invalid_client} for none.
+   *
+   * @param caller the client address that names it, on whose account documents are fetched
+   * @throws dev.bourse.core.ApiError {@code rate-limited} when too many were fetched on it
+   */
+  Future<Client> find(String clientId, String caller) {
     if (clientId.equals(Client.COMMAND_LINE.clientId())) {
       return Future.succeededFuture(Client.COMMAND_LINE);
     }
     if (ClientDocuments.isAddress(clientId)) {
-      return documents.find(clientId);
+      return documents.find(clientId, caller);
     }
     return database
         .read(

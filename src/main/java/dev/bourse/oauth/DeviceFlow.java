@@ -1,6 +1,8 @@
 package dev.bourse.oauth;
 
 import dev.bourse.access.Scope;
+import dev.bourse.core.Secrets;
+import dev.bourse.signin.Session;
 import dev.bourse.store.Database;
 import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Row;
@@ -34,9 +36,21 @@ final class DeviceFlow {
 
   private static final int CODE_LENGTH = 8;
 
+  /** How device codes begin, so that a scan for leaked secrets finds them. */
+  private static final String CODE_PREFIX = "brv_";
+
+  /**
+   * Programs that wait or waited within a day, some 300 bytes each. Beyond it the oldest goes:
+   * codes are asked for by anybody, from many addresses if need be.
+   */
+  private static final int MAX_DEVICES = 20_000;
+
   private static final String PENDING = "pending";
   private static final String ALLOWED = "allowed";
   private static final String DENIED = "denied";
+
+  /** The guard of whoever answers too late. */
+  private static final String WAITING = "waiting";
 
   private final Database database;
   private final Grants grants;
@@ -74,19 +88,25 @@ final class DeviceFlow {
   /** A program asks. */
   Future<Begun> begin(Client client, Set<Scope> scopes, String resource) {
     client.require(Client.DEVICE);
-    String deviceCode = Secret.next(Secret.DEVICE, random);
+    String deviceCode = CODE_PREFIX + Secrets.next(random);
     StringBuilder userCode = new StringBuilder();
     for (int i = 0; i < CODE_LENGTH; i++) {
       userCode.append(ALPHABET.charAt(random.nextInt(ALPHABET.length())));
     }
     userCode.insert(CODE_LENGTH / 2, '-');
     long now = clock.millis();
+    Statement makeRoom =
+        Statement.of(
+            "DELETE FROM oauth_device WHERE device_sha256 IN (SELECT device_sha256 FROM"
+                + " oauth_device ORDER BY expires_at DESC, device_sha256 LIMIT 100 OFFSET "
+                + (MAX_DEVICES - 1)
+                + ")");
     Statement insert =
         Statement.of(
             "INSERT INTO oauth_device (device_sha256, user_code, client_id, scopes, resource,"
                 + " state, created_at, expires_at, next_poll_at, interval_millis)"
                 + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            Secret.stored(deviceCode),
+            Secrets.stored(deviceCode),
             userCode.toString(),
             client.clientId(),
             Scopes.text(scopes),
@@ -96,7 +116,9 @@ final class DeviceFlow {
             now + LIFE_MILLIS,
             now,
             INTERVAL_MILLIS);
-    return database.commit(List.of(insert)).map(new Begun(deviceCode, userCode.toString()));
+    return database
+        .commit(List.of(makeRoom, insert))
+        .map(new Begun(deviceCode, userCode.toString()));
   }
 
   /** The code as stored, from what a person typed: in any case, with or without the hyphen. */
@@ -107,8 +129,12 @@ final class DeviceFlow {
         : "";
   }
 
-  /** The program that shows this code and still waits; empty for none. */
-  Future<Optional<Waiting>> find(String typed) {
+  /**
+   * The program that shows this code and still waits; empty for none.
+   *
+   * @param caller as for {@link Clients#find}
+   */
+  Future<Optional<Waiting>> find(String typed, String caller) {
     String userCode = userCode(typed);
     if (userCode.isEmpty()) {
       return Future.succeededFuture(Optional.empty());
@@ -125,7 +151,7 @@ final class DeviceFlow {
               }
               Device device = waiting.get();
               return clients
-                  .find(device.clientId())
+                  .find(device.clientId(), caller)
                   .map(
                       client ->
                           Optional.of(
@@ -134,12 +160,11 @@ final class DeviceFlow {
   }
 
   /** A member decides about a program; false when it waits no longer. */
-  Future<Boolean> decide(String orgId, String username, Waiting waiting, boolean allowed) {
+  Future<Boolean> decide(Session session, Waiting waiting, boolean allowed) {
     List<Statement> statements = new ArrayList<>();
     @Nullable String grantId = null;
     if (allowed) {
-      Grant made =
-          grants.grant(orgId, username, waiting.client(), waiting.scopes(), waiting.resource());
+      Grant made = grants.grant(session, waiting.client(), waiting.scopes(), waiting.resource());
       // The program has to fetch its tokens before the code expires.
       Grant grant =
           new Grant(
@@ -155,12 +180,12 @@ final class DeviceFlow {
               made.createdAtMillis() + LIFE_MILLIS,
               made.expiresAtMillis(),
               null);
-      statements.addAll(Grants.consented(grant));
+      statements.addAll(Grants.consented(grant, session));
       grantId = grant.grantId();
     }
     statements.add(
         Statement.guarded(
-            "waiting",
+            WAITING,
             "UPDATE oauth_device SET state = ?, grant_id = ?"
                 + " WHERE user_code = ? AND state = ? AND expires_at > ?",
             allowed ? ALLOWED : DENIED,
@@ -173,15 +198,15 @@ final class DeviceFlow {
         .map(true)
         .recover(
             fault ->
-                fault instanceof GuardFailed
+                fault instanceof GuardFailed failed && failed.guard().equals(WAITING)
                     ? Future.succeededFuture(false)
-                    : Future.failedFuture(fault));
+                    : Grants.sessionEnded(fault));
   }
 
   /** A program asks whether it may; fails with {@link OAuthError} until it may. */
   Future<Grants.Issued> poll(Client client, String deviceCode) {
     client.require(Client.DEVICE);
-    return read("device_sha256", Secret.stored(deviceCode))
+    return read("device_sha256", Secrets.stored(deviceCode))
         .compose(
             found -> {
               Device device =

@@ -18,14 +18,17 @@ import java.util.Optional;
 final class DeviceRoutes {
   private static final String CODE = "user_code";
 
-  /** Codes a member or an address may try in a quarter of an hour; letting one in takes two. */
+  /** Codes a member may try in a quarter of an hour; letting one program in takes two. */
   private static final int TRIES = 30;
+
+  /** Codes tried from one address: an office has one for all its members. */
+  private static final int TRIES_OF_ADDRESS = 300;
 
   private final DeviceFlow devices;
   private final Sessions sessions;
   private final PageTemplates templates;
   private final Attempts byMember = new Attempts(TRIES, "codes tried by one member");
-  private final Attempts byAddress = new Attempts(TRIES, "codes tried from one address");
+  private final Attempts byAddress = new Attempts(TRIES_OF_ADDRESS, "codes tried from one address");
 
   DeviceRoutes(DeviceFlow devices, Sessions sessions, PageTemplates templates) {
     this.devices = devices;
@@ -67,7 +70,7 @@ final class DeviceRoutes {
               byAddress.count(call.clientKey());
               byMember.count(session.get().orgId() + '/' + session.get().username());
               return devices
-                  .find(typed)
+                  .find(typed, call.clientKey())
                   .compose(
                       found -> decide(session.get(), found, typed, form.getString("decision")));
             });
@@ -92,7 +95,7 @@ final class DeviceRoutes {
     }
     boolean allowed = decision.equals("allow");
     return devices
-        .decide(session.orgId(), session.username(), waiting, allowed)
+        .decide(session, waiting, allowed)
         .map(
             decided ->
                 decided

@@ -1,5 +1,6 @@
 package dev.bourse.oauth;
 
+import dev.bourse.signin.Session;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
@@ -17,6 +18,9 @@ final class GrantStore {
   /** The guard of whoever comes second. */
   static final String USED = "used";
 
+  /** The guard of a consent whose session has ended. */
+  static final String SESSION = "session";
+
   private final Database database;
 
   GrantStore(Database database) {
@@ -27,8 +31,23 @@ final class GrantStore {
   record Code(
       Grant grant, String redirectUri, String challenge, long expiresAtMillis, boolean isUsed) {}
 
-  /** A refresh token and the grant it goes on with. */
+  /** The grant a refresh token goes on with, and whether another has come after the token. */
   record Refresh(Grant grant, boolean isUsed) {}
+
+  /**
+   * Fails the commit when a session has ended. It locks the member, as suspending and removing do
+   * before they look which grants there are: of the two, either waits for the other.
+   */
+  static Statement requireSession(Session session) {
+    return Statement.guarded(
+        SESSION,
+        "UPDATE member SET username = username WHERE org_id = ? AND username = ?"
+            + " AND suspended_at IS NULL"
+            + " AND EXISTS (SELECT 1 FROM member_session WHERE session_sha256 = ?)",
+        session.orgId(),
+        session.username(),
+        session.id());
+  }
 
   static Statement insert(Grant grant) {
     return Statement.of(
@@ -60,12 +79,13 @@ final class GrantStore {
         expiresAtMillis);
   }
 
-  static Statement insertRefresh(String refreshSha256, String grantId, long nowMillis) {
+  /** Begins the one family of a grant. */
+  static Statement insertRefresh(RefreshToken first, String grantId) {
     return Statement.of(
-        "INSERT INTO oauth_refresh (refresh_sha256, grant_id, made_at) VALUES (?, ?, ?)",
-        refreshSha256,
+        "INSERT INTO oauth_refresh (family_sha256, grant_id, refresh_sha256) VALUES (?, ?, ?)",
+        first.familySha256(),
         grantId,
-        nowMillis);
+        first.sha256());
   }
 
   static Statement useCode(String codeSha256, long nowMillis) {
@@ -76,12 +96,15 @@ final class GrantStore {
         codeSha256);
   }
 
-  static Statement useRefresh(String refreshSha256, long nowMillis) {
+  /** Puts the next token in the place of one that is its family's newest. */
+  static Statement useRefresh(RefreshToken used, RefreshToken next) {
     return Statement.guarded(
         USED,
-        "UPDATE oauth_refresh SET used_at = ? WHERE refresh_sha256 = ? AND used_at IS NULL",
-        nowMillis,
-        refreshSha256);
+        "UPDATE oauth_refresh SET refresh_sha256 = ? WHERE family_sha256 = ?"
+            + " AND refresh_sha256 = ?",
+        next.sha256(),
+        used.familySha256(),
+        used.sha256());
   }
 
   /** The grant goes on; fails the commit when it was revoked, or its member is away. */
@@ -125,15 +148,15 @@ final class GrantStore {
         .map(found -> found.stream().findFirst());
   }
 
-  Future<Optional<Refresh>> findRefresh(String refreshSha256) {
+  Future<Optional<Refresh>> findRefresh(RefreshToken token) {
     return database
         .read(
             "SELECT "
                 + GRANT
-                + ", r.used_at FROM oauth_refresh r"
-                + " JOIN oauth_grant g ON g.grant_id = r.grant_id WHERE r.refresh_sha256 = ?",
-            List.of(refreshSha256),
-            row -> new Refresh(grant(row), row.integerOrNull(12) != null))
+                + ", r.refresh_sha256 FROM oauth_refresh r"
+                + " JOIN oauth_grant g ON g.grant_id = r.grant_id WHERE r.family_sha256 = ?",
+            List.of(token.familySha256()),
+            row -> new Refresh(grant(row), !row.text(12).equals(token.sha256())))
         .map(found -> found.stream().findFirst());
   }
 
@@ -159,18 +182,14 @@ final class GrantStore {
   }
 
   /** Deletes what nothing can come of any more; a day late, so that errors can tell why. */
-  static List<Statement> sweep(long nowMillis, long idleMillis, long keptMillis) {
+  static List<Statement> sweep(long nowMillis, long keptMillis) {
     long before = nowMillis - keptMillis;
     String ended =
         "SELECT grant_id FROM oauth_grant WHERE idle_until < ? OR expires_at < ?"
             + " OR revoked_at < ?";
     return List.of(
         Statement.of(
-            "DELETE FROM oauth_refresh WHERE used_at < ? OR grant_id IN (" + ended + ")",
-            nowMillis - idleMillis,
-            before,
-            before,
-            before),
+            "DELETE FROM oauth_refresh WHERE grant_id IN (" + ended + ")", before, before, before),
         Statement.of(
             "DELETE FROM oauth_code WHERE expires_at < ? OR grant_id IN (" + ended + ")",
             before,

@@ -7,8 +7,12 @@ import dev.bourse.access.Revocations;
 import dev.bourse.access.Scope;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
+import dev.bourse.core.Secrets;
 import dev.bourse.signin.ConnectedApplications;
+import dev.bourse.signin.Session;
 import dev.bourse.store.Database;
 import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
@@ -16,7 +20,6 @@ import io.vertx.core.Future;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.random.RandomGenerator;
@@ -28,6 +31,10 @@ final class Grants implements ConnectedApplications {
   static final long CODE_MILLIS = Duration.ofMinutes(1).toMillis();
   static final long IDLE_MILLIS = Duration.ofDays(30).toMillis();
   static final long LONGEST_MILLIS = Duration.ofDays(90).toMillis();
+
+  /** How codes begin, so that a scan for leaked secrets finds them. */
+  private static final String CODE_PREFIX = "brk_";
+
   private static final long KEPT_MILLIS = Duration.ofDays(1).toMillis();
 
   /** A member's; as many as the account page lists. The oldest beyond it are taken back. */
@@ -65,12 +72,12 @@ final class Grants implements ConnectedApplications {
   record Issued(String access, @Nullable String refresh, Set<Scope> scopes) {}
 
   /** A grant as a member consents to it; nothing is stored. */
-  Grant grant(String orgId, String username, Client client, Set<Scope> scopes, String resource) {
+  Grant grant(Session session, Client client, Set<Scope> scopes, String resource) {
     long now = clock.millis();
     return new Grant(
         Ids.next("grt", random),
-        orgId,
-        username,
+        session.orgId(),
+        session.username(),
         client.clientId(),
         client.name(),
         scopes,
@@ -82,9 +89,23 @@ final class Grants implements ConnectedApplications {
         null);
   }
 
-  /** The rows of a consent. */
-  static List<Statement> consented(Grant grant) {
-    return List.of(GrantStore.insert(grant), AuditStore.insert(row(grant, "oauth_grant", "")));
+  /**
+   * The rows of a consent; fails the commit when the session it was given in has ended. Else one
+   * that was under way while its member was suspended would be in force afterwards.
+   */
+  static List<Statement> consented(Grant grant, Session session) {
+    return List.of(
+        GrantStore.requireSession(session),
+        GrantStore.insert(grant),
+        AuditStore.insert(row(grant, "oauth_grant", "")));
+  }
+
+  /** What is told of a fault of a commit with {@link #consented}. */
+  static <T> Future<T> sessionEnded(Throwable fault) {
+    return Future.failedFuture(
+        fault instanceof GuardFailed failed && failed.guard().equals(GrantStore.SESSION)
+            ? ApiError.of(ErrorCode.FORBIDDEN, "you were signed out meanwhile; sign in again")
+            : fault);
   }
 
   private static AuditRow row(Grant grant, String action, String further) {
@@ -106,14 +127,14 @@ final class Grants implements ConnectedApplications {
   }
 
   /** Stores a member's consent; the code by which the client gets its tokens. */
-  Future<String> consent(String orgId, String username, AuthorizationRequest request) {
-    Grant grant = grant(orgId, username, request.client(), request.scopes(), request.resource());
-    String code = Secret.next(Secret.CODE, random);
-    List<Statement> statements = new ArrayList<>(consented(grant));
+  Future<String> consent(Session session, AuthorizationRequest request) {
+    Grant grant = grant(session, request.client(), request.scopes(), request.resource());
+    String code = CODE_PREFIX + Secrets.next(random);
+    List<Statement> statements = new ArrayList<>(consented(grant, session));
     statements.add(
         GrantStore.insertCode(
-            Secret.stored(code), grant, request, grant.createdAtMillis() + CODE_MILLIS));
-    return database.commit(statements).map(code);
+            Secrets.stored(code), grant, request, grant.createdAtMillis() + CODE_MILLIS));
+    return database.commit(statements).recover(Grants::sessionEnded).map(code);
   }
 
   /**
@@ -122,7 +143,7 @@ final class Grants implements ConnectedApplications {
    */
   Future<Issued> redeem(
       Client client, String code, String redirectUri, String verifier, @Nullable String resource) {
-    String stored = Secret.stored(code);
+    String stored = Secrets.stored(code);
     return store
         .findCode(stored)
         .compose(
@@ -140,13 +161,12 @@ final class Grants implements ConnectedApplications {
               if (!known.redirectUri().equals(redirectUri)) {
                 throw invalid("redirect_uri: not the one the code was asked for with");
               }
-              if (!Secret.isVerifierOf(known.challenge(), verifier)) {
+              if (!Pkce.isVerifierOf(known.challenge(), verifier)) {
                 throw invalid("code_verifier: does not fit the code_challenge");
               }
               requireResource(known.grant(), resource);
-              return issue(
+              return begin(
                   known.grant(),
-                  known.grant().scopes(),
                   GrantStore.useCode(stored, clock.millis()),
                   "the code was used before");
             });
@@ -158,9 +178,9 @@ final class Grants implements ConnectedApplications {
    */
   Future<Issued> refresh(
       Client client, String refresh, @Nullable String scope, @Nullable String resource) {
-    String stored = Secret.stored(refresh);
+    RefreshToken presented = new RefreshToken(refresh);
     return store
-        .findRefresh(stored)
+        .findRefresh(presented)
         .compose(
             found -> {
               if (found.isEmpty() || !found.get().grant().clientId().equals(client.clientId())) {
@@ -174,19 +194,12 @@ final class Grants implements ConnectedApplications {
                 throw invalid("the refresh token has expired or was revoked");
               }
               requireResource(grant, resource);
-              Set<Scope> scopes = grant.scopes();
-              if (scope != null) {
-                scopes = EnumSet.copyOf(Scopes.asked(scope));
-                scopes.retainAll(grant.scopes());
-                if (scopes.isEmpty()) {
-                  throw new OAuthError(
-                      OAuthError.INVALID_SCOPE, "scope: the member allowed none of these");
-                }
-              }
+              RefreshToken next = presented.next(random);
               return issue(
                   grant,
-                  scopes,
-                  GrantStore.useRefresh(stored, clock.millis()),
+                  Scopes.narrowed(scope, grant.scopes()),
+                  List.of(GrantStore.useRefresh(presented, next)),
+                  next,
                   "the refresh token was used before");
             });
   }
@@ -204,17 +217,35 @@ final class Grants implements ConnectedApplications {
         .find(grantId)
         .compose(
             found ->
-                issue(
+                begin(
                     found.orElseThrow(() -> invalid("the grant is gone")),
-                    found.get().scopes(),
                     use,
                     "the device code was used before"));
   }
 
+  private Future<Issued> begin(Grant grant, Statement use, String replay) {
+    if (!grant.refreshable()) {
+      return issue(grant, grant.scopes(), List.of(use), null, replay);
+    }
+    RefreshToken first = RefreshToken.first(random);
+    return issue(
+        grant,
+        grant.scopes(),
+        List.of(use, GrantStore.insertRefresh(first, grant.grantId())),
+        first,
+        replay);
+  }
+
   /**
-   * @param use takes what was presented out of use, and fails the commit when it is
+   * @param use takes what was presented out of use, and fails the commit when it is; and stores the
+   *     refresh token
    */
-  private Future<Issued> issue(Grant grant, Set<Scope> scopes, Statement use, String replay) {
+  private Future<Issued> issue(
+      Grant grant,
+      Set<Scope> scopes,
+      List<Statement> use,
+      @Nullable RefreshToken refresh,
+      String replay) {
     if (grant.revokedAtMillis() != null) {
       throw invalid("the permission was taken back");
     }
@@ -223,14 +254,9 @@ final class Grants implements ConnectedApplications {
     }
     long now = clock.millis();
     long idleUntil = now + (grant.refreshable() ? IDLE_MILLIS : ACCESS_MILLIS);
-    String refresh = grant.refreshable() ? Secret.next(Secret.REFRESH, random) : null;
-    List<Statement> statements = new ArrayList<>();
-    statements.add(use);
+    List<Statement> statements = new ArrayList<>(use);
     statements.add(GrantStore.prolong(grant.grantId(), now, idleUntil));
     statements.add(Clients.used(grant.clientId(), now));
-    if (refresh != null) {
-      statements.add(GrantStore.insertRefresh(Secret.stored(refresh), grant.grantId(), now));
-    }
     return database
         .commit(statements)
         .recover(
@@ -255,7 +281,7 @@ final class Grants implements ConnectedApplications {
                             grant.clientId(),
                             grant.grantId(),
                             ACCESS_MILLIS)),
-                    refresh,
+                    refresh == null ? null : refresh.text(),
                     scopes));
   }
 
@@ -300,9 +326,9 @@ final class Grants implements ConnectedApplications {
 
   /** Ends the grant of a token (RFC 7009); nothing happens for one that is not the client's. */
   Future<Void> revoke(Client client, String token) {
-    if (token.startsWith(Secret.REFRESH)) {
+    if (RefreshToken.isOne(token)) {
       return store
-          .findRefresh(Secret.stored(token))
+          .findRefresh(new RefreshToken(token))
           .compose(
               found ->
                   found.isPresent() && found.get().grant().clientId().equals(client.clientId())
@@ -368,7 +394,7 @@ final class Grants implements ConnectedApplications {
    */
   Future<Boolean> sweep() {
     long now = clock.millis();
-    List<Statement> statements = new ArrayList<>(GrantStore.sweep(now, IDLE_MILLIS, KEPT_MILLIS));
+    List<Statement> statements = new ArrayList<>(GrantStore.sweep(now, KEPT_MILLIS));
     statements.addAll(Clients.sweep(now));
     return database.commit(statements).map(false);
   }

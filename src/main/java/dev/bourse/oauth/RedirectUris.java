@@ -3,6 +3,7 @@ package dev.bourse.oauth;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -13,7 +14,11 @@ final class RedirectUris {
   /** As much as one of Bourse's own request lines would bear. */
   private static final int MAX_LENGTH = 1_024;
 
-  /** Schemes that run or read something in the browser rather than call an application. */
+  /**
+   * Schemes that run or read something in the browser, or have the system's own programs send or
+   * open something, rather than call an application. Beside them go all that begin as those of a
+   * system's settings and searches do ({@link #OF_SYSTEMS}).
+   */
   private static final Set<String> DANGEROUS =
       Set.of(
           "javascript",
@@ -26,7 +31,24 @@ final class RedirectUris {
           "view-source",
           "ws",
           "wss",
-          "ftp");
+          "ftp",
+          "sftp",
+          "jar",
+          "resource",
+          "intent",
+          "mailto",
+          "tel",
+          "sms",
+          "ssh",
+          "telnet",
+          "smb",
+          "nfs",
+          "ldap",
+          "ldaps",
+          "shell");
+
+  private static final Pattern OF_SYSTEMS =
+      Pattern.compile("(chrome|edge|moz|safari|ms|search|android|x-apple)(-.*)?");
 
   private static final Pattern LOOPBACK =
       Pattern.compile("http://(127\\.0\\.0\\.1|\\[::1]|localhost)(:\\d{1,5})?(/[^#]*)?");
@@ -48,7 +70,8 @@ final class RedirectUris {
       return Optional.of("not a URI");
     }
     String scheme = parsed.getScheme();
-    if (scheme == null || DANGEROUS.contains(scheme.toLowerCase(java.util.Locale.ROOT))) {
+    String small = scheme == null ? "" : scheme.toLowerCase(Locale.ROOT);
+    if (scheme == null || DANGEROUS.contains(small) || OF_SYSTEMS.matcher(small).matches()) {
       return Optional.of(
           "expected https, http of a loopback address, or a scheme of the application's own");
     }
@@ -63,7 +86,7 @@ final class RedirectUris {
           : Optional.empty();
     }
     // A private-use scheme is the application's whole name, so its case must not vary.
-    return scheme.equals(scheme.toLowerCase(java.util.Locale.ROOT)) && !scheme.startsWith("http")
+    return scheme.equals(scheme.toLowerCase(Locale.ROOT)) && !scheme.startsWith("http")
         ? Optional.empty()
         : Optional.of("expected a scheme in small letters that does not begin as http does");
   }

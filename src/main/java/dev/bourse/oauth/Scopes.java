@@ -40,6 +40,33 @@ final class Scopes {
     return known;
   }
 
+  /**
+   * The scopes that tokens of a refresh are to have (RFC 6749, section 6): all that were granted
+   * when nothing is asked for.
+   *
+   * @throws OAuthError when one was not granted, an unknown one too
+   */
+  static Set<Scope> narrowed(@Nullable String scope, Set<Scope> granted) {
+    if (scope == null || scope.isBlank()) {
+      return granted;
+    }
+    Set<Scope> narrowed = EnumSet.noneOf(Scope.class);
+    for (String label : scope.strip().split(" +", -1)) {
+      narrowed.add(
+          Scope.find(label)
+              .filter(granted::contains)
+              .orElseThrow(
+                  () ->
+                      new OAuthError(
+                          OAuthError.INVALID_SCOPE,
+                          "scope: the member did not allow "
+                              + Text.shown(label)
+                              + "; expected some of "
+                              + text(granted))));
+    }
+    return narrowed;
+  }
+
   static Set<Scope> stored(String scope) {
     Set<Scope> known = EnumSet.noneOf(Scope.class);
     for (String label : scope.split(" ", -1)) {

@@ -76,7 +76,7 @@ final class TokenRoutes {
       throw new OAuthError(
           OAuthError.INVALID_CLIENT, "Authorization: clients have no secrets here; send client_id");
     }
-    return clients.find(required(call, "client_id"));
+    return clients.find(required(call, "client_id"), call.clientKey());
   }
 
   private static String required(Call call, String field) {

@@ -12,11 +12,19 @@
  * <p>Codes and refresh tokens are random, stored as digests, and good once. The second use of
  * either ends the grant with all its tokens, for one of the two users is a thief; an access token
  * says which grant it goes with, so it is refused at the next request. Two uses at the same moment
- * count as a second use as well: a grace would be the thief's.
+ * count as a second use as well: a grace would be the thief's. Refresh tokens of a grant begin
+ * alike, so that one row tells a used one from one that is made up ({@link
+ * dev.bourse.oauth.RefreshToken}).
+ *
+ * <p>Anybody may register, name a document, ask for device codes: each of these is throttled by the
+ * caller's address and bounded in all, and what a stranger stores goes before what members use.
+ * Suspending or removing a member ends their grants in its own commit.
  *
  * <p>Rejected: consent that is remembered (a page that redirects unasked turns any link into a
- * grant), {@code plain} PKCE, secrets of clients, and patterns in redirect addresses, which are
- * compared letter by letter but for the port of a loopback address.
+ * grant), {@code plain} PKCE, secrets of clients, patterns in redirect addresses, which are
+ * compared letter by letter but for the port of a loopback address, and a row for each refresh
+ * token (they outnumber the grants without a bound) or an HMAC in its place (whoever reads the
+ * store could make tokens).
  */
 @NullMarked
 package dev.bourse.oauth;

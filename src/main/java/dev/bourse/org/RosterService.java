@@ -97,8 +97,9 @@ public final class RosterService {
   }
 
   /**
-   * Changes one; what is left empty stays. A suspended member may not sign in; the tokens they
-   * minted go on, for the organization's work may hang on them.
+   * Changes one; what is left empty stays. A suspended member may not sign in, and what browsers
+   * and applications hold of theirs ends for good, in the same commit; the tokens they minted go
+   * on, for the organization's work may hang on them.
    */
   public Future<RosterStore.Member> update(
       String actor,
@@ -143,13 +144,14 @@ public final class RosterService {
           if (on) {
             // Else they would be in force again once the suspension ends.
             write.any(RosterStore.endSessions(orgId, username));
+            revocations.ending(orgId, username).forEach(write::any);
           }
           detail.add("suspended=" + on);
         });
     return write
         .record(row(now, actor, orgId, "member_update", String.join(" ", detail)))
-        .commit(new Change(Members.CHANGED, ""))
-        .compose(stored -> OrgWrite.inForce(members.load()))
+        .commit(new Change(Members.CHANGED, ""), new Change(Revocations.CHANGED, ""))
+        .compose(stored -> OrgWrite.inForce(Future.all(members.load(), revocations.load())))
         .compose(loaded -> OrgWrite.inForce(store.find(orgId, username)))
         .map(found -> found.orElseThrow(() -> unknown(username)));
   }

@@ -4,6 +4,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
+import dev.bourse.core.Secrets;
 import dev.bourse.org.JoinRuleService;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;

@@ -2,6 +2,7 @@ package dev.bourse.signin;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Secrets;
 import dev.bourse.core.Text;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;

@@ -1,5 +1,6 @@
 package dev.bourse.signin;
 
+import dev.bourse.core.Secrets;
 import dev.bourse.mail.Mail;
 import dev.bourse.mail.MailSender;
 import dev.bourse.org.Admission;
@@ -8,6 +9,7 @@ import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
@@ -29,6 +31,12 @@ public final class SignInLinks implements Invitations {
   /** Addresses being looked up at a time; whoever comes while so many wait gets no mail. */
   private static final int MAX_UNDER_WAY = 1_000;
 
+  /**
+   * Links in a quarter of an hour for addresses of one mail domain that are no member's yet. Of a
+   * domain that a rule admits anybody can name any number, and each would be mailed and stored.
+   */
+  static final int STRANGERS_OF_DOMAIN = 200;
+
   private final LinkStore store;
   private final Admission admission;
   private final MailSender mail;
@@ -36,6 +44,8 @@ public final class SignInLinks implements Invitations {
   private final Clock clock;
   private final RandomGenerator random;
   private final Semaphore room = new Semaphore(MAX_UNDER_WAY);
+  private final Attempts strangers =
+      new Attempts(STRANGERS_OF_DOMAIN, "links for a domain's addresses that are no member's");
 
   /**
    * @param baseUrl what browsers call the service; links begin with it and with nothing a request
@@ -68,6 +78,7 @@ public final class SignInLinks implements Invitations {
     }
     admission
         .find(address)
+        .map(places -> counted(address, places))
         .compose(
             places ->
                 places.isEmpty()
@@ -80,6 +91,13 @@ public final class SignInLinks implements Invitations {
                             }))
         .onFailure(e -> LOG.warn("a sign-in link could not be made: {}", e.toString()))
         .onComplete(done -> room.release());
+  }
+
+  private List<Admission.Place> counted(String address, List<Admission.Place> places) {
+    if (!places.isEmpty() && places.stream().allMatch(place -> place.username() == null)) {
+      strangers.count(address.substring(address.lastIndexOf('@') + 1));
+    }
+    return places;
   }
 
   @Override

@@ -8,33 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import io.vertx.core.json.JsonObject;
+import java.net.http.HttpResponse;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What permissions do not outlast, what leads nowhere else, and what drives out nobody. */
 @EachEngine
-class OAuthAbuseTest {
-  private static RunningBourse bourse;
-  private static String alice;
-
-  @BeforeAll
-  static void start() {
-    bourse = RunningBourse.demo();
-    alice = Application.signIn(bourse, "acme", "alice");
-  }
-
-  @AfterAll
-  static void stop() {
-    bourse.close();
-  }
-
-  private static HttpAnswer files(JsonObject tokens) {
-    return bourse.with(tokens.getString("access_token")).get("/api/checkpoints");
-  }
-
+class OAuthAbuseTest extends OAuthScene {
   @Test
   void whoIsAddedAnewByTheNameOfARemovedMemberIsNotActedFor() {
     JsonObject erin =
@@ -87,6 +69,50 @@ class OAuthAbuseTest {
 
     app.token(app.refreshing(tokens)).ok();
     commit("DELETE FROM oauth_client WHERE client_id LIKE 'flood%'");
+  }
+
+  @Test
+  void aFloodOfDeviceCodesTakesNoMoreThanSoManyRows() {
+    commit(
+        "INSERT INTO oauth_device (device_sha256, user_code, client_id, scopes, resource, state,"
+            + " created_at, expires_at, next_poll_at, interval_millis)"
+            + " WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20050)"
+            + " SELECT 'flood' || i, 'flood' || i, 'bourse-cli', '', '', 'pending', 1, i, 1, 5000"
+            + " FROM n");
+    Application program = Application.named(bourse, "bourse-cli");
+    Map<String, String> asking = Map.of("client_id", "bourse-cli");
+    JsonObject begun = program.post("/oauth/device_authorization", asking).ok();
+    List<Long> rows =
+        RunningBourse.await(
+            bourse
+                .service()
+                .database()
+                .read("SELECT COUNT(*) FROM oauth_device", List.of(), row -> row.integer(0)));
+    assertEquals(List.of(20_000L), rows);
+    Map<String, String> polling =
+        Map.of(
+            "grant_type", "urn:ietf:params:oauth:grant-type:device_code",
+            "client_id", "bourse-cli",
+            "device_code", begun.getString("device_code"));
+    refused(program.token(polling), "authorization_pending");
+    commit("DELETE FROM oauth_device WHERE device_sha256 LIKE 'flood%'");
+  }
+
+  @Test
+  void throttledAMemberGivesNoMoreThanSoManyPermissions() {
+    Application app = Application.registered(bourse);
+    Map<String, String> form = new LinkedHashMap<>(app.request());
+    form.put("csrf", Application.csrf(app.ask(app.request(), bob)));
+    form.put("decision", "allow");
+    int given = 0;
+    HttpResponse<String> answer = app.browse("POST", "/oauth/authorize", form, bob);
+    while (answer.statusCode() == 200) {
+      assertTrue(++given <= 120, "not throttled");
+      answer = app.browse("POST", "/oauth/authorize", form, bob);
+    }
+    assertEquals(429, answer.statusCode());
+    assertTrue(answer.body().contains("permissions given by one member"), answer.body());
+    assertTrue(given >= 100, "throttled after " + given);
   }
 
   private static void commit(String sql) {

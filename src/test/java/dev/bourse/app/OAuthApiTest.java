@@ -17,36 +17,17 @@ import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** How applications get tokens to act for members, and how they lose them. */
 @EachEngine
-class OAuthApiTest {
+class OAuthApiTest extends OAuthScene {
   private static final String FILES = "/api/checkpoints";
-
-  private static RunningBourse bourse;
-  private static String alice;
-
-  @BeforeAll
-  static void start() {
-    bourse = RunningBourse.demo();
-    alice = Application.signIn(bourse, "acme", "alice");
-  }
-
-  @AfterAll
-  static void stop() {
-    bourse.close();
-  }
 
   private static JsonObject claims(JsonObject tokens) {
     String part = tokens.getString("access_token").split("\\.", -1)[1];
     return new JsonObject(new String(Base64.getUrlDecoder().decode(part), StandardCharsets.UTF_8));
-  }
-
-  private static HttpAnswer files(JsonObject tokens) {
-    return bourse.with(tokens.getString("access_token")).get(FILES);
   }
 
   @Test
@@ -116,13 +97,62 @@ class OAuthApiTest {
     JsonObject tokens = app.token(app.redemption(app.code(request, alice))).ok();
 
     assertEquals("capacity:read", claims(tokens).getString("scope"));
-    Map<String, String> wider = app.refreshing(tokens);
-    wider.put("scope", "capacity:write");
-    refused(app.token(wider), "invalid_scope");
     request.put("scope", "teapot");
     assertEquals("invalid_scope", Application.parameters(app.ask(request, alice)).get("error"));
     request.put("scope", "offline_access bid:read");
     assertEquals(200, app.ask(request, alice).statusCode());
+  }
+
+  @Test
+  void aRefreshThatAsksForAScopeThatWasNotGrantedIsRefusedAndUsesNothingUp() {
+    Application app = Application.registered(bourse);
+    JsonObject tokens = app.tokens(alice);
+    for (String scope :
+        List.of(
+            "capacity:write",
+            "capacity:read capacity:write",
+            "capacity:read checkpoints:read org:read",
+            "capacity:read teapot",
+            "offline_access")) {
+      Map<String, String> wider = app.refreshing(tokens);
+      wider.put("scope", scope);
+      refused(app.token(wider), "invalid_scope");
+    }
+    Map<String, String> less = app.refreshing(tokens);
+    less.put("scope", "checkpoints:read");
+    JsonObject narrowed = app.token(less).ok();
+    assertEquals("checkpoints:read", narrowed.getString("scope"));
+    // The permission itself is as wide as before.
+    JsonObject whole = app.token(app.refreshing(narrowed)).ok();
+    assertEquals("capacity:read checkpoints:read", whole.getString("scope"));
+  }
+
+  @Test
+  void answersGoToSchemesOfApplicationsOwnToo() {
+    List<String> redirectUris =
+        List.of(
+            "cursor://anysphere.cursor-retrieval/oauth/user-bourse/callback",
+            "vscode://vscode.github-authentication/did-authenticate",
+            "com.example.app:/cb",
+            "com.example.app:cb");
+    Application app = Application.registered(bourse, redirectUris.toArray(String[]::new));
+    for (String redirectUri : redirectUris) {
+      Map<String, String> request = app.request();
+      request.put("redirect_uri", redirectUri);
+      HttpResponse<String> page = app.ask(request, alice);
+      String scheme = redirectUri.substring(0, redirectUri.indexOf(':'));
+      assertTrue(page.body().contains("the program that opens " + scheme + ": links"));
+      HttpResponse<String> answer = app.decide(request, alice, "allow");
+      assertEquals(200, answer.statusCode());
+      String to = Application.onward(answer);
+      assertTrue(to.startsWith(redirectUri + "?code="), to);
+      // Whoever's browser does not go there by itself has a link.
+      assertTrue(answer.body().contains("href=\"" + to.replace("&", "&amp;") + '"'), answer.body());
+      String code = to.substring(to.indexOf("code=") + 5, to.indexOf('&'));
+      Map<String, String> redemption = app.redemption(code);
+      redemption.put("redirect_uri", redirectUri);
+      app.token(redemption).ok();
+    }
   }
 
   @Test
@@ -179,6 +209,29 @@ class OAuthApiTest {
     files(third).ok();
     files(first).ok();
     assertEquals(claims(first).getString("gid"), claims(third).getString("gid"));
+  }
+
+  @Test
+  void aPermissionTakesOneRowOfRefreshTokensHoweverOftenItIsRefreshed() {
+    Application app = Application.registered(bourse);
+    JsonObject first = app.tokens(alice);
+    JsonObject newest = first;
+    for (int i = 0; i < 5; i++) {
+      newest = app.token(app.refreshing(newest)).ok();
+    }
+    List<Long> rows =
+        RunningBourse.await(
+            bourse
+                .service()
+                .database()
+                .read(
+                    "SELECT COUNT(*) FROM oauth_refresh WHERE grant_id = ?",
+                    List.of(claims(first).getString("gid")),
+                    row -> row.integer(0)));
+    assertEquals(List.of(1L), rows);
+    // The oldest is known all the same.
+    refused(app.token(app.refreshing(first)), "invalid_grant");
+    files(newest).refused(ErrorCode.UNAUTHORIZED);
   }
 
   @Test
@@ -265,20 +318,60 @@ class OAuthApiTest {
   }
 
   @Test
-  void aSuspendedMembersApplicationsGetNothing() {
+  void aSuspensionEndsWhatApplicationsAndProgramsWereAllowedForGood() {
     Application app = Application.registered(bourse);
+    Application program = Application.named(bourse, "bourse-cli");
     String bob = Application.signIn(bourse, "acme", "bob");
     JsonObject tokens = app.tokens(bob);
     String waiting = app.code(app.request(), bob);
+    JsonObject begun = begin(program);
+    HttpResponse<String> page = program.browse("GET", "/device", null, bob);
+    assertEquals(
+        200, decide(program, page, begun.getString("user_code"), "allow", bob).statusCode());
+    Runnable refusing =
+        () -> {
+          files(tokens).refused(ErrorCode.UNAUTHORIZED);
+          refused(app.token(app.refreshing(tokens)), "invalid_grant");
+          refused(app.token(app.redemption(waiting)), "invalid_grant");
+          refused(program.token(polling(program, begun)), "invalid_grant");
+          assertEquals(303, app.ask(app.request(), bob).statusCode());
+        };
     String path = "/api/operator/orgs/acme/members/bob";
     bourse.operator().patch(path, new JsonObject().put("suspended", true)).ok();
-
-    files(tokens).refused(ErrorCode.UNAUTHORIZED);
-    refused(app.token(app.refreshing(tokens)), "invalid_grant");
-    refused(app.token(app.redemption(waiting)), "invalid_grant");
-    assertEquals(303, app.ask(app.request(), bob).statusCode());
+    refusing.run();
     bourse.operator().patch(path, new JsonObject().put("suspended", false)).ok();
-    files(tokens).ok();
+    refusing.run();
+
+    String anew = Application.signIn(bourse, "acme", "bob");
+    assertFalse(
+        app.browse("GET", "/account", null, anew).body().contains("Test application"),
+        "still connected");
+    // Tokens tell their time in seconds: one of the second of the suspension is refused with it.
+    RunningBourse.until("allowed anew", () -> files(app.tokens(anew)).status() == 200);
+  }
+
+  @Test
+  void aConsentAtTheMomentOfASuspensionIsNotInForceAfterIt() {
+    Application app = Application.registered(bourse);
+    String path = "/api/operator/orgs/acme/members/bob";
+    for (int i = 0; i < 8; i++) {
+      String bob = Application.signIn(bourse, "acme", "bob");
+      Map<String, String> form = new LinkedHashMap<>(app.request());
+      form.put("csrf", Application.csrf(app.ask(app.request(), bob)));
+      form.put("decision", "allow");
+      CompletableFuture<HttpAnswer> suspension =
+          CompletableFuture.supplyAsync(
+              () -> bourse.operator().patch(path, new JsonObject().put("suspended", true)));
+      HttpResponse<String> answer = app.browse("POST", "/oauth/authorize", form, bob);
+      suspension.join().ok();
+      bourse.operator().patch(path, new JsonObject().put("suspended", false)).ok();
+
+      assertTrue(List.of(200, 303, 403).contains(answer.statusCode()), answer.body());
+      if (answer.statusCode() == 200) {
+        String code = Application.parameters(answer).getOrDefault("code", "");
+        refused(app.token(app.redemption(code)), "invalid_grant");
+      }
+    }
   }
 
   @Test
@@ -342,12 +435,17 @@ class OAuthApiTest {
 
   private static HttpResponse<String> decide(
       Application program, HttpResponse<String> page, String code, String decision) {
+    return decide(program, page, code, decision, alice);
+  }
+
+  private static HttpResponse<String> decide(
+      Application program, HttpResponse<String> page, String code, String decision, String cookie) {
     Map<String, String> form = new LinkedHashMap<>();
     form.put("csrf", Application.csrf(page));
     form.put("user_code", code);
     if (!decision.isEmpty()) {
       form.put("decision", decision);
     }
-    return program.browse("POST", "/device", form, alice);
+    return program.browse("POST", "/device", form, cookie);
   }
 }

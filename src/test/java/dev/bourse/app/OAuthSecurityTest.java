@@ -7,39 +7,19 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What somebody tries who means harm, and what they get. */
 @EachEngine
-class OAuthSecurityTest {
-  private static RunningBourse bourse;
-  private static String alice;
-  private static String bob;
-
-  @BeforeAll
-  static void start() {
-    bourse = RunningBourse.demo();
-    alice = Application.signIn(bourse, "acme", "alice");
-    bob = Application.signIn(bourse, "acme", "bob");
-  }
-
-  @AfterAll
-  static void stop() {
-    bourse.close();
-  }
-
-  private static HttpAnswer files(JsonObject tokens) {
-    return bourse.with(tokens.getString("access_token")).get("/api/checkpoints");
-  }
-
+class OAuthSecurityTest extends OAuthScene {
   @Test
   void pkceMissingOrPlainIsRefused() {
     Application app = Application.registered(bourse);
@@ -122,6 +102,34 @@ class OAuthSecurityTest {
     assertEquals(1, won.size());
     files(won.get(0).json()).refused(ErrorCode.UNAUTHORIZED);
     refused(app.token(app.refreshing(won.get(0).json())), "invalid_grant");
+  }
+
+  @Test
+  void whoHasNoTokenOfAFamilyCannotEndItByOneThatIsMadeUp() {
+    Application app = Application.named(bourse, "bourse-cli");
+    JsonObject begun =
+        app.post("/oauth/device_authorization", Map.of("client_id", "bourse-cli")).ok();
+    String csrf = Application.csrf(app.browse("GET", "/device", null, alice));
+    assertEquals(200, decide(app, begun.getString("user_code"), csrf, "allow").statusCode());
+    Map<String, String> polling =
+        Map.of(
+            "grant_type", "urn:ietf:params:oauth:grant-type:device_code",
+            "client_id", "bourse-cli",
+            "device_code", begun.getString("device_code"));
+    JsonObject tokens = app.token(polling).ok();
+    String refresh = tokens.getString("refresh_token");
+    for (String madeUp :
+        List.of(
+            "brr_",
+            "brr_" + "0".repeat(43),
+            "brr_" + "0".repeat(86),
+            refresh.substring(0, refresh.length() - 1),
+            refresh.substring(0, 20) + '!' + refresh.substring(21))) {
+      refused(
+          app.token(app.refreshing(new JsonObject().put("refresh_token", madeUp))),
+          "invalid_grant");
+    }
+    app.token(app.refreshing(tokens)).ok();
   }
 
   @Test
@@ -289,7 +297,12 @@ class OAuthSecurityTest {
 
   private static HttpResponse<String> device(
       Application program, String code, String csrf, String... headers) {
-    Map<String, String> form = Map.of("user_code", code, "csrf", csrf, "decision", "deny");
+    return decide(program, code, csrf, "deny", headers);
+  }
+
+  private static HttpResponse<String> decide(
+      Application program, String code, String csrf, String decision, String... headers) {
+    Map<String, String> form = Map.of("user_code", code, "csrf", csrf, "decision", decision);
     return program.browse("POST", "/device", form, alice, headers);
   }
 
@@ -327,6 +340,41 @@ class OAuthSecurityTest {
       assertEquals(429, status);
       assertTrue(registered >= 10, "throttled after " + registered);
     }
+  }
+
+  @Test
+  void throttledDocumentsThatOneAddressNamesAreNotFetchedWithoutEnd() {
+    try (RunningBourse own = RunningBourse.demo()) {
+      String cookie = Application.signIn(own, "acme", "alice");
+      int named = 0;
+      Application app;
+      HttpResponse<String> page;
+      do {
+        app = Application.named(own, "https://localhost/client-" + named + ".json");
+        page = app.ask(app.request(), cookie);
+        assertTrue(++named <= 80, "not throttled");
+      } while (page.statusCode() == 422);
+      assertEquals(429, page.statusCode());
+      assertTrue(named > 60, "throttled after " + named);
+      assertTrue(page.body().contains("Too many attempts"), page.body());
+      assertTrue(page.body().contains("metadata documents"), page.body());
+      assertTrue(page.headers().firstValue("retry-after").isPresent());
+      HttpResponse<byte[]> token = tokenAsIs(own, app.redemption("brk_x"));
+      assertEquals(429, token.statusCode());
+      assertEquals(
+          "temporarily_unavailable",
+          new JsonObject(Buffer.buffer(token.body())).getString("error"));
+    }
+  }
+
+  private static HttpResponse<byte[]> tokenAsIs(RunningBourse own, Map<String, String> form) {
+    return own.with(null)
+        .fetch(
+            "POST",
+            "/oauth/token",
+            Application.encoded(form).getBytes(StandardCharsets.UTF_8),
+            "Content-Type",
+            "application/x-www-form-urlencoded");
   }
 
   private static int register(Caller anybody, byte[] metadata) {
@@ -445,7 +493,10 @@ class OAuthSecurityTest {
     String code = app.code(app.request(), alice);
     JsonObject tokens = app.token(app.redemption(code)).ok();
     for (String column :
-        List.of("code_sha256 FROM oauth_code", "refresh_sha256 FROM oauth_refresh")) {
+        List.of(
+            "code_sha256 FROM oauth_code",
+            "refresh_sha256 FROM oauth_refresh",
+            "family_sha256 FROM oauth_refresh")) {
       List<String> stored =
           RunningBourse.await(
               bourse.service().database().read("SELECT " + column, List.of(), row -> row.text(0)));

@@ -34,6 +34,20 @@ class SignInThrottleTest {
   }
 
   @Test
+  void anOfficeOfAHundredSignsInFromOneAddressWithinAQuarterOfAnHour() {
+    try (RunningBourse bourse = RunningBourse.demo("limits.edge-per-minute=0")) {
+      Browser office = new Browser(bourse);
+      int tries = 0;
+      while (office.get("/sign-in/link?token=x").statusCode() == 410) {
+        // It fills up again meanwhile, by one in three seconds.
+        assertTrue(++tries < 3_000, "not throttled");
+      }
+      assertTrue(tries >= 300, "throttled after " + tries);
+      tooMany(office.get("/sign-in/link?token=x"));
+    }
+  }
+
+  @Test
   void throttledGuessingAnAddressIsMailedSoOftenKnownOrNot() {
     try (RunningBourse bourse = RunningBourse.demo("signin.mails-per-email=2")) {
       for (String email : new String[] {"alice@acme.example", "nobody@nowhere.example"}) {

@@ -39,7 +39,9 @@ class SmtpMailTest {
         vertx,
         new MailConfig.Smtp("127.0.0.1", port, "", "", MailConfig.Security.NONE),
         "bourse@bourse.example",
-        List.of(pauses));
+        List.of(pauses),
+        30_000,
+        null);
   }
 
   @Test

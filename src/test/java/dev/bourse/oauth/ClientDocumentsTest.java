@@ -4,8 +4,11 @@ import static dev.bourse.capacity.StoreFixture.await;
 import static dev.bourse.capacity.StoreFixture.fails;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
 import dev.bourse.core.FakeClock;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -31,6 +34,8 @@ import org.junit.jupiter.api.Test;
 /** What is fetched from an address that a client names, and what is not. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class ClientDocumentsTest {
+  private static final String CALLER = "192.0.2.7";
+
   private final Vertx vertx = Vertx.vertx();
   private final FakeClock clock = new FakeClock(1_000_000);
   private final AtomicInteger fetched = new AtomicInteger();
@@ -91,14 +96,14 @@ class ClientDocumentsTest {
   }
 
   private void refused(String why) {
-    OAuthError refusal = fails(OAuthError.class, documents.find(address));
+    OAuthError refusal = fails(OAuthError.class, documents.find(address, CALLER));
     assertEquals(OAuthError.INVALID_CLIENT, refusal.code());
     assertTrue(refusal.description().contains(why), refusal.description());
   }
 
   @Test
   void aClientIsWhatItsDocumentSays() throws Exception {
-    Client client = await(documents.find(address));
+    Client client = await(documents.find(address, CALLER));
 
     assertEquals(address, client.clientId());
     assertEquals("Documented", client.name());
@@ -107,12 +112,30 @@ class ClientDocumentsTest {
 
   @Test
   void aDocumentIsFetchedOnceAnHour() throws Exception {
-    await(documents.find(address));
-    await(documents.find(address));
+    await(documents.find(address, CALLER));
+    await(documents.find(address, CALLER));
     assertEquals(1, fetched.get());
     clock.advance(3_600_000);
-    await(documents.find(address));
+    await(documents.find(address, CALLER));
     assertEquals(2, fetched.get());
+  }
+
+  @Test
+  void throttledOneAddressHasNoMoreThanSoManyDocumentsFetched() throws Exception {
+    behaviour = request -> request.response().end("<html>");
+    for (int i = 0; i < ClientDocuments.FETCHES; i++) {
+      fails(OAuthError.class, documents.find(address + i, CALLER));
+    }
+    ApiError refusal = assertThrows(ApiError.class, () -> documents.find(address + "x", CALLER));
+    assertEquals(ErrorCode.RATE_LIMITED, refusal.code());
+    assertTrue(refusal.detail().contains("metadata documents"), refusal.detail());
+    assertEquals(ClientDocuments.FETCHES, fetched.get());
+
+    // What is known costs nothing, and others have an account of their own.
+    fails(OAuthError.class, documents.find(address + 0, CALLER));
+    behaviour = this::document;
+    assertEquals("Documented", await(documents.find(address, "192.0.2.8")).name());
+    assertEquals("Documented", await(documents.find(address, CALLER)).name());
   }
 
   @Test
@@ -173,7 +196,7 @@ class ClientDocumentsTest {
         documents(
             Set.of("localhost"),
             host -> addresses(lookUps.getAndIncrement() == 0 ? "127.0.0.1" : "192.0.2.1"));
-    await(documents.find(address));
+    await(documents.find(address, CALLER));
     assertEquals(1, lookUps.get());
     assertEquals(1, fetched.get());
   }
@@ -194,7 +217,7 @@ class ClientDocumentsTest {
             });
     try {
       for (int i = 0; i < 32; i++) {
-        documents.find("https://h" + i + ".example/client.json");
+        documents.find("https://h" + i + ".example/client.json", CALLER);
       }
       address = "https://app.example/client.json";
       refused("too many");

@@ -10,6 +10,7 @@ import dev.bourse.mail.Mail;
 import dev.bourse.mail.MailSender;
 import dev.bourse.org.Admission;
 import dev.bourse.org.RosterStore;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.time.Duration;
@@ -74,6 +75,24 @@ class SignInLinksTest extends StoreFixture {
     clock.advance(Duration.ofMillis(1).toMillis());
     assertTrue(await(links.find(token)).isEmpty());
     assertTrue(await(links.use(token)).isEmpty());
+  }
+
+  @Test
+  void throttledADomainsAddressesThatAreNoMembersAreMailedNoMoreThanSoOften() throws Exception {
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "INSERT INTO join_rule (rule_id, org_id, kind, value, created_at, created_by)"
+                        + " VALUES ('jr_1', 'acme', 'domain', 'acme.example', 1, 'operator:o')"))));
+    for (int i = 0; i <= SignInLinks.STRANGERS_OF_DOMAIN; i++) {
+      links.request("stranger-" + i + "@acme.example", "/account");
+    }
+    eventually("the mails", () -> mails.size() >= SignInLinks.STRANGERS_OF_DOMAIN);
+    // A member of that domain is not kept out by them.
+    links.request("alice@acme.example", "/account");
+    eventually("alice's", () -> mails.stream().anyMatch(one -> one.to().startsWith("alice@")));
+    assertEquals(SignInLinks.STRANGERS_OF_DOMAIN + 1, mails.size());
   }
 
   @Test

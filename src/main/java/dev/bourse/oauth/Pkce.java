@@ -1,0 +1,28 @@
+package dev.bourse.oauth;
+
+import dev.bourse.core.Digests;
+import dev.bourse.core.Secrets;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.regex.Pattern;
+
+/** Who redeems a code is who asked for it (RFC 7636), by the method S256 alone. */
+final class Pkce {
+  private static final Pattern CHALLENGE = Pattern.compile("[A-Za-z0-9_-]{43}");
+  private static final Pattern VERIFIER = Pattern.compile("[A-Za-z0-9._~-]{43,128}");
+
+  private Pkce() {}
+
+  /** Whether it could be the SHA-256 of a verifier. */
+  static boolean isChallenge(String challenge) {
+    return CHALLENGE.matcher(challenge).matches();
+  }
+
+  static boolean isVerifierOf(String challenge, String verifier) {
+    if (!VERIFIER.matcher(verifier).matches()) {
+      return false;
+    }
+    byte[] digest = Digests.sha256(verifier.getBytes(StandardCharsets.US_ASCII));
+    return Secrets.same(Base64.getUrlEncoder().withoutPadding().encodeToString(digest), challenge);
+  }
+}
