@@ -2,6 +2,7 @@ package dev.bourse.oauth;
 
 import dev.bourse.access.Scope;
 import dev.bourse.core.Text;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
@@ -11,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Scopes as clients write them and as members read them. */
 final class Scopes {
+  /** Asks for a refresh token in OpenID Connect; here every grant has one. */
+  private static final String OFFLINE = "offline_access";
+
   private Scopes() {}
 
   /** Every scope there is, as contracts spell it. */
@@ -42,7 +46,8 @@ final class Scopes {
 
   /**
    * The scopes that tokens of a refresh are to have (RFC 6749, section 6): all that were granted
-   * when nothing is asked for.
+   * when nothing is asked for. {@code offline_access} is left out, as when permission was asked
+   * for: a client that repeats what it asked for has its refresh token.
    *
    * @throws OAuthError when one was not granted, an unknown one too
    */
@@ -50,8 +55,13 @@ final class Scopes {
     if (scope == null || scope.isBlank()) {
       return granted;
     }
+    List<String> labels = new ArrayList<>(List.of(scope.strip().split(" +", -1)));
+    labels.remove(OFFLINE);
+    if (labels.isEmpty()) {
+      return granted;
+    }
     Set<Scope> narrowed = EnumSet.noneOf(Scope.class);
-    for (String label : scope.strip().split(" +", -1)) {
+    for (String label : labels) {
       narrowed.add(
           Scope.find(label)
               .filter(granted::contains)

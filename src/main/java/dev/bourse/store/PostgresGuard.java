@@ -17,6 +17,12 @@ final class PostgresGuard {
   /** Class 28: the log-in was refused; 3D000: there is no such database. */
   private static final List<String> REFUSALS = List.of("28000", "28P01", "3D000", "42501");
 
+  /**
+   * How many times as long as any later connection the first may take: its process is loading the
+   * client's code meanwhile, and everything else that starts with it.
+   */
+  private static final int COLD = 4;
+
   private PostgresGuard() {}
 
   /**
@@ -27,7 +33,7 @@ final class PostgresGuard {
     Future<PgConnection> opened =
         PostgresLink.open(context, config, PostgresSchemaSession.SETTINGS);
     return opened
-        .timeout(config.connectMillis(), TimeUnit.MILLISECONDS)
+        .timeout(COLD * config.connectMillis(), TimeUnit.MILLISECONDS)
         .recover(
             failure -> {
               opened.onSuccess(PostgresLink::abandon);

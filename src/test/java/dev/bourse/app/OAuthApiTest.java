@@ -112,14 +112,14 @@ class OAuthApiTest extends OAuthScene {
             "capacity:write",
             "capacity:read capacity:write",
             "capacity:read checkpoints:read org:read",
-            "capacity:read teapot",
-            "offline_access")) {
+            "capacity:read teapot")) {
       Map<String, String> wider = app.refreshing(tokens);
       wider.put("scope", scope);
       refused(app.token(wider), "invalid_scope");
     }
     Map<String, String> less = app.refreshing(tokens);
-    less.put("scope", "checkpoints:read");
+    // Clients repeat what they asked permission for, and that they are to have a refresh token.
+    less.put("scope", "checkpoints:read offline_access");
     JsonObject narrowed = app.token(less).ok();
     assertEquals("checkpoints:read", narrowed.getString("scope"));
     // The permission itself is as wide as before.
