@@ -75,6 +75,11 @@ final class SimulatedMonth {
     long reachedHeldGpus;
     long reachedCeiling;
 
+    /** As the last tick left it. */
+    long tickGpus;
+
+    long tickCeiling;
+
     Org(String id) {
       this.id = id;
     }
@@ -330,6 +335,7 @@ final class SimulatedMonth {
       }
       outcome.decided().forEach((name, decided) -> settle(history(name), decided, allowance));
     }
+    orgs.values().forEach(this::noteTick);
   }
 
   private Allowance allowance() {
@@ -483,29 +489,44 @@ final class SimulatedMonth {
     }
   }
 
-  /** How much may still be spent once the limit is reached, by the contract's bound. */
+  /**
+   * How much may still be spent once the limit is reached, by the contract's bound. It is reached
+   * between two ticks, and what was held at that moment may be released by now.
+   */
   private void noteReached(Org org, boolean reached, long month) {
-    long gpus = 0;
-    long ceiling = 0;
-    for (String name : org.clusters) {
-      Cluster state = history(name).state;
-      gpus += (long) GPUS * state.releaseOrder().size();
-      ceiling = Math.max(ceiling, state.ceilingCents());
-    }
     if (!reached) {
       org.allowedMicros = -1;
     } else if (org.allowedMicros < 0) {
       count("limit reached");
-      org.reachedHeldGpus = gpus;
-      org.reachedCeiling = ceiling;
+      org.reachedHeldGpus = Math.max(org.tickGpus, gpusHeld(org));
+      org.reachedCeiling = org.tickCeiling;
       org.allowedMicros = 0;
     }
     if (org.allowedMicros >= 0) {
-      org.reachedCeiling = Math.max(org.reachedCeiling, ceiling);
+      org.reachedCeiling = Math.max(org.reachedCeiling, highestCeiling(org));
       long held = org.reachedHeldGpus * org.reachedCeiling * (2 * DAY + 3 * CHECK + TICK) / 360;
       org.allowedMicros = Objects.requireNonNull(org.limit) * org.clusters.size() + held;
       Assertions.assertTrue(
           month <= org.allowedMicros, org.id + " used " + month + " of " + org.allowedMicros);
     }
+  }
+
+  /** What a tick leaves an organization with; until the next one it can only become less. */
+  private void noteTick(Org org) {
+    org.tickGpus = gpusHeld(org);
+    org.tickCeiling = highestCeiling(org);
+  }
+
+  private long gpusHeld(Org org) {
+    return org.clusters.stream()
+        .mapToLong(name -> (long) GPUS * history(name).state.releaseOrder().size())
+        .sum();
+  }
+
+  private long highestCeiling(Org org) {
+    return org.clusters.stream()
+        .mapToLong(name -> history(name).state.ceilingCents())
+        .max()
+        .orElseThrow();
   }
 }
