@@ -5,6 +5,7 @@ import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.Reading;
 import dev.bourse.core.ApiError;
 import io.vertx.core.Future;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 /** Finds stored bytes, to whomever they are for, though they are replaced meanwhile. */
@@ -35,30 +36,24 @@ public final class ContentService {
 
   /** Opens what an organization is shown of its item; {@code gone} when it has none. */
   public Future<Opened> openShown(String orgId, String id) {
-    Wanted wanted = new Wanted(orgId, id);
-    return open(
-        () ->
-            lookups.find(
-                wanted,
-                () ->
-                    store
-                        .findShownContent(orgId, id)
-                        .map(found -> found.orElseThrow(() -> Checkpoint.unknown(orgId, id)))));
+    return openShared(
+        new Wanted(orgId, id),
+        () -> store.findShownContent(orgId, id),
+        () -> Checkpoint.unknown(orgId, id));
   }
 
   /** Opens an item on the public feed; {@code not-found} for any other. */
   public Future<Opened> openPublic(String id) {
-    Wanted wanted = new Wanted("", id);
+    return openShared(
+        new Wanted("", id),
+        () -> store.findContentOnFeed(id),
+        () -> ApiError.notFound("checkpoint", id));
+  }
+
+  private Future<Opened> openShared(
+      Wanted wanted, Supplier<Future<Optional<Content>>> lookup, Supplier<ApiError> unknown) {
     return open(
-        () ->
-            lookups.find(
-                wanted,
-                () ->
-                    store
-                        .findContentOnFeed(id)
-                        .map(
-                            found ->
-                                found.orElseThrow(() -> ApiError.notFound("checkpoint", id)))));
+        () -> lookups.find(wanted, () -> lookup.get().map(found -> found.orElseThrow(unknown))));
   }
 
   /**

@@ -28,6 +28,7 @@ public final class AuthorizationServer {
   private final ClientDocuments documents;
   private final Clients clients;
   private final Grants grants;
+  private final GrantEndings endings;
   private final DeviceFlow devices;
 
   /**
@@ -50,7 +51,9 @@ public final class AuthorizationServer {
     this.baseUrl = baseUrl;
     documents = new ClientDocuments(vertx, new HttpClientOptions(), config, clock);
     clients = new Clients(database, documents, clock, random);
-    grants = new Grants(database, tokens, members, revocations, clock, random);
+    GrantStore store = new GrantStore(database);
+    endings = new GrantEndings(store, tokens, revocations, clock);
+    grants = new Grants(database, store, endings, tokens, members, clock, random);
     devices = new DeviceFlow(database, grants, clients, clock, random);
   }
 
@@ -61,7 +64,7 @@ public final class AuthorizationServer {
           PageTemplates templates = new PageTemplates(vertx, TEMPLATES);
           new AuthorizeRoutes(clients, grants, sessions, templates, baseUrl).bind(operations);
           new DeviceRoutes(devices, sessions, templates).bind(operations);
-          new TokenRoutes(clients, grants, devices, baseUrl).bind(operations);
+          new TokenRoutes(clients, grants, endings, devices, baseUrl).bind(operations);
           new MetadataRoutes(keys, baseUrl).bind(operations);
           return null;
         });
@@ -69,7 +72,7 @@ public final class AuthorizationServer {
 
   /** What members allowed, for their account page. */
   public ConnectedApplications applications() {
-    return grants;
+    return endings;
   }
 
   /**

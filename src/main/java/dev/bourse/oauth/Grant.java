@@ -1,6 +1,7 @@
 package dev.bourse.oauth;
 
 import dev.bourse.access.Scope;
+import dev.bourse.audit.AuditRow;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -33,5 +34,28 @@ record Grant(
 
   String actor() {
     return "member:" + username;
+  }
+
+  /**
+   * The trail's row of what became of it.
+   *
+   * @param further what is told beyond the grant itself, with a space in front; empty for nothing
+   */
+  AuditRow row(String action, long atMillis, String further) {
+    return new AuditRow(
+        atMillis,
+        orgId,
+        actor(),
+        action,
+        orgId,
+        "grant_id="
+            + grantId
+            + " client_id="
+            + clientId
+            + " scopes="
+            + Scopes.text(scopes).replace(' ', ',')
+            + " resource="
+            + resource
+            + further);
   }
 }

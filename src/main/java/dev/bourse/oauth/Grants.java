@@ -3,15 +3,12 @@ package dev.bourse.oauth;
 import dev.bourse.access.MemberToken;
 import dev.bourse.access.MemberTokens;
 import dev.bourse.access.Members;
-import dev.bourse.access.Revocations;
 import dev.bourse.access.Scope;
-import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Secrets;
-import dev.bourse.signin.ConnectedApplications;
 import dev.bourse.signin.Session;
 import dev.bourse.store.Database;
 import dev.bourse.store.GuardFailed;
@@ -25,8 +22,8 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** What members allowed applications: made, turned into tokens, ended. */
-final class Grants implements ConnectedApplications {
+/** What members allowed applications: made and turned into tokens; {@link GrantEndings} end it. */
+final class Grants {
   static final long ACCESS_MILLIS = Duration.ofMinutes(10).toMillis();
   static final long CODE_MILLIS = Duration.ofMinutes(1).toMillis();
   static final long IDLE_MILLIS = Duration.ofDays(30).toMillis();
@@ -38,28 +35,29 @@ final class Grants implements ConnectedApplications {
   private static final long KEPT_MILLIS = Duration.ofDays(1).toMillis();
 
   /** A member's; as many as the account page lists. The oldest beyond it are taken back. */
-  private static final int MAX_OF_MEMBER = 100;
+  static final int MAX_OF_MEMBER = 100;
 
   private final Database database;
   private final GrantStore store;
   private final MemberTokens tokens;
   private final Members members;
-  private final Revocations revocations;
+  private final GrantEndings endings;
   private final Clock clock;
   private final RandomGenerator random;
 
   Grants(
       Database database,
+      GrantStore store,
+      GrantEndings endings,
       MemberTokens tokens,
       Members members,
-      Revocations revocations,
       Clock clock,
       RandomGenerator random) {
     this.database = database;
-    this.store = new GrantStore(database);
+    this.store = store;
+    this.endings = endings;
     this.tokens = tokens;
     this.members = members;
-    this.revocations = revocations;
     this.clock = clock;
     this.random = random;
   }
@@ -97,7 +95,7 @@ final class Grants implements ConnectedApplications {
     return List.of(
         GrantStore.requireSession(session),
         GrantStore.insert(grant),
-        AuditStore.insert(row(grant, "oauth_grant", "")));
+        AuditStore.insert(grant.row("oauth_grant", grant.createdAtMillis(), "")));
   }
 
   /** What is told of a fault of a commit with {@link #consented}. */
@@ -106,24 +104,6 @@ final class Grants implements ConnectedApplications {
         fault instanceof GuardFailed failed && failed.guard().equals(GrantStore.SESSION)
             ? ApiError.of(ErrorCode.FORBIDDEN, "you were signed out meanwhile; sign in again")
             : fault);
-  }
-
-  private static AuditRow row(Grant grant, String action, String further) {
-    return new AuditRow(
-        grant.createdAtMillis(),
-        grant.orgId(),
-        grant.actor(),
-        action,
-        grant.orgId(),
-        "grant_id="
-            + grant.grantId()
-            + " client_id="
-            + grant.clientId()
-            + " scopes="
-            + Scopes.text(grant.scopes()).replace(' ', ',')
-            + " resource="
-            + grant.resource()
-            + further);
   }
 
   /** Stores a member's consent; the code by which the client gets its tokens. */
@@ -224,16 +204,14 @@ final class Grants implements ConnectedApplications {
   }
 
   private Future<Issued> begin(Grant grant, Statement use, String replay) {
-    if (!grant.refreshable()) {
-      return issue(grant, grant.scopes(), List.of(use), null, replay);
+    List<Statement> statements = new ArrayList<>(List.of(use));
+    RefreshToken first = grant.refreshable() ? RefreshToken.first(random) : null;
+    if (first != null) {
+      statements.add(GrantStore.insertRefresh(first, grant.grantId()));
     }
-    RefreshToken first = RefreshToken.first(random);
-    return issue(
-        grant,
-        grant.scopes(),
-        List.of(use, GrantStore.insertRefresh(first, grant.grantId())),
-        first,
-        replay);
+    // Only a new grant can be one too many.
+    return issue(grant, grant.scopes(), statements, first, replay)
+        .compose(issued -> trim(grant).otherwiseEmpty().map(issued));
   }
 
   /**
@@ -268,9 +246,8 @@ final class Grants implements ConnectedApplications {
                   ? replayed(grant, replay).mapEmpty()
                   : Future.failedFuture(invalid("the permission was taken back"));
             })
-        .compose(stored -> trim(grant).otherwiseEmpty())
         .map(
-            trimmed ->
+            stored ->
                 new Issued(
                     tokens.issue(
                         new MemberToken(
@@ -287,7 +264,8 @@ final class Grants implements ConnectedApplications {
 
   /** Somebody else has what was presented, or had: nobody keeps it. */
   private <T> Future<T> replayed(Grant grant, String why) {
-    return end(grant, " reason=replay")
+    return endings
+        .end(grant, " reason=replay")
         .compose(ended -> Future.failedFuture(invalid(why + "; all its tokens are revoked")));
   }
 
@@ -298,93 +276,10 @@ final class Grants implements ConnectedApplications {
             older -> {
               Future<Void> ended = Future.succeededFuture();
               for (Grant one : older) {
-                ended = ended.compose(done -> end(one, " reason=too-many"));
+                ended = ended.compose(done -> endings.end(one, " reason=too-many"));
               }
               return ended;
             });
-  }
-
-  /** Ends a grant with all its tokens, here at once; nothing happens when it has ended. */
-  private Future<Void> end(Grant grant, String further) {
-    AuditRow row = row(grant, "oauth_revoke", further);
-    long now = clock.millis();
-    return revocations
-        .revokeGrant(
-            grant.grantId(),
-            List.of(
-                GrantStore.revoke(grant.grantId(), now),
-                AuditStore.insert(
-                    new AuditRow(
-                        now, row.orgId(), row.actor(), row.action(), row.subject(), row.detail()))))
-        .recover(
-            fault ->
-                // Ended before; that its tokens are refused is stored once more, for good measure.
-                fault instanceof GuardFailed
-                    ? revocations.revokeGrant(grant.grantId(), List.of())
-                    : Future.failedFuture(fault));
-  }
-
-  /** Ends the grant of a token (RFC 7009); nothing happens for one that is not the client's. */
-  Future<Void> revoke(Client client, String token) {
-    if (RefreshToken.isOne(token)) {
-      return store
-          .findRefresh(new RefreshToken(token))
-          .compose(
-              found ->
-                  found.isPresent() && found.get().grant().clientId().equals(client.clientId())
-                      ? end(found.get().grant(), " reason=client")
-                      : Future.succeededFuture());
-    }
-    return tokens
-        .findGrant(token, client.clientId())
-        .map(grantId -> store.find(grantId).compose(this::endIfFound))
-        .orElseGet(Future::succeededFuture);
-  }
-
-  private Future<Void> endIfFound(java.util.Optional<Grant> grant) {
-    return grant.isPresent() ? end(grant.get(), " reason=client") : Future.succeededFuture();
-  }
-
-  @Override
-  public Future<List<Application>> list(String orgId, String username) {
-    return store
-        .list(orgId, username, clock.millis(), MAX_OF_MEMBER, 0)
-        .map(
-            found ->
-                found.stream()
-                    .map(
-                        grant ->
-                            new Application(
-                                grant.grantId(),
-                                grant.clientName(),
-                                String.join("; ", Scopes.words(grant.scopes())),
-                                grant.createdAtMillis()))
-                    .toList());
-  }
-
-  @Override
-  public Future<Void> revoke(String orgId, String username, String id) {
-    return store
-        .find(id)
-        .compose(
-            found ->
-                found.isPresent()
-                        && found.get().orgId().equals(orgId)
-                        && found.get().username().equals(username)
-                    ? end(found.get(), " reason=member")
-                    : Future.succeededFuture());
-  }
-
-  @Override
-  public Future<Void> revokeAll(String orgId, String username) {
-    long now = clock.millis();
-    return revocations.revokeMember(
-        orgId,
-        username,
-        List.of(
-            AuditStore.insert(
-                new AuditRow(
-                    now, orgId, "member:" + username, "oauth_revoke", orgId, "all grants"))));
   }
 
   /**

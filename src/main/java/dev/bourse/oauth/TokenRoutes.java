@@ -20,15 +20,22 @@ final class TokenRoutes {
 
   private final Clients clients;
   private final Grants grants;
+  private final GrantEndings endings;
   private final DeviceFlow devices;
   private final Supplier<String> baseUrl;
   private final Attempts registrations =
       new Attempts(REGISTRATIONS, "registrations from one address");
   private final Attempts begun = new Attempts(DEVICES, "device codes asked for from one address");
 
-  TokenRoutes(Clients clients, Grants grants, DeviceFlow devices, Supplier<String> baseUrl) {
+  TokenRoutes(
+      Clients clients,
+      Grants grants,
+      GrantEndings endings,
+      DeviceFlow devices,
+      Supplier<String> baseUrl) {
     this.clients = clients;
     this.grants = grants;
+    this.endings = endings;
     this.devices = devices;
     this.baseUrl = baseUrl;
   }
@@ -138,7 +145,7 @@ final class TokenRoutes {
   private Future<Answer> revoke(Call call) {
     String token = required(call, "token");
     return client(call)
-        .compose(client -> grants.revoke(client, token))
+        .compose(client -> endings.revoke(client, token))
         .map(revoked -> json(200, new JsonObject(), List.of()));
   }
 

@@ -118,10 +118,14 @@ public final class AccountRoutes {
   }
 
   private Future<Answer> signOutEverywhere(Session session) {
-    return applications
-        .revokeAll(session.orgId(), session.username())
-        .compose(revoked -> sessions.endAll(session.orgId(), session.username()))
-        .map(cookies -> Sessions.redirect("/sign-out", cookies));
+    // Sessions first: a permission is given in one, so none can come between the two.
+    return sessions
+        .endAll(session.orgId(), session.username())
+        .compose(
+            cookies ->
+                applications
+                    .revokeAll(session.orgId(), session.username())
+                    .map(revoked -> Sessions.redirect("/sign-out", cookies)));
   }
 
   private Future<Answer> disconnect(Call call, Session session) {
