@@ -15,6 +15,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -234,6 +235,22 @@ final class ArchitectureTest {
           .dependOnClassesThat(resideInAnyPackage("dev.bourse.edge..", "io.vertx.ext.web.."))
           .check(CLASSES);
     }
+  }
+
+  /** By Unicode's rules other letters become some of ASCII's; see {@link dev.bourse.core.Text}. */
+  @Test
+  void namesAndAddressesAreFoldedByAsciisRulesAlone() {
+    noClasses()
+        .that(
+            resideInAnyPackage(
+                "dev.bourse.access", "dev.bourse.oauth", "dev.bourse.org", "dev.bourse.signin"))
+        .should()
+        .callMethod(String.class, "toLowerCase")
+        .orShould()
+        .callMethod(String.class, "toLowerCase", Locale.class)
+        .orShould()
+        .callMethod(String.class, "equalsIgnoreCase", String.class)
+        .check(CLASSES);
   }
 
   @Test

@@ -149,8 +149,9 @@ public final class MemberTokens {
       throw Credentials.unauthorized("the token has expired");
     }
     Organization org = organizations.findOrganization(claims.orgId()).orElse(null);
+    Optional<String> memberId = members.findId(claims.orgId(), claims.username());
     if (org == null
-        || !members.isActive(claims.orgId(), claims.username())
+        || memberId.isEmpty()
         || revocations.isRevoked(
             claims.grantId(), claims.orgId(), claims.username(), claims.issuedAtSecond())) {
       throw Credentials.unauthorized("the token is unknown or revoked");
@@ -162,7 +163,8 @@ public final class MemberTokens {
         claims.scopes(),
         null,
         claims.expiresAtMillis(),
-        claims.username());
+        claims.username(),
+        memberId.get());
   }
 
   /**

@@ -122,7 +122,10 @@ public final class OperatorTokenService {
                 Future.failedFuture(
                     e instanceof GuardFailed failed ? refusal(failed.guard(), tokenId) : e))
         .compose(
-            stored -> operators.load().recover(e -> Future.failedFuture(ApiError.storedOnly())));
+            stored ->
+                operators
+                    .refresh(tokenId)
+                    .recover(e -> Future.failedFuture(ApiError.storedOnly())));
   }
 
   private static ApiError refusal(String guard, String tokenId) {

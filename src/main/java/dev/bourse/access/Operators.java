@@ -1,16 +1,23 @@
 package dev.bourse.access;
 
 import dev.bourse.core.ApiError;
+import dev.bourse.store.Mirror;
+import dev.bourse.store.SliceComparison;
 import io.vertx.core.Future;
 import java.security.MessageDigest;
 import java.time.Clock;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /** Every live operator's token, in memory; there are as many as people who run the platform. */
-public final class Operators {
-  /** What other processes are told when operators' tokens come or go. */
+public final class Operators implements Mirror {
+  /** What other processes are told when operators' tokens come or go; the key is the token. */
   public static final String CHANGED = "operators";
 
   private final AccessStore store;
@@ -37,6 +44,40 @@ public final class Operators {
                 })
             .onComplete(read -> isBehind = read.failed());
     return lastReading;
+  }
+
+  /** Reads one of them anew: it was minted or revoked just now. */
+  Future<Void> refresh(String tokenId) {
+    return refresh(List.of(tokenId)).onFailure(e -> isBehind = true).mapEmpty();
+  }
+
+  @Override
+  public synchronized Future<Refreshed> refresh(List<String> tokenIds) {
+    Future<Refreshed> reading =
+        lastReading
+            .otherwiseEmpty()
+            .compose(read -> store.listLiveOperatorTokens(tokenIds))
+            .map(
+                found -> {
+                  Map<String, OperatorToken> next = new HashMap<>(byId);
+                  next.keySet().removeAll(new HashSet<>(tokenIds));
+                  found.forEach(token -> next.put(token.tokenId(), token));
+                  Set<String> changed = new HashSet<>(tokenIds);
+                  changed.removeIf(id -> Objects.equals(byId.get(id), next.get(id)));
+                  byId = Map.copyOf(next);
+                  return new Refreshed(changed, Set.of());
+                });
+    lastReading = reading.mapEmpty();
+    return reading;
+  }
+
+  @Override
+  public Comparison compare() {
+    return new SliceComparison<>(
+        after -> store.listLiveOperatorTokens(after, SliceComparison.ROWS),
+        OperatorToken::tokenId,
+        stored -> stored.equals(byId.get(stored.tokenId())),
+        () -> byId.keySet());
   }
 
   /** Reads all of them anew when the last reading failed. */

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param cluster the one cluster it is bound to, null for all of the organization's
  * @param expiresAtMillis when the token stops working, null for never
  * @param member the username of a member who acts in person, null for an API token
+ * @param memberId what that member owns things by, {@link Members#ID}; null for an API token
  */
 public record Principal(
     Organization org,
@@ -21,7 +22,8 @@ public record Principal(
     Set<Scope> scopes,
     @Nullable String cluster,
     @Nullable Long expiresAtMillis,
-    @Nullable String member)
+    @Nullable String member,
+    @Nullable String memberId)
     implements Caller {
   public static final String SCHEME = "apiToken";
   public static final String MEMBER_SCHEME = "memberToken";
@@ -34,7 +36,7 @@ public record Principal(
       Set<Scope> scopes,
       @Nullable String cluster,
       @Nullable Long expiresAtMillis) {
-    this(org, actor, tokenId, scopes, cluster, expiresAtMillis, null);
+    this(org, actor, tokenId, scopes, cluster, expiresAtMillis, null, null);
   }
 
   @Override

@@ -2,24 +2,36 @@ package dev.bourse.access;
 
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
+import dev.bourse.store.InList;
+import dev.bourse.store.Mirror;
+import dev.bourse.store.Row;
+import dev.bourse.store.SliceComparison;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Members' tokens that are refused though they have not expired: those of revoked grants, and those
  * a member had when they signed out everywhere. In memory, an entry is some 200 bytes and goes when
  * the tokens it is about have expired.
  */
-public final class Revocations {
-  /** What other processes are told when something is revoked. */
+public final class Revocations implements Mirror {
+  /** What other processes are told when a grant is revoked; the key is the grant. */
   public static final String CHANGED = "revocations";
+
+  /**
+   * What other processes are told when all that a member has is; the key is the organization, a
+   * slash, which neither name has, and the username. A process of the release before does not know
+   * it, and reads everything anew.
+   */
+  public static final String MEMBER_CHANGED = "cutoffs";
 
   /** No token of a grant lives longer, so a grant's row need not be kept for longer. */
   static final long LONGEST_GRANTED_MILLIS = Duration.ofHours(1).toMillis();
@@ -31,6 +43,13 @@ public final class Revocations {
   private record Cutoff(long issuedUntilSecond, long keptUntilMillis) {}
 
   private record MemberKey(String orgId, String username) {}
+
+  private record Stored(MemberKey member, Cutoff cutoff) {}
+
+  private static final String GRANTS = "SELECT grant_id, kept_until FROM revoked_grant";
+
+  private static final String CUTOFFS =
+      "SELECT org_id, username, issued_until, kept_until FROM member_cutoff";
 
   private final Database database;
   private final Clock clock;
@@ -47,43 +66,149 @@ public final class Revocations {
    * revoked meanwhile.
    */
   public Future<Void> load() {
-    return load(null);
-  }
-
-  /** Adds one grant that another process revoked, or all that is stored for an empty key. */
-  public Future<Void> refresh(String grantId) {
-    return load(grantId.isEmpty() ? null : grantId);
-  }
-
-  private Future<Void> load(@Nullable String grantId) {
-    if (grantId != null) {
-      grants.put(grantId, grantKeptUntil());
-      return Future.succeededFuture();
-    }
     long now = clock.millis();
     return database
         .read(
-            "SELECT grant_id, kept_until FROM revoked_grant WHERE kept_until > ?",
+            GRANTS + " WHERE kept_until > ?",
             List.of(now),
             row -> grants.put(row.text(0), row.integer(1)))
         .compose(
             read ->
-                database.read(
-                    "SELECT org_id, username, issued_until, kept_until FROM member_cutoff"
-                        + " WHERE kept_until > ?",
-                    List.of(now),
-                    row ->
-                        cut(
-                            new MemberKey(row.text(0), row.text(1)),
-                            new Cutoff(row.integer(2), row.integer(3)))))
-        .mapEmpty();
+                database.read(CUTOFFS + " WHERE kept_until > ?", List.of(now), Revocations::cutoff))
+        .map(
+            found -> {
+              found.forEach(this::cut);
+              return null;
+            });
   }
 
-  private Cutoff cut(MemberKey member, Cutoff cutoff) {
-    return cutoffs.merge(
-        member,
-        cutoff,
-        (known, read) -> known.issuedUntilSecond() >= read.issuedUntilSecond() ? known : read);
+  /** Refuses grants that another process revoked; nothing need be read for that. */
+  @Override
+  public Future<Refreshed> refresh(List<String> grantIds) {
+    Set<String> changed = new HashSet<>();
+    for (String grantId : grantIds) {
+      if (grants.put(grantId, grantKeptUntil()) == null) {
+        changed.add(grantId);
+      }
+    }
+    return Future.succeededFuture(new Refreshed(changed, Set.of()));
+  }
+
+  @Override
+  public Comparison compare() {
+    long now = clock.millis();
+    return new SliceComparison<>(
+        after ->
+            database.read(
+                GRANTS + " WHERE grant_id > ? AND kept_until > ? ORDER BY grant_id LIMIT ?",
+                List.of(after, now, SliceComparison.ROWS),
+                row -> row.text(0)),
+        grantId -> grantId,
+        grants::containsKey,
+        List::of);
+  }
+
+  /** Reads what one member may not use any more: it was ended just now. */
+  public Future<Void> refreshMember(String orgId, String username) {
+    return refreshMembers(List.of(memberKey(orgId, username))).mapEmpty();
+  }
+
+  /** As {@link #MEMBER_CHANGED} has it. */
+  public static String memberKey(String orgId, String username) {
+    return orgId + "/" + username;
+  }
+
+  private Future<Mirror.Refreshed> refreshMembers(List<String> members) {
+    List<String> all = InList.of(members);
+    // The organizations alone find the rows by an index; the pairs pick among them.
+    List<String> orgIds = all.stream().map(Revocations::orgOf).toList();
+    List<String> values = new ArrayList<>(orgIds);
+    values.addAll(all);
+    return database
+        .read(
+            // By the grant as well: a token's own time may be ahead of the cut.
+            "SELECT r.grant_id, r.kept_until FROM revoked_grant r"
+                + " JOIN oauth_grant g ON g.grant_id = r.grant_id"
+                + " WHERE g.org_id IN "
+                + InList.marks(orgIds)
+                + " AND g.org_id || '/' || g.username IN "
+                + InList.marks(all),
+            values,
+            row -> grants.put(row.text(0), row.integer(1)))
+        .compose(
+            read ->
+                database.read(
+                    CUTOFFS
+                        + " WHERE org_id IN "
+                        + InList.marks(orgIds)
+                        + " AND org_id || '/' || username IN "
+                        + InList.marks(all),
+                    values,
+                    Revocations::cutoff))
+        .map(
+            found -> {
+              Set<String> changed = new HashSet<>();
+              for (Stored stored : found) {
+                if (cut(stored)) {
+                  changed.add(memberKey(stored.member.orgId(), stored.member.username()));
+                }
+              }
+              return new Mirror.Refreshed(changed, Set.of());
+            });
+  }
+
+  /** Those of members, by {@link #memberKey}. */
+  public Mirror members() {
+    return new Mirror() {
+      @Override
+      public Future<Refreshed> refresh(List<String> members) {
+        return refreshMembers(members);
+      }
+
+      @Override
+      public Comparison compare() {
+        long now = clock.millis();
+        return new SliceComparison<>(
+            after ->
+                database.read(
+                    CUTOFFS
+                        + " WHERE (org_id, username) > (?, ?) AND kept_until > ?"
+                        + " ORDER BY org_id, username LIMIT ?",
+                    List.of(
+                        orgOf(after),
+                        after.substring(after.indexOf('/') + 1),
+                        now,
+                        SliceComparison.ROWS),
+                    Revocations::cutoff),
+            stored -> memberKey(stored.member.orgId(), stored.member.username()),
+            stored -> {
+              Cutoff held = cutoffs.get(stored.member);
+              return held != null && held.issuedUntilSecond() >= stored.cutoff.issuedUntilSecond();
+            },
+            List::of);
+      }
+    };
+  }
+
+  private static String orgOf(String member) {
+    int slash = member.indexOf('/');
+    return slash < 0 ? member : member.substring(0, slash);
+  }
+
+  private static Stored cutoff(Row row) {
+    return new Stored(
+        new MemberKey(row.text(0), row.text(1)), new Cutoff(row.integer(2), row.integer(3)));
+  }
+
+  /** Tells whether it goes further than what was known. */
+  private boolean cut(Stored stored) {
+    Cutoff before = cutoffs.get(stored.member);
+    Cutoff after =
+        cutoffs.merge(
+            stored.member,
+            stored.cutoff,
+            (known, read) -> known.issuedUntilSecond() >= read.issuedUntilSecond() ? known : read);
+    return !after.equals(before);
   }
 
   private long grantKeptUntil() {
@@ -118,14 +243,16 @@ public final class Revocations {
   public Future<Void> revokeMember(String orgId, String username, List<Statement> along) {
     List<Statement> statements = new ArrayList<>(along);
     statements.addAll(ending(orgId, username));
-    return database.commit(statements, List.of(new Change(CHANGED, ""))).compose(stored -> load());
+    return database
+        .commit(statements, List.of(new Change(MEMBER_CHANGED, memberKey(orgId, username))))
+        .compose(stored -> refreshMember(orgId, username));
   }
 
   /**
    * What {@link #revokeMember} stores, for a commit of somebody else's that has locked the member's
-   * row before it, with a {@link #CHANGED} of no key and {@link #load} to follow. A grant's tokens
-   * are refused by its name as well: one may have been issued by a clock that is ahead, or a moment
-   * after the commit.
+   * row before it, with a {@link #MEMBER_CHANGED} and {@link #refreshMember} to follow. A grant's
+   * tokens are refused by its name as well: one may have been issued by a clock that is ahead, or a
+   * moment after the commit.
    */
   public List<Statement> ending(String orgId, String username) {
     long now = clock.millis();
@@ -168,10 +295,10 @@ public final class Revocations {
   /**
    * Forgets what is about expired tokens alone.
    *
+   * @param now confirmed time
    * @return that there is no more to do now
    */
-  public Future<Boolean> sweep() {
-    long now = clock.millis();
+  public Future<Boolean> sweep(long now) {
     grants.values().removeIf(keptUntil -> keptUntil <= now);
     cutoffs.values().removeIf(cutoff -> cutoff.keptUntilMillis() <= now);
     return database

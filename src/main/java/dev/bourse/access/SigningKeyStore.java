@@ -2,9 +2,11 @@ package dev.bourse.access;
 
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
+import dev.bourse.store.InList;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -44,8 +46,22 @@ final class SigningKeyStore {
         row -> new JsonObject(row.text(0)));
   }
 
+  /** Those of these keys that may have signed a token not expired yet. */
+  Future<List<JsonObject>> listPublic(List<String> kids, long nowMillis) {
+    List<String> all = InList.of(kids);
+    List<Object> values = new ArrayList<>(all);
+    values.add(nowMillis);
+    return database.read(
+        "SELECT public_jwk FROM signing_key WHERE kid IN "
+            + InList.marks(all)
+            + " AND expires_at > ?",
+        values,
+        row -> new JsonObject(row.text(0)));
+  }
+
   Future<Void> publish(SigningKey key, long madeAtMillis, long expiresAtMillis) {
     return commit(
+        key.kid(),
         Statement.of(
             "INSERT INTO signing_key (kid, public_jwk, made_at, expires_at) VALUES (?, ?, ?, ?)"
                 + " ON CONFLICT (kid) DO UPDATE SET expires_at = excluded.expires_at",
@@ -57,6 +73,7 @@ final class SigningKeyStore {
 
   Future<Void> retire(String kid, long nowMillis, long expiresAtMillis) {
     return commit(
+        kid,
         Statement.of(
             "UPDATE signing_key SET retired_at = ?, expires_at = ? WHERE kid = ?",
             nowMillis,
@@ -69,7 +86,7 @@ final class SigningKeyStore {
         List.of(Statement.of("DELETE FROM signing_key WHERE expires_at <= ?", nowMillis)));
   }
 
-  private Future<Void> commit(Statement statement) {
-    return database.commit(List.of(statement), List.of(new Change(SigningKeys.CHANGED, "")));
+  private Future<Void> commit(String kid, Statement statement) {
+    return database.commit(List.of(statement), List.of(new Change(SigningKeys.CHANGED, kid)));
   }
 }

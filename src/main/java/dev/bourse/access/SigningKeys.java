@@ -2,6 +2,7 @@ package dev.bourse.access;
 
 import dev.bourse.access.SigningKeyFolder.Kept;
 import dev.bourse.store.Database;
+import dev.bourse.store.Mirror;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonArray;
@@ -14,9 +15,13 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * signs, so that no process meets a signature by a key it has not read yet; the old one verifies
  * until the last token it signed has expired.
  */
-public final class SigningKeys {
-  /** What other processes are told when a key comes or goes. */
+public final class SigningKeys implements Mirror {
+  /** What other processes are told when a key comes or goes; the key is its thumbprint. */
   public static final String CHANGED = "signing-keys";
 
   /** No token lives longer, so a key need not verify for longer after its last signature. */
@@ -138,17 +143,86 @@ public final class SigningKeys {
             .compose(read -> store.listPublic(clock.millis()))
             .map(
                 keys -> {
-                  Map<String, JWTAuth> read = new LinkedHashMap<>();
-                  JsonArray told = new JsonArray();
-                  for (JsonObject jwk : keys) {
-                    read.put(jwk.getString("kid"), verifier(jwk));
-                    told.add(jwk);
-                  }
-                  verifying = Map.copyOf(read);
-                  published = new JsonObject().put("keys", told);
+                  publish(keys);
                   return null;
                 });
     return lastReading;
+  }
+
+  /** Newest first; a verifier that is there already is kept, for making one is costly. */
+  private void publish(List<JsonObject> keys) {
+    Map<String, JWTAuth> known = verifying;
+    Map<String, JWTAuth> read = new LinkedHashMap<>();
+    JsonArray told = new JsonArray();
+    for (JsonObject jwk : keys) {
+      String kid = jwk.getString("kid");
+      JWTAuth verifier = known.get(kid);
+      read.put(kid, verifier == null ? verifier(jwk) : verifier);
+      told.add(jwk);
+    }
+    verifying = Map.copyOf(read);
+    published = new JsonObject().put("keys", told);
+  }
+
+  /** Reads keys anew; one that is new is the newest. */
+  @Override
+  public synchronized Future<Refreshed> refresh(List<String> kids) {
+    Future<Refreshed> reading =
+        lastReading
+            .otherwiseEmpty()
+            .compose(read -> store.listPublic(kids, clock.millis()))
+            .map(found -> put(kids, found));
+    lastReading = reading.mapEmpty();
+    return reading;
+  }
+
+  private Refreshed put(List<String> kids, List<JsonObject> found) {
+    Set<String> changed = new HashSet<>();
+    Set<String> gone = new HashSet<>(kids);
+    List<JsonObject> next = new ArrayList<>();
+    for (JsonObject jwk : found) {
+      String kid = jwk.getString("kid");
+      gone.remove(kid);
+      if (!verifying.containsKey(kid)) {
+        changed.add(kid);
+        next.add(jwk);
+      }
+    }
+    for (Object held : published.getJsonArray("keys")) {
+      JsonObject jwk = (JsonObject) held;
+      if (gone.contains(jwk.getString("kid"))) {
+        changed.add(jwk.getString("kid"));
+      } else {
+        next.add(jwk);
+      }
+    }
+    if (!changed.isEmpty()) {
+      publish(next);
+    }
+    return new Refreshed(changed, Set.of());
+  }
+
+  /** All of them at once: there are few enough for one query. */
+  @Override
+  public Comparison compare() {
+    AtomicBoolean isOver = new AtomicBoolean();
+    return () ->
+        isOver.get()
+            ? Future.succeededFuture(Optional.empty())
+            : store
+                .listPublic(clock.millis())
+                .map(
+                    stored -> {
+                      isOver.set(true);
+                      Set<String> differing = new HashSet<>(verifying.keySet());
+                      for (JsonObject jwk : stored) {
+                        String kid = jwk.getString("kid");
+                        if (!differing.remove(kid)) {
+                          differing.add(kid);
+                        }
+                      }
+                      return Optional.of(List.copyOf(differing));
+                    });
   }
 
   private JWTAuth verifier(JsonObject jwk) {
@@ -163,10 +237,10 @@ public final class SigningKeys {
   /**
    * Makes the next key when it is time, lets go of those it follows, and of what has expired.
    *
+   * @param now confirmed time
    * @return that there is no more to do now
    */
-  public Future<Boolean> step() {
-    long now = clock.millis();
+  public Future<Boolean> step(long now) {
     return (isDue() ? make() : Future.<Void>succeededFuture())
         .compose(made -> retire(now))
         .compose(retired -> store.deleteExpired(now))

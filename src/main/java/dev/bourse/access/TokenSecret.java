@@ -2,6 +2,7 @@ package dev.bourse.access;
 
 import dev.bourse.core.Digests;
 import dev.bourse.core.Ids;
+import dev.bourse.core.SecretPrefix;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
@@ -21,18 +22,17 @@ import java.util.zip.CRC32;
 public record TokenSecret(Kind kind, String tokenId, String secret) {
   /** Whose token it is, told by its prefix. */
   public enum Kind {
-    ORGANIZATION("brs_"),
-    OPERATOR("bro_");
+    ORGANIZATION(SecretPrefix.API_TOKEN),
+    OPERATOR(SecretPrefix.OPERATOR_TOKEN);
 
     private final String prefix;
 
-    Kind(String prefix) {
-      this.prefix = prefix;
+    Kind(SecretPrefix prefix) {
+      this.prefix = prefix.text();
     }
   }
 
-  /** As long as every kind's prefix. */
-  private static final int PREFIX_LENGTH = 4;
+  private static final int PREFIX_LENGTH = SecretPrefix.LENGTH;
 
   private static final int ID_LENGTH = 12;
   private static final int SECRET_LENGTH = 38;

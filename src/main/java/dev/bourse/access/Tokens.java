@@ -1,6 +1,8 @@
 package dev.bourse.access;
 
 import dev.bourse.core.ApiError;
+import dev.bourse.store.Mirror;
+import dev.bourse.store.SliceComparison;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -14,23 +16,28 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Every live token, in memory. One entry is about 400 bytes; a hundred thousand tokens are 40 MB.
  */
-public final class Tokens {
+public final class Tokens implements Mirror {
   private static final Logger LOG = LoggerFactory.getLogger(Tokens.class);
 
   /** How often the time of last use is written: once a minute a token, whatever its traffic. */
   private static final long TOUCH_INTERVAL_MILLIS = 60_000;
 
-  /**
-   * What other processes are told when tokens or organizations come or go; the key is the one token
-   * it is about, or empty.
-   */
+  /** What other processes are told when tokens come or go; the key is the one it is about. */
   public static final String CHANGED = "tokens";
+
+  /**
+   * What other processes are told when an organization comes, changes or goes, or loses several
+   * tokens at once; the key is the organization. A process of the release before does not know it,
+   * and reads everything anew.
+   */
+  public static final String ORGANIZATION_CHANGED = "organizations";
 
   /** Small enough that a client's write queued behind it waits a few milliseconds. */
   private static final int TOUCHES_PER_COMMIT = 256;
@@ -48,14 +55,15 @@ public final class Tokens {
   /** Readings of the store, one after the other; see {@link #load}. */
   private Future<Void> lastReading = Future.succeededFuture();
 
+  /** Whether a round of storing times of last use is under way. */
+  private volatile boolean isFlushing;
+
   /** Whether a reading failed, so that what is in memory may be out of date. */
   private volatile boolean isBehind;
 
   /** Reads everything, then keeps the times of last use up to date. */
   public Future<Void> start(Vertx vertx) {
-    vertx.setPeriodic(
-        TOUCH_INTERVAL_MILLIS,
-        timer -> flush().onFailure(e -> LOG.warn("times of last use not stored", e)));
+    vertx.setPeriodic(TOUCH_INTERVAL_MILLIS, timer -> flushSlowly(vertx));
     return load();
   }
 
@@ -81,22 +89,138 @@ public final class Tokens {
   }
 
   /** Reads one token anew: it was minted or revoked just now. */
-  public synchronized Future<Void> refresh(String tokenId) {
-    lastReading =
-        lastReading
-            .otherwiseEmpty()
-            .compose(read -> store.findLiveToken(tokenId))
-            .compose(
+  public Future<Void> refresh(String tokenId) {
+    return refresh(List.of(tokenId)).onFailure(e -> isBehind = true).mapEmpty();
+  }
+
+  /** Reads tokens anew, after any reading under way, and organizations that are not known yet. */
+  @Override
+  public synchronized Future<Refreshed> refresh(List<String> tokenIds) {
+    return after(
+        () ->
+            store
+                .listLiveTokens(tokenIds)
+                .compose(
+                    found ->
+                        meet(found)
+                            .map(
+                                met -> {
+                                  Set<String> changed = new HashSet<>();
+                                  Set<String> gone = new HashSet<>(tokenIds);
+                                  for (Token token : found) {
+                                    gone.remove(token.tokenId());
+                                    admit(token, changed);
+                                  }
+                                  gone.forEach(id -> remove(id, changed));
+                                  return new Refreshed(changed, Set.of());
+                                })));
+  }
+
+  /** Another process may have made the organization of a token a moment ago. */
+  private Future<Void> meet(List<Token> tokens) {
+    List<String> unknown =
+        tokens.stream().map(Token::orgId).filter(id -> !orgs.containsKey(id)).distinct().toList();
+    return unknown.isEmpty()
+        ? Future.succeededFuture()
+        : store
+            .listOrganizations(unknown)
+            .map(
                 found -> {
-                  if (found.isPresent() && !orgs.containsKey(found.get().orgId())) {
-                    // Another process made its organization a moment ago.
-                    return loadAll();
-                  }
-                  found.ifPresentOrElse(this::admit, () -> byId.remove(tokenId));
-                  return Future.<Void>succeededFuture();
-                })
-            .onFailure(e -> isBehind = true);
-    return lastReading;
+                  found.forEach(org -> orgs.put(org.orgId(), org));
+                  return null;
+                });
+  }
+
+  /** Reads an organization and its tokens anew: it is new, changed or lost some. */
+  public Future<Void> refreshOrganization(String orgId) {
+    return refreshOrganizations(List.of(orgId)).onFailure(e -> isBehind = true).mapEmpty();
+  }
+
+  private synchronized Future<Refreshed> refreshOrganizations(List<String> orgIds) {
+    return after(
+        () ->
+            store
+                .listOrganizations(orgIds)
+                .compose(
+                    found ->
+                        store
+                            .listLiveTokensOf(orgIds)
+                            .map(live -> putOrganizations(orgIds, found, live))));
+  }
+
+  private Refreshed putOrganizations(
+      List<String> orgIds, List<Organization> found, List<Token> live) {
+    Set<String> changed = new HashSet<>();
+    for (Organization org : found) {
+      if (!org.equals(orgs.put(org.orgId(), org))) {
+        changed.add(org.orgId());
+      }
+    }
+    Set<String> of = new HashSet<>(orgIds);
+    Set<String> gone = new HashSet<>();
+    for (Entry entry : byId.values()) {
+      if (of.contains(entry.token.orgId())) {
+        gone.add(entry.token.tokenId());
+      }
+    }
+    Set<String> moved = new HashSet<>();
+    for (Token token : live) {
+      gone.remove(token.tokenId());
+      if (orgs.containsKey(token.orgId()) && admit(token, moved)) {
+        changed.add(token.orgId());
+      }
+    }
+    for (String tokenId : gone) {
+      Entry entry = byId.remove(tokenId);
+      if (entry != null) {
+        changed.add(entry.token.orgId());
+      }
+    }
+    return new Refreshed(changed, Set.of());
+  }
+
+  /** Readings never overtake each other. Called under this object's lock. */
+  private Future<Refreshed> after(Supplier<Future<Refreshed>> reading) {
+    Future<Refreshed> read = lastReading.otherwiseEmpty().compose(done -> reading.get());
+    lastReading = read.mapEmpty();
+    return read;
+  }
+
+  private void remove(String tokenId, Set<String> changed) {
+    if (byId.remove(tokenId) != null) {
+      changed.add(tokenId);
+    }
+  }
+
+  @Override
+  public Comparison compare() {
+    return new SliceComparison<>(
+        after -> store.listLiveTokens(after, SliceComparison.ROWS),
+        Token::tokenId,
+        stored -> {
+          Entry held = byId.get(stored.tokenId());
+          return held != null && held.token.equals(stored);
+        },
+        () -> List.copyOf(byId.keySet()));
+  }
+
+  /** The organizations, by id; retired ones, too. With one come its tokens. */
+  public Mirror organizations() {
+    return new Mirror() {
+      @Override
+      public Future<Refreshed> refresh(List<String> orgIds) {
+        return refreshOrganizations(orgIds);
+      }
+
+      @Override
+      public Comparison compare() {
+        return new SliceComparison<>(
+            after -> store.listOrganizations(after, SliceComparison.ROWS),
+            Organization::orgId,
+            stored -> stored.equals(orgs.get(stored.orgId())),
+            List::of);
+      }
+    };
   }
 
   /**
@@ -162,17 +286,40 @@ public final class Tokens {
   }
 
   /**
-   * Stores the times of last use that moved since they were last stored. What could not be stored
-   * is tried again the next time.
+   * Stores the times of last use that moved since they were last stored, one commit after the
+   * other: of a hundred thousand tokens all at once would fill the store's queue, and writers would
+   * be refused. What could not be stored is tried again the next time.
    */
   public Future<Void> flush() {
-    List<Entry> moved = new ArrayList<>();
-    byId.values().stream().filter(e -> e.lastUsedAtMillis > e.storedAtMillis).forEach(moved::add);
-    List<Future<Void>> commits = new ArrayList<>();
-    for (int from = 0; from < moved.size(); from += TOUCHES_PER_COMMIT) {
-      commits.add(store(moved.subList(from, Math.min(moved.size(), from + TOUCHES_PER_COMMIT))));
+    return storeFrom(moved(), 0, Future::succeededFuture);
+  }
+
+  /** As {@link #flush}, spread over half the time until the next round; one round at a time. */
+  private void flushSlowly(Vertx vertx) {
+    if (isFlushing) {
+      return;
     }
-    return Future.join(commits).mapEmpty();
+    isFlushing = true;
+    List<Entry> moved = moved();
+    long pauseMillis = 1 + TOUCH_INTERVAL_MILLIS / 2 * TOUCHES_PER_COMMIT / (1 + moved.size());
+    storeFrom(moved, 0, () -> vertx.timer(pauseMillis).mapEmpty())
+        .onFailure(e -> LOG.warn("times of last use not stored: {}", e.toString()))
+        .onComplete(done -> isFlushing = false);
+  }
+
+  private List<Entry> moved() {
+    return byId.values().stream().filter(e -> e.lastUsedAtMillis > e.storedAtMillis).toList();
+  }
+
+  private Future<Void> storeFrom(List<Entry> moved, int from, Supplier<Future<Void>> pause) {
+    int to = Math.min(moved.size(), from + TOUCHES_PER_COMMIT);
+    if (from == to) {
+      return Future.succeededFuture();
+    }
+    Future<Void> stored = store(moved.subList(from, to));
+    return to == moved.size()
+        ? stored
+        : stored.compose(done -> pause.get()).compose(go -> storeFrom(moved, to, pause));
   }
 
   private Future<Void> store(List<Entry> moved) {
@@ -192,15 +339,27 @@ public final class Tokens {
   }
 
   private void admit(Token token) {
+    admit(token, new HashSet<>());
+  }
+
+  /** Tells whether it was not known as it is. */
+  private boolean admit(Token token, Set<String> changed) {
     Organization org = orgs.get(token.orgId());
     if (org == null) {
       throw new IllegalStateException(
           "token " + token.tokenId() + " names no organization: " + token.orgId());
     }
-    byId.compute(
-        token.tokenId(),
-        (id, known) ->
-            known != null && known.standsFor(token, org) ? known : new Entry(token, org));
+    Entry before = byId.get(token.tokenId());
+    Entry after =
+        byId.compute(
+            token.tokenId(),
+            (id, known) ->
+                known != null && known.standsFor(token, org) ? known : new Entry(token, org));
+    if (after == before) {
+      return false;
+    }
+    changed.add(token.tokenId());
+    return true;
   }
 
   private static final class Entry {

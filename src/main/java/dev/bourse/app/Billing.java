@@ -31,7 +31,8 @@ final class Billing {
         owners,
         ground.config().billing(),
         ground.config().market().protectionMillis(),
-        ground.clock());
+        ground.clock(),
+        ground.time());
   }
 
   /** Binds the operations; posting and holds go on until the service stops. */
@@ -48,14 +49,31 @@ final class Billing {
     new BillingRoutes(billing).bind(operations);
     new BillingAdminRoutes(new BillingAdminService(database, billing, holds, ground.clock()))
         .bind(operations);
-    UsagePosting posting =
-        new UsagePosting(database, settleMillis(ground.config()), ground.clock());
+    UsagePosting posting = new UsagePosting(database, settleMillis(ground.config()), ground.time());
     ground
         .metrics()
         .count(
             "bourse_usage_posting_failures_total",
             "Tries to post an organization's hour of usage that failed.",
             posting::failures);
+    ground
+        .metrics()
+        .count(
+            "bourse_usage_reversals_total",
+            "Hours of organizations' usage that were posted by a clock that was ahead, and reversed.",
+            posting::reversals);
+    ground
+        .metrics()
+        .gauge(
+            "bourse_usage_posting_behind_seconds",
+            "How long ago the hour ended up to which usage is posted; 0 before the first look.",
+            () -> holds.behindMillis() / 1e3);
+    ground
+        .metrics()
+        .gauge(
+            "bourse_billing_holds_waiting",
+            "1 while posting is so far behind that no billing hold begins or goes on.",
+            () -> holds.isWaiting() ? 1 : 0);
     for (Upkeep upkeep :
         List.of(
             upkeep(ground, "posting usage", posting::step),

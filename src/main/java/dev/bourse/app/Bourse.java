@@ -6,11 +6,13 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.edge.EdgeMetrics;
 import dev.bourse.store.Database;
 import dev.bourse.store.StoreConfig;
+import dev.bourse.store.Timekeeper;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.Objects;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** One running service: its parts in the order of their start, and stopped in reverse. */
@@ -19,37 +21,70 @@ final class Bourse {
   private final KeysFiles files;
   private final StoreOpening store;
   private final Ground ground;
+  private final UnaryOperator<Database> around;
+  private final Replication replication;
   private @Nullable Database database;
   private @Nullable Features features;
   private @Nullable Serving serving;
 
   Bourse(Vertx vertx, Config config, boolean demo) {
-    this(vertx, config, demo, StoreConfig.defaults());
+    this(
+        vertx,
+        config,
+        demo,
+        StoreConfig.defaults(),
+        new Timekeeper(Clock.systemUTC(), System::nanoTime, config.confirmAfterMillis()),
+        UnaryOperator.identity());
   }
 
   /**
    * @param bounds those of the embedded store
+   * @param time the time; it is not started
+   * @param around what the features are given in the store's place
    */
-  Bourse(Vertx vertx, Config config, boolean demo, StoreConfig bounds) {
+  Bourse(
+      Vertx vertx,
+      Config config,
+      boolean demo,
+      StoreConfig bounds,
+      Timekeeper time,
+      UnaryOperator<Database> around) {
+    this.around = around;
     ground =
         new Ground(
-            vertx, config, demo, Clock.systemUTC(), new SecureRandom(), stops, new EdgeMetrics());
+            vertx, config, demo, time.clock(), time, new SecureRandom(), stops, new EdgeMetrics());
+    replication = new Replication(vertx);
     files = new KeysFiles(config, demo);
     store = new StoreOpening(ground, bounds, files);
   }
 
   /** Starts everything; the service answers when this succeeds. */
   Future<Void> start() {
-    Replication replication = new Replication();
     Serving door = new Serving(ground, files);
     serving = door;
-    return store
-        .open(replication)
+    return door.managed()
+        .compose(managed -> store.open(replication))
         .compose(
             opened -> {
               database = opened;
-              Features inside = new Features(ground, opened, door::baseUrl);
+              StoreWatch watch =
+                  new StoreWatch(
+                      ground.vertx(),
+                      opened,
+                      ground.config().storeWatch(),
+                      System::nanoTime,
+                      ground.random());
+              watch.start();
+              ground.stops().push(watch::stop);
+              // Once other processes write too, what this one knows ages.
+              Features inside =
+                  new Features(
+                      ground,
+                      around.apply(new ToldDatabase(opened, replication::changedHere)),
+                      door::baseUrl,
+                      opened.isShared() ? replication::knownAsOfNanos : System::nanoTime);
               features = inside;
+              door.dependOn(watch::fault);
               return inside
                   .start(replication, files)
                   .compose(
@@ -67,6 +102,16 @@ final class Bourse {
     return stops.stopAll();
   }
 
+  /** Where health and metrics are served; once started. */
+  int managementPort() {
+    return Objects.requireNonNull(serving, "not started").managementPort();
+  }
+
+  /** How much longer a stop takes for those who have to learn of it first. */
+  long drainMillis() {
+    return ground.config().drainMillis();
+  }
+
   /** What clients call the service; once started. */
   String baseUrl() {
     return Objects.requireNonNull(serving, "not started").baseUrl();
@@ -75,6 +120,11 @@ final class Bourse {
   /** The store; once started. */
   Database database() {
     return Objects.requireNonNull(database, "not started");
+  }
+
+  /** Keeps what is in memory in step with the store, and knows how old it is. */
+  Replication replication() {
+    return replication;
   }
 
   /** What is counted, as {@code /metrics} tells it. */

@@ -1,7 +1,6 @@
 package dev.bourse.app;
 
 import dev.bourse.access.AccessStore;
-import dev.bourse.access.Authenticator;
 import dev.bourse.access.Credentials;
 import dev.bourse.access.MemberToken;
 import dev.bourse.access.MemberTokens;
@@ -12,11 +11,13 @@ import dev.bourse.access.Scope;
 import dev.bourse.access.SigningKeys;
 import dev.bourse.access.Tokens;
 import dev.bourse.store.Database;
+import dev.bourse.store.Mirror;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -24,6 +25,7 @@ import java.util.function.Supplier;
  *
  * @param tokens those of organizations
  * @param revocations what members' tokens are checked against, besides their signature
+ * @param authenticator tells callers from their tokens
  */
 record Callers(
     Tokens tokens,
@@ -31,12 +33,14 @@ record Callers(
     Members members,
     SigningKeys signingKeys,
     Revocations revocations,
-    MemberTokens memberTokens) {
+    MemberTokens memberTokens,
+    FreshCredentials authenticator) {
   /** As long as somebody may keep trying the demo without a restart, which makes new ones. */
   private static final long DEMO_TOKEN_MILLIS = 30L * 24 * 3_600 * 1_000;
 
   /** Nothing is read yet. */
-  static Callers of(Ground ground, Database database, Supplier<String> baseUrl) {
+  static Callers of(
+      Ground ground, Database database, Supplier<String> baseUrl, LongSupplier lastKnownNanos) {
     Clock clock = ground.clock();
     Config config = ground.config();
     AccessStore access = new AccessStore(database);
@@ -45,14 +49,23 @@ record Callers(
     SigningKeys signingKeys =
         new SigningKeys(ground.vertx(), database, config.data(), config.access(), clock);
     Revocations revocations = new Revocations(database, clock);
+    Operators operators = new Operators(access, clock);
+    MemberTokens memberTokens =
+        new MemberTokens(
+            signingKeys, members, tokens, revocations, baseUrl, clock, ground.random());
+    long staleMillis = config.storeWatch().staleMillis();
     return new Callers(
         tokens,
-        new Operators(access, clock),
+        operators,
         members,
         signingKeys,
         revocations,
-        new MemberTokens(
-            signingKeys, members, tokens, revocations, baseUrl, clock, ground.random()));
+        memberTokens,
+        new FreshCredentials(
+            new Credentials(tokens, operators, memberTokens),
+            staleMillis == 0 ? System::nanoTime : lastKnownNanos,
+            System::nanoTime,
+            staleMillis));
   }
 
   /**
@@ -74,9 +87,23 @@ record Callers(
         .mapEmpty();
   }
 
-  /** Tells callers from their tokens. */
-  Authenticator authenticator() {
-    return new Credentials(tokens, operators, memberTokens);
+  /** What is held of the store, by the topics that others tell its changes by. */
+  Map<String, Mirror> mirrors() {
+    return Map.of(
+        Tokens.CHANGED,
+        tokens,
+        Tokens.ORGANIZATION_CHANGED,
+        tokens.organizations(),
+        Members.CHANGED,
+        members,
+        Operators.CHANGED,
+        operators,
+        SigningKeys.CHANGED,
+        signingKeys,
+        Revocations.CHANGED,
+        revocations,
+        Revocations.MEMBER_CHANGED,
+        revocations.members());
   }
 
   /** Tells the demo's members their tokens; once it is known where the service is served. */

@@ -73,7 +73,7 @@ final class Checkpoints {
     Config config = ground.config();
     Clock clock = ground.clock();
     RandomGenerator random = ground.random();
-    return LocalBlobs.open(vertx, config.data().resolve(FOLDER), BlobConfig.defaults(), clock)
+    return LocalBlobs.open(vertx, config.data().resolve(FOLDER), bounds(config), clock)
         .map(
             blobs -> {
               CheckpointStore store = new CheckpointStore(database);
@@ -87,14 +87,16 @@ final class Checkpoints {
                       checkpoints, landing, sessions, standing, blobs, clock, random);
               new PublicCheckpointRoutes(checkpoints).bind(operations);
               new CheckpointRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
-              ContentService contents = new ContentService(store, blobs);
+              ContentService contents =
+                  new ContentService(store, blobs, config.checkpoints().openFiles());
               new ContentRoutes(config.checkpoints(), contents).bind(operations);
               new DocumentRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
               new CheckpointAdminRoutes(checkpoints).bind(operations);
               new ReviewRoutes(
                       new ReviewService(changes, store, clock), contents, config.checkpoints())
                   .bind(operations);
-              Sweep sweep = new Sweep(changes, new SweepStore(database), blobs, clock);
+              Sweep sweep =
+                  new Sweep(changes, new SweepStore(database), blobs, clock, ground.time());
               Upkeep upkeep =
                   new Upkeep(
                       vertx,
@@ -107,6 +109,10 @@ final class Checkpoints {
               ground.stops().push(upkeep::stop);
               return checkpoints;
             });
+  }
+
+  private static BlobConfig bounds(Config config) {
+    return BlobConfig.defaults().withOpenBlobs(config.checkpoints().openFiles());
   }
 
   /** A fault of the bytes' store as clients are told of it; what names files is logged. */
@@ -128,7 +134,7 @@ final class Checkpoints {
       LOG.warn("no room for checkpoints: {}", fault.getMessage());
       return Optional.of(
           ApiError.retryLater(
-              ErrorCode.OVERLOADED, "there is no room for these bytes now", RETRY_FULL_MILLIS));
+              ErrorCode.STORAGE_FULL, "there is no room for these bytes now", RETRY_FULL_MILLIS));
     }
     if (fault instanceof StorageFault) {
       LOG.error("the checkpoints' storage fails", fault);

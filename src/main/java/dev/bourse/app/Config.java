@@ -6,8 +6,10 @@ import dev.bourse.billing.BillingConfig;
 import dev.bourse.capacity.CapacityConfig;
 import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.core.Settings;
+import dev.bourse.edge.DownloadPace;
 import dev.bourse.edge.EdgeConfig;
 import dev.bourse.edge.EdgeLimits;
+import dev.bourse.edge.Room;
 import dev.bourse.edge.SharedBudgetConfig;
 import dev.bourse.mail.MailConfig;
 import dev.bourse.market.MarketConfig;
@@ -32,10 +34,17 @@ import java.util.function.Supplier;
  *
  * @param data the data folder
  * @param postgres the server that keeps the store; empty for the embedded one
+ * @param acceptedDamage {@code store.accept-wal-damage}: which damage of the embedded store's log
+ *     is accepted, as the refusal to start names it; empty for none
+ * @param confirmAfterMillis {@code time.confirm-after}: how long a clock must have gone on to be
+ *     believed in what cannot be undone
  * @param eventLoops {@code event-loops}: one for each core by default
  * @param edge how the API is served
  * @param sharedBudgets the server that counts tokens' requests for several processes
  * @param managementPort where health and metrics are served, on loopback; 0 for a free port
+ * @param loopTimeoutMillis a process ends when an event loop is silent for so long; 0 for never
+ * @param drainMillis requests are still taken for so long after it is known that the service stops
+ * @param storeWatch when a store counts as away, and what is known from it as stale
  * @param access how members' tokens are signed
  * @param audit how records are sealed and how long they are kept
  * @param capacity the capacity feature
@@ -53,10 +62,15 @@ import java.util.function.Supplier;
 record Config(
     Path data,
     Optional<PostgresConfig> postgres,
+    String acceptedDamage,
+    long confirmAfterMillis,
     int eventLoops,
     EdgeConfig edge,
     Optional<SharedBudgetConfig> sharedBudgets,
     int managementPort,
+    long loopTimeoutMillis,
+    long drainMillis,
+    StoreWatchConfig storeWatch,
     AccessConfig access,
     AuditConfig audit,
     CapacityConfig capacity,
@@ -75,6 +89,8 @@ record Config(
   private static final int BURSTS_PER_MINUTE = 4;
 
   private static final int MAX_BUDGET = 1_000_000_000;
+  private static final Duration MAX_WAIT = Duration.ofHours(1);
+  private static final int MAX_CONNECTIONS = 1_000_000;
 
   /** The settings could not be used; the message lists every fault. */
   static final class Faulty extends Exception {
@@ -101,13 +117,22 @@ record Config(
     CheckpointConfig checkpoints = CheckpointConfig.from(settings);
     SimulatedConfig simulated = simulated(settings);
     int cores = Runtime.getRuntime().availableProcessors();
+    long confirmAfterMillis =
+        settings.millis(
+            "time.confirm-after", Duration.ofMinutes(10), Duration.ZERO, Duration.ofHours(24));
     int eventLoops = settings.integer("event-loops", cores, 1, 1_024);
     int port = settings.integer("port", 8080, 0, 65_535);
     int managementPort = settings.integer("management.port", port == 0 ? 0 : 8081, 0, 65_535);
+    long loopTimeoutMillis =
+        settings.millis("event-loop-timeout", Duration.ofMinutes(1), Duration.ZERO, MAX_WAIT);
+    long drainMillis =
+        settings.millis("drain-delay", Duration.ofSeconds(2), Duration.ZERO, MAX_WAIT);
+    StoreWatchConfig storeWatch = StoreWatchConfig.from(settings);
     Optional<EdgeConfig> edge = checked(faults, () -> edge(settings, port));
     Optional<SharedBudgetConfig> sharedBudgets = SharedBudgetConfig.from(settings);
     Optional<Optional<SshConfig>> ssh = checked(faults, () -> ssh(settings));
     Optional<PostgresConfig> postgres = PostgresConfig.from(settings);
+    String acceptedDamage = settings.text("store.accept-wal-damage", "");
     String store = settings.text("store.url", "sqlite");
     if (!store.equals("sqlite") && !PostgresUrl.isOne(store)) {
       settings.fault(
@@ -127,10 +152,15 @@ record Config(
     return new Config(
         data,
         postgres,
+        acceptedDamage,
+        confirmAfterMillis,
         eventLoops,
         edge.orElseThrow(),
         sharedBudgets,
         managementPort,
+        loopTimeoutMillis,
+        drainMillis,
+        storeWatch,
         access,
         audit,
         capacity,
@@ -165,7 +195,30 @@ record Config(
         settings.integer(
             "limits.edge-burst", Math.max(1, perMinute / BURSTS_PER_MINUTE), 1, MAX_BUDGET),
         proxies,
-        EdgeLimits.standard());
+        EdgeLimits.in(room(settings)).withPace(pace(settings)));
+  }
+
+  private static DownloadPace pace(Settings settings) {
+    DownloadPace usual = DownloadPace.standard();
+    return new DownloadPace(
+        (int) settings.bytes("limits.download-rate", usual.minBytesPerSecond(), 0, MAX_BUDGET),
+        settings.millis(
+            "limits.download-window",
+            Duration.ofMillis(usual.windowMillis()),
+            Duration.ofSeconds(1),
+            Duration.ofHours(1)));
+  }
+
+  private static Room room(Settings settings) {
+    Room fit = Room.ofProcess();
+    int connections = settings.integer("limits.connections", fit.connections(), 1, MAX_CONNECTIONS);
+    return fit.withConnections(
+        connections,
+        settings.integer(
+            "limits.connections-per-address",
+            Math.max(1, connections / Room.SHARES),
+            1,
+            MAX_CONNECTIONS));
   }
 
   private static String baseUrl(Settings settings) {

@@ -17,6 +17,7 @@ import dev.bourse.capacity.ActivityStore;
 import dev.bourse.capacity.CapacityRoutes;
 import dev.bourse.capacity.CapacityService;
 import dev.bourse.capacity.CapacityStore;
+import dev.bourse.capacity.ClockCorrection;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
@@ -25,6 +26,7 @@ import dev.bourse.capacity.EventService;
 import dev.bourse.capacity.HistoryStore;
 import dev.bourse.capacity.Holds;
 import dev.bourse.capacity.PoolService;
+import dev.bourse.capacity.PoolStore;
 import dev.bourse.capacity.Previewing;
 import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SshKeyStore;
@@ -39,11 +41,13 @@ import dev.bourse.market.MarketRoutes;
 import dev.bourse.market.MarketService;
 import dev.bourse.market.MarketStore;
 import dev.bourse.market.NodeService;
+import dev.bourse.market.RetirementService;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.nodes.SshNodes;
 import dev.bourse.oauth.AuthorizationServer;
 import dev.bourse.operator.AuditAdminRoutes;
+import dev.bourse.operator.ClockRoutes;
 import dev.bourse.operator.ClusterAdminRoutes;
 import dev.bourse.operator.NodeAdminRoutes;
 import dev.bourse.operator.PoolAdminRoutes;
@@ -55,6 +59,7 @@ import dev.bourse.org.OrgService;
 import dev.bourse.org.OrgStore;
 import dev.bourse.org.ScimDirectory;
 import dev.bourse.store.Database;
+import dev.bourse.store.Mirror;
 import dev.bourse.store.PostgresConfig;
 import dev.bourse.store.Upkeep;
 import io.vertx.core.Future;
@@ -65,6 +70,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -89,15 +95,17 @@ final class Features {
 
   /**
    * @param baseUrl what clients call the service; asked for once requests are served
+   * @param lastKnownNanos when it was last sure that nothing others stored has gone unheard
    */
-  Features(Ground ground, Database database, Supplier<String> baseUrl) {
+  Features(
+      Ground ground, Database database, Supplier<String> baseUrl, LongSupplier lastKnownNanos) {
     this.ground = ground;
     this.baseUrl = baseUrl;
     this.database = database;
     Clock clock = ground.clock();
     Config config = ground.config();
-    callers = Callers.of(ground, database, baseUrl);
-    reads = new AuditedReads(new AuditStore(database));
+    callers = Callers.of(ground, database, baseUrl, lastKnownNanos);
+    reads = new AuditedReads(new AuditStore(database), clock, ground.random());
     clusters =
         new Clusters(
             new Switches(
@@ -145,10 +153,30 @@ final class Features {
     return pools.load().compose(read -> switches.load().mapEmpty());
   }
 
+  /** What is held in memory of the store, by the topics that others tell its changes by. */
+  private Map<String, Mirror> mirrors(ClusterOwners running, MarketService market) {
+    Map<String, Mirror> mirrors = new HashMap<>(callers.mirrors());
+    mirrors.put(PoolStore.CHANGED, pools);
+    mirrors.put(SwitchService.CHANGED, switches);
+    mirrors.put(CapacityStore.CHANGED, running);
+    mirrors.put(SshKeyStore.CHANGED, keys);
+    mirrors.put(MarketStore.CHANGED, market);
+    return mirrors;
+  }
+
   private Future<Void> open(ClusterOwners running, Replication replication) {
     owners = running;
     MarketService market = market(running);
-    replication.follow(new Replication.Parts(running, keys, callers, market, this::loadTerms));
+    replication.follow(mirrors(running, market), database.isShared());
+    ground
+        .metrics()
+        .count(
+            "bourse_changes_untold_total",
+            "Changes of other processes that were found in the store though nobody told of them.",
+            replication::untold);
+    if (database.isShared()) {
+      replication.showAge(ground.metrics());
+    }
     ground.stops().push(market::stop);
     Tenants tenants = bindTenants(running, market);
     HoldService holds = Billing.holds(ground, database, clusters, running);
@@ -168,6 +196,7 @@ final class Features {
             ground.random());
     ground.stops().push(oauth::close);
     keepUp(oauth);
+    correctClock(running);
     return MemberSignIn.start(
             ground, operations, database, callers.members(), oauth.applications(), baseUrl)
         .compose(signIn -> oauth.bind(operations, signIn.sessions()).map(signIn))
@@ -195,7 +224,7 @@ final class Features {
                         billing,
                         tenants.org(),
                         checkpoints),
-                    callers.memberTokens(),
+                    callers,
                     baseUrl,
                     operations))
         .compose(
@@ -248,9 +277,18 @@ final class Features {
             new ClusterAdminService(database, clusters, running, holds, ground.clock()))
         .bind(operations);
     new PoolAdminRoutes(pools).bind(operations);
-    new NodeAdminRoutes(new NodeService(database, clusters, market, ground.clock()))
+    ground
+        .metrics()
+        .gauges(
+            "bourse_nodes",
+            "Nodes of the pools whose market this process runs, by whether they answer.",
+            List.of("pool", "reachability"),
+            market::countNodes);
+    NodeService nodes = new NodeService(database, clusters, market, ground.clock());
+    new NodeAdminRoutes(nodes, new RetirementService(database, running, nodes, ground.clock()))
         .bind(operations);
     new SwitchRoutes(switches).bind(operations);
+    new ClockRoutes(ground.time()::view).bind(operations);
     new AuditAdminRoutes(new TrailStore(database), new SealService(ground.vertx(), database))
         .bind(operations);
   }
@@ -304,23 +342,68 @@ final class Features {
     long settleMillis =
         Sealer.settleMillis(ground.config().postgres().map(PostgresConfig::queryMillis).orElse(0L));
     Sealer sealer = new Sealer(vertx, database, clock, System::nanoTime, settleMillis);
-    TrailRetention trails = new TrailRetention(vertx, database, audit, clock);
-    ActivityRetention activity = new ActivityRetention(database, audit.activityMillis(), clock);
+    TrailRetention trails = new TrailRetention(vertx, database, audit, ground.time());
+    ActivityRetention activity =
+        new ActivityRetention(database, audit.activityMillis(), ground.time());
     long retention = audit.retentionIntervalMillis();
     for (Upkeep upkeep :
         List.of(
             upkeep("sealing the audit trail", audit.sealIntervalMillis(), sealer::step),
             upkeep("deleting audit rows past their time", retention, trails::step),
             upkeep("deleting activity past its time", retention, activity::step),
-            upkeep("deleting codes and grants past their time", KEYS_MILLIS, oauth::sweep),
-            upkeep("rotating signing keys", KEYS_MILLIS, callers.signingKeys()::step),
+            upkeep(
+                "deleting codes and grants past their time",
+                KEYS_MILLIS,
+                ground.asFarAsConfirmed(oauth::sweep)),
+            upkeep(
+                "rotating signing keys",
+                KEYS_MILLIS,
+                ground.asFarAsConfirmed(callers.signingKeys()::step)),
             upkeep(
                 "forgetting revocations past their time",
                 KEYS_MILLIS,
-                callers.revocations()::sweep))) {
+                ground.asFarAsConfirmed(callers.revocations()::sweep)))) {
       upkeep.start();
       ground.stops().push(upkeep::stop);
     }
+  }
+
+  /** Whatever a clock that was ahead has left is put right within so long. */
+  private static final long CORRECTION_MILLIS = 30_000;
+
+  private void correctClock(ClusterOwners running) {
+    ClockCorrection correction =
+        new ClockCorrection(
+            database,
+            clusters,
+            running,
+            ground.config().market().protectionMillis(),
+            ground.time());
+    ground
+        .metrics()
+        .count(
+            "bourse_clock_corrections_total",
+            "Clusters with times that lay ahead, which were put right.",
+            correction::count);
+    ground
+        .metrics()
+        .count(
+            "bourse_clock_steps_total",
+            "Steps of a clock, ahead or back, that this process has seen.",
+            () -> ground.time().view().stepsAhead() + ground.time().view().stepsBack());
+    ground
+        .metrics()
+        .gauge(
+            "bourse_clock_confirmed",
+            "1 while a clock is confirmed; while it is 0 nothing is posted or deleted by its age.",
+            () -> ground.time().confirmedMillis().isPresent() ? 1 : 0);
+    Upkeep upkeep =
+        upkeep(
+            "putting right what a clock that was ahead has left",
+            Math.min(CORRECTION_MILLIS, ground.config().billing().checkMillis()),
+            correction::step);
+    upkeep.start();
+    ground.stops().push(upkeep::stop);
   }
 
   private Upkeep upkeep(String name, long intervalMillis, Supplier<Future<Boolean>> step) {
@@ -347,6 +430,7 @@ final class Features {
             database, clusters, ground.config().market().protectionMillis(), ground.clock()),
         ground.config().market(),
         ground.clock(),
+        ground.time(),
         ground.random());
   }
 }

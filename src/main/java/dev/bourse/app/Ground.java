@@ -1,8 +1,13 @@
 package dev.bourse.app;
 
 import dev.bourse.edge.EdgeMetrics;
+import dev.bourse.store.Timekeeper;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
+import java.util.OptionalLong;
+import java.util.function.LongFunction;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
@@ -10,6 +15,7 @@ import java.util.random.RandomGenerator;
  *
  * @param demo whether the demo world is served
  * @param clock the time
+ * @param time confirmed time; there is none before the store is open
  * @param random a cryptographic source
  * @param stops where whatever starts says how it ends
  * @param metrics where parts register what they count
@@ -19,6 +25,20 @@ record Ground(
     Config config,
     boolean demo,
     Clock clock,
+    Timekeeper time,
     RandomGenerator random,
     Stops stops,
-    EdgeMetrics metrics) {}
+    EdgeMetrics metrics) {
+
+  /**
+   * A step of upkeep that is told confirmed time, and is left out while there is none.
+   *
+   * @param step what deletes records by their age
+   */
+  Supplier<Future<Boolean>> asFarAsConfirmed(LongFunction<Future<Boolean>> step) {
+    return () -> {
+      OptionalLong now = time.confirmedMillis();
+      return now.isEmpty() ? Future.succeededFuture(false) : step.apply(now.getAsLong());
+    };
+  }
+}

@@ -105,7 +105,7 @@ final class KeysFile {
   }
 
   private void write(JsonObject content) throws IOException {
-    Files.createDirectories(path.toAbsolutePath().resolveSibling("."));
+    PrivateFile.createFolders(path.toAbsolutePath().resolveSibling("."));
     PrivateFile.write(path, (content.encodePrettily() + "\n").getBytes(StandardCharsets.UTF_8));
   }
 }

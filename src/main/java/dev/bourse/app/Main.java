@@ -7,9 +7,9 @@ import dev.bourse.store.ExportFault;
 import dev.bourse.store.StoreRefused;
 import dev.bourse.store.StoreUnavailable;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import org.slf4j.Logger;
@@ -27,6 +27,7 @@ import picocli.CommandLine.Command;
     subcommands = {
       ServeCommand.class,
       MigrateCommand.class,
+      DoctorCommand.class,
       ExportCommand.class,
       ImportCommand.class,
       AutoComplete.GenerateCompletion.class
@@ -36,6 +37,9 @@ public final class Main {
 
   /** Exit code of a command that did not do its work; what it says on standard error tells why. */
   static final int EXIT_REFUSED = 2;
+
+  /** Exit code of a process one of whose event loops had stopped. */
+  static final int EXIT_STUCK = 70;
 
   private Main() {}
 
@@ -57,6 +61,9 @@ public final class Main {
     return new CommandLine(new Main())
         .setExecutionExceptionHandler(
             (failure, command, parsed) -> {
+              if (!isExpected(failure)) {
+                LOG.error("a fault of the program itself", failure);
+              }
               command.getErr().println("bourse " + command.getCommandName() + ": " + told(failure));
               return EXIT_REFUSED;
             });
@@ -67,7 +74,11 @@ public final class Main {
     return EXIT_REFUSED;
   }
 
-  private static String told(Exception failure) {
+  /** What a failure means to whoever started the command. */
+  static String told(Throwable failure) {
+    if (failure instanceof UncheckedIOException && failure.getCause() != null) {
+      return told(failure.getCause());
+    }
     String message = String.valueOf(failure.getMessage());
     if (failure instanceof NoSuchFileException) {
       return message + ": there is no such file or folder";
@@ -78,17 +89,17 @@ public final class Main {
     if (failure instanceof FileAlreadyExistsException || failure instanceof NotDirectoryException) {
       return message + ": is not a folder";
     }
-    boolean isExpected =
-        failure instanceof Config.Faulty
-            || failure instanceof ExportFault
-            || failure instanceof FileSystemException
-            || failure instanceof IOException
-            || failure instanceof StoreRefused
-            || failure instanceof StoreUnavailable;
-    if (!isExpected) {
-      LOG.error("a fault of the program itself", failure);
-    }
     return message;
+  }
+
+  /** Whether a failure is of the surroundings, so that its message says all there is to know. */
+  static boolean isExpected(Throwable failure) {
+    return failure instanceof Config.Faulty
+        || failure instanceof ExportFault
+        || failure instanceof IOException
+        || failure instanceof UncheckedIOException
+        || failure instanceof StoreRefused
+        || failure instanceof StoreUnavailable;
   }
 
   /** The version of the jar. */

@@ -75,7 +75,7 @@ final class McpServer {
       Ground ground,
       Database database,
       Services services,
-      MemberTokens members,
+      Callers callers,
       Supplier<String> baseUrl,
       Operations operations) {
     McpStore store = new McpStore(database);
@@ -86,7 +86,7 @@ final class McpServer {
             "deleting used confirm tokens",
             SWEEP_MILLIS,
             System::nanoTime,
-            () -> store.sweep(ground.clock().millis()));
+            ground.asFarAsConfirmed(store::sweep));
     sweep.start();
     ground.stops().push(sweep::stop);
     return secrets
@@ -105,14 +105,16 @@ final class McpServer {
                                       confirm, store, ground.clock(), ground.random()),
                                   new HandshakeSessions(
                                       session, store, ground.clock(), ground.random()));
-                          new McpRoutes(
-                                  server::service,
-                                  token ->
-                                      members.authenticate(token, Set.of(members.mcpAudience())),
-                                  baseUrl)
+                          new McpRoutes(server::service, token -> member(callers, token), baseUrl)
                               .bind(operations);
                           return server;
                         }));
+  }
+
+  private static Principal member(Callers callers, String token) {
+    callers.authenticator().check();
+    MemberTokens members = callers.memberTokens();
+    return members.authenticate(token, Set.of(members.mcpAudience()));
   }
 
   private McpService service() {

@@ -46,7 +46,7 @@ final class MemberSignIn {
             "deleting sessions and links past their time",
             SWEEP_INTERVAL_MILLIS,
             System::nanoTime,
-            signIn::sweep);
+            ground.asFarAsConfirmed(signIn::sweep));
     sweeping.start();
     ground.stops().push(sweeping::stop);
     return signIn.bind(operations, applications).map(templates -> signIn);

@@ -6,121 +6,228 @@ import dev.bourse.access.Revocations;
 import dev.bourse.access.SigningKeys;
 import dev.bourse.access.Tokens;
 import dev.bourse.capacity.CapacityStore;
-import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.PoolStore;
-import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SshKeyStore;
 import dev.bourse.capacity.SwitchService;
-import dev.bourse.market.MarketService;
+import dev.bourse.edge.EdgeMetrics;
 import dev.bourse.market.MarketStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.ChangeListener;
-import io.vertx.core.Future;
+import dev.bourse.store.Mirror;
+import io.vertx.core.Context;
+import io.vertx.core.Vertx;
+import java.util.ArrayDeque;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps what this process holds in memory in step with what other processes store. What is heard
- * before the parts are there counts as missed, so that listening can begin before the first read.
+ * Keeps what this process holds in memory in step with what other processes store: each topic has a
+ * {@link ChangeLane}. What is heard before the parts are there waits for them, so that listening
+ * can begin before the first read.
+ *
+ * <p>Every few minutes all that is held is compared with all that is stored. That finds nothing: it
+ * is the last net under the feed, and what it catches is logged and counted as a fault.
+ *
+ * <p>The embedded store tells nothing, for one process alone has it; but what this process stored
+ * and could not read back is read again here whatever the store.
  */
 final class Replication implements ChangeListener {
   private static final Logger LOG = LoggerFactory.getLogger(Replication.class);
 
-  /** What can be read anew. */
-  record Parts(
-      ClusterOwners owners,
-      SshKeyService keys,
-      Callers callers,
-      MarketService market,
-      Supplier<Future<Void>> terms) {}
+  /** How often everything is compared. A hundred thousand clusters are some seconds of a reader. */
+  static final long INSPECTION_MILLIS = 300_000;
 
-  private @Nullable Parts parts;
-  private boolean missedAny;
-  private boolean rereading;
+  /** Moments that wait for what was told before them; past these the latest take their place. */
+  private static final int MOST_MARKS = 64;
 
-  /** The last reading of terms: a cluster can be shown only once its pool is known. */
-  private Future<Void> termsRead = Future.succeededFuture();
+  /** What callers are told apart by: as old as this is what is known of revocations. */
+  private static final Set<String> ACCESS =
+      Set.of(
+          Tokens.CHANGED,
+          Tokens.ORGANIZATION_CHANGED,
+          Members.CHANGED,
+          Operators.CHANGED,
+          SigningKeys.CHANGED,
+          Revocations.CHANGED,
+          Revocations.MEMBER_CHANGED);
 
-  /** The parts are there; what was heard so far is caught up with. */
-  synchronized void follow(Parts following) {
-    parts = following;
-    if (missedAny) {
-      missed();
+  /** What a process of the release before means too when it leaves the key empty. */
+  private static final Map<String, String> ALONG =
+      Map.of(
+          Tokens.CHANGED,
+          Tokens.ORGANIZATION_CHANGED,
+          Revocations.CHANGED,
+          Revocations.MEMBER_CHANGED);
+
+  /** All that was stored at a moment is known once everything told before is in force. */
+  private record Mark(long sequence, long nanoTime) {}
+
+  private final Context context;
+  private final Map<String, ChangeLane> lanes = new LinkedHashMap<>();
+  private final AtomicLong untold = new AtomicLong();
+  private final AtomicLong knownAsOf = new AtomicLong(System.nanoTime());
+
+  // On the context alone.
+  private final ArrayDeque<Mark> marks = new ArrayDeque<>();
+  private long sequence;
+
+  Replication(Vertx vertx) {
+    context = vertx.getOrCreateContext();
+    Steps steps = new Steps();
+    ChangeLane pools = lane(PoolStore.CHANGED, steps, List.of());
+    lane(SwitchService.CHANGED, steps, List.of());
+    // A cluster can be shown only once its pool is known.
+    lane(CapacityStore.CHANGED, steps, List.of(pools));
+    lane(MarketStore.CHANGED, steps, List.of());
+    lane(SshKeyStore.CHANGED, steps, List.of());
+    ACCESS.forEach(topic -> lane(topic, steps, List.of()));
+  }
+
+  private ChangeLane lane(String topic, Steps steps, List<ChangeLane> before) {
+    ChangeLane lane = new ChangeLane(topic, context, steps, before);
+    lanes.put(topic, lane);
+    return lane;
+  }
+
+  /**
+   * The parts are there; what was heard so far is caught up with.
+   *
+   * @param mirrors by topic, one for each there is
+   * @param isShared whether other processes change the store
+   */
+  void follow(Map<String, Mirror> mirrors, boolean isShared) {
+    if (!mirrors.keySet().equals(lanes.keySet())) {
+      throw new IllegalArgumentException("not the topics: " + mirrors.keySet());
+    }
+    context.runOnContext(v -> mirrors.forEach((topic, mirror) -> lane(topic).start(mirror)));
+    if (isShared) {
+      context.owner().setPeriodic(INSPECTION_MILLIS, timer -> inspect());
+    }
+  }
+
+  /** Compares everything; what the feed does not tell of is found and counted. */
+  void inspect() {
+    context.runOnContext(v -> lanes.values().forEach(ChangeLane::inspect));
+  }
+
+  /** Shows how old the knowledge is. */
+  void showAge(EdgeMetrics metrics) {
+    metrics.gauge(
+        "bourse_changes_known_age_seconds",
+        "For how long changes to what callers may do may have been stored without being in force"
+            + " here.",
+        () -> (System.nanoTime() - knownAsOfNanos()) / 1e9);
+  }
+
+  /** How many changes were found that nobody told of. */
+  long untold() {
+    return untold.get();
+  }
+
+  /**
+   * Every change to what callers may do that was stored before this moment is in force here; as
+   * {@link System#nanoTime} has it. On a store of this process alone it stays where it was at the
+   * start, and means nothing.
+   */
+  long knownAsOfNanos() {
+    return knownAsOf.get();
+  }
+
+  /** What this process changed itself: it may not have been able to read that back. */
+  void changedHere(List<Change> changes) {
+    for (Change change : changes) {
+      // Owners of clusters and markets know what they stored without reading it.
+      if (!change.topic().equals(CapacityStore.CHANGED)
+          && !change.topic().equals(MarketStore.CHANGED)) {
+        changed(change);
+      }
     }
   }
 
   @Override
-  public synchronized void changed(Change change) {
-    Parts known = parts;
-    if (known == null) {
-      missedAny = true;
-      return;
+  public void changed(Change change) {
+    context.runOnContext(v -> add(change));
+  }
+
+  private void add(Change change) {
+    long since = ++sequence;
+    ChangeLane lane = lanes.get(change.topic());
+    if (lane == null) {
+      // A later release has more topics; what they are about may be held here by other names.
+      LOG.warn("{}: no such topic is known here, so everything is compared", change);
+      lanes.values().forEach(any -> any.compare(since));
+    } else if (change.key().isEmpty()) {
+      lane.compare(since);
+      Optional.ofNullable(ALONG.get(change.topic())).ifPresent(also -> lane(also).compare(since));
+    } else {
+      lane.add(change.key(), since);
     }
-    Future<Void> read =
-        switch (change.topic()) {
-          case CapacityStore.CHANGED ->
-              termsRead.otherwiseEmpty().compose(done -> known.owners().refresh(change.key()));
-          case SshKeyStore.CHANGED -> known.keys().load();
-          case Tokens.CHANGED ->
-              change.key().isEmpty()
-                  ? known.callers().tokens().load()
-                  : known.callers().tokens().refresh(change.key());
-          case SigningKeys.CHANGED -> known.callers().signingKeys().load();
-          case Revocations.CHANGED -> known.callers().revocations().refresh(change.key());
-          case Members.CHANGED -> known.callers().members().load();
-          case Operators.CHANGED -> known.callers().operators().load();
-          case SwitchService.CHANGED, PoolStore.CHANGED -> readTerms(known);
-          case MarketStore.CHANGED -> {
-            known.market().nodesChanged(change.key());
-            yield Future.succeededFuture();
-          }
-          default -> Future.failedFuture("no such topic: " + change.topic());
-        };
-    read.onFailure(
-        e -> {
-          LOG.warn("change {} not followed: {}", change, e.toString());
-          missed();
+  }
+
+  private ChangeLane lane(String topic) {
+    return Objects.requireNonNull(lanes.get(topic), topic);
+  }
+
+  @Override
+  public void missed() {
+    context.runOnContext(
+        v -> {
+          long since = ++sequence;
+          lanes.values().forEach(lane -> lane.compare(since));
         });
   }
 
-  private Future<Void> readTerms(Parts known) {
-    termsRead = known.terms().get();
-    return termsRead;
-  }
-
   @Override
-  public synchronized void missed() {
-    missedAny = true;
-    Parts known = parts;
-    if (known == null || rereading) {
-      return;
-    }
-    missedAny = false;
-    rereading = true;
-    known.market().nodesChanged();
-    Future.all(
-            List.of(
-                readTerms(known).compose(read -> known.owners().refreshAll()),
-                known.callers().tokens().load(),
-                known.callers().operators().load(),
-                known.callers().members().load(),
-                known.callers().signingKeys().load(),
-                known.callers().revocations().load(),
-                known.keys().load()))
-        .onComplete(done -> reread(done.succeeded(), done.cause()));
+  public void heardUntil(long nanoTime) {
+    context.runOnContext(
+        v -> {
+          if (marks.size() == MOST_MARKS) {
+            marks.removeLast();
+          }
+          marks.add(new Mark(sequence, nanoTime));
+          lanes.values().forEach(lane -> lane.heardUntil(nanoTime));
+          settle();
+        });
   }
 
-  /** Once more when something was missed meanwhile; a failure waits for the next word. */
-  private synchronized void reread(boolean succeeded, @Nullable Throwable cause) {
-    rereading = false;
-    if (!succeeded) {
-      LOG.warn("the store could not be read anew: {}", String.valueOf(cause));
-      missedAny = true;
-    } else if (missedAny) {
-      missed();
+  private void settle() {
+    long oldest = Long.MAX_VALUE;
+    for (ChangeLane lane : lanes.values()) {
+      if (ACCESS.contains(lane.topic())) {
+        oldest = Math.min(oldest, lane.oldest());
+      }
+    }
+    Mark mark = marks.peek();
+    while (mark != null && mark.sequence() < oldest) {
+      knownAsOf.set(mark.nanoTime());
+      marks.remove();
+      mark = marks.peek();
+    }
+  }
+
+  private final class Steps implements ChangeLane.Owner {
+    @Override
+    public void moved() {
+      settle();
+      // Some may have waited for this one.
+      lanes.values().forEach(ChangeLane::run);
+    }
+
+    @Override
+    public void foundUntold(String topic, Set<String> keys) {
+      untold.addAndGet(keys.size());
+      LOG.warn(
+          "{} changes of {} were found that nobody had told of, such as {}: please report this",
+          keys.size(),
+          topic,
+          keys.iterator().next());
     }
   }
 }

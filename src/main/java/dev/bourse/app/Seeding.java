@@ -1,6 +1,7 @@
 package dev.bourse.app;
 
 import dev.bourse.access.AccessStore;
+import dev.bourse.access.Members;
 import dev.bourse.access.Token;
 import dev.bourse.access.TokenSecret;
 import dev.bourse.access.Tokens;
@@ -22,6 +23,7 @@ import dev.bourse.org.TokenStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
+import dev.bourse.store.StoreRefused;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -36,12 +38,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes what a world file lists and the store lacks, in one commit. Only the secrets of tokens
  * minted here are ever seen again: {@link #keys()} tells them, once.
  */
 final class Seeding {
+  private static final Logger LOG = LoggerFactory.getLogger(Seeding.class);
+
   private static final String OPERATOR = "system:operator";
 
   private static final long MICROS_PER_CENT = 10_000;
@@ -67,26 +74,33 @@ final class Seeding {
   /** Prepares what is missing; nothing is stored yet. */
   Future<Seeding> prepare(World world) {
     Future<Set<String>> pools = names("SELECT name FROM pool");
-    Future<Set<String>> nodes = names("SELECT node_id FROM node");
-    Future<Set<String>> known = names("SELECT public_ip FROM node");
+    Future<List<KnownMachine>> known =
+        database.read(KnownMachine.SQL, List.of(), KnownMachine::read);
     Future<List<Spare>> free =
         database.read(
-            "SELECT pool, node_id, public_ip FROM node WHERE node_id NOT IN"
-                + " (SELECT node_id FROM allocation WHERE gone_at IS NULL) ORDER BY node_id",
+            "SELECT pool, node_id, public_ip FROM node WHERE retired_at IS NULL"
+                + " AND node_id NOT IN (SELECT node_id FROM allocation WHERE gone_at IS NULL) ORDER BY node_id",
             List.of(),
             row -> new Spare(row.text(0), row.text(1), row.text(2)));
     Future<Set<String>> orgs = names("SELECT org_id FROM org");
     Future<Set<String>> clusters = names("SELECT name FROM cluster");
     Future<Set<String>> retired = names("SELECT org_id FROM org WHERE retired_at IS NOT NULL");
     Future<Set<String>> tokens = names("SELECT org_id || '/' || name FROM token");
-    return Future.all(List.of(pools, nodes, known, free, orgs, clusters, retired, tokens))
+    return Future.all(List.of(pools, known, free, orgs, clusters, retired, tokens))
         .map(
             all -> {
-              addresses.addAll(known.result());
+              Set<String> nodes = new HashSet<>();
+              for (KnownMachine machine : known.result()) {
+                nodes.add(machine.nodeId());
+                if (machine.publicIp() != null) {
+                  addresses.add(machine.publicIp());
+                }
+              }
+              compare(world, known.result());
               world.sites().forEach(s -> s.machines().forEach(m -> addresses.add(m.publicIp())));
               free.result().forEach(this::spare);
               for (World.Site site : world.sites()) {
-                seed(site, pools.result(), nodes.result());
+                seed(site, pools.result(), nodes);
               }
               for (World.Tenant tenant : world.tenants()) {
                 // What a retired organization lacks it is to lack.
@@ -103,7 +117,17 @@ final class Seeding {
   Future<Void> commit() {
     return statements.isEmpty()
         ? Future.succeededFuture()
-        : database.commit(statements, List.of(new Change(Tokens.CHANGED, "")));
+        : database.commit(
+            statements,
+            // A world may bring anything, and the others compare all of it.
+            Stream.of(
+                    PoolStore.CHANGED,
+                    CapacityStore.CHANGED,
+                    Tokens.ORGANIZATION_CHANGED,
+                    Tokens.CHANGED,
+                    Members.CHANGED)
+                .map(topic -> new Change(topic, ""))
+                .toList());
   }
 
   /** What callers need, by organization: clusters, members, secrets of tokens minted just now. */
@@ -113,6 +137,37 @@ final class Seeding {
 
   private Future<Set<String>> names(String sql) {
     return database.read(sql, List.of(), row -> row.text(0)).map(HashSet::new);
+  }
+
+  /**
+   * Holds the file's machines against the store's.
+   *
+   * @throws StoreRefused when one cannot be made because its address is another's
+   */
+  private static void compare(World world, List<KnownMachine> known) {
+    Map<String, KnownMachine> byId = new HashMap<>();
+    Map<String, KnownMachine> byAddress = new HashMap<>();
+    for (KnownMachine machine : known) {
+      byId.put(machine.nodeId(), machine);
+      if (machine.publicIp() != null) {
+        byAddress.put(machine.publicIp(), machine);
+      }
+    }
+    List<String> faults = new ArrayList<>();
+    for (World.Site site : world.sites()) {
+      for (Machine machine : site.machines()) {
+        KnownMachine same = byId.get(machine.nodeId());
+        KnownMachine there = byAddress.get(machine.publicIp());
+        if (same != null) {
+          same.differences(site.pool().name(), machine).forEach(LOG::warn);
+        } else if (there != null) {
+          faults.add(there.inTheWayOf(machine));
+        }
+      }
+    }
+    if (!faults.isEmpty()) {
+      throw new StoreRefused(String.join("\n", faults), null);
+    }
   }
 
   private void seed(World.Site site, Set<String> pools, Set<String> nodes) {
@@ -251,7 +306,7 @@ final class Seeding {
     }
     Deque<Spare> nodes = spare.getOrDefault(holder.pool(), new ArrayDeque<>());
     if (nodes.size() < holder.heldNodes()) {
-      throw new IllegalStateException(
+      throw new StoreRefused(
           "cluster "
               + holder.name()
               + " is to hold "
@@ -260,7 +315,8 @@ final class Seeding {
               + holder.pool()
               + ", which has "
               + nodes.size()
-              + " to spare");
+              + " to spare",
+          null);
     }
     List<Allocation> held = new ArrayList<>();
     for (int slot = 0; slot < holder.heldNodes(); slot++) {

@@ -1,9 +1,8 @@
 package dev.bourse.app;
 
-import dev.bourse.store.StoreRefused;
-import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
+import io.vertx.core.internal.VertxInternal;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -26,6 +25,8 @@ final class ServeCommand implements Callable<Integer> {
   /** A clean stop takes a second or two; past this the supervisor had better see an exit. */
   private static final long STOP_SECONDS = 30;
 
+  private static final long LAST_WORD_MILLIS = 2_000;
+
   /**
    * A start takes a second, but for one that has to migrate a large store, or waits for another.
    */
@@ -47,15 +48,19 @@ final class ServeCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, Config.Faulty {
     Config config = settings.read(port == null ? Map.of() : Map.of("port", String.valueOf(port)));
-    Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(config.eventLoops()));
+    Vertx vertx =
+        Vertx.vertx(
+            Serving.withoutTemporaryFiles(
+                new VertxOptions().setEventLoopPoolSize(config.eventLoops())));
+    watch(vertx, config.loopTimeoutMillis());
     Bourse bourse = new Bourse(vertx, config, demo);
     try {
       Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(vertx, bourse), "stop"));
       bourse.start().await(START_MINUTES, TimeUnit.MINUTES);
     } catch (Exception e) {
-      if (e instanceof StoreUnavailable || e instanceof StoreRefused) {
+      if (Main.isExpected(e)) {
         // The message says all there is to know; where in the program it came up helps nobody.
-        LOG.error("cannot start: {}", e.getMessage());
+        LOG.error("cannot start: {}", Main.told(e));
       } else {
         LOG.error("cannot start: {}", e.getMessage(), e);
       }
@@ -67,6 +72,38 @@ final class ServeCommand implements Callable<Integer> {
     return 0;
   }
 
+  /** Has the process end when one of its event loops stops turning. */
+  static void watch(Vertx vertx, long limitMillis) {
+    if (limitMillis > 0) {
+      new Watchdog(
+              ((VertxInternal) vertx).nettyEventLoopGroup(),
+              limitMillis,
+              () -> endStuck(limitMillis))
+          .start();
+    }
+  }
+
+  /** A loop may be stuck at the very log that is to tell of it, so the end does not wait for it. */
+  private static void endStuck(long limitMillis) {
+    Thread telling =
+        new Thread(
+            () ->
+                LOG.error(
+                    "an event loop has not turned for {} ms (event-loop-timeout); the process ends"
+                        + " with exit code {}",
+                    limitMillis,
+                    Main.EXIT_STUCK),
+            "last word");
+    telling.setDaemon(true);
+    telling.start();
+    try {
+      telling.join(LAST_WORD_MILLIS);
+    } catch (InterruptedException ended) {
+      Thread.currentThread().interrupt();
+    }
+    Runtime.getRuntime().halt(Main.EXIT_STUCK);
+  }
+
   private static void stop(Vertx vertx, Bourse bourse) {
     try {
       bourse
@@ -74,7 +111,7 @@ final class ServeCommand implements Callable<Integer> {
           .eventually(vertx::close)
           .toCompletionStage()
           .toCompletableFuture()
-          .get(STOP_SECONDS, TimeUnit.SECONDS);
+          .get(STOP_SECONDS + bourse.drainMillis() / 1_000, TimeUnit.SECONDS);
     } catch (Exception e) {
       LOG.error("not stopped cleanly", e);
     }

@@ -14,24 +14,37 @@ import dev.bourse.edge.Sources;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.file.FileSystemOptions;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Requests over HTTP: the API on its port, health and metrics on theirs. */
 final class Serving {
   /** How long a client had better wait when the store cannot serve. */
   private static final long RETRY_STORE_MILLIS = 1_000;
 
+  /** Somebody has to make room first; who asks again sooner only adds to the load. */
+  private static final long RETRY_FULL_MILLIS = 60_000;
+
   /** Health and metrics have no authentication, so only this machine sees them. */
   private static final String LOOPBACK = "127.0.0.1";
+
+  private static final Logger LOG = LoggerFactory.getLogger(Serving.class);
 
   private final Ground ground;
   private final KeysFiles files;
   private final Readiness readiness = new Readiness();
+  private final ManagementVerticle management;
+  private final Future<Void> managing;
   private final Future<List<Contract>> loading;
   private @Nullable Edge edge;
 
@@ -46,6 +59,42 @@ final class Serving {
         ground
             .vertx()
             .executeBlocking(() -> Contract.SERVED.stream().map(Contract::load).toList(), false);
+    this.management =
+        new ManagementVerticle(
+            LOOPBACK, ground.config().managementPort(), readiness, ground.metrics());
+    this.managing = manage();
+  }
+
+  /**
+   * Says that the process lives, and is not ready, from now to the very end of its stop; on an
+   * event loop of its own, so that it says so whatever becomes of the API's.
+   */
+  private Future<Void> manage() {
+    Vertx own =
+        Vertx.vertx(
+            withoutTemporaryFiles(
+                new VertxOptions()
+                    .setEventLoopPoolSize(1)
+                    .setWorkerPoolSize(1)
+                    .setInternalBlockingPoolSize(1)));
+    ground.stops().push(own::close);
+    return own.deployVerticle(management)
+        .onSuccess(
+            id -> LOG.info("health and metrics are on {}:{}", LOOPBACK, management.actualPort()))
+        .mapEmpty();
+  }
+
+  /** Nothing is served off the class path by name, so no copies of it are kept on the disk. */
+  static VertxOptions withoutTemporaryFiles(VertxOptions options) {
+    return options.setFileSystemOptions(
+        new FileSystemOptions().setFileCachingEnabled(false).setClassPathResolvingEnabled(false));
+  }
+
+  /**
+   * Fails at once when the port of health and metrics is another's, before anything else begins.
+   */
+  Future<Void> managed() {
+    return managing;
   }
 
   /**
@@ -60,8 +109,6 @@ final class Serving {
       Consumer<Edge> built,
       Supplier<Future<Void>> addressed) {
     EdgeMetrics metrics = ground.metrics();
-    ManagementVerticle management =
-        new ManagementVerticle(LOOPBACK, ground.config().managementPort(), readiness, metrics);
     return Future.all(loading, openSharedBudgets(metrics))
         .compose(
             ready -> {
@@ -87,15 +134,16 @@ final class Serving {
         .compose(
             id -> {
               ground.stops().push(() -> ground.vertx().undeploy(id));
-              return ground.vertx().deployVerticle(management);
-            })
-        .compose(
-            id -> {
-              ground.stops().push(this::notReady);
+              ground.stops().push(this::drain);
               return noteBaseUrl(baseUrl());
             })
         .compose(noted -> addressed.get())
         .onSuccess(noted -> readiness.set(true));
+  }
+
+  /** Has readiness depend on something that comes and goes. */
+  void dependOn(Supplier<Optional<String>> fault) {
+    readiness.dependOn(fault);
   }
 
   /** Null when each process counts for itself. */
@@ -117,9 +165,17 @@ final class Serving {
             });
   }
 
-  private Future<Void> notReady() {
+  /**
+   * Tells load balancers and clients to go elsewhere, and goes on answering for as long as they may
+   * take to notice.
+   */
+  private Future<Void> drain() {
     readiness.set(false);
-    return Future.succeededFuture();
+    Objects.requireNonNull(edge, "not started").drain();
+    long drainMillis = ground.config().drainMillis();
+    return drainMillis == 0
+        ? Future.succeededFuture()
+        : ground.vertx().timer(drainMillis, TimeUnit.MILLISECONDS).mapEmpty();
   }
 
   private Future<Void> noteBaseUrl(String baseUrl) {
@@ -130,6 +186,11 @@ final class Serving {
               files.noteBaseUrl(baseUrl);
               return null;
             });
+  }
+
+  /** Where health and metrics are served; once started. */
+  int managementPort() {
+    return management.actualPort();
   }
 
   /** What clients call the service; once started. */
@@ -144,15 +205,23 @@ final class Serving {
   }
 
   private static Optional<ApiError> translateStore(Throwable fault) {
-    return fault instanceof StoreUnavailable unavailable
-        ? Optional.of(
-            ApiError.retryLater(
-                ErrorCode.OVERLOADED,
-                unavailable.mayBeStored()
-                    ? "the store went away before it answered; read the state before you retry,"
-                        + " for the write may be stored"
-                    : "the store cannot serve now; nothing was written",
-                RETRY_STORE_MILLIS))
-        : Optional.empty();
+    if (!(fault instanceof StoreUnavailable unavailable)) {
+      return Optional.empty();
+    }
+    if (unavailable.isFull()) {
+      return Optional.of(
+          ApiError.retryLater(
+              ErrorCode.STORAGE_FULL,
+              "the store has no room left; nothing was written, and reads go on",
+              RETRY_FULL_MILLIS));
+    }
+    return Optional.of(
+        ApiError.retryLater(
+            ErrorCode.OVERLOADED,
+            unavailable.mayBeStored()
+                ? "the store went away before it answered; read the state before you retry,"
+                    + " for the write may be stored"
+                : "the store cannot serve now; nothing was written",
+            RETRY_STORE_MILLIS));
   }
 }

@@ -66,7 +66,7 @@ final class SettingsOptions {
             settings.postgres().get(), StoreOpening.POSTGRES_SCHEMA, clock, purpose)
         : SqliteWholeStore.open(
             settings.data().resolve(StoreOpening.SQLITE_FILE),
-            StoreConfig.defaults(),
+            StoreConfig.defaults().accepting(settings.acceptedDamage()),
             StoreOpening.SQLITE_SCHEMA,
             clock,
             purpose);

@@ -1,6 +1,7 @@
 package dev.bourse.app;
 
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.Supplier;
@@ -19,11 +20,22 @@ final class Stops {
     return stops.poll();
   }
 
-  /** Ends all, the last started first, each when the one before has ended, failed or not. */
+  /**
+   * Ends all, the last started first, each when the one before has ended, failed or not. The future
+   * belongs to no event loop, for those may be among what ends.
+   */
   Future<Void> stopAll() {
+    Promise<Void> stopped = Promise.promise();
+    stopNext(stopped);
+    return stopped.future();
+  }
+
+  private void stopNext(Promise<Void> stopped) {
     Supplier<Future<?>> next = next();
-    return next == null
-        ? Future.succeededFuture()
-        : next.get().otherwiseEmpty().compose(stopped -> stopAll());
+    if (next == null) {
+      stopped.complete();
+    } else {
+      next.get().onComplete(ended -> stopNext(stopped));
+    }
   }
 }

@@ -41,6 +41,17 @@ final class StoreOpening {
    * @param listener hears of changes from the first on
    */
   Future<Database> open(ChangeListener listener) {
+    return ground
+        .vertx()
+        .executeBlocking(
+            () -> {
+              DataFolder.open(ground.config().data());
+              return null;
+            })
+        .compose(opened -> openStore(listener));
+  }
+
+  private Future<Database> openStore(ChangeListener listener) {
     Config config = ground.config();
     Future<? extends Database> opening =
         config.postgres().isPresent()
@@ -53,14 +64,24 @@ final class StoreOpening {
             : SqliteDatabase.open(
                 ground.vertx(),
                 config.data().resolve(SQLITE_FILE),
-                bounds,
+                bounds.accepting(config.acceptedDamage()),
                 SQLITE_SCHEMA,
                 ground.clock());
     return opening.compose(
         opened -> {
           ground.stops().push(opened::close);
           opened.listen(listener);
-          return seed(opened).map(opened);
+          // Before anything is written by a clock that may be wrong.
+          return ground
+              .time()
+              .start(ground.vertx(), opened)
+              .compose(
+                  watching -> {
+                    watching.start();
+                    ground.stops().push(watching::stop);
+                    return seed(opened);
+                  })
+              .map(opened);
         });
   }
 

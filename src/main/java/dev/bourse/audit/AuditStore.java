@@ -1,6 +1,7 @@
 package dev.bourse.audit;
 
 import dev.bourse.store.Database;
+import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
@@ -61,8 +62,32 @@ public final class AuditStore {
         0);
   }
 
-  Future<Void> insertReads(List<AuditRow> rows) {
+  /** What fails when a batch is stored already. */
+  private static final String NEW_BATCH = "new-batch";
+
+  /**
+   * Stores reads, once however often the same batch is tried: of a server that was lost while it
+   * was to commit nobody knows whether it did. An embedded engine cannot be lost so, and spares the
+   * mark.
+   *
+   * @param batchId the batch's own, the same at each try
+   * @param settled batches known to be stored, whose marks can go
+   */
+  Future<Void> insertReads(
+      String batchId, List<AuditRow> rows, List<String> settled, long nowMillis) {
     List<Statement> statements = new ArrayList<>();
+    if (database.isShared()) {
+      statements.add(
+          Statement.guarded(
+              NEW_BATCH,
+              "INSERT INTO audit_read_batch (batch_id, made_at) VALUES (?, ?)"
+                  + " ON CONFLICT DO NOTHING",
+              batchId,
+              nowMillis));
+      for (String known : settled) {
+        statements.add(Statement.of("DELETE FROM audit_read_batch WHERE batch_id = ?", known));
+      }
+    }
     int at = 0;
     for (; at + ROWS_PER_INSERT <= rows.size(); at += ROWS_PER_INSERT) {
       statements.add(inserting(INSERT_MANY, rows.subList(at, at + ROWS_PER_INSERT)));
@@ -70,7 +95,19 @@ public final class AuditStore {
     for (; at < rows.size(); at++) {
       statements.add(inserting(INSERT_ONE, rows.subList(at, at + 1)));
     }
-    return database.commit(statements);
+    return database
+        .commit(statements)
+        .recover(
+            e ->
+                e instanceof GuardFailed failed && failed.guard().equals(NEW_BATCH)
+                    ? Future.succeededFuture()
+                    : Future.failedFuture(e));
+  }
+
+  /** Forgets marks that a process left behind when it ended. */
+  Future<Void> forgetBatches(long untilMillis) {
+    return database.commit(
+        List.of(Statement.of("DELETE FROM audit_read_batch WHERE made_at <= ?", untilMillis)));
   }
 
   private static Statement inserting(String sql, List<AuditRow> rows) {

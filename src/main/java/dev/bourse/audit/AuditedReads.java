@@ -2,18 +2,24 @@ package dev.bourse.audit;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Ids;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Rows of audited reads on their way to the store: appended in memory, committed within 100 ms. A
- * crash loses at most that window; a clean stop loses nothing.
+ * crash loses at most that window; a clean stop loses nothing. What a commit did not store is tried
+ * again as the batch it was, by whose id a second try of one that was stored after all stores
+ * nothing.
  */
 public final class AuditedReads {
   private static final Logger LOG = LoggerFactory.getLogger(AuditedReads.class);
@@ -30,18 +36,37 @@ public final class AuditedReads {
   /** Rows of one commit: small enough that a write queued behind it waits a few milliseconds. */
   private static final int ROWS_PER_COMMIT = 1024;
 
+  /** How long marks of batches are kept that the process they are of did not live to forget. */
+  private static final Duration MARKS_KEPT = Duration.ofDays(1);
+
+  private record Batch(String id, List<AuditRow> rows) {}
+
   private final AuditStore store;
+  private final Clock clock;
+  private final RandomGenerator random;
   private final Object lock = new Object();
   private final AtomicBoolean storeFails = new AtomicBoolean();
   private List<AuditRow> waiting = new ArrayList<>();
+
+  /** Rows of batches that were tried; they wait as well. */
+  private int triedRows;
+
+  // Of one flush at a time.
+  private List<Batch> tried = List.of();
+  private List<String> settled = List.of();
   private Future<Void> lastFlush = Future.succeededFuture();
 
-  public AuditedReads(AuditStore store) {
+  public AuditedReads(AuditStore store, Clock clock, RandomGenerator random) {
     this.store = store;
+    this.clock = clock;
+    this.random = random;
   }
 
   /** Starts the periodic commit. */
   public void start(Vertx vertx) {
+    store
+        .forgetBatches(clock.millis() - MARKS_KEPT.toMillis())
+        .onFailure(e -> LOG.warn("old marks of audited reads stay for now: {}", e.toString()));
     vertx.setPeriodic(FLUSH_INTERVAL_MILLIS, timer -> flushUnlessBusy());
   }
 
@@ -52,7 +77,7 @@ public final class AuditedReads {
    */
   public void record(AuditRow row) {
     synchronized (lock) {
-      if (waiting.size() < MAX_WAITING) {
+      if (waiting.size() + triedRows < MAX_WAITING) {
         waiting.add(row);
         return;
       }
@@ -74,59 +99,64 @@ public final class AuditedReads {
   }
 
   private Future<Void> flushWaiting() {
-    List<AuditRow> rows;
-    synchronized (lock) {
-      if (waiting.isEmpty()) {
-        return Future.succeededFuture();
-      }
-      rows = waiting;
-      waiting = new ArrayList<>(Math.min(rows.size(), MAX_WAITING));
+    List<Batch> batches = batches();
+    if (batches.isEmpty()) {
+      return Future.succeededFuture();
     }
-    List<List<AuditRow>> parts = new ArrayList<>();
-    List<Future<Void>> commits = new ArrayList<>();
-    for (int from = 0; from < rows.size(); from += ROWS_PER_COMMIT) {
-      List<AuditRow> part = rows.subList(from, Math.min(rows.size(), from + ROWS_PER_COMMIT));
-      parts.add(part);
-      commits.add(store.insertReads(part));
+    List<Future<Void>> commits = new ArrayList<>(batches.size());
+    List<String> forgotten = settled;
+    settled = List.of();
+    for (Batch batch : batches) {
+      commits.add(store.insertReads(batch.id(), batch.rows(), forgotten, clock.millis()));
+      forgotten = List.of();
     }
     return Future.join(commits)
         .<Void>mapEmpty()
-        .andThen(joined -> settle(parts, commits, joined.cause()));
+        .andThen(joined -> settle(batches, commits, joined.cause()));
+  }
+
+  /** Those that were tried first, so that rows are stored in their order. */
+  private List<Batch> batches() {
+    List<Batch> batches = new ArrayList<>(tried);
+    synchronized (lock) {
+      for (int from = 0; from < waiting.size(); from += ROWS_PER_COMMIT) {
+        int to = Math.min(waiting.size(), from + ROWS_PER_COMMIT);
+        batches.add(new Batch(Ids.next("arb", random), waiting.subList(from, to)));
+      }
+      triedRows += waiting.size();
+      waiting = new ArrayList<>(waiting.size());
+    }
+    return batches;
   }
 
   private void settle(
-      List<List<AuditRow>> parts, List<Future<Void>> commits, @Nullable Throwable failure) {
-    List<AuditRow> failed = new ArrayList<>();
-    for (int i = 0; i < parts.size(); i++) {
+      List<Batch> batches, List<Future<Void>> commits, @Nullable Throwable failure) {
+    List<Batch> failed = new ArrayList<>();
+    List<String> stored = new ArrayList<>();
+    int failedRows = 0;
+    for (int i = 0; i < batches.size(); i++) {
+      Batch batch = batches.get(i);
       if (commits.get(i).failed()) {
-        failed.addAll(parts.get(i));
+        failed.add(batch);
+        failedRows += batch.rows().size();
+      } else {
+        stored.add(batch.id());
       }
+    }
+    tried = failed;
+    settled = stored;
+    synchronized (lock) {
+      triedRows = failedRows;
     }
     // A flush every 50 ms would drown the log; only a change is news.
     boolean changed = storeFails.getAndSet(failure != null) != (failure != null);
-    if (failure != null) {
-      putBack(failed);
-      if (changed) {
-        LOG.warn(
-            "audited reads are not stored; {} rows wait and are tried again: {}",
-            failed.size(),
-            failure.getMessage());
-      }
-    } else if (changed) {
+    if (failure != null && changed) {
+      LOG.warn(
+          "audited reads are not stored; {} rows wait and are tried again: {}",
+          failedRows,
+          failure.getMessage());
+    } else if (failure == null && changed) {
       LOG.info("audited reads are stored again");
-    }
-  }
-
-  /**
-   * After a failed commit, rows go back to the front in their order and are tried again with the
-   * next flush.
-   */
-  private void putBack(List<AuditRow> rows) {
-    synchronized (lock) {
-      List<AuditRow> merged = new ArrayList<>(rows.size() + waiting.size());
-      merged.addAll(rows);
-      merged.addAll(waiting);
-      waiting = merged;
     }
   }
 }

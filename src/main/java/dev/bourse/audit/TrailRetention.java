@@ -1,21 +1,23 @@
 package dev.bourse.audit;
 
 import dev.bourse.audit.SealVerification.Fault;
+import dev.bourse.core.ConfirmedTime;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import java.time.Clock;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Deletes rows of the trails that are past their time, one sealed batch a commit; never rows that
- * are not sealed. The seal stays, with the digest over the rows it was made from, so that the chain
- * can be proven without them. A step of {@link dev.bourse.store.Upkeep}; one at a time.
+ * are not sealed, and none while there is no confirmed time. The seal stays, with the digest over
+ * the rows it was made from, so that the chain can be proven without them. A step of {@link
+ * dev.bourse.store.Upkeep}; one at a time.
  *
  * <p>A batch whose rows are not as they were sealed is evidence, and is kept, and with it all later
  * ones of its chain.
@@ -26,40 +28,46 @@ public final class TrailRetention {
   private final Vertx vertx;
   private final SealStore store;
   private final AuditConfig config;
-  private final Clock clock;
+  private final ConfirmedTime time;
 
   /** Chains with a batch that is kept as evidence. Touched by one step at a time. */
   private final Set<Chain> kept = new HashSet<>();
 
-  public TrailRetention(Vertx vertx, Database database, AuditConfig config, Clock clock) {
+  public TrailRetention(Vertx vertx, Database database, AuditConfig config, ConfirmedTime time) {
     this.vertx = vertx;
     this.store = new SealStore(database);
     this.config = config;
-    this.clock = clock;
+    this.time = time;
   }
 
   /** Purges a batch; whether there may be another. */
   public Future<Boolean> step() {
-    return next(true, config.readsMillis())
+    OptionalLong now = time.confirmedMillis();
+    return now.isEmpty() ? Future.succeededFuture(false) : step(now.getAsLong());
+  }
+
+  private Future<Boolean> step(long now) {
+    return next(true, config.readsMillis(), now)
         .compose(
             reads ->
                 reads.isPresent()
                     ? Future.succeededFuture(reads)
-                    : next(false, config.writesMillis()))
-        .compose(due -> due.isEmpty() ? Future.succeededFuture(false) : purge(due.get()).map(true));
+                    : next(false, config.writesMillis(), now))
+        .compose(
+            due -> due.isEmpty() ? Future.succeededFuture(false) : purge(due.get(), now).map(true));
   }
 
-  private Future<Optional<Seal>> next(boolean isRead, long keptMillis) {
+  private Future<Optional<Seal>> next(boolean isRead, long keptMillis, long now) {
     if (keptMillis == 0) {
       return Future.succeededFuture(Optional.empty());
     }
     // Of each chain only the first kept batch is listed, so one more than the skipped will do.
     return store
-        .listPurgeable(isRead, clock.millis() - keptMillis, kept.size() + 1)
+        .listPurgeable(isRead, now - keptMillis, kept.size() + 1)
         .map(due -> due.stream().filter(seal -> !kept.contains(seal.chain())).findFirst());
   }
 
-  private Future<Void> purge(Seal seal) {
+  private Future<Void> purge(Seal seal, long now) {
     return store
         .listSeals(seal.chain(), seal.batch() - 1, seal.batch() - 1)
         .compose(
@@ -70,16 +78,16 @@ public final class TrailRetention {
                   .listRows(seal.chain(), link.lastId(), seal.lastId(), seal.rowCount() + 1)
                   .compose(rows -> vertx.executeBlocking(() -> check(link, seal, rows), false));
             })
-        .compose(fault -> fault.isEmpty() ? delete(seal) : keep(seal, fault.get()));
+        .compose(fault -> fault.isEmpty() ? delete(seal, now) : keep(seal, fault.get()));
   }
 
   private static Optional<Fault> check(Seal.Link before, Seal seal, List<RecordedRow> rows) {
     return SealVerification.check(before, seal, rows);
   }
 
-  private Future<Void> delete(Seal seal) {
+  private Future<Void> delete(Seal seal, long now) {
     return store
-        .purge(seal, clock.millis())
+        .purge(seal, now)
         .recover(
             e -> SealStore.isDoneElsewhere(e) ? Future.succeededFuture() : Future.failedFuture(e));
   }

@@ -37,7 +37,8 @@ public final class TrailStore {
   }
 
   /**
-   * A page of a trail, newest first.
+   * A page of a trail, newest first. It begins with the newest row below which none can appear any
+   * more, so that whoever goes on from it misses nothing.
    *
    * @param owner the organization, or {@link Trails#PLATFORM}
    * @param actor only what this actor did; empty for the whole trail
@@ -54,6 +55,14 @@ public final class TrailStore {
    * @param size most entries of the page
    */
   Future<Page<TrailEntry>> listEntries(
+      String owner, Optional<String> actor, boolean reads, long before, int size) {
+    return database
+        .settledTrail(before - 1)
+        .compose(
+            settled -> read(owner, actor, reads, settled < before ? settled + 1 : before, size));
+  }
+
+  private Future<Page<TrailEntry>> read(
       String owner, Optional<String> actor, boolean reads, long before, int size) {
     List<Object> parameters = new ArrayList<>();
     for (int kind = 0; kind <= (reads ? 1 : 0); kind++) {

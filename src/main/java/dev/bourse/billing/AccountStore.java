@@ -221,13 +221,21 @@ final class AccountStore {
         hold.enforced());
   }
 
-  /** Up to when everybody's usage is posted; empty before the first posting. */
-  Future<Optional<Long>> findPosted() {
+  /**
+   * Everybody's mark.
+   *
+   * @param throughMillis up to when everybody's usage is posted
+   * @param advancedAtMillis when it was moved there, as far as that is known; else 0
+   */
+  record Posted(long throughMillis, long advancedAtMillis) {}
+
+  /** Everybody's mark; empty before the first posting. */
+  Future<Optional<Posted>> findPosted() {
     return database
         .read(
-            "SELECT through FROM billing_posted WHERE name = ?",
+            "SELECT through, COALESCE(advanced_at, 0) FROM billing_posted WHERE name = ?",
             List.of(EVERYBODY),
-            row -> row.integer(0))
+            row -> new Posted(row.integer(0), row.integer(1)))
         .map(rows -> rows.stream().findFirst());
   }
 
@@ -319,18 +327,41 @@ final class AccountStore {
                 fromMillis)));
   }
 
+  /** Moves every mark that is beyond a moment back to it. */
+  static Statement setBack(long throughMillis) {
+    return Statement.of(
+        "UPDATE billing_posted SET through = ? WHERE through > ?", throughMillis, throughMillis);
+  }
+
+  /** Notes that everybody's mark was moved by a clock that was right. */
+  static Statement advancedAt(long nowMillis) {
+    return Statement.of(
+        "UPDATE billing_posted SET advanced_at = ? WHERE name = ?", nowMillis, EVERYBODY);
+  }
+
+  /** Notes that an organization's usage is not posted from here on any more. */
+  static Statement postedBack(String orgId, long throughMillis) {
+    return Statement.of(
+        "UPDATE billing_org SET posted_through = ? WHERE org_id = ? AND posted_through > ?",
+        throughMillis,
+        orgId,
+        throughMillis);
+  }
+
   /**
    * Moves everybody's mark, and takes away the marks of those who have come as far: in this commit
    * alone, so that no process which is about to move it can have left one of them out. Fails with
    * {@link #POSTED_GUARD} when somebody else has moved it first.
    */
-  Future<Void> advance(long fromMillis, long toMillis) {
+  Future<Void> advance(long fromMillis, long toMillis, long nowMillis) {
     return database.commit(
         List.of(
             Statement.guarded(
                 POSTED_GUARD,
-                "UPDATE billing_posted SET through = ? WHERE name = ? AND through = ?",
+                "UPDATE billing_posted SET through = ?, advanced_at = ?"
+                    + " WHERE name = ? AND through = ?",
                 toMillis,
+                nowMillis,
                 EVERYBODY,
                 fromMillis),
             Statement.of(

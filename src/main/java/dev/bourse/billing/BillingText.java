@@ -90,7 +90,7 @@ public final class BillingText {
   /** A page of the ledger. */
   public static JsonObject ledger(Page<LedgerStore.Posting> page) {
     JsonArray transactions = new JsonArray();
-    page.items().forEach(posting -> transactions.add(posting(posting)));
+    page.items().forEach(p -> transactions.add(posting(p).put("reverses", p.reverses())));
     return new JsonObject().put("transactions", transactions).put("more", page.more());
   }
 

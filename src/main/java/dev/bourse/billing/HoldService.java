@@ -10,6 +10,8 @@ import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Holds;
 import dev.bourse.capacity.Steering;
 import dev.bourse.capacity.Switches;
+import dev.bourse.core.ConfirmedTime;
+import dev.bourse.core.Times;
 import dev.bourse.store.Database;
 import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
@@ -18,6 +20,7 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +32,9 @@ import org.slf4j.LoggerFactory;
  * <p>A cluster is made under the hold of its organization, in one commit; and a hold that moves is
  * put on every cluster that is stored by then. So none is ever without it for long enough to be
  * granted what the hold keeps from it, whichever came first.
+ *
+ * <p>Holds go on by confirmed time alone, for what they end in cannot be undone; while there is
+ * none, they are lifted and not begun.
  */
 public final class HoldService implements Holds {
   private static final Logger LOG = LoggerFactory.getLogger(HoldService.class);
@@ -41,9 +47,10 @@ public final class HoldService implements Holds {
 
   /**
    * While posting is further behind than this, looking at everybody would compute long stretches of
-   * usage again and again; posting catches up within seconds or minutes.
+   * usage again and again; posting catches up within seconds or minutes. Meanwhile no hold begins
+   * or goes on, which is logged and shown.
    */
-  private static final long MAX_BEHIND_MILLIS = 4 * Usage.HOUR_MILLIS;
+  static final long MAX_BEHIND_MILLIS = 4 * Usage.HOUR_MILLIS;
 
   private final Database database;
   private final AccountStore accounts;
@@ -52,9 +59,13 @@ public final class HoldService implements Holds {
   private final ClusterOwners owners;
   private final BillingConfig config;
   private final Clock clock;
+  private final ConfirmedTime time;
 
   // Touched by one step at a time.
   private String after = "";
+
+  private volatile long behindMillis;
+  private volatile boolean isWaiting;
 
   /**
    * @param protectionMillis how long a node is protected after it became active
@@ -65,7 +76,8 @@ public final class HoldService implements Holds {
       ClusterOwners owners,
       BillingConfig config,
       long protectionMillis,
-      Clock clock) {
+      Clock clock,
+      ConfirmedTime time) {
     this.database = database;
     this.accounts = new AccountStore(database);
     this.positions = new Positions(database, clusters, protectionMillis, clock);
@@ -73,6 +85,7 @@ public final class HoldService implements Holds {
     this.owners = owners;
     this.config = config;
     this.clock = clock;
+    this.time = time;
   }
 
   @Override
@@ -104,18 +117,52 @@ public final class HoldService implements Holds {
 
   /** Looks at some organizations; whether there are more in this round. */
   public Future<Boolean> step() {
+    OptionalLong now = time.confirmedMillis();
+    return now.isEmpty() ? Future.succeededFuture(false) : step(now.getAsLong());
+  }
+
+  private Future<Boolean> step(long now) {
     return accounts
         .findPosted()
         .compose(
-            through ->
-                through.isEmpty() || clock.millis() - through.get() > MAX_BEHIND_MILLIS
-                    ? Future.succeededFuture(false)
-                    : checkSome());
+            through -> {
+              if (through.isEmpty()) {
+                return Future.succeededFuture(false);
+              }
+              note(now, through.get().throughMillis());
+              return isWaiting ? Future.succeededFuture(false) : checkSome(now);
+            });
   }
 
-  private Future<Boolean> checkSome() {
+  /** A hold that stops without a word would be found out by nobody. */
+  private void note(long now, long through) {
+    behindMillis = Math.max(0, now - through);
+    boolean waits = behindMillis > MAX_BEHIND_MILLIS;
+    if (waits && !isWaiting) {
+      LOG.warn(
+          "usage is posted up to {}, more than {} hours ago: billing holds wait until it is posted"
+              + " further",
+          Times.rfc3339(through),
+          MAX_BEHIND_MILLIS / Usage.HOUR_MILLIS);
+    } else if (isWaiting && !waits) {
+      LOG.info("usage is posted up to {}: billing holds go on", Times.rfc3339(through));
+    }
+    isWaiting = waits;
+  }
+
+  /** How far posting was behind at the last look; at least an hour is as it should be. */
+  public long behindMillis() {
+    return behindMillis;
+  }
+
+  /** Whether holds wait for posting. */
+  public boolean isWaiting() {
+    return isWaiting;
+  }
+
+  private Future<Boolean> checkSome(long now) {
     return positions
-        .listAfter(after)
+        .listAfter(after, now)
         .compose(
             page -> {
               boolean isMore = page.size() == Positions.ORGS_PER_READ;
@@ -143,7 +190,7 @@ public final class HoldService implements Holds {
 
   private Future<Position> check(String orgId, int checksLeft) {
     return positions
-        .get(orgId)
+        .get(orgId, time.confirmedMillis().orElseGet(clock::millis))
         .compose(position -> move(position).recover(e -> again(e, position, checksLeft - 1)));
   }
 
@@ -163,7 +210,8 @@ public final class HoldService implements Holds {
             config.graceMillis(),
             config.noticeMillis(),
             position.atMillis());
-    if (next.equals(before)) {
+    boolean isDeeper = next.stage().compareTo(before.stage()) > 0;
+    if (next.equals(before) || (isDeeper && time.confirmedMillis().isEmpty())) {
       return before.equals(HoldState.NONE)
           ? Future.succeededFuture(position)
           : putOnClusters(standing.orgId(), before).map(position);

@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  *     not show it and its time does not run; it begins when the platform starts to act.
  */
 public record HoldState(Stage stage, @Nullable Reason reason, long sinceMillis, boolean enforced) {
+  /** As much may two clocks differ that are both right. */
+  private static final long APART_MILLIS = 60_000;
+
   /** No hold, and never one. */
   public static final HoldState NONE = new HoldState(Stage.NONE, null, 0, false);
 
@@ -118,14 +121,18 @@ public record HoldState(Stage stage, @Nullable Reason reason, long sinceMillis, 
     if (reason == null || acts != enforced) {
       return new HoldState(Stage.GRACE, named, nowMillis, acts);
     }
-    long lasts = nowMillis - sinceMillis;
+    // A clock that was ahead when the stage was entered must not make it last longer than it lasts.
+    long since = sinceMillis > nowMillis + APART_MILLIS ? nowMillis : sinceMillis;
+    long lasts = nowMillis - since;
     if (stage == Stage.GRACE && enforced && lasts >= graceMillis) {
       return new HoldState(Stage.NOTICE, named, nowMillis, true);
     }
     if (stage == Stage.NOTICE && lasts >= noticeMillis) {
       return new HoldState(Stage.ENFORCE, named, nowMillis, true);
     }
-    return named == reason ? this : new HoldState(stage, named, sinceMillis, enforced);
+    return named == reason && since == sinceMillis
+        ? this
+        : new HoldState(stage, named, since, enforced);
   }
 
   /** When notice becomes enforce, or has become; null before notice. */

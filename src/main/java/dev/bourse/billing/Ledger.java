@@ -1,5 +1,6 @@
 package dev.bourse.billing;
 
+import dev.bourse.core.Times;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -115,6 +116,34 @@ public record Ledger(Map<String, Long> balances) {
         "system:billing",
         "",
         -micros);
+  }
+
+  /**
+   * Gives back an hour's usage that was posted before the hour had happened.
+   *
+   * @param micros what was taken; positive
+   * @param transactionId the transaction that is reversed
+   */
+  static Transaction reversal(
+      String orgId, long hourMillis, long micros, long transactionId, long nowMillis) {
+    return between(
+        reversalKey(transactionId),
+        nowMillis,
+        hourMillis,
+        Kind.USAGE,
+        orgId,
+        "system:billing",
+        "reverses transaction "
+            + transactionId
+            + ", the usage of "
+            + Times.rfc3339(hourMillis)
+            + ", which a clock that was ahead had posted before its time",
+        micros);
+  }
+
+  /** The key of what reverses a transaction. */
+  static String reversalKey(long transactionId) {
+    return "reversal:" + transactionId;
   }
 
   /**

@@ -7,11 +7,15 @@ import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Rows of the ledger. */
 public final class LedgerStore {
   /** The guard of a transaction: one with its key is stored already. */
   static final String KEY_GUARD = "ledger transaction is new";
+
+  /** The guard of a reversal: somebody else has reversed the transaction. */
+  static final String REVERSAL_GUARD = "ledger transaction is not reversed";
 
   /** The guard of a transaction's entries: they do not sum to zero. */
   private static final String SUM_GUARD = "ledger entries sum to zero";
@@ -74,9 +78,29 @@ public final class LedgerStore {
   }
 
   /**
+   * Marks a transaction as reversed, and frees its key for another. Fails the commit with {@link
+   * #REVERSAL_GUARD} when it is reversed already.
+   */
+  static Statement reversed(long id, long nowMillis) {
+    return Statement.guarded(
+        REVERSAL_GUARD,
+        "UPDATE ledger_transaction SET reversed_at = ?, tx_key = tx_key || ':reversed:' || id"
+            + " WHERE id = ? AND reversed_at IS NULL",
+        nowMillis,
+        id);
+  }
+
+  /** Notes what a transaction reverses; in its commit, after {@link #insert}. */
+  static Statement reverses(long id) {
+    return Statement.of(
+        "UPDATE ledger_transaction SET reverses = ? WHERE tx_key = ?", id, Ledger.reversalKey(id));
+  }
+
+  /**
    * A transaction as an organization sees it.
    *
    * @param micros what it adds to the balance
+   * @param reverses the transaction it reverses; null for an ordinary one
    */
   public record Posting(
       long id,
@@ -85,10 +109,11 @@ public final class LedgerStore {
       Ledger.Kind kind,
       String actor,
       String memo,
-      long micros) {}
+      long micros,
+      @Nullable Long reverses) {}
 
   private static final String POSTING =
-      "SELECT t.id, t.made_at, t.effective_at, t.kind, t.actor, t.memo, e.micros"
+      "SELECT t.id, t.made_at, t.effective_at, t.kind, t.actor, t.memo, e.micros, t.reverses"
           + " FROM ledger_transaction t JOIN ledger_entry e"
           + " ON e.transaction_id = t.id AND e.account = 'org:' || t.org_id";
 
@@ -115,7 +140,8 @@ public final class LedgerStore {
         Ledger.Kind.of(row.text(3)),
         row.text(4),
         row.text(5),
-        row.integer(6));
+        row.integer(6),
+        row.integerOrNull(7));
   }
 
   /** How much the transactions of one kind moved an organization's balance in one month. */

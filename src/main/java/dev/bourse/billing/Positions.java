@@ -45,7 +45,11 @@ final class Positions {
 
   /** Of one organization. Fails with {@code not-found} when there is none. */
   Future<Position> get(String orgId) {
-    long now = clock.millis();
+    return get(orgId, clock.millis());
+  }
+
+  /** Of one organization as of a moment. Fails with {@code not-found} when there is none. */
+  Future<Position> get(String orgId, long now) {
     return accounts
         .get(orgId, Month.at(now))
         .compose(standing -> withAccrued(List.of(standing), now))
@@ -73,9 +77,8 @@ final class Positions {
     return all;
   }
 
-  /** Of a page of the organizations that have clusters, by id. */
-  Future<List<Position>> listAfter(String after) {
-    long now = clock.millis();
+  /** Of a page of the organizations that have clusters, by id, as of a moment. */
+  Future<List<Position>> listAfter(String after, long now) {
     return accounts
         .listAfter(after, Month.at(now), ORGS_PER_READ)
         .compose(standings -> withAccrued(standings, now));

@@ -1,17 +1,18 @@
 package dev.bourse.billing;
 
 import dev.bourse.billing.Usage.Line;
+import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.Times;
 import dev.bourse.store.Database;
 import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
@@ -29,6 +30,9 @@ import org.slf4j.LoggerFactory;
  * <p>Each organization stands alone. One whose hour cannot be posted gets a mark of its own and
  * stays there while the others go on; it is tried again in each round, in order, and its usage
  * counts as not posted yet meanwhile.
+ *
+ * <p>Only confirmed time ends an hour. What was posted by a time that turns out to lie ahead is
+ * reversed first, see {@link Reversals}.
  */
 public final class UsagePosting {
   private static final Logger LOG = LoggerFactory.getLogger(UsagePosting.class);
@@ -39,6 +43,11 @@ public final class UsagePosting {
   /** Hours of one organization that catches up in one step: as many small commits. */
   private static final int HOURS_PER_STEP = 24;
 
+  /**
+   * How far back hours are looked at again after a clock was ahead: longer than anybody lets one.
+   */
+  private static final long AGAIN_MILLIS = 7 * 24 * Usage.HOUR_MILLIS;
+
   /** Organizations whose failure is remembered to be logged once; more are only counted. */
   private static final int MAX_TOLD = 100;
 
@@ -46,7 +55,8 @@ public final class UsagePosting {
   private final AccountStore accounts;
   private final UsageStore usage;
   private final long settleMillis;
-  private final Clock clock;
+  private final ConfirmedTime time;
+  private final Reversals reversals;
   private final LongAdder failures = new LongAdder();
 
   // Touched by one step at a time: how far the hour under way is done, how far the tries of those
@@ -59,12 +69,13 @@ public final class UsagePosting {
   /**
    * @param settleMillis how long after its end an hour is posted: longer than any commit takes
    */
-  public UsagePosting(Database database, long settleMillis, Clock clock) {
+  public UsagePosting(Database database, long settleMillis, ConfirmedTime time) {
     this.database = database;
     this.accounts = new AccountStore(database);
     this.usage = new UsageStore(database);
     this.settleMillis = settleMillis;
-    this.clock = clock;
+    this.time = time;
+    this.reversals = new Reversals(database);
   }
 
   /** Tries, since the start of this process, to post an organization's hour that failed. */
@@ -72,11 +83,33 @@ public final class UsagePosting {
     return failures.sum();
   }
 
+  /** Hours reversed, since the start of this process. */
+  public long reversals() {
+    return reversals.count();
+  }
+
   /** Posts some organizations' next hour; whether there is more to post. */
   public Future<Boolean> step() {
+    OptionalLong now = time.confirmedMillis();
+    return now.isEmpty() ? Future.succeededFuture(false) : step(now.getAsLong());
+  }
+
+  private Future<Boolean> step(long now) {
+    return reversals.step(now).compose(isMore -> isMore ? Future.succeededFuture(true) : post(now));
+  }
+
+  private Future<Boolean> post(long now) {
     return accounts
         .findPosted()
-        .compose(through -> through.map(this::postIfSettled).orElseGet(this::begin))
+        .compose(
+            through ->
+                through
+                    .map(
+                        mark ->
+                            isAhead(mark, now)
+                                ? lookAgain(now)
+                                : postIfSettled(mark.throughMillis(), now))
+                    .orElseGet(() -> begin(now)))
         .recover(
             e ->
                 e instanceof GuardFailed failed && failed.guard().equals(AccountStore.POSTED_GUARD)
@@ -84,20 +117,41 @@ public final class UsagePosting {
                     : Future.failedFuture(e));
   }
 
+  private static boolean isAhead(AccountStore.Posted mark, long now) {
+    return mark.throughMillis() > now || mark.advancedAtMillis() > now;
+  }
+
+  /**
+   * A clock that was ahead has passed over hours that had not happened, and over those in which
+   * nothing was used up to then it has left no transaction to reverse. What is posted already is
+   * found posted.
+   */
+  private Future<Boolean> lookAgain(long now) {
+    hour = -1;
+    return database
+        .commit(
+            List.of(
+                AccountStore.setBack(Usage.hourOf(now) - AGAIN_MILLIS),
+                AccountStore.advancedAt(now)))
+        .map(true);
+  }
+
   /** Billing begins with the hour in which the first node became active. */
-  private Future<Boolean> begin() {
+  private Future<Boolean> begin(long now) {
     return usage
         .findFirstActive()
         .compose(
             first ->
-                first.isEmpty()
+                // A clock that was ahead may have written it; a mark there would leave out all
+                // before.
+                first.isEmpty() || first.get() > now
                     ? Future.succeededFuture(false)
                     : accounts.begin(Usage.hourOf(first.get())).map(true));
   }
 
-  private Future<Boolean> postIfSettled(long through) {
-    if (clock.millis() < through + Usage.HOUR_MILLIS + settleMillis) {
-      return catchUp(through);
+  private Future<Boolean> postIfSettled(long through, long now) {
+    if (now < through + Usage.HOUR_MILLIS + settleMillis) {
+      return catchUp(through, now);
     }
     if (hour != through) {
       hour = through;
@@ -109,8 +163,8 @@ public final class UsagePosting {
             orgs ->
                 accounts
                     .listMarks(orgs)
-                    .compose(marks -> postEach(due(orgs, marks, through), marks, through))
-                    .compose(posted -> goOn(orgs, through)));
+                    .compose(marks -> postEach(due(orgs, marks, through), marks, through, now))
+                    .compose(posted -> goOn(orgs, through, now)));
   }
 
   /** Who is behind must post an earlier hour first, in its own time. */
@@ -118,9 +172,9 @@ public final class UsagePosting {
     return orgs.stream().filter(org -> marks.getOrDefault(org, through) == through).toList();
   }
 
-  private Future<Boolean> goOn(List<String> orgs, long through) {
+  private Future<Boolean> goOn(List<String> orgs, long through, long now) {
     if (orgs.size() < ORGS_PER_STEP) {
-      return accounts.advance(through, through + Usage.HOUR_MILLIS).map(true);
+      return accounts.advance(through, through + Usage.HOUR_MILLIS, now).map(true);
     }
     after = orgs.get(orgs.size() - 1);
     return Future.succeededFuture(true);
@@ -131,7 +185,7 @@ public final class UsagePosting {
    *
    * @param marks of those who have their own
    */
-  private Future<Void> postEach(List<String> orgs, Map<String, Long> marks, long from) {
+  private Future<Void> postEach(List<String> orgs, Map<String, Long> marks, long from, long now) {
     return usage
         .listFacts(orgs, from, from + Usage.HOUR_MILLIS)
         .map(UsagePosting::byOrg)
@@ -155,7 +209,7 @@ public final class UsagePosting {
               for (String org : orgs) {
                 posted.add(
                     read.getOrDefault(org, Future.succeededFuture(List.of()))
-                        .compose(facts -> post(org, facts, from, marks.containsKey(org)))
+                        .compose(facts -> post(org, facts, from, marks.containsKey(org), now))
                         .recover(e -> setAside(org, from, e)));
               }
               return Future.join(posted).mapEmpty();
@@ -192,7 +246,7 @@ public final class UsagePosting {
    * @param isMarked whether the organization has a mark of its own
    */
   private Future<Void> post(
-      String orgId, List<UsageStore.Billed> billed, long from, boolean isMarked) {
+      String orgId, List<UsageStore.Billed> billed, long from, boolean isMarked, long now) {
     long end = from + Usage.HOUR_MILLIS;
     List<Line> lines = new ArrayList<>();
     billed.forEach(cluster -> lines.addAll(Usage.lines(cluster.facts(), from, end)));
@@ -203,7 +257,7 @@ public final class UsagePosting {
     }
     long micros = lines.stream().mapToLong(Line::amountMicros).reduce(0, Math::addExact);
     List<Statement> statements =
-        new ArrayList<>(LedgerStore.insert(Ledger.usage(orgId, from, micros, clock.millis())));
+        new ArrayList<>(LedgerStore.insert(Ledger.usage(orgId, from, micros, now)));
     lines.forEach(line -> statements.add(UsageStore.insert(orgId, line)));
     statements.add(AccountStore.postedThrough(orgId, end));
     statements.add(move);
@@ -217,7 +271,7 @@ public final class UsagePosting {
   }
 
   /** Tries those who are behind; whether there are more of them, or more of theirs. */
-  private Future<Boolean> catchUp(long through) {
+  private Future<Boolean> catchUp(long through, long now) {
     return accounts
         .listBehind(triedAfter, through, ORGS_PER_STEP)
         .compose(
@@ -229,7 +283,7 @@ public final class UsagePosting {
                 tried =
                     tried.compose(
                         isMore ->
-                            catchUp(one.orgId(), one.throughMillis(), through, HOURS_PER_STEP)
+                            catchUp(one, through, now, HOURS_PER_STEP)
                                 .map(isOwnMore -> isMore || isOwnMore));
               }
               return tried;
@@ -237,7 +291,9 @@ public final class UsagePosting {
   }
 
   /** Posts an organization's hours up to everybody's mark; whether some are left for a step. */
-  private Future<Boolean> catchUp(String orgId, long mark, long through, int hoursLeft) {
+  private Future<Boolean> catchUp(AccountStore.Behind one, long through, long now, int hoursLeft) {
+    String orgId = one.orgId();
+    long mark = one.throughMillis();
     if (mark >= through) {
       if (told.remove(orgId)) {
         LOG.info("the usage of {} is posted again", orgId);
@@ -248,14 +304,15 @@ public final class UsagePosting {
       return Future.succeededFuture(true);
     }
     return listFacts(orgId, mark)
-        .compose(facts -> post(orgId, facts, mark, true))
+        .compose(facts -> post(orgId, facts, mark, true, now))
         .transform(
             posted -> {
               if (posted.failed()) {
                 failed(orgId, mark, posted.cause());
                 return Future.succeededFuture(false);
               }
-              return catchUp(orgId, mark + Usage.HOUR_MILLIS, through, hoursLeft - 1);
+              AccountStore.Behind next = new AccountStore.Behind(orgId, mark + Usage.HOUR_MILLIS);
+              return catchUp(next, through, now, hoursLeft - 1);
             });
   }
 }

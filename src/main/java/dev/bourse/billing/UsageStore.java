@@ -193,6 +193,11 @@ final class UsageStore {
         line.amountMicros());
   }
 
+  /** Takes an hour's lines away; goes into the commit that reverses their transaction. */
+  static Statement delete(String orgId, long hourMillis) {
+    return Statement.of("DELETE FROM usage_line WHERE org_id = ? AND hour = ?", orgId, hourMillis);
+  }
+
   /**
    * Posted lines by hour and cluster, after one of them.
    *

@@ -42,6 +42,11 @@ public record BlobConfig(
         Math.min(256, Runtime.getRuntime().availableProcessors()), 128, 4, 512, 1_024, 1L << 30);
   }
 
+  /** The same bounds with another one of blobs read at once. */
+  public BlobConfig withOpenBlobs(int most) {
+    return new BlobConfig(threads, openUploads, waitingBlocks, most, waitingCalls, reserveBytes);
+  }
+
   private static void check(String name, long value, long least, long most) {
     if (value < least || value > most) {
       throw new IllegalArgumentException(

@@ -50,6 +50,11 @@ public record Activity(
     return action(MARKET, "swap of " + allocation.publicIp() + " lapsed", null);
   }
 
+  static Activity pinned(Allocation allocation) {
+    return action(
+        MARKET, "swap of " + allocation.publicIp() + " ended: an operator pinned it", null);
+  }
+
   static Activity held(@Nullable Hold hold) {
     return action(
         BILLING,

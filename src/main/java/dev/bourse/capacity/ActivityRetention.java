@@ -1,15 +1,16 @@
 package dev.bourse.capacity;
 
+import dev.bourse.core.ConfirmedTime;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
-import java.time.Clock;
 import java.util.List;
+import java.util.OptionalLong;
 
 /**
  * Deletes clusters' activity that is past its time, oldest first, in small commits. A step of
  * {@link dev.bourse.store.Upkeep}; one at a time. Of several processes each deletes what the others
- * have left.
+ * have left. None is deleted while there is no confirmed time.
  */
 public final class ActivityRetention {
   /** Entries of one commit: they hold the writer for some 10 ms. */
@@ -17,25 +18,26 @@ public final class ActivityRetention {
 
   private final Database database;
   private final long keptMillis;
-  private final Clock clock;
+  private final ConfirmedTime time;
 
   /**
    * @param keptMillis how long entries are kept; 0 for ever
    */
-  public ActivityRetention(Database database, long keptMillis, Clock clock) {
+  public ActivityRetention(Database database, long keptMillis, ConfirmedTime time) {
     this.database = database;
     this.keptMillis = keptMillis;
-    this.clock = clock;
+    this.time = time;
   }
 
   private record Entry(long id, long atMillis) {}
 
   /** Deletes some entries; whether there may be more. */
   public Future<Boolean> step() {
-    if (keptMillis == 0) {
+    OptionalLong now = time.confirmedMillis();
+    if (keptMillis == 0 || now.isEmpty()) {
       return Future.succeededFuture(false);
     }
-    long before = clock.millis() - keptMillis;
+    long before = now.getAsLong() - keptMillis;
     // The newest entry stays whatever its age: SQLite would give its id to another.
     return database
         .read(

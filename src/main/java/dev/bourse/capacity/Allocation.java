@@ -228,6 +228,31 @@ public record Allocation(
         reclaim);
   }
 
+  /** The same at other times. */
+  Allocation at(
+      long grantedAt,
+      @Nullable Long activeAt,
+      @Nullable Long protectedUntil,
+      @Nullable Long swapRequestedAt,
+      @Nullable Reclaim taken) {
+    return new Allocation(
+        allocationId,
+        nodeId,
+        publicIp,
+        slot,
+        state,
+        grantedAt,
+        activeAt,
+        protectedUntil,
+        grantCeilingCents,
+        pinned,
+        nomination,
+        swapRequestedAt,
+        replaces,
+        keyIds,
+        taken);
+  }
+
   private Allocation copy(
       State newState,
       @Nullable Long activeAt,

@@ -102,7 +102,8 @@ public final class Allotment {
 
   /**
    * The machine is ready. A swap lands: the old node goes, the new one keeps its protection, or
-   * starts one when the old never became active.
+   * starts one when the old never became active. A pinned one does not go for it: the version
+   * before let a pin and a swap stand beside each other.
    */
   public static Transition provisioned(
       Cluster cluster, String allocationId, long protectionMillis, long nowMillis) {
@@ -114,6 +115,13 @@ public final class Allotment {
     Allocation ready = found.get();
     Cluster.Draft draft = cluster.draft();
     draft.provisionFailures = 0;
+    Optional<Allocation> saved =
+        Optional.ofNullable(ready.replaces()).flatMap(cluster::find).filter(Allocation::pinned);
+    if (saved.isPresent()) {
+      List<Activity> ended = new ArrayList<>();
+      endSwap(draft, saved.get(), nowMillis, ended);
+      return new Transition(cluster, draft.build(), ended, null);
+    }
     // A ceiling lowered while the machine was made ready has given the protection up.
     boolean isLowered = cluster.ceilingCents() < ready.grantCeilingCents();
     List<Activity> activity = new ArrayList<>();
@@ -159,6 +167,18 @@ public final class Allotment {
         : Transition.none(cluster);
   }
 
+  /**
+   * Ends the swap of a node that an operator pinned: it stays, without the nomination, and its
+   * replacement is taken back, ready or not.
+   */
+  static void endSwap(
+      Cluster.Draft draft, Allocation pinned, long nowMillis, List<Activity> activity) {
+    draft.put(pinned.swapping(null, 0));
+    activity.add(Activity.pinned(pinned));
+    takeReplacement(
+        draft, pinned, Allocation.Reason.OPERATOR, Activity.MARKET, nowMillis, activity);
+  }
+
   /** Starts a reclaim. The replacement of a swap goes with the node it was to replace. */
   static void take(
       Cluster.Draft draft,
@@ -169,11 +189,20 @@ public final class Allotment {
       List<Activity> activity) {
     draft.put(victim.reclaiming(reason, nowMillis));
     activity.add(Activity.released(actor, victim, reason));
-    if (!victim.isSwapping()) {
-      return;
+    if (victim.isSwapping()) {
+      takeReplacement(draft, victim, reason, actor, nowMillis, activity);
     }
+  }
+
+  private static void takeReplacement(
+      Cluster.Draft draft,
+      Allocation replaced,
+      Allocation.Reason reason,
+      String actor,
+      long nowMillis,
+      List<Activity> activity) {
     for (Allocation other : List.copyOf(draft.allocations)) {
-      if (other.isOpen() && victim.allocationId().equals(other.replaces())) {
+      if (other.isOpen() && replaced.allocationId().equals(other.replaces())) {
         draft.put(other.reclaiming(reason, nowMillis));
         activity.add(Activity.released(actor, other, reason));
       }

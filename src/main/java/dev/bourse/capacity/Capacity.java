@@ -237,8 +237,8 @@ public final class Capacity {
         Math.min(
             terms.cadenceMillis(), cluster.lastWriteAtMillis() + terms.cadenceMillis() - nowMillis);
     if (cluster.lastWriteAtMillis() > 0 && waitMillis > 0) {
-      throw ApiError.retryLater(
-          ErrorCode.RATE_LIMITED,
+      throw ApiError.tooOften(
+          "cadence",
           "cluster "
               + cluster.name()
               + " accepts one capacity write every "

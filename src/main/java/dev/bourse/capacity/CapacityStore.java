@@ -4,6 +4,7 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
+import dev.bourse.store.InList;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
@@ -44,19 +45,21 @@ public final class CapacityStore {
     return load("", List.of());
   }
 
-  /** The revision of every cluster, by name. */
-  Future<Map<String, Long>> listRevisions() {
-    return database
-        .read(
-            "SELECT name, revision FROM cluster",
-            List.of(),
-            row -> Map.entry(row.text(0), row.integer(1)))
-        .map(
-            rows -> {
-              Map<String, Long> revisions = new HashMap<>();
-              rows.forEach(row -> revisions.put(row.getKey(), row.getValue()));
-              return revisions;
-            });
+  /** A cluster's name, and which of its states is stored. */
+  record Revision(String name, long revision) {}
+
+  /** The revisions of so many clusters, by name, after this one. */
+  Future<List<Revision>> listRevisions(String after, int limit) {
+    return database.read(
+        "SELECT name, revision FROM cluster WHERE name > ? ORDER BY name LIMIT ?",
+        List.of(after, limit),
+        row -> new Revision(row.text(0), row.integer(1)));
+  }
+
+  /** Those of these clusters that are there, as they are stored now. */
+  Future<List<Cluster>> listClusters(List<String> names) {
+    List<String> all = InList.of(names);
+    return load(" WHERE c.name IN " + InList.marks(all), all);
   }
 
   /** One cluster as it is stored now. */
@@ -72,6 +75,16 @@ public final class CapacityStore {
 
   /** Commits a transition, and the fences of whoever asked for it, in one piece. */
   Future<Void> commit(Transition transition, List<Statement> fences, long nowMillis) {
+    return commit(transition, fences, List.of(), nowMillis);
+  }
+
+  /**
+   * The same, with more to tell.
+   *
+   * @param more what other processes are told besides
+   */
+  Future<Void> commit(
+      Transition transition, List<Statement> fences, List<Change> more, long nowMillis) {
     List<Statement> statements = new ArrayList<>(fences);
     statements.add(ClusterRows.update(transition.next()));
     allocationChanges(transition, nowMillis, statements);
@@ -81,7 +94,9 @@ public final class CapacityStore {
     if (transition.audit() != null) {
       statements.add(AuditStore.insert(transition.audit()));
     }
-    return database.commit(statements, List.of(new Change(CHANGED, transition.next().name())));
+    List<Change> changes = new ArrayList<>(more);
+    changes.add(new Change(CHANGED, transition.next().name()));
+    return database.commit(statements, changes);
   }
 
   /** A new cluster with what it holds from the start. */
@@ -169,6 +184,7 @@ public final class CapacityStore {
         statements.add(ClusterRows.update(allocation));
       }
     }
+    transition.ended().forEach(ended -> statements.add(ClusterRows.update(ended)));
     for (Allocation old : before) {
       if (!kept.contains(old.allocationId())) {
         statements.add(

@@ -19,11 +19,32 @@ public final class ClusterAccess {
   public ClusterAccess(Clusters clusters, Cluster.Kind kind) {
     this.clusters = clusters;
     this.kind = kind;
-    this.noun =
-        switch (kind) {
-          case VM -> "VM cluster";
-          case K8S -> "Kubernetes cluster";
-        };
+    this.noun = noun(kind);
+  }
+
+  private static String noun(Cluster.Kind kind) {
+    return switch (kind) {
+      case VM -> "VM cluster";
+      case K8S -> "Kubernetes cluster";
+    };
+  }
+
+  /** Of a cluster that the caller may know, and asks for on the wrong surface. */
+  private ApiError elsewhere(Cluster cluster) {
+    String name = cluster.name();
+    return ApiError.of(
+        ErrorCode.NOT_FOUND,
+        "'"
+            + name
+            + "' is a "
+            + noun(cluster.kind())
+            + ", no "
+            + noun
+            + "; read it at "
+            + switch (cluster.kind()) {
+              case VM -> "/api/vm/capacity?cluster=" + name;
+              case K8S -> "/api/k8s/clusters/" + name;
+            });
   }
 
   /**
@@ -67,8 +88,12 @@ public final class ClusterAccess {
         clusters
             .find(name)
             .filter(v -> v.cluster().orgId().equals(caller.org().orgId()))
-            .filter(v -> v.cluster().kind() == kind)
             .orElseThrow(() -> ApiError.notFound(noun, name));
+    if (view.cluster().kind() != kind) {
+      throw caller.cluster() == null || caller.cluster().equals(name)
+          ? elsewhere(view.cluster())
+          : ApiError.notFound(noun, name);
+    }
     if (caller.cluster() != null && !caller.cluster().equals(name)) {
       throw ApiError.of(
           ErrorCode.FORBIDDEN,

@@ -1,5 +1,8 @@
 package dev.bourse.capacity;
 
+import dev.bourse.store.Change;
+import dev.bourse.store.Mirror;
+import dev.bourse.store.SliceComparison;
 import dev.bourse.store.Statement;
 import io.vertx.core.Context;
 import io.vertx.core.DeploymentOptions;
@@ -9,12 +12,18 @@ import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The way to a cluster's owner: one {@link ClusterVerticle} for each event loop, a cluster's by a
  * stable hash of its name.
  */
-public final class ClusterOwners {
+public final class ClusterOwners implements Mirror {
+  private static final Logger LOG = LoggerFactory.getLogger(ClusterOwners.class);
+
   private final Vertx vertx;
   private final Clusters clusters;
   private final CapacityStore store;
@@ -79,17 +88,27 @@ public final class ClusterOwners {
    * many wait, or as {@link dev.bourse.store.Database#commit}.
    */
   public Future<Cluster> submit(String cluster, Command command, List<Statement> fences) {
+    return submit(cluster, command, fences, List.of());
+  }
+
+  /**
+   * The same, for statements that other processes are to hear of.
+   *
+   * @param changes what they are told besides that the cluster moved
+   */
+  public Future<Cluster> submit(
+      String cluster, Command command, List<Statement> fences, List<Change> changes) {
     Owner owner = owner(cluster);
     Context caller = vertx.getOrCreateContext();
     if (caller == owner.context) {
-      return owner.verticle.submit(cluster, command, fences);
+      return owner.verticle.submit(cluster, command, fences, changes);
     }
     Promise<Cluster> answer = Promise.promise();
     owner.context.runOnContext(
         go ->
             owner
                 .verticle
-                .submit(cluster, command, fences)
+                .submit(cluster, command, fences, changes)
                 .onComplete(done -> caller.runOnContext(back -> answer.handle(done))));
     return answer.future();
   }
@@ -118,21 +137,77 @@ public final class ClusterOwners {
             });
   }
 
-  /** Reads anew every cluster that another process may have changed. */
-  public Future<Void> refreshAll() {
+  /**
+   * Reads clusters anew, all in one query. What is read is shown at once, past the commands that
+   * wait for their owner: one that was decided on the state before fails on its revision and is
+   * decided again.
+   */
+  @Override
+  public Future<Refreshed> refresh(List<String> names) {
     return store
-        .listRevisions()
+        .listClusters(names)
         .compose(
-            revisions -> {
-              List<Future<Void>> refreshed = new ArrayList<>();
-              revisions.forEach(
-                  (name, revision) -> {
-                    if (clusters.revision(name) < revision) {
-                      refreshed.add(refresh(name));
-                    }
-                  });
-              return Future.all(refreshed).mapEmpty();
+            found -> {
+              Set<String> changed = ConcurrentHashMap.newKeySet();
+              Set<String> left = ConcurrentHashMap.newKeySet();
+              List<Future<Void>> shown = new ArrayList<>();
+              for (Cluster stored : found) {
+                shown.add(
+                    show(stored)
+                        .onSuccess(
+                            isNews -> {
+                              if (isNews) {
+                                changed.add(stored.name());
+                              }
+                            })
+                        .recover(
+                            e -> {
+                              LOG.debug("cluster {} cannot be shown yet", stored.name(), e);
+                              left.add(stored.name());
+                              return Future.succeededFuture(false);
+                            })
+                        .mapEmpty());
+              }
+              return Future.all(shown).map(all -> new Refreshed(changed, left));
             });
+  }
+
+  private Future<Boolean> show(Cluster stored) {
+    Owner owner = owner(stored.name());
+    Promise<Boolean> shown = Promise.promise();
+    owner.context.runOnContext(
+        go -> Future.succeededFuture(stored).map(owner.verticle::showStored).onComplete(shown));
+    return shown.future();
+  }
+
+  /**
+   * Compares revisions. A stored one that is behind what is held is news of a write of this process
+   * while it was read, or of a database that went back to an earlier state: its owner reads it anew
+   * in its turn, and goes back with it.
+   */
+  @Override
+  public Comparison compare() {
+    return new SliceComparison<>(
+        after -> store.listRevisions(after, SliceComparison.ROWS),
+        CapacityStore.Revision::name,
+        stored -> {
+          long held = clusters.revision(stored.name());
+          if (held > stored.revision()) {
+            goBack(stored.name());
+          }
+          return held >= stored.revision();
+        },
+        List::of);
+  }
+
+  private void goBack(String name) {
+    Owner owner = owner(name);
+    owner.context.runOnContext(
+        go ->
+            owner
+                .verticle
+                .goBack(name)
+                .onFailure(e -> LOG.warn("cluster {} could not be read anew", name, e)));
   }
 
   private Owner owner(String cluster) {

@@ -165,10 +165,11 @@ final class ClusterRows {
   static Statement update(Allocation a) {
     return Statement.guarded(
         "allocation",
-        "UPDATE allocation SET state = ?, active_at = ?, protected_until = ?,"
+        "UPDATE allocation SET state = ?, granted_at = ?, active_at = ?, protected_until = ?,"
             + " grant_ceiling_cents = ?, pinned = ?, nomination = ?, swap_requested_at = ?,"
             + " replaces = ?, reclaim_reason = ?, reclaim_at = ? WHERE allocation_id = ?",
         a.state().name(),
+        a.grantedAtMillis(),
         a.activeAtMillis(),
         a.protectedUntilMillis(),
         a.grantCeilingCents(),

@@ -2,6 +2,7 @@ package dev.bourse.capacity;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.store.Change;
 import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Context;
@@ -62,7 +63,7 @@ final class ClusterVerticle extends VerticleBase {
   }
 
   /** Queues a command. Called on this verticle's context only. */
-  Future<Cluster> submit(String name, Command command, List<Statement> fences) {
+  Future<Cluster> submit(String name, Command command, List<Statement> fences, List<Change> more) {
     Mailbox mailbox = mailboxes.get(name);
     if (mailbox == null) {
       return Future.failedFuture(ApiError.notFound("cluster", name));
@@ -74,7 +75,7 @@ final class ClusterVerticle extends VerticleBase {
               MAX_WAITING + " writes already wait for cluster " + name,
               1000));
     }
-    return enqueue(mailbox, () -> perform(mailbox, command, fences, MAX_RELOADS));
+    return enqueue(mailbox, () -> perform(mailbox, new Asked(command, fences, more), MAX_RELOADS));
   }
 
   /** Reads a cluster anew: another process changed it, or made it. */
@@ -102,6 +103,61 @@ final class ClusterVerticle extends VerticleBase {
         .mapEmpty();
   }
 
+  /**
+   * Shows what is stored, when it is newer than what is shown; tells whether it was. It waits for
+   * no command: one under way may hang for as long as the store does.
+   */
+  boolean showStored(Cluster stored) {
+    Mailbox mailbox = mailboxes.get(stored.name());
+    if (mailbox == null) {
+      adopt(stored);
+      return true;
+    }
+    if (stored.revision() <= mailbox.state.revision()) {
+      return false;
+    }
+    show(mailbox, stored);
+    return true;
+  }
+
+  /**
+   * Reads a cluster anew in its turn, when no commit of this process is under way, and shows what
+   * is stored even when that is an earlier state: the database was set back.
+   */
+  Future<Void> goBack(String name) {
+    Mailbox mailbox = mailboxes.get(name);
+    if (mailbox == null || mailbox.refreshWaits) {
+      return Future.succeededFuture();
+    }
+    mailbox.refreshWaits = true;
+    return enqueue(
+            mailbox,
+            () -> {
+              mailbox.refreshWaits = false;
+              return store
+                  .findCluster(name)
+                  .map(
+                      found -> {
+                        found
+                            .filter(stored -> stored.revision() < mailbox.state.revision())
+                            .ifPresent(stored -> showEarlier(mailbox, stored));
+                        return mailbox.state;
+                      });
+            })
+        .mapEmpty();
+  }
+
+  private void showEarlier(Mailbox mailbox, Cluster stored) {
+    LOG.warn(
+        "cluster {} is stored at revision {}, earlier than {} that was read: the database was set"
+            + " back",
+        stored.name(),
+        stored.revision(),
+        mailbox.state.revision());
+    mailbox.state = stored;
+    clusters.publishEarlier(stored);
+  }
+
   private Future<Cluster> enqueue(Mailbox mailbox, Supplier<Future<Cluster>> work) {
     Promise<Cluster> answer = Promise.promise();
     mailbox.waiting.add(new Work(work, answer));
@@ -115,35 +171,43 @@ final class ClusterVerticle extends VerticleBase {
     Work work = mailbox.waiting.poll();
     mailbox.isBusy = work != null;
     if (work != null) {
-      work.perform
-          .get()
-          .onComplete(
-              done -> {
-                work.answer.handle(done);
-                next(mailbox);
-              });
+      Future<Cluster> performed;
+      try {
+        performed = work.perform.get();
+      } catch (Throwable fault) {
+        performed = Future.failedFuture(fault);
+      }
+      performed.onComplete(
+          done -> {
+            work.answer.handle(done);
+            next(mailbox);
+          });
     }
   }
 
-  private Future<Cluster> perform(
-      Mailbox mailbox, Command command, List<Statement> fences, int reloadsLeft) {
+  /** A command and what goes into its commit. */
+  private record Asked(Command command, List<Statement> fences, List<Change> more) {}
+
+  private Future<Cluster> perform(Mailbox mailbox, Asked asked, int reloadsLeft) {
     long now = clock.millis();
+    Cluster standing = mailbox.state;
     Transition transition;
     try {
-      transition = command.apply(mailbox.state, now);
+      transition = asked.command().apply(standing, now);
     } catch (ApiError refused) {
       return reloadsLeft > 0 && store.isShared()
-          ? performIfMoved(mailbox, command, fences, reloadsLeft, refused)
+          ? performIfMoved(mailbox, standing, asked, reloadsLeft, refused)
           : Future.failedFuture(refused);
-    } catch (RuntimeException fault) {
+    } catch (RuntimeException | Error fault) {
+      // An Error, too, belongs to its command alone: the mailbox goes on with the next.
       LOG.error("a command failed on cluster {}", mailbox.state.name(), fault);
       return Future.failedFuture(fault);
     }
     if (transition.changesNothing()) {
-      return Future.succeededFuture(mailbox.state);
+      return Future.succeededFuture(standing);
     }
     return store
-        .commit(transition, fences, now)
+        .commit(transition, asked.fences(), asked.more(), now)
         .map(committed -> show(mailbox, transition.next()))
         .recover(
             e -> {
@@ -151,7 +215,7 @@ final class ClusterVerticle extends VerticleBase {
                 return Future.failedFuture(e);
               }
               return reloadsLeft > 0
-                  ? reload(mailbox).compose(c -> perform(mailbox, command, fences, reloadsLeft - 1))
+                  ? reload(mailbox).compose(c -> perform(mailbox, asked, reloadsLeft - 1))
                   : Future.failedFuture(crowdedOut(mailbox));
             });
   }
@@ -167,14 +231,13 @@ final class ClusterVerticle extends VerticleBase {
 
   /** A refusal may rest on a state that another process has changed since: then once more. */
   private Future<Cluster> performIfMoved(
-      Mailbox mailbox, Command command, List<Statement> fences, int reloadsLeft, ApiError refused) {
-    long refusedRevision = mailbox.state.revision();
+      Mailbox mailbox, Cluster standing, Asked asked, int reloadsLeft, ApiError refused) {
     return reload(mailbox)
         .compose(
             fresh ->
-                fresh.revision() == refusedRevision
+                fresh.revision() == standing.revision()
                     ? Future.failedFuture(refused)
-                    : perform(mailbox, command, fences, reloadsLeft - 1));
+                    : perform(mailbox, asked, reloadsLeft - 1));
   }
 
   private Future<Cluster> reload(Mailbox mailbox) {
@@ -190,9 +253,12 @@ final class ClusterVerticle extends VerticleBase {
             });
   }
 
+  /** Gives the state, which another process may have passed meanwhile: then that stays shown. */
   private Cluster show(Mailbox mailbox, Cluster state) {
-    mailbox.state = state;
-    clusters.publish(state);
+    if (state.revision() >= mailbox.state.revision()) {
+      mailbox.state = state;
+      clusters.publish(state);
+    }
     return state;
   }
 

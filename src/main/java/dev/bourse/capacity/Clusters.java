@@ -168,6 +168,9 @@ public final class Clusters {
 
   /** Changes the platform's switches; every snapshot shows them at once. */
   public synchronized void put(Switches changed) {
+    if (changed.equals(switches)) {
+      return;
+    }
     switches = changed;
     republish();
   }
@@ -175,6 +178,12 @@ public final class Clusters {
   /** Makes a cluster's new state visible. Only its owner calls this, after the commit. */
   void publish(Cluster cluster) {
     show(cluster);
+    listeners.forEach(listener -> listener.accept(cluster));
+  }
+
+  /** Makes a state visible that is earlier than the one shown. Only its owner calls this. */
+  void publishEarlier(Cluster cluster) {
+    put(view(cluster));
     listeners.forEach(listener -> listener.accept(cluster));
   }
 
@@ -191,7 +200,11 @@ public final class Clusters {
     if (shown != null && shown.cluster().revision() > cluster.revision()) {
       return;
     }
-    ClusterView view = view(cluster);
+    put(view(cluster));
+  }
+
+  private synchronized void put(ClusterView view) {
+    Cluster cluster = view.cluster();
     byName.put(cluster.name(), view);
     inOrder.put(cluster.name(), view);
     byOrg

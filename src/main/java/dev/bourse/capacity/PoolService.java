@@ -8,8 +8,12 @@ import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.store.Database;
 import dev.bourse.store.GuardFailed;
+import dev.bourse.store.Mirror;
+import dev.bourse.store.SliceComparison;
 import io.vertx.core.Future;
 import java.time.Clock;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -17,7 +21,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /** The pools: their terms as stored, put in force here and heard of by other processes. */
-public final class PoolService {
+public final class PoolService implements Mirror {
   private final PoolStore store;
   private final Clusters clusters;
   private final Set<String> providers;
@@ -54,9 +58,43 @@ public final class PoolService {
     return lastReading;
   }
 
+  /** Puts some of what is stored in force; after any reading under way. */
+  @Override
+  public synchronized Future<Refreshed> refresh(List<String> names) {
+    Future<Refreshed> reading =
+        lastReading
+            .otherwiseEmpty()
+            .compose(read -> store.listPools(names))
+            .map(
+                found -> {
+                  Set<String> changed = new HashSet<>();
+                  for (Pool pool : found) {
+                    if (!isHeld(pool)) {
+                      changed.add(pool.name());
+                      clusters.put(pool);
+                    }
+                  }
+                  return new Refreshed(changed, Set.of());
+                });
+    lastReading = reading.mapEmpty();
+    return reading;
+  }
+
+  @Override
+  public Comparison compare() {
+    return new SliceComparison<>(
+        after -> store.listPools(after, SliceComparison.ROWS), Pool::name, this::isHeld, List::of);
+  }
+
+  private boolean isHeld(Pool stored) {
+    return clusters.findPool(stored.name()).filter(stored::equals).isPresent();
+  }
+
   /** What follows a commit: its failure must not read as if nothing had been stored. */
-  private Future<Void> putInForce() {
-    return load().recover(e -> Future.failedFuture(ApiError.storedOnly()));
+  private Future<Void> putInForce(String name) {
+    return refresh(List.of(name))
+        .<Void>mapEmpty()
+        .recover(e -> Future.failedFuture(ApiError.storedOnly()));
   }
 
   /** One page of the pools, by name. */
@@ -106,7 +144,7 @@ public final class PoolService {
     return store
         .create(pool, audit(actor, "pool_create", pool.name(), detail))
         .recover(e -> Future.failedFuture(e instanceof GuardFailed ? exists(pool.name()) : e))
-        .compose(created -> putInForce())
+        .compose(created -> putInForce(pool.name()))
         .map(loaded -> readPool(pool.name()));
   }
 
@@ -161,7 +199,7 @@ public final class PoolService {
     return store
         .update(name, changed, audit(actor, "pool_update", name, changed.detail()))
         .recover(e -> e instanceof GuardFailed ? refuse(name, changed, e) : Future.failedFuture(e))
-        .compose(updated -> putInForce())
+        .compose(updated -> putInForce(name))
         .map(loaded -> readPool(name));
   }
 

@@ -4,6 +4,7 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
+import dev.bourse.store.InList;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -65,6 +66,23 @@ public final class PoolStore {
         json(pool.environment().env()),
         json(pool.environment().storage()),
         nowMillis);
+  }
+
+  /** Those of these pools that are there, as they are stored now. */
+  Future<List<Pool>> listPools(List<String> names) {
+    List<String> all = InList.of(names);
+    return database.read(
+        "SELECT " + COLUMNS + " FROM pool WHERE name IN " + InList.marks(all),
+        all,
+        PoolStore::pool);
+  }
+
+  /** So many pools, by name, after this one. */
+  Future<List<Pool>> listPools(String after, int limit) {
+    return database.read(
+        "SELECT " + COLUMNS + " FROM pool WHERE name > ? ORDER BY name LIMIT ?",
+        List.of(after, limit),
+        PoolStore::pool);
   }
 
   /** One pool as it is stored now. */

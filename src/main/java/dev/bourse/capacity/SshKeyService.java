@@ -7,24 +7,32 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Text;
 import dev.bourse.store.GuardFailed;
+import dev.bourse.store.Mirror;
+import dev.bourse.store.SliceComparison;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The registry of ssh keys: installed on nodes at the grant, never touched on held ones. */
-public final class SshKeyService {
+public final class SshKeyService implements Mirror {
   /** Keys of one organization: an authorized_keys file that sshd still reads in a blink. */
   static final int MAX_KEYS_PER_ORG = 200;
+
+  /** Compared at once; at {@value #MAX_KEYS_PER_ORG} keys each that is some thousand rows. */
+  private static final int COMPARED_ORGS = 100;
 
   private final SshKeyStore store;
   private final Clusters clusters;
@@ -66,6 +74,60 @@ public final class SshKeyService {
               stored.forEach((org, list) -> byOrg.put(org, List.copyOf(list)));
               return Future.succeededFuture();
             });
+  }
+
+  /**
+   * Reads the keys of organizations anew. What this process stored meanwhile may be missing in what
+   * was read: then those are left for the next reading.
+   */
+  @Override
+  public Future<Refreshed> refresh(List<String> orgIds) {
+    Map<String, Optional<List<SshKey>>> before = new HashMap<>();
+    orgIds.forEach(org -> before.put(org, Optional.ofNullable(byOrg.get(org))));
+    return store
+        .listLive(orgIds)
+        .map(
+            keys -> {
+              Map<String, List<SshKey>> stored = new HashMap<>();
+              keys.forEach(k -> stored.computeIfAbsent(k.orgId(), o -> new ArrayList<>()).add(k));
+              Set<String> changed = new HashSet<>();
+              Set<String> left = new HashSet<>();
+              before.forEach(
+                  (org, held) -> {
+                    List<SshKey> read = List.copyOf(stored.getOrDefault(org, List.of()));
+                    if (!replace(org, held, read)) {
+                      left.add(org);
+                    } else if (!read.equals(held.orElse(List.of()))) {
+                      changed.add(org);
+                    }
+                  });
+              return new Refreshed(changed, left);
+            });
+  }
+
+  /** False when what is held is not what it was before the reading. */
+  private boolean replace(String orgId, Optional<List<SshKey>> before, List<SshKey> read) {
+    if (before.isEmpty()) {
+      return read.isEmpty() ? !byOrg.containsKey(orgId) : byOrg.putIfAbsent(orgId, read) == null;
+    }
+    return byOrg.computeIfPresent(orgId, (org, held) -> held == before.get() ? read : held) == read;
+  }
+
+  @Override
+  public Comparison compare() {
+    return new SliceComparison<>(
+        COMPARED_ORGS,
+        after -> store.listRegistries(after, COMPARED_ORGS),
+        SshKeyStore.Registry::orgId,
+        stored ->
+            stored
+                .keyIds()
+                .equals(
+                    byOrg.getOrDefault(stored.orgId(), List.of()).stream()
+                        .map(SshKey::keyId)
+                        .sorted()
+                        .collect(Collectors.joining(" "))),
+        List::of);
   }
 
   /**
@@ -196,12 +258,16 @@ public final class SshKeyService {
         .findFirst();
   }
 
+  /** A reading of the store may have been quicker. */
   private void remember(SshKey key) {
     localChanges.incrementAndGet();
     byOrg.merge(
         key.orgId(),
         List.of(key),
         (known, added) -> {
+          if (known.stream().anyMatch(k -> k.keyId().equals(key.keyId()))) {
+            return known;
+          }
           List<SshKey> all = new ArrayList<>(known);
           all.addAll(added);
           return List.copyOf(all);

@@ -4,13 +4,17 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
+import dev.bourse.store.InList;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Rows of ssh keys. */
 public final class SshKeyStore {
@@ -36,6 +40,49 @@ public final class SshKeyStore {
         List.of(),
         SshKeyStore::key);
   }
+
+  /** Every live key of some organizations, oldest first. */
+  Future<List<SshKey>> listLive(List<String> orgIds) {
+    List<String> all = InList.of(orgIds);
+    return database.read(
+        "SELECT "
+            + COLUMNS
+            + " FROM ssh_key WHERE org_id IN "
+            + InList.marks(all)
+            + " AND revoked_at IS NULL ORDER BY created_at, key_id",
+        all,
+        SshKeyStore::key);
+  }
+
+  /** Which live keys an organization has. */
+  record Registry(String orgId, String keyIds) {}
+
+  /** What so many organizations have, by id, after this one; those without a key too. */
+  Future<List<Registry>> listRegistries(String after, int limit) {
+    return database
+        .read(
+            "SELECT o.org_id, k.key_id FROM"
+                + " (SELECT org_id FROM org WHERE org_id > ? ORDER BY org_id LIMIT ?) o"
+                + " LEFT JOIN ssh_key k ON k.org_id = o.org_id AND k.revoked_at IS NULL"
+                + " ORDER BY o.org_id, k.key_id",
+            List.of(after, limit),
+            row -> new OfOrg(row.text(0), row.textOrNull(1)))
+        .map(
+            rows -> {
+              Map<String, String> byOrg = new LinkedHashMap<>();
+              for (OfOrg row : rows) {
+                byOrg.merge(
+                    row.orgId(),
+                    row.keyId() == null ? "" : row.keyId(),
+                    (known, next) -> known + " " + next);
+              }
+              return byOrg.entrySet().stream()
+                  .map(entry -> new Registry(entry.getKey(), entry.getValue()))
+                  .toList();
+            });
+  }
+
+  private record OfOrg(String orgId, @Nullable String keyId) {}
 
   /** The live key of the same material and reach. */
   Future<Optional<SshKey>> findSame(SshKey key) {

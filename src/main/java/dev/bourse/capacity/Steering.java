@@ -18,6 +18,9 @@ public final class Steering {
   /** The actor of what an organization's retirement brings about. */
   private static final String OFFBOARD = "system:offboard";
 
+  /** The actor of what operators do to machines, as tenants read it. */
+  private static final String OPERATOR = "system:operator";
+
   private Steering() {}
 
   /** Whether the cluster's declaration can be written. */
@@ -99,8 +102,9 @@ public final class Steering {
   }
 
   /**
-   * Pins or unpins the node at this address; changes nothing when it is so already. Refused with
-   * {@code unknown-node}.
+   * Pins or unpins the node at this address; changes nothing when it is so already. A pin ends a
+   * swap of the node that is in flight: whoever pins a machine wants it kept, whatever was asked
+   * before. Refused with {@code unknown-node}.
    */
   public static Command pin(String publicIp, boolean pinned) {
     return (cluster, now) -> {
@@ -112,9 +116,18 @@ public final class Steering {
                       ApiError.of(
                           ErrorCode.UNKNOWN_NODE,
                           "cluster " + cluster.name() + " holds no " + Text.shown(publicIp)));
-      return held.pinned() == pinned
-          ? Transition.none(cluster)
-          : changing(draft -> draft.put(held.pinned(pinned))).apply(cluster, now);
+      boolean endsSwap = pinned && held.isSwapping();
+      if (held.pinned() == pinned && !endsSwap) {
+        return Transition.none(cluster);
+      }
+      Cluster.Draft draft = cluster.draft();
+      Allocation changed = held.pinned(pinned);
+      draft.put(changed);
+      List<Activity> activity = new ArrayList<>();
+      if (endsSwap) {
+        Allotment.endSwap(draft, changed, now, activity);
+      }
+      return new Transition(cluster, draft.build(), activity, null);
     };
   }
 
@@ -151,6 +164,42 @@ public final class Steering {
                         draft, open, Allocation.Reason.OPERATOR, OFFBOARD, now, activity));
       }
       return new Transition(cluster, draft.build(), activity, null);
+    };
+  }
+
+  /**
+   * Ends an allocation at once, in whatever state, without its machine being cleaned: an active one
+   * is billed until now, one being prepared never was. A replacement on its way fills the slot by
+   * itself from now on. Refused with {@code not-found} when the cluster has no such allocation.
+   *
+   * @param why what the machine could not be prepared for, as activity tells it
+   */
+  public static Command end(String allocationId, String why) {
+    return (cluster, now) -> {
+      Allocation ending =
+          cluster
+              .find(allocationId)
+              .orElseThrow(() -> ApiError.notFound("allocation", allocationId));
+      Cluster.Draft draft = cluster.draft();
+      cluster.findReplacement(allocationId).ifPresent(other -> draft.put(other.standingAlone()));
+      draft.remove(ending);
+      return switch (ending.state()) {
+        case RECLAIMING -> new Transition(cluster, draft.build(), List.of(), null);
+        case PROVISIONING ->
+            new Transition(
+                cluster,
+                draft.build(),
+                List.of(Activity.unwound(ending, why)),
+                null,
+                List.of(ending.reclaiming(Allocation.Reason.UNWOUND, now)));
+        case ACTIVE ->
+            new Transition(
+                cluster,
+                draft.build(),
+                List.of(Activity.released(OPERATOR, ending, Allocation.Reason.OPERATOR)),
+                null,
+                List.of(ending.reclaiming(Allocation.Reason.OPERATOR, now)));
+      };
     };
   }
 

@@ -5,17 +5,24 @@ import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.Trails;
 import dev.bourse.core.ApiError;
 import dev.bourse.store.Database;
+import dev.bourse.store.Mirror;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 
 /** The platform-wide switches: as configured until an operator throws one, then as stored. */
-public final class SwitchService {
+public final class SwitchService implements Mirror {
   /** What other processes are told when a switch is thrown. */
   public static final String CHANGED = "switch";
+
+  /** The one key that a difference has. */
+  private static final String ALL = "all";
 
   private final SwitchStore store;
   private final Clusters clusters;
@@ -51,6 +58,33 @@ public final class SwitchService {
                   return read;
                 });
     return lastReading;
+  }
+
+  /** There are three of them, so that they are always read together. */
+  @Override
+  public Future<Refreshed> refresh(List<String> keys) {
+    Switches before = clusters.switches();
+    return load()
+        .map(
+            read ->
+                new Refreshed(
+                    read.equals(before) ? Set.<String>of() : Set.copyOf(keys), Set.<String>of()));
+  }
+
+  @Override
+  public Comparison compare() {
+    AtomicBoolean isOver = new AtomicBoolean();
+    return () ->
+        isOver.get()
+            ? Future.succeededFuture(Optional.empty())
+            : store
+                .read(configured)
+                .map(
+                    stored -> {
+                      isOver.set(true);
+                      return Optional.of(
+                          stored.equals(clusters.switches()) ? List.of() : List.of(ALL));
+                    });
   }
 
   /** The switches in force. */

@@ -12,9 +12,19 @@ import org.jspecify.annotations.Nullable;
  * @param next the state after it
  * @param activity entries of the cluster's activity
  * @param audit the row of the audit trail, null for what the market does
+ * @param ended allocations that are gone from the next state though they were open, as they ended
  */
 public record Transition(
-    Cluster before, Cluster next, List<Activity> activity, @Nullable AuditRow audit) {
+    Cluster before,
+    Cluster next,
+    List<Activity> activity,
+    @Nullable AuditRow audit,
+    List<Allocation> ended) {
+
+  /** One after which no allocation is gone that was open. */
+  Transition(Cluster before, Cluster next, List<Activity> activity, @Nullable AuditRow audit) {
+    this(before, next, activity, audit, List.of());
+  }
 
   /** Nothing to do. */
   static Transition none(Cluster cluster) {
@@ -23,7 +33,7 @@ public record Transition(
 
   /** The same with a row of the audit trail, in the place of any it had. */
   Transition recorded(AuditRow row) {
-    return new Transition(before, next, activity, row);
+    return new Transition(before, next, activity, row, ended);
   }
 
   boolean changesNothing() {

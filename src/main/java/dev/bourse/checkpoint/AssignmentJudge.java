@@ -22,6 +22,12 @@ final class AssignmentJudge implements SecretRule.Judge {
     "_id", "_file", "_path", "_name", "_url", "_uri", "_dir", "_type", "_arn", "_ref"
   };
 
+  private final EnvironmentLines lines;
+
+  AssignmentJudge(String file) {
+    lines = new EnvironmentLines(file);
+  }
+
   /**
    * Names and values that begin before this offset were judged, as parts of a longer one: what
    * holds for a part holds for the whole, so that they need no second look.
@@ -29,10 +35,12 @@ final class AssignmentJudge implements SecretRule.Judge {
   private long judged;
 
   @Override
-  public int judge(SecretText text, int at, int after) {
+  public int judge(SecretText text, int at, int end) {
     if (text.offset(at) < judged) {
       return NOTHING;
     }
+    // The keyword may hold the separator; its name ends before that.
+    int after = text.at(end - 1) == '=' ? end - 1 : end;
     // MAX_TOKENS and TOKENIZER are no secrets, ACCESS_TOKEN and TOKEN_2 are.
     if (text.is(after, WORD) && text.at(after) != '_') {
       return NOTHING;
@@ -47,14 +55,19 @@ final class AssignmentJudge implements SecretRule.Judge {
     if (value == NOTHING || isAboutSecret(text, nameEnd) || isElsewhere(text, value)) {
       return NOTHING;
     }
+    if (lines.isShortPassword(text, start, nameEnd)) {
+      return start;
+    }
+    return isLongSecret(text, value) ? start : NOTHING;
+  }
+
+  private boolean isLongSecret(SecretText text, int value) {
     int end = valueEnd(text, value);
     // A value cut short does not speak for what begins near its end.
     judged = text.offset(end - value < LONGEST_VALUE ? end : end - LONGEST_VALUE / 2);
     return end - value >= SHORTEST_VALUE
-            && !isAddressOrCall(text, end)
-            && hasSecretPart(text, value, end)
-        ? start
-        : NOTHING;
+        && !isAddressOrCall(text, end)
+        && hasSecretPart(text, value, end);
   }
 
   private static boolean isAboutSecret(SecretText text, int nameEnd) {

@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param orgId the organization it belongs to; {@link #PLATFORM} for the platform's documents
  * @param fileName with organization and visibility, its place
  * @param creator the member's username; the operator's label for platform documents
+ * @param creatorId what its owner is known by, who alone replaces and deletes it; null when that is
+ *     a member who is no more
  * @param publisherName who the platform's document is by; null for an organization's
  * @param changedAtMillis when it was last published or replaced; lists are ordered by it
  * @param lastRevision the highest number any of its revisions ever had
@@ -32,6 +34,7 @@ public record Checkpoint(
     Visibility visibility,
     String fileName,
     String creator,
+    @Nullable String creatorId,
     @Nullable String publisherName,
     long createdAtMillis,
     long changedAtMillis,
@@ -55,6 +58,7 @@ public record Checkpoint(
       String orgId,
       Visibility visibility,
       String creator,
+      String creatorId,
       @Nullable String publisherName,
       Revision draft) {
     return new Checkpoint(
@@ -63,6 +67,7 @@ public record Checkpoint(
         visibility,
         draft.facts().fileName(),
         creator,
+        creatorId,
         publisherName,
         draft.createdAtMillis(),
         draft.createdAtMillis(),
@@ -78,8 +83,8 @@ public record Checkpoint(
     return orgId.equals(PLATFORM);
   }
 
-  boolean isBy(String member) {
-    return !isPlatform() && creator.equals(member);
+  boolean isBy(String memberId) {
+    return !isPlatform() && memberId.equals(creatorId);
   }
 
   /** What its organization is shown: the newest complete revision, else the one awaited. */
@@ -229,6 +234,7 @@ public record Checkpoint(
         visibility,
         name,
         creator,
+        creatorId,
         publisherName,
         createdAtMillis,
         changedAt,

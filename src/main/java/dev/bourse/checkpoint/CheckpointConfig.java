@@ -21,6 +21,8 @@ import java.time.Duration;
  *     for
  * @param graceMillis {@code checkpoints.deletion-delay}: how long bytes stay after they were
  *     replaced or deleted, so that whoever has just looked up where they are still finds them
+ * @param openFiles {@code checkpoints.open-files}: how many files may be read at once by all
+ *     together, however many read each; the system must let the process open as many more
  */
 public record CheckpointConfig(
     boolean enabled,
@@ -31,13 +33,17 @@ public record CheckpointConfig(
     String publisher,
     long sessionMillis,
     long sweepMillis,
-    long graceMillis) {
+    long graceMillis,
+    int openFiles) {
   private static final long MIB = 1L << 20;
   private static final long GIB = 1L << 30;
   private static final long PIB = 1L << 50;
 
   /** A line of a list, as a title is. */
   private static final int MOST_NAME = 200;
+
+  /** Half of them are the members' alone, and both halves are shared. */
+  private static final int LEAST_OPEN = 4;
 
   /** A direct upload is one request that cannot be resumed: a few minutes on a slow line. */
   private static final long MOST_DIRECT = GIB;
@@ -61,10 +67,8 @@ public record CheckpointConfig(
             Duration.ofMillis(10),
             Duration.ofDays(1)),
         settings.millis(
-            "checkpoints.deletion-delay",
-            Duration.ofMinutes(1),
-            Duration.ZERO,
-            Duration.ofDays(7)));
+            "checkpoints.deletion-delay", Duration.ofMinutes(1), Duration.ZERO, Duration.ofDays(7)),
+        settings.integer("checkpoints.open-files", 512, LEAST_OPEN, 100_000));
   }
 
   private static String publisher(Settings settings) {

@@ -1,5 +1,6 @@
 package dev.bourse.checkpoint;
 
+import dev.bourse.access.Members;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
@@ -17,17 +18,28 @@ import org.jspecify.annotations.Nullable;
  * of {@link CheckpointStore}'s commits, read as pieces, each the item with one revision.
  */
 final class CheckpointRows {
+  /**
+   * The owner. A row of the version before has none: its owner is the member of the creator's name,
+   * if they had it when the item was made.
+   */
+  private static final String CREATOR_ID =
+      "COALESCE(c.creator_id, (SELECT "
+          + Members.ID
+          + " FROM member m WHERE m.org_id = c.org_id AND m.username = c.creator"
+          + " AND m.created_at <= c.created_at))";
+
   private static final String ITEM =
-      "c.item_id, c.org_id, c.visibility, c.filename, c.creator, c.publisher_name, c.created_at,"
-          + " c.changed_at, c.last_revision, c.version, c.draft_revision, c.head_revision,"
-          + " c.live_revision";
+      "c.item_id, c.org_id, c.visibility, c.filename, c.creator, "
+          + CREATOR_ID
+          + ", c.publisher_name, c.created_at, c.changed_at, c.last_revision, c.version,"
+          + " c.draft_revision, c.head_revision, c.live_revision";
 
   private static final String REVISION_COLUMNS =
       "revision, state, title, description, filename, content_type, bytes, declared_sha256,"
           + " resumable, session_sha256, created_at, expires_at, sha256, published_at, review_id,"
           + " findings, rejection_reason";
 
-  private static final int ITEM_COLUMNS = 13;
+  private static final int ITEM_COLUMNS = 14;
 
   static final String SELECTED =
       ITEM + ", r." + REVISION_COLUMNS.replace(", ", ", r.") + ", o.display";
@@ -49,7 +61,10 @@ final class CheckpointRows {
           + "') AND EXISTS (SELECT 1 FROM member m JOIN checkpoint_revision d"
           + " ON d.item_id = c.item_id AND d.revision = c.draft_revision"
           + " WHERE m.org_id = c.org_id AND m.username = c.creator"
-          + " AND m.suspended_at IS NULL AND m.created_at <= d.created_at)))";
+          + " AND m.suspended_at IS NULL AND m.created_at <= d.created_at"
+          + " AND (c.creator_id IS NULL OR c.creator_id = "
+          + Members.ID
+          + "))))";
 
   private CheckpointRows() {}
 
@@ -62,15 +77,16 @@ final class CheckpointRows {
   static Statement insertion(Checkpoint item) {
     return Statement.guarded(
         CheckpointStore.UNCHANGED,
-        "INSERT INTO checkpoint (item_id, org_id, visibility, filename, creator, publisher_name,"
-            + " created_at, changed_at, last_revision, version, draft_revision, head_revision,"
+        "INSERT INTO checkpoint (item_id, org_id, visibility, filename, creator, creator_id,"
+            + " publisher_name, created_at, changed_at, last_revision, version, draft_revision, head_revision,"
             + " live_revision, search, feed_at, feed_search)"
-            + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         item.id(),
         item.orgId(),
         item.visibility().label(),
         item.fileName(),
         item.creator(),
+        item.creatorId(),
         item.publisherName(),
         item.createdAtMillis(),
         item.changedAtMillis(),
@@ -197,6 +213,7 @@ final class CheckpointRows {
             item.visibility(),
             item.fileName(),
             item.creator(),
+            item.creatorId(),
             item.publisherName(),
             item.createdAtMillis(),
             item.changedAtMillis(),
@@ -218,18 +235,19 @@ final class CheckpointRows {
             row.text(3),
             row.text(4),
             row.textOrNull(5),
-            row.integer(6),
+            row.textOrNull(6),
             row.integer(7),
-            (int) row.integer(8),
-            row.integer(9),
+            row.integer(8),
+            (int) row.integer(9),
+            row.integer(10),
             null,
             revision(row),
             null);
     return new Piece(
         new CheckpointStore.Listed(item, display == null ? "" : display),
-        row.integerOrNull(10),
         row.integerOrNull(11),
-        row.integerOrNull(12));
+        row.integerOrNull(12),
+        row.integerOrNull(13));
   }
 
   private static Revision revision(Row row) {

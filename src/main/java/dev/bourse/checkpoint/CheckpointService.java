@@ -55,9 +55,9 @@ public final class CheckpointService {
     return Publisher.publishesPublicly(caller);
   }
 
-  /** The member a caller is; empty for an organization's token, which only reads. */
+  /** What a member who calls owns items by; empty for an organization's token, which only reads. */
   public static Optional<String> member(Principal caller) {
-    return Optional.ofNullable(caller.member());
+    return Optional.ofNullable(caller.memberId());
   }
 
   /**
@@ -185,6 +185,7 @@ public final class CheckpointService {
                         publisher.orgId(),
                         publication.visibility(),
                         publisher.creator(),
+                        publisher.creatorId(),
                         publisher.name(),
                         draft));
     AuditRow row =

@@ -19,7 +19,7 @@ public final class CheckpointView {
   /**
    * An item as its organization sees it.
    *
-   * @param member who looks; empty for an organization's token
+   * @param member the id of the member who looks; empty for an organization's token
    */
   public static JsonObject own(CheckpointStore.Listed listed, Optional<String> member) {
     Checkpoint item = listed.item();

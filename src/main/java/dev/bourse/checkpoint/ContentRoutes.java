@@ -31,7 +31,7 @@ public final class ContentRoutes {
   }
 
   private Future<Answer> readPublic(Call call) {
-    return answer(contents.openPublic(call.text("id")), call);
+    return answer(contents.openPublic(call.clientKey(), call.text("id")), call);
   }
 
   /** Serves stored bytes in the one way that is safe for strangers' files. */

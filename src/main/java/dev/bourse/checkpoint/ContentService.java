@@ -5,7 +5,10 @@ import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.Reading;
 import dev.bourse.core.ApiError;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import java.nio.channels.FileChannel;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /** Finds stored bytes, to whomever they are for, though they are replaced meanwhile. */
@@ -15,13 +18,18 @@ public final class ContentService {
 
   private final CheckpointStore store;
   private final BlobStore blobs;
+  private final DownloadShares shares;
 
   /** Many download the same small file at once, when a run of many nodes starts. */
   private final SharedLookups<Wanted, Content> lookups = new SharedLookups<>();
 
-  public ContentService(CheckpointStore store, BlobStore blobs) {
+  /**
+   * @param openFiles how many may be read at once, by all together
+   */
+  public ContentService(CheckpointStore store, BlobStore blobs, int openFiles) {
     this.store = store;
     this.blobs = blobs;
+    this.shares = new DownloadShares(openFiles);
   }
 
   /**
@@ -37,36 +45,49 @@ public final class ContentService {
   /** Opens what an organization is shown of its item; {@code gone} when it has none. */
   public Future<Opened> openShown(String orgId, String id) {
     return openShared(
+        new DownloadShares.Reader(false, orgId),
         new Wanted(orgId, id),
         () -> store.findShownContent(orgId, id),
         () -> Checkpoint.unknown(orgId, id));
   }
 
-  /** Opens an item on the public feed; {@code not-found} for any other. */
-  public Future<Opened> openPublic(String id) {
+  /**
+   * Opens an item on the public feed; {@code not-found} for any other.
+   *
+   * @param address whose share of what may be read at once it is on
+   */
+  public Future<Opened> openPublic(String address, String id) {
     return openShared(
+        new DownloadShares.Reader(true, address),
         new Wanted("", id),
         () -> store.findContentOnFeed(id),
         () -> ApiError.notFound("checkpoint", id));
   }
 
   private Future<Opened> openShared(
-      Wanted wanted, Supplier<Future<Optional<Content>>> lookup, Supplier<ApiError> unknown) {
+      DownloadShares.Reader reader,
+      Wanted wanted,
+      Supplier<Future<Optional<Content>>> lookup,
+      Supplier<ApiError> unknown) {
     return open(
-        () -> lookups.find(wanted, () -> lookup.get().map(found -> found.orElseThrow(unknown))));
+        reader,
+        () -> lookups.find(wanted, () -> lookup.get().map(found -> found.orElseThrow(unknown))),
+        ATTEMPTS);
   }
 
   /**
-   * Opens bytes; fails as the finding does, and with {@code conflict} {@code object-missing} when
-   * none are complete.
+   * Opens bytes for an operator; fails as the finding does, and with {@code conflict} {@code
+   * object-missing} when none are complete.
    *
+   * @param operator whose share of what may be read at once it is on
    * @param finding looks for them, anew when they are gone meanwhile
    */
-  public Future<Opened> open(Supplier<Future<Content>> finding) {
-    return open(finding, ATTEMPTS);
+  public Future<Opened> open(String operator, Supplier<Future<Content>> finding) {
+    return open(new DownloadShares.Reader(false, operator), finding, ATTEMPTS);
   }
 
-  private Future<Opened> open(Supplier<Future<Content>> finding, int left) {
+  private Future<Opened> open(
+      DownloadShares.Reader reader, Supplier<Future<Content>> finding, int left) {
     return finding
         .get()
         .compose(
@@ -75,15 +96,57 @@ public final class ContentService {
               if (sha256 == null) {
                 throw missing(content);
               }
-              return blobs
-                  .read(BlobName.key(content.itemId(), content.revision(), sha256))
+              return read(reader, BlobName.key(content.itemId(), content.revision(), sha256))
                   .map(reading -> new Opened(content, reading))
                   .recover(
                       e ->
                           e instanceof BlobGone && left > 1
-                              ? open(finding, left - 1)
+                              ? open(reader, finding, left - 1)
                               : Future.failedFuture(e instanceof BlobGone ? missing(content) : e));
             });
+  }
+
+  private Future<Reading> read(DownloadShares.Reader reader, String key) {
+    shares.begin(reader, key);
+    return Future.succeededFuture()
+        .compose(begun -> blobs.read(key))
+        .onFailure(e -> shares.end(reader, key))
+        .map(reading -> new Shared(reading, () -> shares.end(reader, key)));
+  }
+
+  /** A reading that gives its place back with its end. */
+  private static final class Shared implements Reading {
+    private final Reading reading;
+    private final Runnable onClosed;
+    private final AtomicBoolean isClosed = new AtomicBoolean();
+
+    Shared(Reading reading, Runnable onClosed) {
+      this.reading = reading;
+      this.onClosed = onClosed;
+    }
+
+    @Override
+    public long length() {
+      return reading.length();
+    }
+
+    @Override
+    public Optional<FileChannel> file() {
+      return reading.file();
+    }
+
+    @Override
+    public Future<Buffer> piece(long offset, int length) {
+      return reading.piece(offset, length);
+    }
+
+    @Override
+    public Future<Void> close() {
+      if (isClosed.compareAndSet(false, true)) {
+        onClosed.run();
+      }
+      return reading.close();
+    }
   }
 
   private static ApiError missing(Content content) {

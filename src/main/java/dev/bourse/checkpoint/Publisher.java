@@ -13,12 +13,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param orgId whose items they are; {@link Checkpoint#PLATFORM} for the platform's documents
  * @param creator the member's username; the operator's label for the platform
+ * @param creatorId what the member owns items by; the operator's label for the platform
  * @param actor how audit rows name whoever acts
  * @param name who the platform's documents are by; null for a member
  * @param publishesPublicly whether the public feed is open to it
  */
 public record Publisher(
-    String orgId, String creator, String actor, @Nullable String name, boolean publishesPublicly) {
+    String orgId,
+    String creator,
+    String creatorId,
+    String actor,
+    @Nullable String name,
+    boolean publishesPublicly) {
   /** The kind of organization the public feed is open to. */
   static final String PUBLISHES = "public_research";
 
@@ -29,12 +35,13 @@ public record Publisher(
    */
   public static Publisher of(Principal caller) {
     String member = caller.member();
-    if (member == null) {
+    String memberId = caller.memberId();
+    if (member == null || memberId == null) {
       throw ApiError.of(
           ErrorCode.FORBIDDEN, "an organization's token only reads checkpoints; use a member's");
     }
     return new Publisher(
-        caller.org().orgId(), member, caller.actor(), null, publishesPublicly(caller));
+        caller.org().orgId(), member, memberId, caller.actor(), null, publishesPublicly(caller));
   }
 
   /**
@@ -43,7 +50,8 @@ public record Publisher(
    * @param name who its documents are by
    */
   public static Publisher platform(Operator operator, String name) {
-    return new Publisher(Checkpoint.PLATFORM, operator.actor(), operator.actor(), name, true);
+    String actor = operator.actor();
+    return new Publisher(Checkpoint.PLATFORM, actor, actor, actor, name, true);
   }
 
   /** Whether the caller's organization may publish on the public feed. */
@@ -71,6 +79,6 @@ public record Publisher(
 
   /** Whether an item is its own to replace and to delete. */
   boolean owns(Checkpoint item) {
-    return item.orgId().equals(orgId) && (item.isPlatform() || item.creator().equals(creator));
+    return item.orgId().equals(orgId) && (item.isPlatform() || item.isBy(creatorId));
   }
 }

@@ -1,5 +1,6 @@
 package dev.bourse.checkpoint;
 
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
@@ -8,6 +9,7 @@ final class SecretFileNames {
   private static final Set<String> REFUSED =
       Set.of(
           ".env",
+          ".envrc",
           ".netrc",
           "_netrc",
           "id_rsa",
@@ -23,7 +25,10 @@ final class SecretFileNames {
           ".dockercfg",
           ".git-credentials");
 
-  /** Ends of the names of templates, which are there to be shown. */
+  /** Endings of packed files. */
+  private static final Set<String> PACKED = Set.of("gz", "bz2", "xz", "zst");
+
+  /** Parts of the names of templates, which are there to be shown. */
   private static final Set<String> TEMPLATES = Set.of("example", "sample", "template", "dist");
 
   private SecretFileNames() {}
@@ -34,10 +39,31 @@ final class SecretFileNames {
     return fileName.substring(folder + 1).toLowerCase(Locale.ROOT);
   }
 
+  /** The name of what a packed file unpacks to: without the ending that says it is packed. */
+  static String unpacked(String plain) {
+    int dot = plain.lastIndexOf('.');
+    return dot > 0 && PACKED.contains(plain.substring(dot + 1)) ? plain.substring(0, dot) : plain;
+  }
+
   static boolean isRefused(String plain) {
-    boolean template = TEMPLATES.contains(plain.substring(plain.lastIndexOf('.') + 1));
-    return REFUSED.contains(plain)
-        || plain.endsWith(".kubeconfig")
-        || (plain.startsWith(".env.") && !template);
+    String name = unpacked(plain);
+    return REFUSED.contains(name)
+        || name.endsWith(".kubeconfig")
+        || ((name.startsWith(".env.") || name.startsWith(".envrc.") || name.endsWith(".env"))
+            && !isTemplate(name));
+  }
+
+  /** Whether settings of an environment are what the name promises, one line for each. */
+  static boolean isEnvironment(String plain) {
+    List<String> parts = parts(unpacked(plain));
+    return (parts.contains("env") || parts.contains("envrc")) && !isTemplate(plain);
+  }
+
+  private static boolean isTemplate(String plain) {
+    return parts(plain).stream().anyMatch(TEMPLATES::contains);
+  }
+
+  private static List<String> parts(String plain) {
+    return List.of(plain.split("[._-]+", -1));
   }
 }

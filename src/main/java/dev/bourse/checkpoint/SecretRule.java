@@ -7,8 +7,11 @@ import static dev.bourse.checkpoint.SecretText.NOTHING;
 import static dev.bourse.checkpoint.SecretText.WORD;
 
 import dev.bourse.access.TokenSecret;
+import dev.bourse.core.SecretPrefix;
+import dev.bourse.core.Secrets;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
 
@@ -39,7 +42,8 @@ record SecretRule(String name, List<String> keywords, Function<String, Judge> ju
   /** All rules; where two begin at the same place the earlier one is named. */
   static final List<SecretRule> ALL =
       List.of(
-          rule("bourse-token", SecretRule::bourseToken, "brs_", "bro_"),
+          rule("bourse-token", SecretRule::bourseToken, ownPrefixes(true)),
+          rule("bourse-token", shape(ALNUM, Secrets.LENGTH), ownPrefixes(false)),
           rule("private-key", SecretShapes::privateKey, "-----BEGIN "),
           ruleOfScan("aws-access-key", file -> new AwsJudge(), "AKIA", "ASIA"),
           rule(
@@ -104,11 +108,14 @@ record SecretRule(String name, List<String> keywords, Function<String, Judge> ju
           rule("netrc", SecretShapes::netrc, "machine", "default login"),
           ruleOfScan(
               "secret-assignment",
-              file -> new AssignmentJudge(),
+              AssignmentJudge::new,
               "SECRET",
               "TOKEN",
               "PASSWORD",
               "PASSWD",
+              "PASSPHRASE",
+              "_PASS=",
+              "_PWD=",
               "API_KEY",
               "APIKEY",
               "PRIVATE_KEY",
@@ -131,6 +138,13 @@ record SecretRule(String name, List<String> keywords, Function<String, Judge> ju
   private static SecretRule ruleOfScan(
       String name, Function<String, Judge> judge, String... keywords) {
     return new SecretRule(name, List.of(keywords), judge);
+  }
+
+  private static String[] ownPrefixes(boolean withChecksum) {
+    return Arrays.stream(SecretPrefix.values())
+        .filter(prefix -> prefix.hasChecksum() == withChecksum)
+        .map(SecretPrefix::text)
+        .toArray(String[]::new);
   }
 
   /** A keyword and at least so many random characters. */

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks for credentials in a file that arrives piece by piece: {@link #inspect} for each piece in
@@ -14,8 +15,12 @@ import java.util.Optional;
  * may read has arrived ({@value SecretText#AFTER} bytes, or the end), so a finding may come up to
  * {@value #BLOCK} bytes and that late, and nothing may be published before {@link #end} was asked.
  *
- * <p>Memory is constant, some 85 KiB. Compressed and encrypted contents and UTF-16 text are not
- * looked into. Not safe for use by several threads at once.
+ * <p>Text in UTF-16 that begins with its mark, and what a gzip file unpacks to up to a bound, are
+ * looked into beside the file's own bytes; a finding in either may come first. Other packed and
+ * encrypted contents, and what is packed twice, are not.
+ *
+ * <p>Memory is constant, some 85 KiB, and as much again for each of those. Not safe for use by
+ * several threads at once.
  */
 public final class SecretScan {
   /**
@@ -23,7 +28,8 @@ public final class SecretScan {
    *
    * @param rule what kind it is: {@code github-token}, {@code private-key}, … {@code file-name}
    *     when the name of the file alone refuses it
-   * @param offset of its first byte, or of the first byte of its name when it has one
+   * @param offset of its first byte, or of the first byte of its name when it has one; in what it
+   *     unpacks to for a gzip file
    */
   public record Finding(String rule, long offset) {}
 
@@ -51,18 +57,37 @@ public final class SecretScan {
   private boolean ended;
   private Optional<Finding> finding;
 
+  private final String plain;
+  private final boolean mayBePacked;
+
+  /** The first byte, once it came; the second tells whether there is a layer. */
+  private int first = -1;
+
+  private boolean isBegun;
+  private @Nullable SecretLayer layer;
+
   /**
    * A scan of a file.
    *
    * @param fileName as the uploader calls it, with or without folders
    */
   public SecretScan(String fileName) {
-    String plain = SecretFileNames.plain(fileName);
+    this(SecretFileNames.plain(fileName), true);
+  }
+
+  private SecretScan(String plain, boolean mayBePacked) {
+    this.plain = plain;
+    this.mayBePacked = mayBePacked;
     judges = RULES.stream().map(rule -> rule.judge().apply(plain)).toArray(Judge[]::new);
     finding =
         SecretFileNames.isRefused(plain)
             ? Optional.of(new Finding("file-name", 0))
             : Optional.empty();
+  }
+
+  /** A scan of what a layer shows, in which nothing packed is looked for. */
+  static SecretScan ofLayer(String plainName) {
+    return new SecretScan(plainName, false);
   }
 
   /**
@@ -87,7 +112,28 @@ public final class SecretScan {
       rest += length;
       judgeUpTo(filled - SecretText.AFTER);
     }
+    if (finding.isEmpty() && (layer != null || !isBegun)) {
+      inspectLayer(bytes, from, to);
+    }
     return finding;
+  }
+
+  private void inspectLayer(byte[] bytes, int from, int to) {
+    int i = from;
+    if (first < 0 && i < to) {
+      first = bytes[i++] & 0xff;
+    }
+    if (!isBegun && i < to) {
+      isBegun = true;
+      int second = bytes[i++] & 0xff;
+      layer = SecretLayer.of(plain, first, second, mayBePacked);
+      if (layer != null) {
+        finding = layer.inspect(new byte[] {(byte) first, (byte) second}, 0, 2);
+      }
+    }
+    if (layer != null && finding.isEmpty()) {
+      finding = layer.inspect(bytes, i, to);
+    }
   }
 
   /** Judges the last bytes; no more may come. */
@@ -97,6 +143,10 @@ public final class SecretScan {
       Arrays.fill(buffer, filled, filled + Keywords.MARGIN, (byte) 0);
       if (finding.isEmpty()) {
         judgeUpTo(filled);
+      }
+      if (layer != null) {
+        Optional<Finding> inLayer = layer.end();
+        finding = finding.isPresent() ? finding : inLayer;
       }
     }
     return finding;

@@ -24,7 +24,7 @@ public final class Standing {
 
   boolean holds(Checkpoint item) {
     return item.isPlatform()
-        || (members.isActive(item.orgId(), item.creator())
+        || (members.findId(item.orgId(), item.creator()).filter(item::isBy).isPresent()
             && (item.visibility() == Visibility.ORG || publishesPublicly(item.orgId())));
   }
 

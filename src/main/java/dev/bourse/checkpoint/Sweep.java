@@ -1,6 +1,7 @@
 package dev.bourse.checkpoint;
 
 import dev.bourse.blob.BlobStore;
+import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.Page;
 import dev.bourse.store.GuardFailed;
 import io.vertx.core.AsyncResult;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -55,6 +57,7 @@ public final class Sweep {
   private final SweepStore store;
   private final BlobStore blobs;
   private final Clock clock;
+  private final ConfirmedTime time;
   private String lastUpload = "";
   private String lastBlob = "";
   private long lastPending;
@@ -66,11 +69,20 @@ public final class Sweep {
   private int failures;
   private long nextNewsMillis;
 
-  public Sweep(CheckpointChanges changes, SweepStore store, BlobStore blobs, Clock clock) {
+  /**
+   * @param clock by which the storage dates its files
+   */
+  public Sweep(
+      CheckpointChanges changes,
+      SweepStore store,
+      BlobStore blobs,
+      Clock clock,
+      ConfirmedTime time) {
     this.changes = changes;
     this.store = store;
     this.blobs = blobs;
     this.clock = clock;
+    this.time = time;
   }
 
   /**
@@ -80,13 +92,14 @@ public final class Sweep {
   public Future<Integer> run() {
     trouble = null;
     failures = 0;
-    return expire()
-        .compose(done -> withdraw().map(done::plus))
-        .compose(done -> forget().map(done::plus))
+    OptionalLong now = time.confirmedMillis();
+    return withdraw()
         .compose(done -> removeRetired().map(done::plus))
-        .compose(done -> deleteGarbage().map(done::plus))
-        .compose(done -> deleteOrphanUploads().map(done::plus))
-        .compose(done -> deleteOrphanBlobs().map(done::plus))
+        .compose(
+            done ->
+                now.isEmpty()
+                    ? Future.succeededFuture(done)
+                    : deleteByAge(now.getAsLong()).map(done::plus))
         .compose(
             done -> {
               Throwable cause = trouble;
@@ -99,6 +112,14 @@ public final class Sweep {
               report(cause);
               return Future.succeededFuture(done.count);
             });
+  }
+
+  private Future<Done> deleteByAge(long now) {
+    return expire(now)
+        .compose(done -> forget(now).map(done::plus))
+        .compose(done -> deleteGarbage(now, PAGES).map(done::plus))
+        .compose(done -> deleteOrphanUploads(now).map(done::plus))
+        .compose(done -> deleteOrphanBlobs(now).map(done::plus));
   }
 
   /** A run that fails is reported by whoever runs it; one that does a part of its work is here. */
@@ -117,9 +138,9 @@ public final class Sweep {
   }
 
   /** Gives up what did not arrive in time; a note stays for whoever asks why. */
-  private Future<Done> expire() {
+  private Future<Done> expire(long now) {
     return store
-        .listOverdue(Revision.State.PENDING, clock.millis(), ROWS)
+        .listOverdue(Revision.State.PENDING, now, ROWS)
         .compose(late -> each(late, item -> commit(Move.of(item, item.expired()))));
   }
 
@@ -154,8 +175,8 @@ public final class Sweep {
   }
 
   /** Drops the notes once they are as old again. */
-  private Future<Done> forget() {
-    long before = clock.millis() - changes.config().sessionMillis();
+  private Future<Done> forget(long now) {
+    long before = now - changes.config().sessionMillis();
     return store
         .listOverdue(Revision.State.EXPIRED, before, ROWS)
         .compose(
@@ -173,17 +194,13 @@ public final class Sweep {
     return changes.commit(move, List.of());
   }
 
-  private Future<Done> deleteGarbage() {
-    return deleteGarbage(PAGES);
-  }
-
   /**
    * Deletes a page, or passes over pages of which nothing can be deleted: those are tried again
    * once the run has come to the end of all there is.
    */
-  private Future<Done> deleteGarbage(int pages) {
+  private Future<Done> deleteGarbage(long now, int pages) {
     return store
-        .listGarbage(clock.millis() - changes.config().graceMillis(), lastGarbage, ROWS)
+        .listGarbage(now - changes.config().graceMillis(), lastGarbage, ROWS)
         .compose(
             garbage -> {
               lastGarbage =
@@ -201,7 +218,7 @@ public final class Sweep {
         .compose(
             done ->
                 done.count == 0 && lastGarbage.isPresent() && pages > 1
-                    ? deleteGarbage(pages - 1)
+                    ? deleteGarbage(now, pages - 1)
                     : Future.succeededFuture(done));
   }
 
@@ -209,9 +226,9 @@ public final class Sweep {
     return garbage.isBlob() ? blobs.delete(garbage.name()) : blobs.abandon(garbage.name());
   }
 
-  private Future<Done> deleteOrphanUploads() {
+  private Future<Done> deleteOrphanUploads(long now) {
     return blobs
-        .listUploads(orphanTime(), lastUpload, NAMES)
+        .listUploads(orphanTime(now), lastUpload, NAMES)
         .compose(
             page -> {
               lastUpload = next(page);
@@ -220,9 +237,9 @@ public final class Sweep {
         .compose(orphans -> each(orphans, blobs::abandon));
   }
 
-  private Future<Done> deleteOrphanBlobs() {
+  private Future<Done> deleteOrphanBlobs(long now) {
     return blobs
-        .listBlobs(orphanTime(), lastBlob, NAMES)
+        .listBlobs(orphanTime(now), lastBlob, NAMES)
         .compose(
             page -> {
               lastBlob = next(page);
@@ -231,8 +248,9 @@ public final class Sweep {
         .compose(orphans -> each(orphans, blobs::delete));
   }
 
-  private Instant orphanTime() {
-    return clock.instant().minusMillis(ORPHAN_AGE_MILLIS);
+  /** By either clock: files are dated by this machine's, which may be another than is confirmed. */
+  private Instant orphanTime(long now) {
+    return Instant.ofEpochMilli(Math.min(now, clock.millis()) - ORPHAN_AGE_MILLIS);
   }
 
   /** Where the next page begins; the first again after the last. */

@@ -44,7 +44,23 @@ public final class ApiError extends RuntimeException {
 
   /** A throttling refusal: the same request will do after this many milliseconds, rounded up. */
   public static ApiError retryLater(ErrorCode code, String detail, long retryAfterMillis) {
-    return of(code, detail).with("retry_after_s", Math.max(1, (retryAfterMillis + 999) / 1000));
+    return of(code, detail).with("retry_after_s", retryAfterSeconds(retryAfterMillis));
+  }
+
+  /**
+   * A refusal of what comes too often.
+   *
+   * @param reason which limit it is: {@code cadence}, {@code budget}, {@code address} …
+   */
+  public static ApiError tooOften(String reason, String detail, long retryAfterMillis) {
+    return of(ErrorCode.RATE_LIMITED, detail)
+        .with("reason", reason)
+        .with("retry_after_s", retryAfterSeconds(retryAfterMillis));
+  }
+
+  /** A wait as clients are told it: in whole seconds, rounded up, at least one. */
+  public static long retryAfterSeconds(long millis) {
+    return Math.max(1, (millis + 999) / 1000);
   }
 
   /**

@@ -46,7 +46,9 @@ public enum ErrorCode {
   INTERNAL(500, "internal"),
   CAPACITY_WRITES_DISABLED(503, "capacity-writes-disabled"),
   /** A bounded queue is full or the store does not answer; the same request may do later. */
-  OVERLOADED(503, "overloaded");
+  OVERLOADED(503, "overloaded"),
+  /** The disk of the store, or that of published files, is full; somebody has to make room. */
+  STORAGE_FULL(503, "storage-full");
 
   private final int status;
   private final String code;

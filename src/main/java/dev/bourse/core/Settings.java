@@ -27,6 +27,17 @@ public final class Settings {
       Map.of("KiB", 1L << 10, "MiB", 1L << 20, "GiB", 1L << 30, "TiB", 1L << 40);
   private static final String ENVIRONMENT_PREFIX = "BOURSE_";
 
+  /**
+   * Variables that are not for the service: the command line's own, and what Kubernetes puts into
+   * every container of a namespace with a Service named bourse.
+   */
+  private static final Pattern OTHERS =
+      Pattern.compile(
+          "BOURSE_(?:URL|TOKEN|NODE|ALLOCATION|SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?"
+              + "|PORT_\\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)");
+
+  private static final String LINK = "BOURSE_PORT";
+
   private final Map<String, String> values;
   private final Map<String, String> environment;
   private final TreeSet<String> known = new TreeSet<>();
@@ -35,12 +46,20 @@ public final class Settings {
   /**
    * @param values settings by dotted key, as text
    * @param environment the process environment; {@code BOURSE_MARKET_TICK} overrides {@code
-   *     market.tick}
+   *     market.tick}, and what is known to be for others is passed over
    */
   public Settings(Map<String, String> values, Map<String, String> environment) {
     this.values = new TreeMap<>(values);
     this.environment = new HashMap<>(environment);
-    this.environment.keySet().removeIf(name -> !name.startsWith(ENVIRONMENT_PREFIX));
+    this.environment.entrySet().removeIf(Settings::isForOthers);
+  }
+
+  private static boolean isForOthers(Map.Entry<String, String> variable) {
+    String name = variable.getKey();
+    return !name.startsWith(ENVIRONMENT_PREFIX)
+        || OTHERS.matcher(name).matches()
+        // The one name that may be ours or Kubernetes' is told by its value.
+        || (name.equals(LINK) && variable.getValue().matches("(?:tcp|udp|sctp)://.{1,300}"));
   }
 
   /** Free text. */

@@ -1,11 +1,39 @@
 package dev.bourse.core;
 
-/** How text of unknown origin is shown in messages and logs. */
+/** How text of unknown origin is shown in messages and logs, and compared. */
 public final class Text {
   /** Longest piece of a client's value that an error repeats: enough to recognise it. */
   private static final int MAX_SHOWN = 64;
 
   private Text() {}
+
+  /**
+   * The value with ASCII's capitals made small and everything else as it is. Names, addresses and
+   * hosts are folded by this before they are checked or looked up: by Unicode's rules the Kelvin
+   * sign would become a {@code k} and a dotted capital I an {@code i}, so that one address passed
+   * for another that is all ASCII. It is also what both stores' {@code lower} does.
+   */
+  public static String folded(String value) {
+    int first = 0;
+    while (first < value.length() && !isCapital(value.charAt(first))) {
+      first++;
+    }
+    if (first == value.length()) {
+      return value;
+    }
+    StringBuilder folded = new StringBuilder(value);
+    for (int i = first; i < folded.length(); i++) {
+      char c = folded.charAt(i);
+      if (isCapital(c)) {
+        folded.setCharAt(i, (char) (c + ('a' - 'A')));
+      }
+    }
+    return folded.toString();
+  }
+
+  private static boolean isCapital(char c) {
+    return c >= 'A' && c <= 'Z';
+  }
 
   /** The value with control characters replaced and cut to a length fit for one line. */
   public static String shown(String value) {

@@ -3,7 +3,6 @@ package dev.bourse.edge;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import dev.bourse.core.ApiError;
-import dev.bourse.core.ErrorCode;
 import io.github.bucket4j.Bandwidth;
 import io.github.bucket4j.Bucket;
 import io.github.bucket4j.ConsumptionProbe;
@@ -27,6 +26,7 @@ final class Budgets {
   private final int perMinute;
   private final int burst;
   private final String noun;
+  private final String reason;
   private final TimeMeter clock;
   private final @Nullable Cache<String, Bucket> buckets;
 
@@ -34,12 +34,14 @@ final class Budgets {
    * @param perMinute requests a minute; 0 for no budget
    * @param burst most that can be spent at once
    * @param noun whose budget it is, for the error
+   * @param reason how the error names this budget
    * @param nanos a monotonic clock
    */
-  Budgets(int perMinute, int burst, String noun, LongSupplier nanos) {
+  Budgets(int perMinute, int burst, String noun, String reason, LongSupplier nanos) {
     this.perMinute = perMinute;
     this.burst = burst;
     this.noun = noun;
+    this.reason = reason;
     this.clock =
         new TimeMeter() {
           @Override
@@ -82,10 +84,13 @@ final class Budgets {
 
   /** The refusal a failed probe stands for. */
   ApiError refusal(ConsumptionProbe probe) {
-    return ApiError.retryLater(
-        ErrorCode.RATE_LIMITED,
-        "over " + perMinute + " requests a minute for this " + noun,
-        (probe.getNanosToWaitForRefill() + 999_999) / 1_000_000);
+    return ApiError.tooOften(
+        reason, "over " + perMinute + " requests a minute for this " + noun, waitMillis(probe));
+  }
+
+  /** How long until a refused request will do. */
+  static long waitMillis(ConsumptionProbe probe) {
+    return (probe.getNanosToWaitForRefill() + 999_999) / 1_000_000;
   }
 
   private Bucket bucket(String key) {

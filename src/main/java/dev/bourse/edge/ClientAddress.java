@@ -42,6 +42,11 @@ final class ClientAddress {
     return client.indexOf(':') < 0 ? client : network(client);
   }
 
+  /** Whether clients are behind this address rather than at it. */
+  boolean isProxy(String peer) {
+    return trustedProxies.contains(peer);
+  }
+
   private static String network(String ipv6) {
     byte[] bytes = NetUtil.createByteArrayFromIpAddressString(ipv6);
     if (bytes == null) {

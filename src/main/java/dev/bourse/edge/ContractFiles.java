@@ -6,6 +6,8 @@ import java.io.Reader;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
@@ -22,16 +24,24 @@ public final class ContractFiles {
    * Writes a {@code .json} for each {@code .yaml}.
    *
    * @param args the folder of the contracts, and the one to write to, which is made
+   * @throws IllegalStateException listing every pattern that a caller's text could make slow or
+   *     deep, and those without a bound of the length or words for people
    */
   public static void main(String[] args) throws IOException {
+    List<String> faults = new ArrayList<>();
     Path target = Files.createDirectories(Path.of(args[1]));
     try (DirectoryStream<Path> contracts = Files.newDirectoryStream(Path.of(args[0]), "*.yaml")) {
       for (Path contract : contracts) {
         String name = String.valueOf(contract.getFileName()).replaceFirst("\\.yaml$", ".json");
         try (Reader yaml = Files.newBufferedReader(contract)) {
-          Files.writeString(target.resolve(name), json(yaml));
+          String json = json(yaml);
+          faults.addAll(ShapeRules.patternFaults(name, new JsonObject(json)));
+          Files.writeString(target.resolve(name), json);
         }
       }
+    }
+    if (!faults.isEmpty()) {
+      throw new IllegalStateException("patterns of contracts:\n  " + String.join("\n  ", faults));
     }
   }
 

@@ -65,11 +65,7 @@ public final class Dispatcher {
   private static Entry entry(
       io.vertx.openapi.contract.Operation model, Operations operations, EdgeMetrics metrics) {
     String id = model.getOperationId();
-    Operation operation = operations.byId().get(id);
-    if (operation == null) {
-      throw new IllegalStateException("operation " + id + " has no handler");
-    }
-    Endpoint endpoint = new Endpoint(model, operation, metrics.series(id));
+    Endpoint endpoint = new Endpoint(model, operations, metrics);
     String path = model.getAbsoluteOpenAPIPath();
     Scope ofMembers = endpoint.scope(Principal.MEMBER_SCHEME);
     Scope ofTokens = endpoint.scope(Principal.SCHEME);
@@ -126,17 +122,13 @@ public final class Dispatcher {
       throw ApiError.of(ErrorCode.FORBIDDEN, "the token lacks the scope " + scope.label());
     }
     int question = target.indexOf('?');
-    Map<String, Object> parameters;
-    // Shapes belong to one thread at a time; reading parameters takes microseconds.
-    synchronized (entry.endpoint()) {
-      parameters =
-          question < 0
-              ? entry.endpoint().parameters().read(target, null)
-              : entry
-                  .endpoint()
-                  .parameters()
-                  .read(target.substring(0, question), target.substring(question + 1));
-    }
+    Map<String, Object> parameters =
+        question < 0
+            ? entry.endpoint().parameters().read(target, null)
+            : entry
+                .endpoint()
+                .parameters()
+                .read(target.substring(0, question), target.substring(question + 1));
     return entry
         .endpoint()
         .operation()

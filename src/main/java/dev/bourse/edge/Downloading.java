@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sending of stored bytes: whole, a range, their headers alone, or word that the client has
  * them already. A file is sent by the operating system; a client that takes nothing of it for a
- * while is one that {@link Connections} ends.
+ * while, or too little, is one that {@link Connections} ends.
  */
 final class Downloading {
   /** One piece in memory of bytes that are in no file. */
@@ -36,6 +36,15 @@ final class Downloading {
   }
 
   void begin() {
+    try {
+      answer();
+    } catch (Throwable fault) {
+      download.bytes().close();
+      throw fault;
+    }
+  }
+
+  private void answer() {
     HttpServerRequest request = exchange.request();
     long total = download.bytes().length();
     boolean isHead = HttpMethod.HEAD.equals(request.method());
@@ -92,13 +101,16 @@ final class Downloading {
   }
 
   private void send(HttpServerResponse response, long offset, long length) {
-    exchange.count(response.getStatusCode());
-    loop.connections().sends(link);
     Optional<FileChannel> file = download.bytes().file();
+    exchange.count(response.getStatusCode());
+    loop.connections().downloadBegins(link);
     Future<Void> sending =
         file.isPresent()
             ? response.sendFile(
-                new WatchedFile(file.get(), () -> loop.connections().sends(link)), offset, length)
+                new WatchedFile(
+                    file.get(), bytes -> loop.connections().downloadGoesOn(link, bytes)),
+                offset,
+                length)
             : sendPieces(response, offset, length);
     sending.onComplete(
         sent -> {
@@ -125,6 +137,7 @@ final class Downloading {
               loop.connections().sends(link);
               return response.write(bytes);
             })
+        .onSuccess(taken -> loop.connections().downloadGoesOn(link, piece))
         .compose(taken -> sendPieces(response, offset + piece, length - piece));
   }
 }

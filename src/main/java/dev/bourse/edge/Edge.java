@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -31,8 +32,11 @@ public final class Edge {
   private final @Nullable SharedBudgets sharedBudgets;
   private final Budgets addressBudgets;
   private final ClientAddress clientAddress;
+  private final Occupancy occupancy;
   private final Map<String, Integer> streamsOfTokens = new ConcurrentHashMap<>();
+  private final AtomicInteger streams = new AtomicInteger();
   private volatile int actualPort;
+  private volatile boolean draining;
   private volatile @Nullable Pages pages;
 
   /**
@@ -89,12 +93,15 @@ public final class Edge {
     this.metrics = metrics;
     this.sources = sources;
     int perMinute = config.requestsPerMinute();
-    this.tokenBudgets = new Budgets(perMinute, perMinute, "token", sources.nanos());
+    this.tokenBudgets = new Budgets(perMinute, perMinute, "token", "budget", sources.nanos());
     this.sharedBudgets = sharedBudgets;
     int edge = config.edgePerMinute();
     this.addressBudgets =
-        new Budgets(edge, Math.min(edge, config.edgeBurst()), "client address", sources.nanos());
+        new Budgets(
+            edge, Math.min(edge, config.edgeBurst()), "client address", "address", sources.nanos());
     this.clientAddress = new ClientAddress(config.trustedProxies());
+    this.occupancy = new Occupancy(config.limits().room(), clientAddress);
+    metrics.show(occupancy);
   }
 
   private static List<String> faults(List<Contract> contracts, Operations operations) {
@@ -148,6 +155,18 @@ public final class Edge {
         contracts.stream().filter(contract -> contractNames.contains(contract.name())).toList(),
         operations,
         metrics);
+  }
+
+  /**
+   * The service is about to stop: requests are answered as before, and each answer tells the client
+   * to look for another connection and ends its own.
+   */
+  public void drain() {
+    draining = true;
+  }
+
+  boolean isDraining() {
+    return draining;
   }
 
   /** A new instance of the server, for one event loop. */
@@ -213,6 +232,11 @@ public final class Edge {
     return sources;
   }
 
+  /** How many streams of events are open. */
+  AtomicInteger streams() {
+    return streams;
+  }
+
   /** How many streams of events each token has open. */
   Map<String, Integer> streamsOfTokens() {
     return streamsOfTokens;
@@ -229,6 +253,11 @@ public final class Edge {
 
   Budgets addressBudgets() {
     return addressBudgets;
+  }
+
+  /** What the connections of all event loops take. */
+  Occupancy occupancy() {
+    return occupancy;
   }
 
   ClientAddress clientAddress() {

@@ -3,20 +3,23 @@ package dev.bourse.edge;
 /**
  * Bounds on what one client can hold.
  *
- * @param maxConnections open connections of one event loop; over it new ones are closed
- * @param headMillis a new connection must have sent its first request's head by then
- * @param keepAliveMillis after an answer, the next request's head must be complete by then
+ * @param room what all clients can hold together, and one address of it
+ * @param headMillis a new connection must have sent its first request's head by then, and any
+ *     connection the rest of a head it has begun
+ * @param keepAliveMillis after an answer, the next request's head must have begun by then
  * @param bodyGraceMillis a body may be slower than {@code minBodyBytesPerSecond} for so long
  * @param minBodyBytesPerSecond mean rate of a body after the grace
  * @param maxBodyBytes longest JSON body
+ * @param pace how slowly stored bytes may be taken
  */
 public record EdgeLimits(
-    int maxConnections,
+    Room room,
     long headMillis,
     long keepAliveMillis,
     long bodyGraceMillis,
     int minBodyBytesPerSecond,
-    int maxBodyBytes) {
+    int maxBodyBytes,
+    DownloadPace pace) {
 
   /** Longest request line in bytes; the longest legitimate one has some 400. */
   static final int MAX_URI_BYTES = 4_096;
@@ -25,8 +28,7 @@ public record EdgeLimits(
   static final int MAX_HEADER_BYTES = 8_192;
 
   public EdgeLimits {
-    if (maxConnections < 1
-        || headMillis < 1
+    if (headMillis < 1
         || keepAliveMillis < headMillis
         || bodyGraceMillis < 1
         || minBodyBytesPerSecond < 1
@@ -36,11 +38,28 @@ public record EdgeLimits(
   }
 
   /**
-   * 10,000 connections of about 10 KB each; 10 s for a head; 75 s between requests, over the idle
-   * time common client pools and proxies keep; bodies at 512 B/s or more after 10 s, and at most 64
-   * KiB: the longest legitimate one, a release of 4,000 addresses, fits.
+   * As much room as the process has; 10 s for a head; 75 s between requests, over the idle time
+   * common client pools and proxies keep; bodies at 512 B/s or more after 10 s, and at most 64 KiB:
+   * the longest legitimate one, a release of 4,000 addresses, fits.
    */
   public static EdgeLimits standard() {
-    return new EdgeLimits(10_000, 10_000, 75_000, 10_000, 512, 65_536);
+    return in(Room.ofProcess());
+  }
+
+  /** The same with room of one's own. */
+  public static EdgeLimits in(Room room) {
+    return new EdgeLimits(room, 10_000, 75_000, 10_000, 512, 65_536, DownloadPace.standard());
+  }
+
+  /** The same limits with another pace of downloads. */
+  public EdgeLimits withPace(DownloadPace other) {
+    return new EdgeLimits(
+        room,
+        headMillis,
+        keepAliveMillis,
+        bodyGraceMillis,
+        minBodyBytesPerSecond,
+        maxBodyBytes,
+        other);
   }
 }

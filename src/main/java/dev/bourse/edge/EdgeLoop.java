@@ -62,8 +62,15 @@ final class EdgeLoop {
     this.context = context;
     this.entrance = new Entrance(edge, context);
     this.idPrefix = Ids.base62(edge.sources().random(), ID_PREFIX_LENGTH);
-    this.connections = new Connections(edge.config().limits(), edge.sources().nanos());
-    this.streams = new EventStreams(edge.streamsOfTokens(), this::later);
+    this.connections =
+        new Connections(edge.config().limits(), edge.occupancy(), edge.sources().nanos());
+    // A fifth of the connections stays for requests.
+    this.streams =
+        new EventStreams(
+            edge.config().limits().room().connections() / 5 * 4,
+            edge.streams(),
+            edge.streamsOfTokens(),
+            this::later);
     this.unrouted = edge.metrics().series("none");
     this.rateLimitPolicy = "\"default\";q=" + edge.tokenBudgets().quota() + ";w=60";
     this.date = now();
@@ -93,12 +100,7 @@ final class EdgeLoop {
     RouterBuilder builder = RouterBuilder.create(vertx, contract.model());
     for (OpenAPIRoute route : builder.getRoutes()) {
       io.vertx.openapi.contract.Operation model = route.getOperation();
-      String id = model.getOperationId();
-      Operation operation = edge.operations().byId().get(id);
-      if (operation == null) {
-        throw new IllegalStateException("operation " + id + " has no handler");
-      }
-      Endpoint endpoint = new Endpoint(model, operation, edge.metrics().series(id));
+      Endpoint endpoint = new Endpoint(model, edge.operations(), edge.metrics());
       route
           .setDoValidation(false)
           .setDoSecurity(false)
@@ -140,6 +142,7 @@ final class EdgeLoop {
     try {
       ConsumptionProbe probe = edge.addressBudgets().spend(clientKey(request));
       if (probe != null && !probe.isConsumed()) {
+        connections.throttles(link);
         throw edge.addressBudgets().refusal(probe);
       }
       String path = request.path();
@@ -148,7 +151,7 @@ final class EdgeLoop {
         return;
       }
       route(exchange, path);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       exchange.fail(e);
     }
   }
@@ -173,7 +176,7 @@ final class EdgeLoop {
 
   private void show(Exchange exchange, String path) {
     if (!exchange.isRead()) {
-      exchange.refuse(notAllowed(exchange), "GET, HEAD");
+      notAllowed(exchange, "GET, HEAD");
       return;
     }
     Page made = edge.pages().made(path);
@@ -229,13 +232,17 @@ final class EdgeLoop {
     if (allowed.contains("GET")) {
       allowed.add("HEAD");
     }
-    exchange.refuse(notAllowed(exchange), String.join(", ", allowed));
+    notAllowed(exchange, String.join(", ", allowed));
   }
 
-  private static ApiError notAllowed(Exchange exchange) {
-    return ApiError.of(
-        ErrorCode.METHOD_NOT_ALLOWED,
-        Text.shown(exchange.request().method().name()) + " is not among this route's methods");
+  private static void notAllowed(Exchange exchange, String allowed) {
+    exchange.refuse(
+        ApiError.of(
+            ErrorCode.METHOD_NOT_ALLOWED,
+            Text.shown(exchange.request().method().name())
+                + " is not among this route's methods; expected "
+                + allowed),
+        allowed);
   }
 
   /**
@@ -249,6 +256,7 @@ final class EdgeLoop {
   void sweep() {
     date = now();
     connections.sweep();
+    edge.occupancy().report(nanos());
     streams.sweep(nanos());
   }
 
@@ -307,6 +315,10 @@ final class EdgeLoop {
     return connections;
   }
 
+  Occupancy occupancy() {
+    return edge.occupancy();
+  }
+
   EdgeMetrics metrics() {
     return edge.metrics();
   }
@@ -325,6 +337,11 @@ final class EdgeLoop {
 
   String rateLimitPolicy() {
     return rateLimitPolicy;
+  }
+
+  /** Whether the service is about to stop. */
+  boolean isDraining() {
+    return edge.isDraining();
   }
 
   long nanos() {

@@ -7,10 +7,13 @@ import io.prometheus.metrics.core.metrics.CounterWithCallback;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * What the service counts about itself. Features register collectors of their own with {@link
@@ -59,6 +62,58 @@ public final class EdgeMetrics {
         .name(name)
         .help(help)
         .callback(callback -> callback.call((double) current.getAsLong()))
+        .register(registry);
+  }
+
+  /** Shows what connections take. */
+  void show(Occupancy occupancy) {
+    gauge("bourse_http_connections", "Connections that are open.", occupancy::connections);
+    gauge(
+        "bourse_http_unread_bytes",
+        "Memory of heads and JSON bodies that are not complete.",
+        occupancy::unreadBytes);
+    gauge(
+        "bourse_http_block_bytes",
+        "Memory of bodies on their way to the disk.",
+        occupancy::blockBytes);
+    count(
+        "bourse_http_connections_turned_away_total",
+        "Connections and bodies that there was no room for.",
+        occupancy::turnedAway);
+  }
+
+  /**
+   * Shows a number that grows and shrinks.
+   *
+   * @param current the number as of now; called on any thread
+   */
+  public void gauge(String name, String help, DoubleSupplier current) {
+    GaugeWithCallback.builder()
+        .name(name)
+        .help(help)
+        .callback(callback -> callback.call(current.getAsDouble()))
+        .register(registry);
+  }
+
+  /**
+   * Shows numbers that come and go, by labels.
+   *
+   * @param current the numbers as of now, each by its labels' values in order; of few labels and
+   *     bounded in number, for each is a series; called on any thread
+   */
+  public void gauges(
+      String name, String help, List<String> labels, Supplier<Map<List<String>, Integer>> current) {
+    GaugeWithCallback.builder()
+        .name(name)
+        .help(help)
+        .labelNames(labels.toArray(new String[0]))
+        .callback(
+            callback ->
+                current
+                    .get()
+                    .forEach(
+                        (values, number) ->
+                            callback.call((double) number, values.toArray(new String[0]))))
         .register(registry);
   }
 

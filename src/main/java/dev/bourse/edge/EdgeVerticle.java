@@ -39,6 +39,11 @@ final class EdgeVerticle extends AbstractVerticle {
     server = listening;
     listening
         .listen()
+        .recover(
+            refused ->
+                Future.failedFuture(
+                    new PortRefused(
+                        "host, port", edge.config().host(), edge.config().port(), refused)))
         .onSuccess(bound -> edge.listening(bound.actualPort()))
         // Made now, off the event loop, rather than in the first request.
         .compose(bound -> vertx.executeBlocking(edge::pages))

@@ -13,6 +13,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +39,7 @@ final class Endpoint {
 
   private final String id;
   private final Operation operation;
+  private final Consumer<Call> gate;
   private final Set<String> schemes;
   private final Map<String, Scope> scopes = new HashMap<>();
   private final List<String> mediaTypes;
@@ -50,11 +52,15 @@ final class Endpoint {
   private final @Nullable Shape body;
   private final EdgeMetrics.Series series;
 
-  Endpoint(
-      io.vertx.openapi.contract.Operation model, Operation operation, EdgeMetrics.Series series) {
+  Endpoint(io.vertx.openapi.contract.Operation model, Operations operations, EdgeMetrics metrics) {
     this.id = model.getOperationId();
-    this.operation = operation;
-    this.series = series;
+    Operation bound = operations.byId().get(id);
+    if (bound == null) {
+      throw new IllegalStateException("operation " + id + " has no handler");
+    }
+    this.operation = bound;
+    this.gate = operations.gate(id);
+    this.series = metrics.series(id);
     List<Demand> demands = demands(model);
     Set<String> accepted = new LinkedHashSet<>();
     demands.forEach(demand -> accepted.add(demand.scheme()));
@@ -160,6 +166,10 @@ final class Endpoint {
         continue;
       }
       List<String> scopes = demand.scopes();
+      if (scopes.isEmpty() && demand.scheme().equals(Principal.MEMBER_SCHEME)) {
+        // Members choose at consent what a token may do; without a scope it would do everything.
+        faults.add("operation " + id + " takes " + demand.scheme() + " and names no scope");
+      }
       if (scopes.size() > 1) {
         faults.add("operation " + id + " demands more than one scope of " + demand.scheme());
       }
@@ -178,11 +188,17 @@ final class Endpoint {
         case BOOLEAN, ARRAY, OBJECT ->
             faults.add("operation " + id + " takes " + parameter.getName() + " of another type");
       }
+      faults.addAll(
+          ShapeRules.faults(
+              "parameter " + parameter.getName() + " of operation " + id,
+              parameter.getOpenAPIModel().getJsonObject("schema")));
     }
     if (model.getRequestBody() != null
         && !takesBytes(model)
         && !model.getRequestBody().getContent().keySet().equals(Set.of(JSON))) {
       faults.add("operation " + id + " takes a body other than " + JSON + " or " + BYTES);
+    } else if (model.getRequestBody() != null && !takesBytes(model)) {
+      faults.addAll(ShapeRules.faults("the body of operation " + id, bodySchema(model)));
     }
     return faults;
   }
@@ -193,6 +209,11 @@ final class Endpoint {
 
   Operation operation() {
     return operation;
+  }
+
+  /** What lets requests pass before their bodies are read. */
+  Consumer<Call> gate() {
+    return gate;
   }
 
   /** The kinds of caller it takes, by security scheme; empty when anybody may call. */

@@ -49,7 +49,8 @@ final class Entrance {
       } else {
         admit(exchange, endpoint, caller, shared.spend(caller.budgetKey(), edge.tokenBudgets()));
       }
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
+      // An Error, too, is answered: a stack that a caller's input overflowed is whole again here.
       exchange.fail(e);
     }
   }
@@ -91,7 +92,7 @@ final class Entrance {
                     if (!exchange.isDone()) {
                       admit(exchange, endpoint, caller, spent.result());
                     }
-                  } catch (RuntimeException e) {
+                  } catch (Throwable e) {
                     exchange.fail(e);
                   } finally {
                     // Bytes wait on until the operation is ready for them.
@@ -116,6 +117,7 @@ final class Entrance {
   }
 
   private void proceed(Exchange exchange, Endpoint endpoint) {
+    endpoint.gate().accept(exchange.received());
     String mediaType =
         // Stored bytes have the type they have, whatever is asked for.
         endpoint.mediaTypes().contains(ANY_TYPE)
@@ -172,7 +174,7 @@ final class Entrance {
             bytes -> {
               try {
                 perform(exchange, endpoint, body(bytes, endpoint));
-              } catch (RuntimeException e) {
+              } catch (Throwable e) {
                 exchange.fail(e);
               }
             });
@@ -187,7 +189,7 @@ final class Entrance {
     }
     Object value = StrictJson.parse(bytes);
     if (!(value instanceof JsonObject object)) {
-      throw ApiError.badField("body", value, "a JSON object");
+      throw Fault.said(Wanted.shown(value) + "; expected a JSON object").refusal("");
     }
     return endpoint.known(object);
   }

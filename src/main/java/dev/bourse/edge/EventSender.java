@@ -148,7 +148,7 @@ final class EventSender implements EventSink {
   /** The client takes nothing any more. */
   private void drop() {
     finish();
-    loop.metrics().left();
+    exchange.leave();
     loop.connections().close(link);
   }
 
@@ -156,7 +156,7 @@ final class EventSender implements EventSink {
   private void gone() {
     if (!ended) {
       finish();
-      loop.metrics().left();
+      exchange.leave();
     }
   }
 

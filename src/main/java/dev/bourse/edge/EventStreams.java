@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** The open streams of events of one event loop, and what bounds their number. */
 final class EventStreams {
@@ -16,21 +17,24 @@ final class EventStreams {
    */
   static final int MAX_PER_TOKEN = 32;
 
-  /** Of one event loop: a fifth of the connections that it takes stays for requests. */
-  static final int MAX_PER_LOOP = 8_000;
-
   /** Until room may have come: a stream that ended is noticed by its heartbeat at the latest. */
   private static final long RETRY_MILLIS = 15_000;
 
   private final Map<String, Integer> ofTokens;
   private final Executor loop;
   private final Set<EventSender> open = new LinkedHashSet<>();
+  private final int most;
+  private final AtomicInteger all;
 
   /**
+   * @param most over all event loops
+   * @param all how many there are, on all event loops
    * @param ofTokens how many streams each token has; shared by all event loops
    * @param loop runs something on this event loop
    */
-  EventStreams(Map<String, Integer> ofTokens, Executor loop) {
+  EventStreams(int most, AtomicInteger all, Map<String, Integer> ofTokens, Executor loop) {
+    this.most = most;
+    this.all = all;
     this.ofTokens = ofTokens;
     this.loop = loop;
   }
@@ -41,22 +45,24 @@ final class EventStreams {
 
   /** Counts a stream in. Refused with {@code overloaded} and {@code rate-limited}. */
   void enter(EventSender sender, String token) {
-    if (open.size() >= MAX_PER_LOOP) {
+    if (all.get() >= most) {
       throw ApiError.retryLater(
           ErrorCode.OVERLOADED, "too many streams of events are open here", RETRY_MILLIS);
     }
     if (ofTokens.merge(token, 1, Integer::sum) > MAX_PER_TOKEN) {
       release(token);
-      throw ApiError.retryLater(
-          ErrorCode.RATE_LIMITED,
+      throw ApiError.tooOften(
+          "streams",
           "the token has " + MAX_PER_TOKEN + " streams of events open; close one",
           RETRY_MILLIS);
     }
     open.add(sender);
+    all.incrementAndGet();
   }
 
   void leave(EventSender sender, String token) {
     if (open.remove(sender)) {
+      all.decrementAndGet();
       release(token);
     }
   }

@@ -56,6 +56,10 @@ final class Exchange {
   private @Nullable Endpoint endpoint;
   private boolean done;
   private boolean counted;
+  private boolean left;
+
+  /** The client was told that this is the connection's last answer. */
+  private boolean isLast;
 
   Exchange(
       EdgeLoop loop,
@@ -96,8 +100,32 @@ final class Exchange {
     fail(ApiError.of(ErrorCode.REQUEST_TIMEOUT, "the body comes too slowly"));
   }
 
-  /** Sends an operation's answer. */
+  /** Sends an operation's answer; 500 when it cannot be made. */
   void answer(Answer answer) {
+    try {
+      give(answer);
+    } catch (Throwable fault) {
+      collapse(fault);
+    }
+  }
+
+  /** The making of an answer broke off; what is sent of it by then cannot be taken back. */
+  private void collapse(Throwable fault) {
+    HttpServerResponse response = request.response();
+    if (response.headWritten()) {
+      LOG.error("answer {} broke off", id, fault);
+      settle(response.getStatusCode());
+      loop.connections().close(link);
+      return;
+    }
+    if (done && !left) {
+      done = false;
+      response.headers().clear();
+    }
+    fail(fault);
+  }
+
+  private void give(Answer answer) {
     if (answer instanceof Answer.Whole whole) {
       answer(whole);
     } else if (answer instanceof Answer.Streamed streamed) {
@@ -225,7 +253,7 @@ final class Exchange {
 
   /** Sends a refusal; {@code allow} is the Allow header of a 405. */
   void refuse(ApiError error, @Nullable String allow) {
-    Refusals refusals = endpoint == null ? Refusals.JSON : endpoint.refusals();
+    Refusals refusals = endpoint == null ? ofNoOperation(error) : endpoint.refusals();
     ErrorPages pages = loop.errorPages();
     if (refusals == Refusals.PAGE && pages != null && prefersPage()) {
       answer(pages.render(error));
@@ -248,6 +276,11 @@ final class Exchange {
     }
     headers.add(HttpHeaders.CACHE_CONTROL, NO_STORE).add(HttpHeaders.CONTENT_TYPE, JSON_TYPE);
     end(response, refusals.json(error).toBuffer());
+  }
+
+  /** Who looks for a page that is not there is at a browser. */
+  private Refusals ofNoOperation(ApiError error) {
+    return error.code() == ErrorCode.NOT_FOUND && isRead() ? Refusals.PAGE : Refusals.JSON;
   }
 
   private boolean prefersPage() {
@@ -285,6 +318,10 @@ final class Exchange {
           .add(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN, ANY)
           .add(HttpHeaders.ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
     }
+    if (loop.isDraining()) {
+      headers.set(HttpHeaders.CONNECTION, CLOSE);
+      isLast = true;
+    }
     ConsumptionProbe probe = received.budget();
     if (probe != null) {
       headers.add(RATE_LIMIT, rateLimit(probe)).add(RATE_LIMIT_POLICY, loop.rateLimitPolicy());
@@ -292,9 +329,15 @@ final class Exchange {
     return response;
   }
 
-  /** The header of draft-ietf-httpapi-ratelimit-headers: what is left, seconds until all is. */
+  /**
+   * The header of draft-ietf-httpapi-ratelimit-headers: what is left, and seconds until all is; of
+   * a refused request, until there is one more, as in Retry-After.
+   */
   private static String rateLimit(ConsumptionProbe probe) {
-    long seconds = (probe.getNanosToWaitForReset() + 999_999_999L) / 1_000_000_000L;
+    long seconds =
+        probe.isConsumed()
+            ? (probe.getNanosToWaitForReset() + 999_999_999L) / 1_000_000_000L
+            : ApiError.retryAfterSeconds(Budgets.waitMillis(probe));
     return "\"default\";r=" + probe.getRemainingTokens() + ";t=" + seconds;
   }
 
@@ -306,32 +349,49 @@ final class Exchange {
       if (received.awaitsBytes()) {
         request.resume();
       }
-      response.headers().add(HttpHeaders.CONNECTION, CLOSE);
+      response.headers().set(HttpHeaders.CONNECTION, CLOSE);
       request.handler(ignored -> {});
       request.endHandler(end -> loop.connections().close(link));
       loop.connections().lingers(link);
     } else {
-      loop.connections().answered(link);
+      loop.connections().answered(link, request);
     }
     if (content == null) {
       response.end();
-      return;
+    } else {
+      if (HttpMethod.HEAD.equals(request.method())) {
+        response.putHeader(HttpHeaders.CONTENT_LENGTH, Integer.toString(content.length()));
+      }
+      response.end(content);
     }
-    if (HttpMethod.HEAD.equals(request.method())) {
-      response.putHeader(HttpHeaders.CONTENT_LENGTH, Integer.toString(content.length()));
+    if (isLast) {
+      loop.connections().close(link);
     }
-    response.end(content);
+    // What waited behind this request has been taken up by now.
+    loop.connections().settled(link);
   }
 
   /** An answer that sends itself to its end has done so; the connection is free. */
   void sent() {
-    loop.metrics().left();
-    loop.connections().answered(link);
+    leave();
+    loop.connections().answered(link, request);
+    loop.connections().settled(link);
+    if (isLast) {
+      loop.connections().close(link);
+    }
   }
 
   private void settle(int status) {
-    loop.metrics().left();
+    leave();
     count(status);
+  }
+
+  /** It is no longer in flight, however often that is said. */
+  void leave() {
+    if (!left) {
+      left = true;
+      loop.metrics().left();
+    }
   }
 
   /** Once a request, when its answer starts. */
@@ -349,7 +409,7 @@ final class Exchange {
     received.breakOff();
     if (!done) {
       done = true;
-      loop.metrics().left();
+      leave();
     }
   }
 

@@ -1,5 +1,7 @@
 package dev.bourse.edge;
 
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
@@ -15,11 +17,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * A body on its way in: pieces of the network are gathered into blocks, so that whoever hashes and
  * writes them is called a few thousand times a gigabyte and not a hundred thousand times. All of it
- * happens on the connection's event loop; memory is bounded by the blocks that wait.
+ * happens on the connection's event loop; memory is bounded by the blocks that wait, and over all
+ * bodies by {@link Room#blockBytes}.
  */
 final class InboundBody implements Inbound {
   /** Blocks a sink may have at a time: one at work, one ready, and two for the network's jitter. */
   static final int MAX_WAITING = 4;
+
+  /** What Vert.x and the decoder hold of a body that is paused: one read of the network, twice. */
+  private static final int NETWORK_BYTES = 128 * 1024;
+
+  private static final long RETRY_ROOM_MILLIS = 2_000;
 
   private final HttpServerRequest request;
   private final EdgeLoop loop;
@@ -36,6 +44,11 @@ final class InboundBody implements Inbound {
   private long total;
   private boolean isEnded;
   private @Nullable Throwable failure;
+  private boolean isPaused;
+  private long heldBytes;
+
+  /** Two blocks are sure, one at work and one being filled; more only where there is room. */
+  private int mayWait = 1;
 
   /**
    * @param ended called once the body has arrived in full
@@ -71,12 +84,15 @@ final class InboundBody implements Inbound {
       throw new IllegalStateException("a body is read once");
     }
     sink = taking;
-    block = new byte[blockBytes];
     expected = expectedBytes;
+    if (failure == null && !hold(NETWORK_BYTES + 2L * blockBytes)) {
+      failure = noRoom();
+    }
     if (failure != null) {
       settle();
       return done.future();
     }
+    block = new byte[blockBytes];
     if ("100-continue".equalsIgnoreCase(request.getHeader(HttpHeaders.EXPECT))) {
       request.response().writeContinue();
     }
@@ -94,6 +110,23 @@ final class InboundBody implements Inbound {
         });
     request.resume();
     return done.future();
+  }
+
+  /** Such a body is collected, in a buffer that grows by doubling. */
+  @Override
+  public Future<byte[]> readJson(int maxBytes) {
+    if (!hold(2 * Math.min(length().orElse(maxBytes), maxBytes))) {
+      return Future.failedFuture(noRoom());
+    }
+    return Inbound.super.readJson(maxBytes).onComplete(read -> letGo());
+  }
+
+  private ApiError noRoom() {
+    loop.occupancy().turnsAway();
+    return ApiError.retryLater(
+        ErrorCode.OVERLOADED,
+        "there is no room for more bodies on their way in",
+        RETRY_ROOM_MILLIS);
   }
 
   private void take(Buffer piece) {
@@ -125,14 +158,18 @@ final class InboundBody implements Inbound {
     block = next == null ? new byte[full.length] : next;
     filled = 0;
     waiting++;
-    if (waiting == MAX_WAITING && !isEnded) {
+    if (waiting == mayWait && mayWait < MAX_WAITING && hold(full.length)) {
+      mayWait++;
+    }
+    if (waiting >= mayWait && !isEnded && !isPaused) {
+      isPaused = true;
       request.pause();
       loop.connections().bodyWaits(link);
     }
     Future<Void> taken;
     try {
       taken = Objects.requireNonNull(sink).take(full, 0, length);
-    } catch (RuntimeException refused) {
+    } catch (Throwable refused) {
       taken = Future.failedFuture(refused);
     }
     if (taken.failed() && failure == null) {
@@ -150,7 +187,8 @@ final class InboundBody implements Inbound {
     } else if (failure == null) {
       failure = refusal;
     }
-    if (waiting == MAX_WAITING - 1 && !isEnded && failure == null) {
+    if (isPaused && waiting < mayWait && !isEnded && failure == null) {
+      isPaused = false;
       loop.connections().bodyBegins(link);
       request.resume();
     }
@@ -176,9 +214,24 @@ final class InboundBody implements Inbound {
       return;
     }
     if (failure != null) {
+      letGo();
       done.tryFail(failure);
     } else if (isEnded) {
+      letGo();
       done.tryComplete(total);
     }
+  }
+
+  private boolean hold(long bytes) {
+    if (!loop.occupancy().takeBlock(bytes)) {
+      return false;
+    }
+    heldBytes += bytes;
+    return true;
+  }
+
+  private void letGo() {
+    loop.occupancy().giveBlock(heldBytes);
+    heldBytes = 0;
   }
 }

@@ -5,6 +5,7 @@ import io.vertx.core.AbstractVerticle;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
@@ -13,6 +14,10 @@ import io.vertx.core.http.HttpServerRequest;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  * format. It has no authentication, so it listens on the loopback unless told otherwise.
  */
 public final class ManagementVerticle extends AbstractVerticle {
+  private static final int MAX_CONNECTIONS = 64;
+
+  private final Set<HttpConnection> connections = new LinkedHashSet<>();
   private final String host;
   private final int port;
   private final Readiness readiness;
@@ -54,12 +62,15 @@ public final class ManagementVerticle extends AbstractVerticle {
                     .setHttp2ClearTextEnabled(false)
                     .setIdleTimeout(60)
                     .setIdleTimeoutUnit(TimeUnit.SECONDS))
+            .connectionHandler(this::opened)
             .requestHandler(this::handle);
     server = listening;
     listening
         .listen()
         .onSuccess(bound -> actualPort = bound.actualPort())
         .<Void>mapEmpty()
+        .recover(
+            refused -> Future.failedFuture(new PortRefused("management.port", host, port, refused)))
         .onComplete(started);
   }
 
@@ -67,6 +78,18 @@ public final class ManagementVerticle extends AbstractVerticle {
   public void stop(Promise<Void> stopped) {
     HttpServer open = server;
     (open == null ? Future.<Void>succeededFuture() : open.close()).onComplete(stopped);
+  }
+
+  /** A monitor or two; whoever has left a connection open for longest makes room. */
+  private void opened(HttpConnection connection) {
+    connections.add(connection);
+    connection.closeHandler(gone -> connections.remove(connection));
+    if (connections.size() > MAX_CONNECTIONS) {
+      Iterator<HttpConnection> eldest = connections.iterator();
+      HttpConnection first = eldest.next();
+      eldest.remove();
+      first.close();
+    }
   }
 
   private void handle(HttpServerRequest request) {
@@ -77,12 +100,12 @@ public final class ManagementVerticle extends AbstractVerticle {
     switch (String.valueOf(request.path())) {
       case "/livez" -> answer(request, 200, "text/plain", Buffer.buffer("live\n"));
       case "/readyz" -> {
-        boolean ready = readiness.isReady();
+        Optional<String> fault = readiness.unready();
         answer(
             request,
-            ready ? 200 : 503,
+            fault.isEmpty() ? 200 : 503,
             "text/plain",
-            Buffer.buffer(ready ? "ready\n" : "not ready\n"));
+            Buffer.buffer(fault.map(why -> "not ready: " + why + "\n").orElse("ready\n")));
       }
       case "/metrics" ->
           // Collectors may be slow and the text long: neither belongs on the event loop.

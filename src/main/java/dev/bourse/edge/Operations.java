@@ -1,12 +1,15 @@
 package dev.bourse.edge;
 
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The operations of the running service, by operationId. */
 public final class Operations {
   private final Map<String, Operation> byId = new LinkedHashMap<>();
+  private final Map<String, Consumer<Call>> gates = new HashMap<>();
   private @Nullable ErrorPages errorPages;
 
   /** Binds an operation; each operationId once. */
@@ -15,6 +18,19 @@ public final class Operations {
       throw new IllegalStateException("operation " + operationId + " is bound twice");
     }
     return this;
+  }
+
+  /**
+   * Lets requests pass, or refuses them by throwing, before anything but their head is read: what a
+   * caller is held back from costs no parsing.
+   */
+  public Operations guard(String operationId, Consumer<Call> gate) {
+    gates.put(operationId, gate);
+    return this;
+  }
+
+  Consumer<Call> gate(String operationId) {
+    return gates.getOrDefault(operationId, open -> {});
   }
 
   /** Shows the refusals of operations marked {@code x-errors: page}; without it they are JSON. */

@@ -117,13 +117,15 @@ final class Parameters {
     String text =
         decoded.orElseThrow(
             () -> ApiError.badField(input.name(), raw, "percent-encoded UTF-8 without U+0000"));
-    Object value = text;
-    if (input.type() == SchemaType.INTEGER && INTEGER.matcher(text).matches()) {
-      value = Long.valueOf(text);
-    } else if (input.type() == SchemaType.NUMBER && DECIMAL.matcher(text).matches()) {
-      value = Double.valueOf(text);
+    Object value =
+        switch (input.type()) {
+          case INTEGER -> INTEGER.matcher(text).matches() ? Long.valueOf(text) : null;
+          case NUMBER -> DECIMAL.matcher(text).matches() ? Double.valueOf(text) : null;
+          default -> text;
+        };
+    if (value == null) {
+      throw ApiError.badField(input.name(), text, input.shape().wanted());
     }
-    // Text where a number belongs fails the type check, which names it and what is expected.
     input.shape().check(input.name(), value);
     return value;
   }

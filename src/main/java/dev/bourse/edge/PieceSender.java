@@ -33,7 +33,7 @@ final class PieceSender {
     Future<Optional<Buffer>> asked;
     try {
       asked = pieces.next();
-    } catch (RuntimeException fault) {
+    } catch (Throwable fault) {
       asked = Future.failedFuture(fault);
     }
     // By way of the queue: back on this loop, never deeper in its stack however many pieces are

@@ -95,6 +95,12 @@ final class Received implements Call {
             exchange.fail(tooLarge(maxBytes));
             return;
           }
+          try {
+            loop.connections().gathers(link, piece.length());
+          } catch (ApiError noRoom) {
+            exchange.fail(noRoom);
+            return;
+          }
           loop.connections().bodyGrows(link, piece.length());
           collected.appendBuffer(piece);
         });

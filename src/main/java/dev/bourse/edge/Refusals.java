@@ -56,7 +56,7 @@ enum Refusals {
   private static String oauthCode(ErrorCode code) {
     return switch (code) {
       case INTERNAL -> "server_error";
-      case OVERLOADED, RATE_LIMITED -> "temporarily_unavailable";
+      case OVERLOADED, STORAGE_FULL, RATE_LIMITED -> "temporarily_unavailable";
       default -> "invalid_request";
     };
   }

@@ -1,47 +1,108 @@
 package dev.bourse.edge;
 
-import dev.bourse.core.ApiError;
-import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import io.vertx.json.schema.Draft;
-import io.vertx.json.schema.JsonSchema;
-import io.vertx.json.schema.JsonSchemaOptions;
-import io.vertx.json.schema.OutputFormat;
-import io.vertx.json.schema.OutputUnit;
-import io.vertx.json.schema.Validator;
+import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A schema of a contract, compiled, and how to say what a value lacks.
  *
- * <p>Belongs to one event loop: the library rewrites pieces of a schema the first time it validates
- * with them.
+ * <p>Looks no further than the first fault, and counts before it looks: how many items, fields or
+ * characters there are comes before what they are. So a check costs what an acceptable value costs,
+ * whatever a caller sends. Changes nothing once compiled; any thread may check.
+ *
+ * <p>Knows the keywords that the contracts use ({@link ShapeRules}) and refuses to compile others;
+ * a test holds it against the schema library.
  */
 public final class Shape {
-  /** Keywords that only report that something beneath them failed. */
-  private static final Set<String> CARRIERS = Set.of("properties", "items", "$ref");
-
-  private static final JsonSchemaOptions OPTIONS =
-      new JsonSchemaOptions()
-          .setDraft(Draft.DRAFT202012)
-          .setBaseUri("app://bourse")
-          .setOutputFormat(OutputFormat.Basic);
-
   private final JsonObject schema;
-  private final Validator validator;
-  private final PlainFit plain;
+  private final Set<String> types = new HashSet<>();
+  private final Set<Object> values = new HashSet<>();
+  private final @Nullable BigDecimal minimum;
+  private final @Nullable BigDecimal maximum;
+  private final @Nullable BigDecimal above;
+  private final int leastLength;
+  private final int mostLength;
+  private final int leastItems;
+  private final int mostItems;
+  private final int leastFields;
+  private final int mostFields;
+  private final @Nullable Pattern pattern;
+  private final @Nullable Shape items;
+  private final Map<String, Shape> properties = new LinkedHashMap<>();
+  private final Set<String> required = new HashSet<>();
+  private final @Nullable Shape names;
+  private final @Nullable Shape others;
+  private final boolean isClosed;
+  private final List<Shape> alternatives = new ArrayList<>();
 
-  /** Compiles a schema that holds no {@code $ref}. */
+  /**
+   * Compiles a schema that holds no {@code $ref}.
+   *
+   * @throws IllegalStateException listing what is in it that is not checked here
+   */
   public Shape(JsonObject schema) {
+    this(schema, ShapeRules.faults("a schema", schema));
+  }
+
+  private Shape(JsonObject schema, List<String> faults) {
+    if (!faults.isEmpty()) {
+      throw new IllegalStateException(String.join("\n", faults));
+    }
     this.schema = schema.copy();
-    this.validator = Validator.create(JsonSchema.of(schema.copy()), OPTIONS);
-    this.plain = new PlainFit(schema);
+    if (schema.getValue("type") instanceof JsonArray several) {
+      several.forEach(type -> types.add(String.valueOf(type)));
+    } else if (schema.containsKey("type")) {
+      types.add(schema.getString("type"));
+    }
+    schema.getJsonArray("enum", new JsonArray()).forEach(values::add);
+    minimum = bound(schema, "minimum");
+    maximum = bound(schema, "maximum");
+    above = bound(schema, "exclusiveMinimum");
+    leastLength = schema.getInteger("minLength", 0);
+    mostLength = schema.getInteger("maxLength", Integer.MAX_VALUE);
+    leastItems = schema.getInteger("minItems", 0);
+    mostItems = schema.getInteger("maxItems", Integer.MAX_VALUE);
+    leastFields = schema.getInteger("minProperties", 0);
+    mostFields = schema.getInteger("maxProperties", Integer.MAX_VALUE);
+    pattern = schema.containsKey("pattern") ? whole(schema.getString("pattern")) : null;
+    items = piece(schema, "items");
+    JsonObject named = schema.getJsonObject("properties", new JsonObject());
+    named
+        .fieldNames()
+        .forEach(name -> properties.put(name, new Shape(named.getJsonObject(name), List.of())));
+    schema.getJsonArray("required", new JsonArray()).forEach(n -> required.add(String.valueOf(n)));
+    names = piece(schema, "propertyNames");
+    others = piece(schema, "additionalProperties");
+    isClosed = Boolean.FALSE.equals(schema.getValue("additionalProperties"));
+    schema
+        .getJsonArray("oneOf", new JsonArray())
+        .forEach(one -> alternatives.add(new Shape((JsonObject) one, List.of())));
+  }
+
+  private static @Nullable BigDecimal bound(JsonObject schema, String keyword) {
+    return schema.containsKey(keyword) ? new BigDecimal(schema.getValue(keyword).toString()) : null;
+  }
+
+  /** Java's {@code $} would let a line's end pass behind what it stands for. */
+  private static Pattern whole(String anchored) {
+    return Pattern.compile(anchored.substring(1, anchored.length() - 1));
+  }
+
+  private static @Nullable Shape piece(JsonObject schema, String keyword) {
+    return schema.getValue(keyword) instanceof JsonObject piece
+        ? new Shape(piece, List.of())
+        : null;
   }
 
   /**
@@ -49,155 +110,174 @@ public final class Shape {
    *
    * @param name what the whole value is called: a parameter's name, or empty for a body, whose
    *     fields go by their own
-   * @throws ApiError {@code bad-request} naming the first field at fault, its value and what would
-   *     be accepted
+   * @throws dev.bourse.core.ApiError {@code bad-request} naming the first field at fault, its value
+   *     and what would be accepted
    */
   public void check(String name, @Nullable Object value) {
-    if (plain.accepts(value)) {
-      return;
+    Fault fault = fault(value);
+    if (fault != null) {
+      throw fault.refusal(name);
     }
-    OutputUnit outcome = validator.validate(value);
-    if (Boolean.TRUE.equals(outcome.getValid())) {
-      return;
+  }
+
+  /** What is accepted, in words. */
+  String wanted() {
+    return Wanted.of(schema);
+  }
+
+  /** The first thing wrong with a value; null when it fits. */
+  private @Nullable Fault fault(@Nullable Object value) {
+    if (!alternatives.isEmpty()) {
+      return ofAlternatives(value);
     }
-    List<OutputUnit> errors = outcome.getErrors();
-    for (OutputUnit error : errors == null ? List.<OutputUnit>of() : errors) {
-      ApiError refusal = refusal(name, value, error);
-      if (refusal != null) {
-        throw refusal;
+    if (!types.isEmpty() && !hasType(value)) {
+      // What is wrong with 1.5 for an integer is not that it is a number.
+      return value instanceof Number && types.contains("integer")
+          ? Fault.of(value, schema)
+          : Fault.mistyped(value, schema);
+    }
+    if (!values.isEmpty() && value != null && !values.contains(value)) {
+      return Fault.of(value, schema);
+    }
+    if (value instanceof String text) {
+      return ofText(text);
+    }
+    if (value instanceof Number number) {
+      return isWithin(number) ? null : Fault.of(number, schema);
+    }
+    if (value instanceof JsonArray array) {
+      return ofItems(array);
+    }
+    return value instanceof JsonObject object ? ofFields(object) : null;
+  }
+
+  private boolean hasType(@Nullable Object value) {
+    if (value instanceof String) {
+      return types.contains("string");
+    }
+    if (value instanceof Number) {
+      return types.contains("number") || (types.contains("integer") && isWhole(value));
+    }
+    if (value instanceof JsonObject) {
+      return types.contains("object");
+    }
+    if (value instanceof JsonArray) {
+      return types.contains("array");
+    }
+    return types.contains(value == null ? "null" : "boolean");
+  }
+
+  private static boolean isWhole(Object number) {
+    return number instanceof Integer || number instanceof Long || number instanceof BigInteger;
+  }
+
+  private @Nullable Fault ofAlternatives(@Nullable Object value) {
+    Fault nearest = null;
+    int fitting = 0;
+    for (Shape alternative : alternatives) {
+      Fault fault = alternative.fault(value);
+      if (fault == null) {
+        fitting++;
+      } else if (alternative.hasType(value)) {
+        nearest = fault;
       }
     }
-    throw ApiError.badField(name.isEmpty() ? "body" : name, value, expected(schema));
-  }
-
-  private @Nullable ApiError refusal(String name, @Nullable Object whole, OutputUnit error) {
-    List<String> schemaPath = pointer(error.getKeywordLocation());
-    String keyword = schemaPath.isEmpty() ? "" : schemaPath.get(schemaPath.size() - 1);
-    if (CARRIERS.contains(keyword)) {
+    if (fitting == 1) {
       return null;
     }
-    JsonObject piece = piece(schemaPath.subList(0, Math.max(0, schemaPath.size() - 1)));
-    List<String> valuePath = pointer(error.getInstanceLocation());
-    if (keyword.equals("additionalProperties")) {
-      String unknown = valuePath.isEmpty() ? "" : valuePath.get(valuePath.size() - 1);
-      JsonObject known = piece.getJsonObject("properties", new JsonObject());
-      // The library also reports declared fields here when their value fails.
-      return known.containsKey(unknown)
-              || piece.getValue("additionalProperties") instanceof JsonObject
-          ? null
-          : ApiError.of(
-              ErrorCode.BAD_REQUEST,
-              "unknown field '"
-                  + Text.shown(shownPath(name, valuePath))
-                  + "'; expected only "
-                  + String.join(", ", known.fieldNames()));
-    }
-    Object at = at(whole, valuePath);
-    String field = Text.shown(shownPath(name, valuePath));
-    if (keyword.equals("required") && at instanceof JsonObject object) {
-      return missing(field, object, piece);
-    }
-    return ApiError.badField(field.isEmpty() ? "body" : field, at, expected(piece));
+    return nearest == null ? Fault.mistyped(value, schema) : nearest;
   }
 
-  private static @Nullable ApiError missing(String parent, JsonObject object, JsonObject piece) {
-    for (Object required : piece.getJsonArray("required")) {
-      String name = String.valueOf(required);
-      if (!object.containsKey(name)) {
-        JsonObject wanted = piece.getJsonObject("properties").getJsonObject(name);
-        return ApiError.of(
-            ErrorCode.BAD_REQUEST,
-            (parent.isEmpty() ? name : parent + '.' + name)
-                + " is missing; expected "
-                + expected(wanted));
+  private @Nullable Fault ofText(String text) {
+    // Length comes first: no pattern sees more than its contract allows. Characters are counted
+    // only
+    // where the number of char values does not tell already.
+    int length =
+        text.length() > 2L * mostLength ? text.length() : text.codePointCount(0, text.length());
+    return length >= leastLength
+            && length <= mostLength
+            && (pattern == null || pattern.matcher(text).matches())
+        ? null
+        : Fault.of(text, schema);
+  }
+
+  private boolean isWithin(Number number) {
+    if (minimum == null && maximum == null && above == null) {
+      return true;
+    }
+    BigDecimal exact =
+        number instanceof BigDecimal decimal
+            ? decimal
+            : isWhole(number) && !(number instanceof BigInteger)
+                ? BigDecimal.valueOf(number.longValue())
+                : new BigDecimal(number.toString());
+    return (minimum == null || exact.compareTo(minimum) >= 0)
+        && (maximum == null || exact.compareTo(maximum) <= 0)
+        && (above == null || exact.compareTo(above) > 0);
+  }
+
+  private @Nullable Fault ofItems(JsonArray array) {
+    if (array.size() < leastItems || array.size() > mostItems) {
+      return Fault.said(array.size() + " items are not acceptable; expected " + Wanted.of(schema));
+    }
+    for (int i = 0; items != null && i < array.size(); i++) {
+      Fault fault = items.fault(array.getValue(i));
+      if (fault != null) {
+        return fault.at(i);
       }
     }
     return null;
   }
 
-  /** What a piece of schema accepts, in words. */
-  static String expected(JsonObject piece) {
-    JsonArray values = piece.getJsonArray("enum");
-    if (values != null) {
-      return "one of " + values.stream().map(String::valueOf).collect(Collectors.joining(", "));
+  private @Nullable Fault ofFields(JsonObject object) {
+    int count = object.size();
+    if (count < leastFields || count > mostFields) {
+      return Fault.said(
+          count
+              + (count == 1 ? " field is" : " fields are")
+              + " not acceptable; expected at "
+              + (count < leastFields ? "least " + leastFields : "most " + mostFields)
+              + (properties.isEmpty() ? "" : " of " + String.join(", ", properties.keySet())));
     }
-    if (piece.getValue("type") instanceof JsonArray types) {
-      return types.stream()
-          .map(type -> "null".equals(type) ? "null" : expected(piece.copy().put("type", type)))
-          .collect(Collectors.joining(" or "));
+    Fault unknown = names == null && others == null && !isClosed ? null : ofOthers(object);
+    if (unknown != null) {
+      return unknown;
     }
-    return switch (piece.getString("type", "")) {
-      case "integer" -> "an integer" + range(piece, "minimum", "maximum", "");
-      case "number" -> "a number" + range(piece, "minimum", "maximum", "");
-      case "string" ->
-          "a string"
-              + range(piece, "minLength", "maxLength", " characters")
-              + (piece.containsKey("pattern") ? " matching " + piece.getString("pattern") : "");
-      case "array" ->
-          "an array"
-              + range(piece, "minItems", "maxItems", " items")
-              + (piece.containsKey("items")
-                  ? ", each " + expected(piece.getJsonObject("items"))
-                  : "");
-      case "boolean" -> "true or false";
-      case "object" -> "a JSON object";
-      default -> "a value as the contract describes it";
-    };
-  }
-
-  private static String range(JsonObject piece, String least, String most, String unit) {
-    Object low = piece.getValue(least);
-    Object high = piece.getValue(most);
-    if (low != null && high != null) {
-      return (unit.isEmpty() ? " from " : " of ") + low + " to " + high + unit;
-    }
-    if (low != null) {
-      return " of at least " + low + unit;
-    }
-    return high == null ? "" : " of at most " + high + unit;
-  }
-
-  private JsonObject piece(List<String> path) {
-    Object at = at(schema, path);
-    return at instanceof JsonObject object ? object : schema;
-  }
-
-  private static @Nullable Object at(@Nullable Object root, List<String> path) {
-    Object at = root;
-    for (String step : path) {
-      if (at instanceof JsonObject object) {
-        at = object.getValue(step);
-      } else if (at instanceof JsonArray array) {
-        at = array.getValue(Integer.parseInt(step));
-      } else {
-        return null;
+    for (Map.Entry<String, Shape> property : properties.entrySet()) {
+      String name = property.getKey();
+      if (object.containsKey(name)) {
+        Fault fault = property.getValue().fault(object.getValue(name));
+        if (fault != null) {
+          return fault.at(name);
+        }
+      } else if (required.contains(name)) {
+        return Fault.missing(name, property.getValue().schema);
       }
     }
-    return at;
+    return null;
   }
 
-  private static String shownPath(String name, List<String> path) {
-    StringBuilder shown = new StringBuilder(name);
-    for (String step : path) {
-      if (!step.isEmpty() && step.chars().allMatch(c -> c >= '0' && c <= '9')) {
-        shown.append('[').append(step).append(']');
-      } else {
-        shown.append(shown.length() == 0 ? "" : ".").append(step);
+  /** Of the fields that the schema does not list; in a closed object the first is the last. */
+  private @Nullable Fault ofOthers(JsonObject object) {
+    for (String name : object.fieldNames()) {
+      if (names != null && names.fault(name) != null) {
+        return Fault.said(
+            "the name "
+                + Text.shown(name)
+                + " is not acceptable; expected "
+                + Wanted.of(names.schema));
+      }
+      if (properties.containsKey(name)) {
+        continue;
+      }
+      if (isClosed) {
+        return Fault.unknown(name, properties.keySet());
+      }
+      Fault fault = others == null ? null : others.fault(object.getValue(name));
+      if (fault != null) {
+        return fault.at(name);
       }
     }
-    return shown.toString();
-  }
-
-  /** The steps of a JSON pointer (RFC 6901) in the library's {@code #/a/b} form. */
-  private static List<String> pointer(String location) {
-    List<String> steps = new ArrayList<>();
-    int start = location.indexOf('/');
-    while (start >= 0) {
-      int end = location.indexOf('/', start + 1);
-      String step = end < 0 ? location.substring(start + 1) : location.substring(start + 1, end);
-      steps.add(step.replace("~1", "/").replace("~0", "~"));
-      start = end;
-    }
-    return steps;
+    return null;
   }
 }

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
@@ -30,17 +31,34 @@ public final class StrictJson {
   /** Longest number in characters, and largest power of ten: far over any price or count. */
   private static final int MAX_NUMBER = 64;
 
+  /** Longest name of a field: ours have some 30 characters, and callers name variables. */
+  private static final int MAX_NAME = 1_024;
+
+  /**
+   * Most values in one body, at all its levels: twice the 4,096 items of the longest array of any
+   * contract. A megabyte could hold half a million.
+   */
+  static final int MAX_VALUES = 8_192;
+
   private static final JsonFactory FACTORY =
       JsonFactory.builder()
           .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+          // Names are callers' own: none is to stay in a table that all event loops share.
+          .disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES)
+          .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
           .streamReadConstraints(
               StreamReadConstraints.builder()
-                  .maxNestingDepth(MAX_DEPTH)
                   .maxNumberLength(MAX_NUMBER)
+                  .maxNameLength(MAX_NAME)
                   .build())
           .build();
 
-  private StrictJson() {}
+  private final JsonParser parser;
+  private int values;
+
+  private StrictJson(JsonParser parser) {
+    this.parser = parser;
+  }
 
   /**
    * The value that these bytes are: JsonObject, JsonArray, String, Boolean, Integer, Long,
@@ -54,11 +72,17 @@ public final class StrictJson {
       if (parser.nextToken() == null) {
         throw refused("empty; expected a JSON object");
       }
-      Object value = value(parser);
+      Object value = new StrictJson(parser).value(0);
       if (parser.nextToken() != null) {
         throw refused("something follows the JSON value at " + place(parser));
       }
       return value;
+    } catch (StreamConstraintsException e) {
+      throw refused(
+          "a number of more than "
+              + MAX_NUMBER
+              + " characters, or a name of more than "
+              + MAX_NAME);
     } catch (JsonProcessingException e) {
       JsonLocation at = e.getLocation();
       throw refused(
@@ -79,22 +103,28 @@ public final class StrictJson {
     }
   }
 
-  private static @Nullable Object value(JsonParser parser) throws IOException {
+  private @Nullable Object value(int depth) throws IOException {
+    if (++values > MAX_VALUES) {
+      throw refused("more than " + MAX_VALUES + " values; expected fewer");
+    }
     JsonToken token = parser.currentToken();
+    if (token.isStructStart() && depth == MAX_DEPTH) {
+      throw refused("nests deeper than " + MAX_DEPTH + " levels at " + place(parser));
+    }
     return switch (token) {
       case START_OBJECT -> {
         JsonObject object = new JsonObject();
         while (parser.nextToken() != JsonToken.END_OBJECT) {
           String key = text(parser, parser.currentName());
           parser.nextToken();
-          object.put(key, value(parser));
+          object.put(key, value(depth + 1));
         }
         yield object;
       }
       case START_ARRAY -> {
         JsonArray array = new JsonArray();
         while (parser.nextToken() != JsonToken.END_ARRAY) {
-          array.add(value(parser));
+          array.add(value(depth + 1));
         }
         yield array;
       }

@@ -6,6 +6,7 @@ import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.WritableByteChannel;
+import java.util.function.LongConsumer;
 
 /**
  * A file that tells when the operating system took some of it to send. Without it a client that
@@ -13,12 +14,12 @@ import java.nio.channels.WritableByteChannel;
  */
 final class WatchedFile extends FileChannel {
   private final FileChannel file;
-  private final Runnable moved;
+  private final LongConsumer moved;
 
   /**
-   * @param moved called on the event loop each time a client took some bytes
+   * @param moved told on the event loop how many bytes a client took, each time it did
    */
-  WatchedFile(FileChannel file, Runnable moved) {
+  WatchedFile(FileChannel file, LongConsumer moved) {
     this.file = file;
     this.moved = moved;
   }
@@ -27,7 +28,7 @@ final class WatchedFile extends FileChannel {
   public long transferTo(long position, long count, WritableByteChannel target) throws IOException {
     long taken = file.transferTo(position, count, target);
     if (taken > 0) {
-      moved.run();
+      moved.accept(taken);
     }
     return taken;
   }

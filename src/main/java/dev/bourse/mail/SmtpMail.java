@@ -2,6 +2,7 @@ package dev.bourse.mail;
 
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.TrustOptions;
 import io.vertx.ext.mail.LoginOption;
@@ -42,6 +43,9 @@ public final class SmtpMail implements MailSender {
    */
   private static final long ATTEMPT_MILLIS = 30_000;
 
+  /** How long a stop waits for mails under way: the server's last word is usually there at once. */
+  private static final long CLOSE_MILLIS = 3_000;
+
   private record Waiting(Mail mail, int failures) {}
 
   private final Vertx vertx;
@@ -56,6 +60,9 @@ public final class SmtpMail implements MailSender {
   private final Deque<Waiting> queue = new ArrayDeque<>();
   private int sending;
   private boolean closed;
+
+  /** Completes once this is closed and no mail is under way. */
+  private final Promise<Void> idle = Promise.promise();
 
   public SmtpMail(Vertx vertx, MailConfig.Smtp smtp, String from) {
     this(vertx, smtp, from, USUAL_PAUSES_MILLIS, ATTEMPT_MILLIS, null);
@@ -142,14 +149,19 @@ public final class SmtpMail implements MailSender {
                           failed(waiting, done.cause());
                         }
                         next();
+                        noteIdle();
                       }));
     }
   }
 
   private void failed(Waiting waiting, Throwable cause) {
+    if (closed) {
+      room.release();
+      LOG.info("a mail was dropped at the stop: {}", shown(cause));
+      return;
+    }
     boolean isFinal =
-        closed
-            || waiting.failures() == pausesMillis.size()
+        waiting.failures() == pausesMillis.size()
             || (cause instanceof SMTPException refusal && refusal.isPermanent());
     if (isFinal) {
       room.release();
@@ -177,6 +189,20 @@ public final class SmtpMail implements MailSender {
         .setText(mail.text());
   }
 
+  private void noteIdle() {
+    if (closed && sending == 0) {
+      idle.tryComplete();
+    }
+  }
+
+  /**
+   * Mails that wait are dropped; those under way are waited for.
+   *
+   * <p>The mail client's own close ends in a NullPointerException when it meets a connection that
+   * was asked for and is not there: one that is being made, or could not be. Hence it is asked only
+   * when nothing is under way, and its failure is not one of the stop: what it has left open then
+   * ends with the process.
+   */
   @Override
   public Future<Void> close() {
     context.runOnContext(
@@ -184,7 +210,12 @@ public final class SmtpMail implements MailSender {
           closed = true;
           room.release(queue.size());
           queue.clear();
+          noteIdle();
         });
-    return client.close();
+    return idle.future()
+        .timeout(CLOSE_MILLIS, TimeUnit.MILLISECONDS)
+        .compose(nothingUnderWay -> client.close())
+        .onFailure(e -> LOG.debug("the mail client was not closed: {}", shown(e)))
+        .otherwiseEmpty();
   }
 }

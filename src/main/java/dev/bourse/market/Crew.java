@@ -1,8 +1,8 @@
 package dev.bourse.market;
 
+import dev.bourse.nodes.NodeFailure;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -12,14 +12,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does the work on machines, so much at a time, and says when to look again at what failed. Used on
- * one context.
+ * Does the work on machines, so much at a time, and says when to look again at what failed. What
+ * failed before is tried again in a share of its own. Used on one context.
  */
 final class Crew {
   private static final Logger LOG = LoggerFactory.getLogger(Crew.class);
-
-  /** Machines in work at once: a site's operators can follow that many; the others wait in line. */
-  private static final int MAX_IN_WORK = 64;
 
   /** Waits between tries double from the first to the last. */
   private static final long FIRST_RETRY_MILLIS = 1_000;
@@ -31,69 +28,91 @@ final class Crew {
 
   private final Vertx vertx;
   private final Set<String> inWork = new HashSet<>();
-  private final ArrayDeque<Supplier<Future<Void>>> waiting = new ArrayDeque<>();
+  private final Lanes lanes;
 
   /** By allocation, or by node for those that nobody holds. */
   private final Map<String, Integer> failedTries = new HashMap<>();
 
-  private int running;
+  /** What is done after a wait, and the wait's timer; by allocation or node. */
+  private final Map<String, Rest> resting = new HashMap<>();
+
+  private record Rest(long timer, Runnable next) {}
+
   private boolean stopped;
 
-  Crew(Vertx vertx) {
+  /**
+   * @param lanes how much is done at a time
+   */
+  Crew(Vertx vertx, Lanes lanes) {
     this.vertx = vertx;
+    this.lanes = lanes;
   }
 
   /**
-   * Takes an allocation into work unless it is.
+   * Takes an allocation, or a node, into work unless it is.
    *
-   * @param cluster whose it is, for the log
+   * @param of whose it is, for the log
    * @param look what to do afterwards: at once, or a while after a failure
    */
-  void take(String allocationId, String cluster, Supplier<Future<Void>> work, Runnable look) {
-    if (stopped || !inWork.add(allocationId)) {
+  void take(String id, String of, Supplier<Future<Void>> work, Runnable look) {
+    if (stopped || !inWork.add(id)) {
       return;
     }
-    waiting.add(
+    lanes.add(
+        failedTries(id) > 0,
         () ->
             Future.succeededFuture()
                 .compose(go -> work.get())
                 .onComplete(
                     done -> {
                       if (done.failed() && !stopped) {
-                        LOG.warn("{} of {}: {}", allocationId, cluster, done.cause().toString());
+                        LOG.warn("{} of {}: {}", id, of, done.cause().toString());
                       }
-                      again(allocationId, look, done.failed());
+                      if (done.failed() && isBusy(done.cause())) {
+                        rest(id, FIRST_RETRY_MILLIS, () -> release(id, look));
+                      } else {
+                        again(id, look, done.failed());
+                      }
                     }));
-    startWaiting();
   }
 
-  private void startWaiting() {
-    while (!stopped && running < MAX_IN_WORK && !waiting.isEmpty()) {
-      running++;
-      waiting
-          .remove()
-          .get()
-          .onComplete(
-              done -> {
-                running--;
-                startWaiting();
-              });
+  /** Whether a machine was not even asked: that is no try, and did not fail. */
+  static boolean isBusy(Throwable failure) {
+    return failure instanceof NodeFailure node && node.isBusy();
+  }
+
+  private void release(String id, Runnable look) {
+    inWork.remove(id);
+    look.run();
+  }
+
+  /** Does something after a while, or as soon as this work is to be hurried. */
+  void rest(String work, long delayMillis, Runnable next) {
+    if (!stopped) {
+      long timer = vertx.setTimer(delayMillis, fired -> hurry(work));
+      resting.put(work, new Rest(timer, next));
     }
   }
 
-  private void again(String allocationId, Runnable look, boolean afterFailure) {
-    int tries = afterFailure ? failed(allocationId) : 0;
-    Runnable next =
-        () -> {
-          inWork.remove(allocationId);
-          look.run();
-        };
+  /** Ends the wait of this work, if it waits. */
+  void hurry(String work) {
+    Rest rest = resting.remove(work);
+    if (rest != null && !stopped) {
+      vertx.cancelTimer(rest.timer());
+      rest.next().run();
+    }
+  }
+
+  private void again(String id, Runnable look, boolean afterFailure) {
+    int tries = afterFailure ? failed(id) : 0;
     if (!afterFailure) {
-      succeeded(allocationId);
-      next.run();
-    } else if (!stopped) {
-      vertx.setTimer(
-          FIRST_RETRY_MILLIS << Math.min(tries - 1, MAX_RETRY_DOUBLINGS), timer -> next.run());
+      succeeded(id);
+      release(id, look);
+    } else {
+      rest(
+          id,
+          FIRST_RETRY_MILLIS << Math.min(tries - 1, MAX_RETRY_DOUBLINGS),
+          () -> release(id, look));
     }
   }
 
@@ -114,6 +133,8 @@ final class Crew {
   /** Starts nothing more. */
   void stop() {
     stopped = true;
-    waiting.clear();
+    resting.values().forEach(rest -> vertx.cancelTimer(rest.timer()));
+    resting.clear();
+    lanes.stop();
   }
 }

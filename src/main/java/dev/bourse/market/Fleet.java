@@ -9,11 +9,13 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.SshKeyStore;
 import dev.bourse.nodes.Holding;
 import dev.bourse.nodes.Machine;
+import dev.bourse.nodes.NodeFailure;
 import dev.bourse.nodes.NodeProvider;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -38,14 +40,18 @@ final class Fleet {
   /** Reclaims that failed in a row after which an operator must look at the machine. */
   private static final int RECLAIM_FAILURES_MEANING_QUARANTINE = 3;
 
-  private final Vertx vertx;
+  /** Machines in work at once: a site's operators can follow that many; the others wait in line. */
+  private static final int MAX_IN_WORK = 64;
+
+  /** How many of them may have failed before: half of what the ssh provider has connections for. */
+  private static final int MAX_RETRIED = 8;
+
   private final Context context;
   private final Clusters clusters;
   private final ClusterOwners owners;
   private final SshKeyStore keys;
   private final MarketStore store;
   private final MarketStore.Lease lease;
-  private final NodeProvider provider;
   private final Handover handover;
   private final MarketConfig config;
   private final Clock clock;
@@ -56,8 +62,12 @@ final class Fleet {
 
   private final Set<String> cleaning = new HashSet<>();
 
-  /** New machines that are being asked what they hold. */
-  private final Set<String> joining = new HashSet<>();
+  /** How often in a row a machine could not be cleaned; by allocation, or node if nobody's. */
+  private final Map<String, Integer> failedReclaims = new HashMap<>();
+
+  private final Inquiry inquiry;
+  private final Sightings sightings;
+  private final Watch watch;
 
   /**
    * Active allocations whose machines lost what they were prepared with, and the other allocation
@@ -78,46 +88,49 @@ final class Fleet {
       NodeProvider provider,
       MarketConfig config,
       Clock clock) {
-    this.vertx = vertx;
     this.context = vertx.getOrCreateContext();
-    this.crew = new Crew(vertx);
+    this.crew = new Crew(vertx, new Lanes(MAX_IN_WORK, MAX_RETRIED));
     this.clusters = clusters;
     this.owners = owners;
     this.keys = keys;
     this.store = store;
     this.lease = lease;
     this.nodes = new Inventory(store, lease);
-    this.provider = provider;
+    this.inquiry = new Inquiry(vertx, provider, nodes, this::reconcile);
+    this.sightings = store.sightings(lease);
+    this.watch =
+        new Watch(
+            vertx,
+            provider,
+            nodes,
+            sightings,
+            // It may have been installed anew meanwhile.
+            nodeId -> inquiry.ask(List.of(nodeId)),
+            config.probeIntervalMillis(),
+            clock);
     this.handover = new Handover(provider, store);
     this.config = config;
     this.clock = clock;
   }
 
-  /** Reads the inventory, compares it with the allocations, and takes up what was left undone. */
+  /**
+   * Reads the inventory, takes up what was left undone, and has every machine asked what it holds;
+   * waits for none of them.
+   */
   Future<Void> start() {
-    return nodes
-        .read()
+    return Future.all(nodes.read(), sightings.load())
         .compose(
             read -> store.listSwappedAway(lease.pool(), clock.millis() - SWAP_EXCLUSION_MILLIS))
-        .compose(
+        .map(
             list -> {
               list.forEach(swapped -> swappedAway.put(swapped.nodeId(), swapped));
-              return provider
-                  .held(nodes.all().stream().map(Node::machine).toList())
-                  .otherwise(
-                      e -> {
-                        LOG.warn("pool {}: machines cannot be asked", lease.pool(), e);
-                        return List.of();
-                      });
-            })
-        .map(
-            holdings -> {
               if (stopped) {
                 return null;
               }
-              reconcile(holdings);
               unsubscribe = clusters.onPublished(this::published);
               clusters.ofPool(lease.pool()).forEach(view -> inspect(view.cluster().name()));
+              ask(nodes.all().stream().map(Node::nodeId).toList());
+              watch.start();
               return null;
             });
   }
@@ -132,41 +145,77 @@ final class Fleet {
         .read()
         .map(
             reading -> {
-              join(reading.added());
+              if (!stopped) {
+                reading.removed().forEach(this::forget);
+                ask(reading.added());
+                reading.retried().forEach(this::retry);
+              }
               return reading.isWhole();
             });
   }
 
-  /** A new machine is granted only once it is known to hold nothing, or as far as that is known. */
-  private void join(List<Machine> added) {
-    if (stopped || added.isEmpty()) {
+  /** Takes up at once what waits for another try. */
+  private void retry(String nodeId) {
+    List<String> works = new ArrayList<>(List.of(nodeId));
+    for (ClusterView view : clusters.ofPool(lease.pool())) {
+      view.cluster().allocations().stream()
+          .filter(allocation -> allocation.nodeId().equals(nodeId))
+          .forEach(allocation -> works.add(allocation.allocationId()));
+    }
+    for (String work : works) {
+      crew.succeeded(work);
+      failedReclaims.remove(work);
+      crew.hurry(work);
+    }
+  }
+
+  private void forget(String nodeId) {
+    inquiry.forget(nodeId);
+    sightings.forget(nodeId);
+    cleaning.remove(nodeId);
+    failedReclaims.remove(nodeId);
+  }
+
+  /** Those that nobody has first: somebody may be waiting for them. */
+  private void ask(List<String> nodeIds) {
+    if (nodeIds.isEmpty()) {
       return;
     }
-    added.forEach(machine -> joining.add(machine.nodeId()));
-    provider
-        .held(added)
-        .otherwise(
-            e -> {
-              LOG.warn("pool {}: new machines cannot be asked", lease.pool(), e);
-              return List.of();
-            })
-        .onSuccess(
-            holdings -> {
-              added.forEach(machine -> joining.remove(machine.nodeId()));
-              if (!stopped) {
-                reconcile(holdings);
-              }
-            });
+    Set<String> occupied = allocations().keySet();
+    inquiry.ask(nodeIds.stream().filter(id -> !occupied.contains(id)).toList());
+    inquiry.ask(nodeIds.stream().filter(occupied::contains).toList());
   }
+
+  /** Whose the pool's machines are, by node. */
+  private Map<String, Held> allocations() {
+    Map<String, Held> allocations = new HashMap<>();
+    for (ClusterView view : clusters.ofPool(lease.pool())) {
+      String name = view.cluster().name();
+      view.cluster().allocations().forEach(a -> allocations.put(a.nodeId(), new Held(name, a)));
+    }
+    return allocations;
+  }
+
+  private record Held(String cluster, Allocation allocation) {}
 
   /** What the next tick may grant. */
   Tick.Nodes snapshot(long nowMillis) {
     Map<String, String> excluded = new HashMap<>();
-    swappedAway.values().removeIf(s -> s.atMillis() + SWAP_EXCLUSION_MILLIS <= nowMillis);
+    // One that lies further ahead than it lasts was written by a clock that was ahead.
+    swappedAway.values().removeIf(s -> Math.abs(nowMillis - s.atMillis()) >= SWAP_EXCLUSION_MILLIS);
     swappedAway.values().forEach(s -> excluded.put(s.nodeId(), s.orgId()));
-    Set<String> busy = new HashSet<>(cleaning);
-    busy.addAll(joining);
-    return new Tick.Nodes(nodes.all(), busy, excluded);
+    Set<String> busy = inquiry.unheard();
+    busy.addAll(cleaning);
+    return new Tick.Nodes(nodes.all().stream().map(this::seen).toList(), busy, excluded);
+  }
+
+  private Node seen(Node node) {
+    return node.found(sightings.isUnreachable(node.nodeId()) || inquiry.isSilent(node.nodeId()));
+  }
+
+  /** How many machines answered when last tried. Called on any thread. */
+  Sightings.Reach reach() {
+    return watch.reach();
   }
 
   String publicIp(String nodeId) {
@@ -178,6 +227,8 @@ final class Fleet {
     stopped = true;
     unsubscribe.run();
     crew.stop();
+    inquiry.stop();
+    watch.stop();
   }
 
   private void published(Cluster cluster) {
@@ -208,7 +259,17 @@ final class Fleet {
 
   /** Takes an allocation into work unless it is; afterwards looks at its cluster again. */
   private void take(String cluster, Allocation allocation, Supplier<Future<Void>> work) {
-    crew.take(allocation.allocationId(), cluster, work, () -> inspect(cluster));
+    String nodeId = allocation.nodeId();
+    crew.take(
+        allocation.allocationId(),
+        cluster,
+        () -> {
+          inquiry.taken(nodeId);
+          return Future.succeededFuture()
+              .compose(go -> work.get())
+              .onComplete(done -> inquiry.released(nodeId));
+        },
+        () -> inspect(cluster));
   }
 
   private void noteSwap(Cluster cluster, Allocation allocation) {
@@ -230,6 +291,9 @@ final class Fleet {
                     .map(ready -> true)
                     .recover(
                         e -> {
+                          if (!speaksAgainstTheMachine(e)) {
+                            return Future.failedFuture(e);
+                          }
                           if (!stopped) {
                             LOG.warn(
                                 "node {} could not be prepared: {}",
@@ -250,6 +314,9 @@ final class Fleet {
 
   /** Whoever has the lease by now may have given the allocation up before its machine was ready. */
   private Future<Void> clearIfLate(Allocation allocation) {
+    if (nodes.get(allocation.nodeId()) == null) {
+      return Future.succeededFuture();
+    }
     return handover.clear(machine(allocation.nodeId()), allocation.allocationId()).mapEmpty();
   }
 
@@ -308,31 +375,52 @@ final class Fleet {
   }
 
   private Future<Void> reclaim(Cluster cluster, Allocation allocation) {
+    String id = allocation.allocationId();
     return handover
-        .reclaim(machine(allocation.nodeId()), allocation.allocationId())
+        .reclaim(machine(allocation.nodeId()), id)
         .recover(
             e ->
-                afterFailedReclaim(allocation.allocationId(), allocation.nodeId())
+                afterFailedReclaim(id, allocation.nodeId(), id, e)
                     .compose(noted -> Future.failedFuture(e)))
+        .compose(clean -> afterReclaim(id, allocation.nodeId(), id))
         .compose(
             clean ->
                 owners.submit(
                     cluster.name(),
-                    (state, now) -> Allotment.reclaimed(state, allocation.allocationId()),
+                    (state, now) -> Allotment.reclaimed(state, id),
                     List.of(lease.fence())))
         .mapEmpty();
   }
 
   /** A tenant may still be on a machine that cannot be cleaned: it never goes back by itself. */
-  private Future<Void> afterFailedReclaim(String work, String nodeId) {
-    int failures = crew.failedTries(work) + 1;
+  private Future<Void> afterFailedReclaim(
+      String work, String nodeId, String allocationId, Throwable e) {
+    if (stopped || !speaksAgainstTheMachine(e)) {
+      return Future.succeededFuture();
+    }
+    int failures = failedReclaims.merge(work, 1, Integer::sum);
     Node node = nodes.get(nodeId);
-    return stopped
-            || node == null
-            || node.quarantinedAtMillis() != null
-            || failures < RECLAIM_FAILURES_MEANING_QUARANTINE
+    return node == null || failures < RECLAIM_FAILURES_MEANING_QUARANTINE
         ? Future.succeededFuture()
-        : note(node.quarantined(clock.millis()));
+        : noteChange(node, node.unclean(allocationId, clock.millis()));
+  }
+
+  /** Nobody is on a machine any more that could not be cleaned before. */
+  private Future<Void> afterReclaim(String work, String nodeId, String allocationId) {
+    failedReclaims.remove(work);
+    Node node = nodes.get(nodeId);
+    return stopped || node == null
+        ? Future.succeededFuture()
+        : noteChange(node, node.cleaned(allocationId));
+  }
+
+  /** A machine that was not asked, and a store that did not answer, say nothing about a machine. */
+  private static boolean speaksAgainstTheMachine(Throwable e) {
+    return e instanceof NodeFailure && !Crew.isBusy(e);
+  }
+
+  private Future<Void> noteChange(Node before, Node after) {
+    return after.equals(before) ? Future.succeededFuture() : note(after);
   }
 
   private Future<Void> note(Node changed) {
@@ -344,41 +432,42 @@ final class Fleet {
    * an active allocation needs.
    */
   private void reconcile(List<Holding> holdings) {
-    Map<String, Allocation> allocations = new HashMap<>();
-    for (ClusterView view : clusters.ofPool(lease.pool())) {
-      view.cluster().allocations().forEach(a -> allocations.put(a.nodeId(), a));
+    if (stopped) {
+      return;
     }
+    Map<String, Held> allocations = allocations();
     for (Holding holding : holdings) {
-      Allocation allocation = allocations.get(holding.nodeId());
-      if (allocation == null) {
+      sightings.seen(holding.nodeId(), clock.millis());
+      Held held = allocations.get(holding.nodeId());
+      if (held == null) {
         if (holding.allocationId() != null) {
           clean(holding.nodeId(), holding.allocationId());
         }
-      } else if (allocation.state() == Allocation.State.ACTIVE
-          && !allocation.allocationId().equals(holding.allocationId())) {
-        lost.put(allocation.allocationId(), Optional.ofNullable(holding.allocationId()));
+      } else if (held.allocation().state() == Allocation.State.ACTIVE
+          && !held.allocation().allocationId().equals(holding.allocationId())) {
+        lost.put(held.allocation().allocationId(), Optional.ofNullable(holding.allocationId()));
+        inspect(held.cluster());
       }
     }
   }
 
   private void clean(String nodeId, String mark) {
-    if (stopped) {
+    if (stopped || nodes.get(nodeId) == null) {
       return;
     }
     cleaning.add(nodeId);
     handover
         .clear(machine(nodeId), mark)
-        .onSuccess(
-            clean -> {
-              crew.succeeded(nodeId);
-              cleaning.remove(nodeId);
-            })
-        .recover(e -> afterFailedReclaim(nodeId, nodeId).compose(noted -> Future.failedFuture(e)))
+        .recover(
+            e ->
+                afterFailedReclaim(nodeId, nodeId, mark, e)
+                    .compose(noted -> Future.failedFuture(e)))
+        .compose(clean -> afterReclaim(nodeId, nodeId, mark))
+        .onSuccess(clean -> cleaning.remove(nodeId))
         .onFailure(
             e -> {
               LOG.warn("orphaned node {} could not be cleaned: {}", nodeId, e.toString());
-              crew.failed(nodeId);
-              vertx.setTimer(Crew.LAST_RETRY_MILLIS, timer -> clean(nodeId, mark));
+              crew.rest(nodeId, Crew.LAST_RETRY_MILLIS, () -> clean(nodeId, mark));
             });
   }
 

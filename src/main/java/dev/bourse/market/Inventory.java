@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,10 +36,12 @@ final class Inventory {
   /**
    * What a reading found.
    *
-   * @param added machines that were not known before
+   * @param added machines that were not known before, or not as they are now
+   * @param removed nodes the pool has no more
+   * @param retried nodes whose work operators want taken up again
    * @param isWhole false when some rows were being written, which must be read once more
    */
-  record Reading(List<Machine> added, boolean isWhole) {}
+  record Reading(List<String> added, List<String> removed, List<String> retried, boolean isWhole) {}
 
   /** Reads the rows anew. One reading at a time. */
   Future<Reading> read() {
@@ -49,15 +52,30 @@ final class Inventory {
         .map(
             list -> {
               writtenMeanwhile = null;
-              List<Machine> added = new ArrayList<>();
+              List<String> added = new ArrayList<>();
+              List<String> retried = new ArrayList<>();
+              Set<String> removed = new TreeSet<>(nodes.keySet());
               for (Node node : list) {
-                boolean isNewer = !written.contains(node.nodeId());
-                if (isNewer && nodes.put(node.nodeId(), node) == null) {
-                  added.add(node.machine());
+                removed.remove(node.nodeId());
+                if (written.contains(node.nodeId())) {
+                  continue;
+                }
+                Node known = nodes.put(node.nodeId(), node);
+                if (!node.isSameMachineAs(known)) {
+                  added.add(node.nodeId());
+                } else if (known != null && known.retries() != node.retries()) {
+                  retried.add(node.nodeId());
                 }
               }
-              return new Reading(added, written.isEmpty());
+              removed.removeAll(written);
+              nodes.keySet().removeAll(removed);
+              return new Reading(added, List.copyOf(removed), retried, written.isEmpty());
             });
+  }
+
+  /** Whose nodes they are. */
+  String pool() {
+    return lease.pool();
   }
 
   /** Every node, by id. */

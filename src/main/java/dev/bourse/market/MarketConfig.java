@@ -12,9 +12,14 @@ import java.time.Duration;
  * @param leaseMillis {@code market.lease}: how long a pool stays without a market when the process
  *     that runs it dies
  * @param swapFreshnessMillis {@code market.swap-freshness}: how long a swap may wait
+ * @param probeIntervalMillis {@code nodes.probe-interval}: how often each machine is tried
  */
 public record MarketConfig(
-    long tickMillis, long protectionMillis, long leaseMillis, long swapFreshnessMillis) {
+    long tickMillis,
+    long protectionMillis,
+    long leaseMillis,
+    long swapFreshnessMillis,
+    long probeIntervalMillis) {
 
   public static MarketConfig from(Settings settings, long swapFreshnessMillis) {
     return new MarketConfig(
@@ -24,6 +29,11 @@ public record MarketConfig(
             "market.protection", Duration.ofMinutes(60), Duration.ZERO, Duration.ofDays(7)),
         settings.millis(
             "market.lease", Duration.ofSeconds(10), Duration.ofMillis(100), Duration.ofMinutes(10)),
-        swapFreshnessMillis);
+        swapFreshnessMillis,
+        settings.millis(
+            "nodes.probe-interval",
+            Duration.ofMinutes(5),
+            Duration.ofMillis(100),
+            Duration.ofDays(1)));
   }
 }

@@ -12,9 +12,11 @@ import dev.bourse.capacity.Quote;
 import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SshKeyStore;
 import dev.bourse.core.ApiError;
+import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.nodes.NodeProvider;
+import dev.bourse.store.Mirror;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
@@ -23,12 +25,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The markets of all pools. */
-public final class MarketService {
+public final class MarketService implements Mirror {
   private static final Logger LOG = LoggerFactory.getLogger(MarketService.class);
 
   /** How far back past prices reach unless a reader says. */
@@ -66,6 +69,7 @@ public final class MarketService {
       Spending spending,
       MarketConfig config,
       Clock clock,
+      ConfirmedTime time,
       RandomGenerator random) {
     this.vertx = vertx;
     this.clusters = clusters;
@@ -82,6 +86,8 @@ public final class MarketService {
             spending,
             config,
             clock,
+            time,
+            System::nanoTime,
             random,
             Ids.next("process", random));
   }
@@ -131,8 +137,43 @@ public final class MarketService {
     }
   }
 
-  /** Nodes of any pool may have changed. */
-  public synchronized void nodesChanged() {
+  /** How many machines answered when last tried, by pool, for those whose lease is held here. */
+  synchronized Map<String, Sightings.Reach> reach() {
+    Map<String, Sightings.Reach> reach = new HashMap<>();
+    open.forEach((pool, o) -> o.market().reach().ifPresent(r -> reach.put(pool, r)));
+    return reach;
+  }
+
+  /** The same as numbers to watch: pool, {@code reachable|unreachable|unknown}, how many. */
+  public Map<List<String>, Integer> countNodes() {
+    Map<List<String>, Integer> counts = new HashMap<>();
+    reach()
+        .forEach(
+            (pool, r) -> {
+              counts.put(List.of(pool, "reachable"), r.reachable());
+              counts.put(List.of(pool, "unreachable"), r.unreachable());
+              counts.put(List.of(pool, "unknown"), r.unknown());
+            });
+    return counts;
+  }
+
+  /** Has the markets of pools read their nodes anew; each does that when its turn comes. */
+  @Override
+  public Future<Refreshed> refresh(List<String> poolNames) {
+    poolNames.forEach(this::nodesChanged);
+    return Future.succeededFuture(new Refreshed(Set.of(), Set.of()));
+  }
+
+  /** Nodes of any pool may have changed: they are read anew, not compared. */
+  @Override
+  public Comparison compare() {
+    return () -> {
+      nodesChanged();
+      return Future.succeededFuture(Optional.empty());
+    };
+  }
+
+  synchronized void nodesChanged() {
     open.values().forEach(o -> o.market().nodesChanged());
   }
 

@@ -6,6 +6,7 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Forecast;
 import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SshKeyStore;
+import dev.bourse.core.ConfirmedTime;
 import dev.bourse.nodes.NodeProvider;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -13,7 +14,9 @@ import io.vertx.core.VerticleBase;
 import java.time.Clock;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,6 +33,12 @@ final class MarketVerticle extends VerticleBase {
   /** A lease is renewed, or asked for again, this many times within its length. */
   private static final int RENEWALS_PER_LEASE = 3;
 
+  /** A renewal that failed is tried again this many times before the next would be due. */
+  private static final int RETRIES = 10;
+
+  /** A tick takes milliseconds; one that waits for a store that is away is not waited for. */
+  private static final long LAST_TICK_MILLIS = 5_000;
+
   /** What a market works with; the same for each pool but for the provider. */
   record Setting(
       Clusters clusters,
@@ -40,6 +49,8 @@ final class MarketVerticle extends VerticleBase {
       Spending spending,
       MarketConfig config,
       Clock clock,
+      ConfirmedTime time,
+      LongSupplier nanoTime,
       RandomGenerator random,
       String processId) {}
 
@@ -48,9 +59,16 @@ final class MarketVerticle extends VerticleBase {
   private final Setting setting;
   private @Nullable Outlook outlook;
   private MarketStore.@Nullable Lease lease;
-  private @Nullable Fleet fleet;
+  private volatile @Nullable Fleet fleet;
   private boolean stopped;
-  private long nextLookMillis;
+  private boolean isLooking;
+  private long lookedNanos;
+
+  /** By the monotonic clock; what was last heard of the lease holds for its length from then. */
+  private long leaseSince;
+
+  private boolean renewalFails;
+  private Future<Void> ticking = Future.succeededFuture();
 
   /** Whether operators changed nodes since the inventory was read; set from any thread. */
   private final AtomicBoolean nodesChanged = new AtomicBoolean();
@@ -71,11 +89,20 @@ final class MarketVerticle extends VerticleBase {
   @Override
   public Future<?> stop() {
     stopped = true;
+    // A tick under way ends first: what it decided is about to be stored, and the store to be
+    // closed.
+    return ticking
+        .timeout(LAST_TICK_MILLIS, TimeUnit.MILLISECONDS)
+        .otherwiseEmpty()
+        .compose(ended -> giveUp());
+  }
+
+  private Future<?> giveUp() {
     MarketStore.Lease held = lease;
     drop();
     return held == null || !setting.store.leasesExpire()
         ? Future.succeededFuture()
-        : setting.store.renew(held, 0).otherwiseEmpty();
+        : setting.store.release(held).otherwiseEmpty();
   }
 
   /** Tries to get the lease; tries again later when somebody else has it. */
@@ -83,17 +110,18 @@ final class MarketVerticle extends VerticleBase {
     if (stopped) {
       return;
     }
+    long asked = setting.nanoTime.getAsLong();
     setting
         .store
-        .acquire(pool, setting.processId, now(), setting.config.leaseMillis())
+        .acquire(pool, setting.processId, setting.config.leaseMillis())
         .onComplete(
             got -> {
               Optional<MarketStore.Lease> won = got.succeeded() ? got.result() : Optional.empty();
-              if (got.failed() && !MarketStore.isLost(got.cause())) {
+              if (got.failed()) {
                 LOG.warn("pool {}: no lease: {}", pool, got.cause().toString());
               }
               won.ifPresentOrElse(
-                  this::hold,
+                  held -> hold(held, asked),
                   () -> {
                     observe();
                     later(this::seek, retryMillis());
@@ -107,13 +135,15 @@ final class MarketVerticle extends VerticleBase {
 
   /** Publishes prices, as often as a tick would, while another process holds the lease. */
   private void observe() {
-    long now = now();
-    if (now < nextLookMillis) {
+    long nanos = setting.nanoTime.getAsLong();
+    // By the monotonic clock: one set back must not keep prices from being shown.
+    if (isLooking && millisSince(lookedNanos) < setting.config.tickMillis()) {
       return;
     }
-    nextLookMillis = now + setting.config.tickMillis();
+    isLooking = true;
+    lookedNanos = nanos;
     outlook()
-        .observe(now)
+        .observe(now())
         .onFailure(e -> LOG.warn("pool {}: no look at the market: {}", pool, e.toString()));
   }
 
@@ -131,16 +161,25 @@ final class MarketVerticle extends VerticleBase {
     return outlook().forecast(changed, Optional.ofNullable(fleet).map(f -> f.snapshot(now)), now);
   }
 
+  /** How many machines answered when last tried; empty without the lease. On any thread. */
+  Optional<Sightings.Reach> reach() {
+    return Optional.ofNullable(fleet).map(Fleet::reach);
+  }
+
   /** Has the nodes read anew before the next tick. */
   void nodesChanged() {
     nodesChanged.set(true);
   }
 
-  private void hold(MarketStore.Lease won) {
+  /**
+   * @param asked when it was asked for, by the monotonic clock
+   */
+  private void hold(MarketStore.Lease won, long asked) {
     if (stopped) {
       return;
     }
     lease = won;
+    leaseSince = asked;
     Fleet machines =
         new Fleet(
             vertx,
@@ -165,13 +204,48 @@ final class MarketVerticle extends VerticleBase {
   }
 
   private void renew(MarketStore.Lease held) {
-    if (held.equals(lease)) {
-      setting
-          .store
-          .renew(held, now() + setting.config.leaseMillis())
-          .onSuccess(renewed -> later(() -> renew(held), retryMillis()))
-          .onFailure(e -> lose(held, "renewal", e));
+    if (!held.equals(lease)) {
+      return;
     }
+    long leftMillis = setting.config.leaseMillis() - millisSince(leaseSince);
+    long asked = setting.nanoTime.getAsLong();
+    setting
+        .store
+        .renew(held, setting.config.leaseMillis())
+        // An answer that does not come is none. After a pause of the whole process, once more.
+        .timeout(Math.max(leftMillis, retryMillis()), TimeUnit.MILLISECONDS)
+        .onSuccess(
+            renewed -> {
+              leaseSince = asked;
+              renewalFails = false;
+              later(() -> renew(held), retryMillis());
+            })
+        .onFailure(e -> renewalFailed(held, e));
+  }
+
+  /**
+   * The store may be away while the lease stands: nobody else can have it before it expires. It is
+   * given up when somebody has it, or when nothing was heard of it for its whole length.
+   */
+  private void renewalFailed(MarketStore.Lease held, Throwable cause) {
+    long leftMillis = setting.config.leaseMillis() - millisSince(leaseSince);
+    if (MarketStore.isLost(cause) || leftMillis <= 0) {
+      lose(held, "renewal", cause);
+      return;
+    }
+    if (!renewalFails && held.equals(lease)) {
+      renewalFails = true;
+      LOG.warn(
+          "pool {}: the lease is not renewed, which is tried for another {} ms: {}",
+          pool,
+          leftMillis,
+          cause.toString());
+    }
+    later(() -> renew(held), Math.min(leftMillis, Math.max(1, retryMillis() / RETRIES)));
+  }
+
+  private long millisSince(long nanos) {
+    return TimeUnit.NANOSECONDS.toMillis(setting.nanoTime.getAsLong() - nanos);
   }
 
   private void lose(MarketStore.Lease held, String during, Throwable cause) {
@@ -183,11 +257,13 @@ final class MarketVerticle extends VerticleBase {
   }
 
   private void drop() {
-    if (fleet != null) {
-      fleet.stop();
+    Fleet held = fleet;
+    if (held != null) {
+      held.stop();
     }
     fleet = null;
     lease = null;
+    renewalFails = false;
   }
 
   private void tick(MarketStore.Lease held, Fleet machines, Settlement settlement) {
@@ -195,25 +271,27 @@ final class MarketVerticle extends VerticleBase {
       return;
     }
     long now = now();
-    followNodes(machines)
-        .compose(read -> outlook().allowance(now))
-        .compose(allowance -> outlook().decide(allowance, machines.snapshot(now), now))
-        .compose(outcome -> settlement.carryOut(outcome, now))
-        .onComplete(
-            done -> {
-              if (done.failed() && MarketStore.isLost(done.cause())) {
-                lose(held, "tick", done.cause());
-              } else {
-                if (done.failed()) {
-                  LOG.warn("pool {}: a tick failed", pool, done.cause());
-                }
-                // A clock set back must not make the next tick late.
-                long tickMillis = setting.config.tickMillis();
-                later(
-                    () -> tick(held, machines, settlement),
-                    Math.min(tickMillis, Math.max(1, now + tickMillis - now())));
-              }
-            });
+    ticking =
+        followNodes(machines)
+            .compose(read -> outlook().allowance(now))
+            .compose(allowance -> outlook().decide(allowance, machines.snapshot(now), now))
+            .compose(outcome -> settlement.carryOut(outcome, now))
+            .<Void>mapEmpty();
+    ticking.onComplete(
+        done -> {
+          if (done.failed() && MarketStore.isLost(done.cause())) {
+            lose(held, "tick", done.cause());
+          } else {
+            if (done.failed()) {
+              LOG.warn("pool {}: a tick failed", pool, done.cause());
+            }
+            // A clock set back must not make the next tick late.
+            long tickMillis = setting.config.tickMillis();
+            later(
+                () -> tick(held, machines, settlement),
+                Math.min(tickMillis, Math.max(1, now + tickMillis - now())));
+          }
+        });
   }
 
   /** Reads the nodes anew if they changed; a reading that fails or falls short is done again. */

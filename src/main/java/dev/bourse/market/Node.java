@@ -11,45 +11,120 @@ import org.jspecify.annotations.Nullable;
  * @param failures provisionings that failed in a row
  * @param usableAfterMillis until when it is left alone after a failure
  * @param quarantinedAtMillis since when it waits for an operator, null when it does not
+ * @param uncleanAfter the allocation it could not be cleaned after, when that is why it waits; then
+ *     cleaning it ends the wait too
+ * @param retries how often operators had its work taken up again
+ * @param generation how often an operator said that the machine is another than it was
+ * @param isUnreachable whether it did not answer when it was last tried
  */
 public record Node(
     Machine machine,
     boolean cordoned,
     int failures,
     long usableAfterMillis,
-    @Nullable Long quarantinedAtMillis) {
+    @Nullable Long quarantinedAtMillis,
+    @Nullable String uncleanAfter,
+    long retries,
+    long generation,
+    boolean isUnreachable) {
 
   /** Back-off doubles from this: 1, 2, 4 minutes; the failure after those quarantines. */
   private static final long FIRST_BACKOFF_MILLIS = 60_000;
 
   private static final int BACKOFFS = 3;
 
+  /** No back-off lasts as long. */
+  private static final long AHEAD_MILLIS = 3_600_000;
+
+  /** A machine that answers, as it was from the first. */
+  public Node(
+      Machine machine,
+      boolean cordoned,
+      int failures,
+      long usableAfterMillis,
+      @Nullable Long quarantinedAtMillis) {
+    this(machine, cordoned, failures, usableAfterMillis, quarantinedAtMillis, null, 0, 0, false);
+  }
+
   public String nodeId() {
     return machine.nodeId();
   }
 
+  /** Whether what was known of the machine of the other is true of this one's. */
+  boolean isSameMachineAs(@Nullable Node other) {
+    return other != null && machine.equals(other.machine) && generation == other.generation;
+  }
+
   /** Whether it can be granted, unless it is held. */
   boolean isUsable(long nowMillis) {
-    return !cordoned && quarantinedAtMillis == null && usableAfterMillis <= nowMillis;
+    return !cordoned && !isUnreachable && quarantinedAtMillis == null && !isLeftAlone(nowMillis);
+  }
+
+  /**
+   * Whether it backs off. Further ahead than any back-off lasts, a clock that was ahead wrote it.
+   */
+  boolean isLeftAlone(long nowMillis) {
+    return usableAfterMillis > nowMillis && usableAfterMillis <= nowMillis + AHEAD_MILLIS;
   }
 
   Node failed(long nowMillis) {
     int count = failures + 1;
     return count > BACKOFFS
         ? quarantined(nowMillis)
-        : new Node(
-            machine,
-            cordoned,
+        : with(
             count,
             nowMillis + (FIRST_BACKOFF_MILLIS << (count - 1)),
-            quarantinedAtMillis);
+            quarantinedAtMillis,
+            uncleanAfter);
   }
 
   Node quarantined(long nowMillis) {
-    return new Node(machine, cordoned, failures, usableAfterMillis, nowMillis);
+    return with(failures, usableAfterMillis, nowMillis, null);
+  }
+
+  /** Quarantined because it cannot be cleaned; one that is quarantined already stays as it is. */
+  Node unclean(String allocationId, long nowMillis) {
+    return quarantinedAtMillis != null
+        ? this
+        : with(failures, usableAfterMillis, nowMillis, allocationId);
+  }
+
+  /** Cleaned after an allocation: a quarantine that this caused is over, and no other. */
+  Node cleaned(String allocationId) {
+    return allocationId.equals(uncleanAfter) ? with(failures, usableAfterMillis, null, null) : this;
   }
 
   Node healthy() {
-    return new Node(machine, cordoned, 0, 0, quarantinedAtMillis);
+    return with(0, 0, quarantinedAtMillis, uncleanAfter);
+  }
+
+  /** The same as its machine was last found. */
+  Node found(boolean unreachable) {
+    return unreachable == isUnreachable
+        ? this
+        : new Node(
+            machine,
+            cordoned,
+            failures,
+            usableAfterMillis,
+            quarantinedAtMillis,
+            uncleanAfter,
+            retries,
+            generation,
+            unreachable);
+  }
+
+  private Node with(
+      int failed, long usableAfter, @Nullable Long quarantinedAt, @Nullable String unclean) {
+    return new Node(
+        machine,
+        cordoned,
+        failed,
+        usableAfter,
+        quarantinedAt,
+        unclean,
+        retries,
+        generation,
+        isUnreachable);
   }
 }

@@ -2,7 +2,6 @@ package dev.bourse.market;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.Trails;
-import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Pool;
 import dev.bourse.capacity.SshPublicKey;
@@ -34,63 +33,28 @@ public final class NodeService {
   private static final int ADDRESS_TRIES = 4;
 
   private final MarketStore store;
+  private final NodeStore rows;
   private final Clusters clusters;
   private final MarketService market;
   private final Clock clock;
 
   public NodeService(Database database, Clusters clusters, MarketService market, Clock clock) {
     this.store = new MarketStore(database);
+    this.rows = new NodeStore(database);
     this.clusters = clusters;
     this.market = market;
     this.clock = clock;
   }
 
-  /** What becomes of a node, in one word. */
-  public enum State {
-    /** A cluster holds it. */
-    HELD,
-    /** It is being cleaned after a cluster held it. */
-    RECLAIMING,
-    /** It failed too often and waits for an operator. */
-    QUARANTINED,
-    /** An operator keeps it out of the market. */
-    CORDONED,
-    /** It failed and is left alone for a while. */
-    BACKING_OFF,
-    /** The next tick may grant it. */
-    FREE
-  }
-
   /**
-   * A node as operators see it.
+   * One page of a pool's nodes, by id. Refused with {@code not-found}.
    *
-   * @param publicIp where tenants reach it
-   * @param sshPort where its ssh server listens
-   * @param hostKey its ssh host key; null for a simulated machine
-   * @param cluster the one that holds it or is being relieved of it; null when none is
-   * @param failures times in a row it could not be prepared
-   * @param backingOffUntilMillis until when it is left alone; null when it is not
-   * @param quarantinedAtMillis since when it waits for an operator; null when it does not
+   * @param retired the retired ones, in the place of all others
    */
-  public record NodeView(
-      String nodeId,
-      String pool,
-      String publicIp,
-      int sshPort,
-      @Nullable String hostKey,
-      State state,
-      @Nullable String cluster,
-      boolean cordoned,
-      int failures,
-      @Nullable Long backingOffUntilMillis,
-      @Nullable Long quarantinedAtMillis,
-      long createdAtMillis) {}
-
-  /** One page of a pool's nodes, by id. Refused with {@code not-found}. */
-  public Future<Page<NodeView>> listNodes(String pool, String after, int limit) {
+  public Future<Page<NodeView>> listNodes(String pool, String after, boolean retired, int limit) {
     requirePool(pool);
     return store
-        .listNodes(pool, after, limit + 1)
+        .listNodes(pool, after, retired, limit + 1)
         .map(nodes -> Page.of(nodes.stream().map(this::view).toList(), limit));
   }
 
@@ -102,34 +66,7 @@ public final class NodeService {
   }
 
   private NodeView view(MarketStore.StoredNode stored) {
-    Node node = stored.node();
-    long now = clock.millis();
-    return new NodeView(
-        node.nodeId(),
-        stored.pool(),
-        node.machine().publicIp(),
-        node.machine().sshPort(),
-        node.machine().hostKey(),
-        state(node, stored.held(), now),
-        stored.cluster(),
-        node.cordoned(),
-        node.failures(),
-        node.usableAfterMillis() > now ? node.usableAfterMillis() : null,
-        node.quarantinedAtMillis(),
-        stored.createdAtMillis());
-  }
-
-  private static State state(Node node, Allocation.@Nullable State held, long nowMillis) {
-    if (held != null) {
-      return held == Allocation.State.RECLAIMING ? State.RECLAIMING : State.HELD;
-    }
-    if (node.quarantinedAtMillis() != null) {
-      return State.QUARANTINED;
-    }
-    if (node.cordoned()) {
-      return State.CORDONED;
-    }
-    return node.usableAfterMillis() > nowMillis ? State.BACKING_OFF : State.FREE;
+    return NodeView.of(stored, clock.millis());
   }
 
   /**
@@ -152,7 +89,7 @@ public final class NodeService {
    *
    * <p>Refused with {@code not-found} for a pool that does not exist, with {@code bad-request} for
    * a host key or an address that is missing, out of place or malformed, with {@code conflict} when
-   * the id or the address is another node's, in whatever pool.
+   * the id or the address is another node's, in whatever pool, that is not retired.
    *
    * @param actor the operator
    */
@@ -166,11 +103,7 @@ public final class NodeService {
     }
     int sshPort = added.sshPort().orElse(pool.environment().sshPort());
     return create(actor, poolName, added.nodeId(), address, sshPort, hostKey, ADDRESS_TRIES)
-        .compose(
-            created -> {
-              market.nodesChanged(poolName);
-              return readStored(added.nodeId());
-            });
+        .compose(created -> changed(poolName, added.nodeId()));
   }
 
   private Future<Void> create(
@@ -193,11 +126,12 @@ public final class NodeService {
         ip -> {
           Machine machine = new Machine(nodeId, ip, sshPort, hostKey);
           String detail = "pool=" + pool + " public_ip=" + ip + " ssh_port=" + sshPort;
-          return store
-              .create(pool, machine, audit(actor, "node_add", nodeId, detail))
+          AuditRow row = audit(actor, "node_add", nodeId, detail);
+          return rows.create(pool, machine, row)
+              .recover(e -> isRefused(e) ? recreate(pool, machine, row) : Future.failedFuture(e))
               .recover(
                   e -> {
-                    if (!(e instanceof GuardFailed)) {
+                    if (!isRefused(e)) {
                       return Future.failedFuture(e);
                     }
                     return requireFreeId(nodeId)
@@ -217,15 +151,38 @@ public final class NodeService {
         });
   }
 
+  /** In the place of a retired node, should that be what has the id. */
+  private Future<Void> recreate(String pool, Machine machine, AuditRow row) {
+    return rows.recreate(pool, machine, row)
+        .recover(
+            e ->
+                isRefused(e)
+                    ? Future.failedFuture(e)
+                    // Of two at once the index refuses one, which the engines tell each its way.
+                    : store
+                        .findNodeAt(machine.publicIp())
+                        .compose(
+                            at ->
+                                at.isPresent()
+                                    ? refuseAddress(machine.publicIp())
+                                    : Future.failedFuture(e)));
+  }
+
+  private static boolean isRefused(Throwable e) {
+    return e instanceof GuardFailed failed && failed.guard().equals(NodeStore.FREE_GUARD);
+  }
+
   private Future<Void> requireFreeId(String nodeId) {
     return store
         .findNode(nodeId)
         .map(
             found -> {
-              found.ifPresent(
-                  node -> {
-                    throw exists("there is a node '" + nodeId + "' in pool " + node.pool());
-                  });
+              found
+                  .filter(node -> node.retiredAtMillis() == null)
+                  .ifPresent(
+                      node -> {
+                        throw exists("there is a node '" + nodeId + "' in pool " + node.pool());
+                      });
               return null;
             });
   }
@@ -309,7 +266,7 @@ public final class NodeService {
    */
   public Future<NodeView> cordonNode(String actor, String nodeId, boolean cordoned) {
     AuditRow row = audit(actor, "node_update", nodeId, "cordoned=" + cordoned);
-    return change(nodeId, node -> store.cordon(node.pool(), nodeId, cordoned, row));
+    return change(nodeId, node -> rows.cordon(node.pool(), nodeId, cordoned, row));
   }
 
   /**
@@ -321,10 +278,52 @@ public final class NodeService {
     return change(
         nodeId,
         node ->
-            store.release(
+            rows.release(
                 node.pool(),
                 nodeId,
                 audit(actor, "node_release", nodeId, "failures=" + node.failures())));
+  }
+
+  /**
+   * Has what waits to be tried again on a machine taken up at once, by whoever runs its pool's
+   * market: cleaning it, preparing it; and forgets its back-off. A quarantine stays until the
+   * machine is clean or released.
+   *
+   * @param actor the operator
+   */
+  public Future<NodeView> retryNode(String actor, String nodeId) {
+    return change(
+        nodeId,
+        node ->
+            rows.retry(
+                node.pool(),
+                nodeId,
+                audit(actor, "node_retry", nodeId, "failures=" + node.failures())));
+  }
+
+  /**
+   * Knows a machine by another host key from now on; it is asked anew what it holds, and prepared
+   * again for whoever holds it if that is gone. Nothing changes when it is the key it has.
+   *
+   * @param actor the operator
+   * @param line the key as ssh-keyscan prints it, without the address
+   */
+  public Future<NodeView> replaceHostKey(String actor, String nodeId, String line) {
+    return change(
+        nodeId,
+        node -> {
+          String key = hostKey(Optional.of(line), requirePool(node.pool()));
+          if (key == null || key.equals(node.hostKey())) {
+            return Future.succeededFuture();
+          }
+          String detail = "host_key=" + fingerprint(key) + " was=" + fingerprint(node.hostKey());
+          return rows.replaceHostKey(
+              node.pool(), nodeId, key, audit(actor, "node_host_key", nodeId, detail));
+        });
+  }
+
+  static String fingerprint(@Nullable String hostKey) {
+    return hostKey == null ? "none" : SshPublicKey.parse(hostKey).fingerprint();
   }
 
   /** A change of a node's row. */
@@ -336,13 +335,38 @@ public final class NodeService {
     return readNode(nodeId)
         .compose(
             node ->
-                change
-                    .store(node)
-                    .compose(
-                        stored -> {
-                          market.nodesChanged(node.pool());
-                          return readStored(nodeId);
-                        }));
+                requireLive(nodeId, node.retiredAtMillis())
+                    .compose(live -> change.store(node))
+                    .recover(e -> refuseRetired(nodeId, e))
+                    .compose(stored -> changed(node.pool(), nodeId)));
+  }
+
+  /** What is told once a change is stored: the market, and what the node is now. */
+  Future<NodeView> changed(String pool, String nodeId) {
+    market.nodesChanged(pool);
+    return readStored(nodeId);
+  }
+
+  /** Fails with {@code conflict} when the node is retired. */
+  static Future<Void> requireLive(String nodeId, @Nullable Long retiredAtMillis) {
+    return retiredAtMillis == null
+        ? Future.succeededFuture()
+        : Future.failedFuture(
+            ApiError.of(
+                    ErrorCode.CONFLICT,
+                    "node "
+                        + nodeId
+                        + " is retired; a machine may be added by its id, it itself cannot be changed")
+                .with("reason", "retired"));
+  }
+
+  /** Somebody may have retired it between the look and the change. */
+  private Future<Void> refuseRetired(String nodeId, Throwable e) {
+    return e instanceof GuardFailed failed && failed.guard().equals(NodeStore.NODE_GUARD)
+        ? readNode(nodeId)
+            .compose(node -> requireLive(nodeId, node.retiredAtMillis()))
+            .compose(live -> Future.failedFuture(e))
+        : Future.failedFuture(e);
   }
 
   /** A node just changed: that it cannot be read must not read as if nothing had been stored. */

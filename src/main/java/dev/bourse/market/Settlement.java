@@ -4,11 +4,14 @@ import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.SshKey;
 import dev.bourse.core.Ids;
+import dev.bourse.core.Times;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,6 +22,9 @@ final class Settlement {
 
   /** Clusters told of a tick's decisions at once; their commits share fsyncs. */
   private static final int ORDERS_IN_FLIGHT = 256;
+
+  /** As much may two clocks differ that are both right. */
+  private static final long AHEAD_MILLIS = 60_000;
 
   private final MarketVerticle.Setting setting;
   private final Outlook outlook;
@@ -77,7 +83,7 @@ final class Settlement {
         .submit(
             name,
             (cluster, now) -> Allotment.settle(cluster, orders(cluster, decided), now),
-            List.of(lease.fence()))
+            fences(decided))
         .<Void>mapEmpty()
         .recover(
             e -> {
@@ -87,6 +93,14 @@ final class Settlement {
               LOG.warn("pool {}: cluster {} keeps its state: {}", lease.pool(), name, e.toString());
               return Future.succeededFuture();
             });
+  }
+
+  /** The lease's, and that no node to be granted was retired since the tick looked. */
+  private List<Statement> fences(Tick.Decided decided) {
+    List<Statement> fences = new ArrayList<>();
+    fences.add(lease.fence());
+    decided.grants().forEach(grant -> fences.add(NodeStore.granted(grant.nodeId())));
+    return fences;
   }
 
   private Allotment.Orders orders(Cluster cluster, Tick.Decided decided) {
@@ -109,8 +123,46 @@ final class Settlement {
         setting.config().swapFreshnessMillis());
   }
 
+  /** Whether a change point lies ahead, or this process's clock alone is behind. */
+  private boolean isConfirmed(MarketStore.PricePoint ahead) {
+    OptionalLong now = setting.time().confirmedMillis();
+    return now.isPresent() && ahead.atMillis() > now.getAsLong() + AHEAD_MILLIS;
+  }
+
+  /** The prices go on from those of before a clock was ahead, whose prices were never in force. */
+  private Future<Void> putRight(Clearing clearing, long tickMillis) {
+    LOG.warn(
+        "pool {}: prices were stored by a clock that was ahead; they go on from {}",
+        lease.pool(),
+        Times.rfc3339(tickMillis));
+    return setting
+        .store()
+        .findPriceAt(lease.pool(), tickMillis)
+        .compose(
+            before -> {
+              MarketStore.PricePoint point =
+                  before
+                      .map(
+                          b ->
+                              b.next(
+                                  tickMillis, clearing.clearingCents(), clearing.admissionCents()))
+                      .orElseGet(
+                          () ->
+                              new MarketStore.PricePoint(
+                                  tickMillis,
+                                  clearing.clearingCents(),
+                                  clearing.admissionCents(),
+                                  0,
+                                  0));
+              return setting.store().supersede(point, lease).onSuccess(stored -> lastPrice = point);
+            });
+  }
+
   private Future<Void> storePrice(Clearing clearing, long tickMillis) {
     MarketStore.PricePoint last = lastPrice;
+    if (last != null && last.atMillis() > tickMillis + AHEAD_MILLIS && isConfirmed(last)) {
+      return putRight(clearing, tickMillis);
+    }
     if (last != null && Tick.samePrices(last, clearing)) {
       return Future.succeededFuture();
     }

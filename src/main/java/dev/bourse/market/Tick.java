@@ -41,7 +41,8 @@ final class Tick {
    * What a tick saw of the world besides clusters.
    *
    * @param nodes the pool's nodes
-   * @param busy nodes that are being cleaned and held by nobody
+   * @param busy nodes that are being cleaned and held by nobody, or have not said what they hold:
+   *     supply, but not to be granted yet
    * @param excluded node to the organization that swapped it away within the last hour
    */
   record Nodes(Collection<Node> nodes, Set<String> busy, Map<String, String> excluded) {}
@@ -181,7 +182,7 @@ final class Tick {
     }
     List<String> swaps = new ArrayList<>();
     cluster.allocations().stream()
-        .filter(a -> a.isOpen() && a.isSwapping())
+        .filter(a -> a.isOpen() && a.isSwapping() && !a.pinned())
         .filter(a -> !isLapsed(a))
         .filter(a -> cluster.allocations().stream().noneMatch(r -> isReplacementOf(r, a)))
         .sorted(Comparator.comparing(Allocation::swapRequestedAtMillis))

@@ -9,7 +9,9 @@
  * dev.bourse.market.Settlement} carries it out, and {@link dev.bourse.market.Fleet} has the
  * machines follow: whatever allocation is provisioning or reclaiming and not in work is taken into
  * work, so that a restart needs no path of its own. {@link dev.bourse.market.Handover} makes its
- * calls harmless however late they come.
+ * calls harmless however late they come. No tick waits for a machine: {@link
+ * dev.bourse.market.Inquiry} asks them what they hold beside it, and whoever has one by the rows
+ * keeps it meanwhile.
  *
  * <p>{@link dev.bourse.market.NodeService} is what operators do to machines. Its rows are the
  * truth; whoever holds the lease keeps them in an {@link dev.bourse.market.Inventory} and reads

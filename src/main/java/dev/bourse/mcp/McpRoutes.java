@@ -2,6 +2,7 @@ package dev.bourse.mcp;
 
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
+import dev.bourse.access.TokenSecret;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
@@ -95,7 +96,20 @@ public final class McpRoutes {
           "missing Authorization header; expected 'Bearer <token>' with a member's token for this"
               + " endpoint");
     }
-    return authorization.substring(BEARER.length()).trim();
+    String token = authorization.substring(BEARER.length()).trim();
+    TokenSecret.parse(token)
+        .ifPresent(
+            ofAnotherKind -> {
+              throw ApiError.of(
+                  ErrorCode.UNAUTHORIZED,
+                  switch (ofAnotherKind.kind()) {
+                        case ORGANIZATION -> "this is an organization's API token";
+                        case OPERATOR -> "this is an operator's token";
+                      }
+                      + ", which the HTTP interface takes; members sign in here with OAuth, which the"
+                      + " header WWW-Authenticate leads to");
+            });
+    return token;
   }
 
   /** RFC 9728: how a client finds out where to get a token. */

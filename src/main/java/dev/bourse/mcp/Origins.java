@@ -1,8 +1,8 @@
 package dev.bourse.mcp;
 
+import dev.bourse.core.Text;
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
@@ -17,8 +17,8 @@ final class Origins {
   private Origins() {}
 
   static boolean isOwn(String origin, String baseUrl) {
-    String own = baseUrl.toLowerCase(Locale.ROOT);
-    String sent = origin.toLowerCase(Locale.ROOT);
+    String own = Text.folded(baseUrl);
+    String sent = Text.folded(origin);
     return sent.equals(own)
         || (host(own).filter(LOOPBACK::contains).isPresent()
             && host(sent).filter(LOOPBACK::contains).isPresent());

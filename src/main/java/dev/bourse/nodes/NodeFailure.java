@@ -7,6 +7,7 @@ package dev.bourse.nodes;
 public final class NodeFailure extends RuntimeException {
   private enum Kind {
     PASSING,
+    BUSY,
     LASTING,
     HELD_BY_ANOTHER
   }
@@ -18,9 +19,14 @@ public final class NodeFailure extends RuntimeException {
     this.kind = kind;
   }
 
-  /** A failure that the same call may not meet again: no connection, another run under way. */
+  /** A failure that the same call may not meet again: no connection. */
   public static NodeFailure passing(String message) {
     return new NodeFailure(message, Kind.PASSING);
+  }
+
+  /** Nothing was tried, for want of room or because somebody is at work: ask again later. */
+  public static NodeFailure busy(String message) {
+    return new NodeFailure(message, Kind.BUSY);
   }
 
   /** A failure that lasts until somebody changes something: a wrong host key, a refused login. */
@@ -35,7 +41,12 @@ public final class NodeFailure extends RuntimeException {
 
   /** Whether the same call may do later with nothing changed. */
   public boolean isPassing() {
-    return kind == Kind.PASSING;
+    return kind == Kind.PASSING || kind == Kind.BUSY;
+  }
+
+  /** Whether nothing speaks against the machine, which was not even asked; a passing failure. */
+  public boolean isBusy() {
+    return kind == Kind.BUSY;
   }
 
   /** Whether the machine is marked for another allocation; a lasting failure. */

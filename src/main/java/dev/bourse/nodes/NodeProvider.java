@@ -7,6 +7,10 @@ import java.util.List;
  * What Bourse asks of the machines. Every call may be repeated with the same arguments and then
  * changes nothing more; every call ends within the provider's own time-out. Failures are {@link
  * NodeFailure}s, and tell when a machine {@linkplain NodeFailure#isHeldByAnother() is another's}.
+ *
+ * <p>What a call does on a machine may outlive the process that called. A call that meets such work
+ * waits for its end, and when it was the very same call, learns how that ended: that somebody is at
+ * work is never a reason to fail.
  */
 public interface NodeProvider {
 
@@ -34,6 +38,13 @@ public interface NodeProvider {
    * answer; the call itself fails only when none of it could be carried out.
    */
   Future<List<Holding>> held(List<Machine> machines);
+
+  /**
+   * Whether a machine answers at all: succeeds when it is the one that the inventory knows and lets
+   * the provider in. Changes nothing on it, waits for no other call's turn and takes seconds at
+   * most.
+   */
+  Future<Void> probe(Machine machine);
 
   /** Ends what is under way and frees connections. */
   Future<Void> close();

@@ -47,6 +47,12 @@ final class PinnedSsh {
   /** What is kept of each of a command's two outputs; the rest is read and dropped. */
   private static final int MAX_OUTPUT_BYTES = 65_536;
 
+  /**
+   * What a machine may take on top of a command's own patience, in times to connect: a busy one's
+   * shell starts late.
+   */
+  private static final int CONNECTS_AN_ANSWER_MAY_TAKE = 6;
+
   private static final AttributeRepository.AttributeKey<Pin> PIN =
       new AttributeRepository.AttributeKey<>();
 
@@ -89,8 +95,7 @@ final class PinnedSsh {
           }
         });
     // A silent command is ended by its own time-out, not by the library's idle one.
-    CoreModuleProperties.IDLE_TIMEOUT.set(
-        client, Duration.ofMillis(config.commandTimeoutMillis()).plusMinutes(1));
+    CoreModuleProperties.IDLE_TIMEOUT.set(client, Duration.ofMinutes(10));
     client.start();
   }
 
@@ -112,6 +117,21 @@ final class PinnedSsh {
       return execute(session, machine, script);
     } finally {
       // At once: everything that matters has been answered, and a hung peer would answer nothing.
+      session.close(true);
+    }
+  }
+
+  /**
+   * Logs in and out again.
+   *
+   * @throws NodeFailure when it could not
+   */
+  void probe(Machine machine) {
+    Pin pin = new Pin(machine);
+    ClientSession session = connect(machine, pin);
+    try {
+      login(session, pin);
+    } finally {
       session.close(true);
     }
   }
@@ -163,14 +183,14 @@ final class PinnedSsh {
       channel.setOut(output);
       channel.setErr(errors);
       channel.open().verify(config.connectTimeoutMillis(), CANCEL);
+      long waitMillis =
+          script.patienceSeconds() * 1000L
+              + CONNECTS_AN_ANSWER_MAY_TAKE * config.connectTimeoutMillis();
       Set<ClientChannelEvent> events =
-          channel.waitFor(EnumSet.of(ClientChannelEvent.CLOSED), config.commandTimeoutMillis());
+          channel.waitFor(EnumSet.of(ClientChannelEvent.CLOSED), waitMillis);
       if (events.contains(ClientChannelEvent.TIMEOUT)) {
-        throw NodeFailure.lasting(
-            machine.nodeId()
-                + ": the commands did not end within "
-                + config.commandTimeoutMillis()
-                + " ms");
+        throw NodeFailure.passing(
+            machine.nodeId() + ": the machine did not answer within " + waitMillis + " ms");
       }
       status = channel.getExitStatus();
     } catch (IOException e) {

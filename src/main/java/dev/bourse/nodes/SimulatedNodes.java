@@ -89,6 +89,12 @@ public final class SimulatedNodes implements NodeProvider {
         machines.stream().map(m -> new Holding(m.nodeId(), marks.get(m.nodeId()))).toList());
   }
 
+  /** A machine that exists in memory alone is always there. */
+  @Override
+  public Future<Void> probe(Machine machine) {
+    return Future.succeededFuture();
+  }
+
   @Override
   public Future<Void> close() {
     List<Promise<Void>> ended;
@@ -97,7 +103,7 @@ public final class SimulatedNodes implements NodeProvider {
       ended = List.copyOf(underWay);
       underWay.clear();
     }
-    ended.forEach(promise -> promise.tryFail(NodeFailure.passing("the node provider is closed")));
+    ended.forEach(promise -> promise.tryFail(NodeFailure.busy("the node provider is closed")));
     return Future.succeededFuture();
   }
 
@@ -105,7 +111,7 @@ public final class SimulatedNodes implements NodeProvider {
     Promise<Void> promise = Promise.promise();
     synchronized (this) {
       if (closed) {
-        return Future.failedFuture(NodeFailure.passing("the node provider is closed"));
+        return Future.failedFuture(NodeFailure.busy("the node provider is closed"));
       }
       underWay.add(promise);
     }

@@ -23,7 +23,8 @@ import java.util.regex.Pattern;
  * @param wipeCommand removes what the tenant left behind
  * @param connectTimeoutMillis longest wait for each of the connection, the login and a channel, 100
  *     to 120,000
- * @param commandTimeoutMillis longest run of one call's commands, 100 to 7,200,000
+ * @param commandTimeoutMillis longest run of one call's commands, which the machine ends then, 100
+ *     to 7,200,000
  * @param attempts how often a call is tried while its failures are passing ones, 1 to 10
  * @param retryDelayMillis the wait before the second attempt, doubled for each further one, 1 to
  *     60,000
@@ -59,7 +60,7 @@ public record SshConfig(
   /**
    * Two directories and a name, for the keys' directory is compared with its parent's real path.
    */
-  private static final Pattern PATH = Pattern.compile("(/[A-Za-z0-9_.-]+){3,}");
+  private static final Pattern PATH = Pattern.compile("(/[A-Za-z0-9_.-]{1,255}){3,64}");
 
   private static final int MAX_PATH_CHARS = 512;
 

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -18,19 +19,26 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Real machines over ssh. Each machine is one connection with one command per call; host keys are
- * pinned by the inventory.
+ * Real machines over ssh; host keys are pinned by the inventory.
  *
- * <p>Calls run on a pool of as many threads as machines may be worked on at a time: a call spends
- * its seconds waiting for a machine, so threads cost nothing that connections do not, and every
- * wait has its time-out where it stands. Calls for one machine take turns in the order in which
- * they came. Futures complete on the context of the caller. Failures are {@link NodeFailure}s.
+ * <p>What a call does on a machine is a run of its own there ({@link TargetScript}), which outlives
+ * connections and callers and is ended by the machine when its time is up. A call visits the
+ * machine, one connection at a time, until its run has ended; one that meets another's run, be it
+ * of a process that is gone, waits for its end, and one that meets a run of the very same call
+ * takes it for its own.
+ *
+ * <p>Visits are made on a pool of as many threads as machines may be visited at a time: a visit
+ * spends its seconds waiting for a machine, so threads cost nothing that connections do not, and
+ * every wait has its time-out where it stands. Between visits a call has no thread. Calls for one
+ * machine take turns in the order in which they came. Futures complete on the context of the
+ * caller. Failures are {@link NodeFailure}s.
  */
 public final class SshNodes implements NodeProvider {
   private static final Logger LOG = LoggerFactory.getLogger(SshNodes.class);
@@ -46,9 +54,27 @@ public final class SshNodes implements NodeProvider {
 
   private static final int MAX_LOGGED_CHARS = 2_000;
 
+  /** Most runs end within the visit that begins them; those that do not are looked in on. */
+  static final int FIRST_VISIT_SECONDS = 20;
+
+  private static final int LATER_VISIT_SECONDS = 1;
+
+  /** Pauses between visits double; a run's end may be noticed as late as the last one is long. */
+  static final long FIRST_PAUSE_MILLIS = 1_000;
+
+  private static final int PAUSE_DOUBLINGS = 3;
+
+  /**
+   * How long a call waits on top of another's run and its own, each of which the machine ends when
+   * its time is up: for pauses, for connections, and for what does not heed its end at once.
+   */
+  private static final long SLACK_MILLIS = 120_000;
+
   private final Vertx vertx;
   private final SshConfig config;
   private final PinnedSsh ssh;
+  private final int firstVisitSeconds;
+  private final long firstPauseMillis;
   private final ThreadPoolExecutor pool;
 
   // The three below are guarded by this object.
@@ -63,8 +89,14 @@ public final class SshNodes implements NodeProvider {
    * @throws java.io.UncheckedIOException when it cannot be read
    */
   public SshNodes(Vertx vertx, SshConfig config) {
+    this(vertx, config, FIRST_VISIT_SECONDS, FIRST_PAUSE_MILLIS);
+  }
+
+  SshNodes(Vertx vertx, SshConfig config, int firstVisitSeconds, long firstPauseMillis) {
     this.vertx = vertx;
     this.config = config;
+    this.firstVisitSeconds = firstVisitSeconds;
+    this.firstPauseMillis = firstPauseMillis;
     ssh = new PinnedSsh(config);
     AtomicInteger threads = new AtomicInteger();
     pool =
@@ -99,7 +131,7 @@ public final class SshNodes implements NodeProvider {
         machine,
         allocationId,
         call,
-        () -> TargetScript.provision(config, nodeId, allocationId, publicKeys));
+        patience -> TargetScript.provision(config, nodeId, allocationId, publicKeys, patience));
   }
 
   @Override
@@ -109,7 +141,7 @@ public final class SshNodes implements NodeProvider {
         machine,
         allocationId,
         nodeId + ": reclaim",
-        () -> TargetScript.reclaim(config, nodeId, allocationId));
+        patience -> TargetScript.reclaim(config, nodeId, allocationId, patience));
   }
 
   /** Asks every machine once, without retries and without waiting for other calls' turns. */
@@ -145,6 +177,29 @@ public final class SshNodes implements NodeProvider {
     return answer.future();
   }
 
+  /** A connection, the pinned host key and the login, without a command. */
+  @Override
+  public Future<Void> probe(Machine machine) {
+    Context context = vertx.getOrCreateContext();
+    Promise<Void> answer = Promise.promise();
+    synchronized (this) {
+      if (closed) {
+        return Future.failedFuture(closedFailure());
+      }
+      underWay.add(answer);
+    }
+    Future<Void> tried =
+        onPool(
+                machine.nodeId() + ": probe",
+                () -> {
+                  ssh.probe(machine);
+                  return true;
+                })
+            .mapEmpty();
+    tried.onComplete(done -> deliver(context, answer, tried));
+    return answer.future();
+  }
+
   @Override
   public Future<Void> close() {
     List<Promise<?>> ended;
@@ -164,7 +219,7 @@ public final class SshNodes implements NodeProvider {
   }
 
   private Future<Void> inTurn(
-      Machine machine, String allocationId, String call, Supplier<TargetScript> script) {
+      Machine machine, String allocationId, String call, IntFunction<TargetScript> script) {
     String nodeId = machine.nodeId();
     if (!ALLOCATION.matcher(allocationId).matches()) {
       return Future.failedFuture(NodeFailure.lasting(call + ": not an allocation id"));
@@ -181,7 +236,7 @@ public final class SshNodes implements NodeProvider {
         return Future.failedFuture(closedFailure());
       }
       if (underWay.size() >= config.maxConcurrent() + config.maxWaiting()) {
-        return Future.failedFuture(NodeFailure.passing(call + ": too many calls wait already"));
+        return Future.failedFuture(NodeFailure.busy(call + ": too many calls wait already"));
       }
       underWay.add(answer);
       before = lastOfMachine.getOrDefault(nodeId, Future.succeededFuture());
@@ -195,30 +250,70 @@ public final class SshNodes implements NodeProvider {
               }
               deliver(context, answer, turn.future());
             });
-    before.onComplete(ignored -> attempt(machine, call, script.get(), 1, turn));
+    before.onComplete(ignored -> new Work(machine, call, script, turn).visit(1));
     return answer.future();
   }
 
-  private void attempt(
-      Machine machine, String call, TargetScript script, int number, Promise<Void> turn) {
-    onPool(call, () -> run(machine, call, script))
-        .onSuccess(result -> turn.complete())
-        .onFailure(
-            e -> {
-              boolean again =
-                  e instanceof NodeFailure failure
-                      && failure.isPassing()
-                      && number < config.attempts()
-                      && !isClosed();
-              LOG.warn("{}, attempt {}{}", e.getMessage(), number, again ? ", to be retried" : "");
-              if (again) {
-                vertx.setTimer(
-                    config.retryDelayMillis() << (number - 1),
-                    timer -> attempt(machine, call, script, number + 1, turn));
-              } else {
-                turn.fail(e);
-              }
-            });
+  /** One call's visits to its machine. */
+  private final class Work {
+    private final Machine machine;
+    private final String call;
+    private final IntFunction<TargetScript> script;
+    private final Promise<Void> turn;
+    private final long beganNanos = System.nanoTime();
+    private int visits;
+
+    Work(Machine machine, String call, IntFunction<TargetScript> script, Promise<Void> turn) {
+      this.machine = machine;
+      this.call = call;
+      this.script = script;
+      this.turn = turn;
+    }
+
+    /** Looks whether the run has ended, and has it begun when there is none. */
+    void visit(int attempt) {
+      int patience = visits++ == 0 ? firstVisitSeconds : LATER_VISIT_SECONDS;
+      onPool(call, () -> whoIsAtWork(ssh.run(machine, script.apply(patience))))
+          .onSuccess(who -> who.ifPresentOrElse(this::waitFor, turn::complete))
+          .onFailure(e -> retry(e, attempt));
+    }
+
+    private Optional<String> whoIsAtWork(PinnedSsh.Result result) {
+      if (TargetScript.isAtWork(result.status())) {
+        return Optional.of(logged(result.errors()));
+      }
+      checked(call, result);
+      return Optional.empty();
+    }
+
+    /** That somebody is at work, maybe on this very call, is no failure, however long it takes. */
+    private void waitFor(String who) {
+      long waitedMillis = (System.nanoTime() - beganNanos) / 1_000_000;
+      if (waitedMillis > 2 * config.commandTimeoutMillis() + SLACK_MILLIS) {
+        turn.fail(NodeFailure.lasting(call + ": does not come to an end: " + who));
+        return;
+      }
+      LOG.info("{}: {}; to be asked again", call, who);
+      again(1, firstPauseMillis << Math.min(visits - 1, PAUSE_DOUBLINGS));
+    }
+
+    private void retry(Throwable e, int attempt) {
+      boolean again =
+          e instanceof NodeFailure failure
+              && failure.isPassing()
+              && attempt < config.attempts()
+              && !isClosed();
+      LOG.warn("{}, attempt {}{}", e.getMessage(), attempt, again ? ", to be retried" : "");
+      if (again) {
+        again(attempt + 1, config.retryDelayMillis() << (attempt - 1));
+      } else {
+        turn.fail(e);
+      }
+    }
+
+    private void again(int attempt, long delayMillis) {
+      vertx.setTimer(delayMillis, timer -> visit(attempt));
+    }
   }
 
   private void askNext(Queue<Machine> rest, List<Holding> answers, Runnable done) {
@@ -239,7 +334,7 @@ public final class SshNodes implements NodeProvider {
     if (!SshConfig.isNodeId(nodeId)) {
       throw NodeFailure.lasting(call + ": not a usable node id");
     }
-    String output = run(machine, call, TargetScript.held(config, nodeId)).output();
+    String output = checked(call, ssh.run(machine, TargetScript.held(config, nodeId))).output();
     String mark =
         output
             .lines()
@@ -253,12 +348,12 @@ public final class SshNodes implements NodeProvider {
     return new Holding(nodeId, mark.isEmpty() ? null : mark);
   }
 
-  private PinnedSsh.Result run(Machine machine, String call, TargetScript script) {
-    PinnedSsh.Result result = ssh.run(machine, script);
+  /** What a command left behind, if it ended well. */
+  private PinnedSsh.Result checked(String call, PinnedSsh.Result result) {
     LOG.debug("{}: status {}: {}", call, result.status(), logged(result.output()));
     if (result.status() != 0) {
       LOG.warn("{}: status {}: {}", call, result.status(), logged(result.errors()));
-      throw TargetScript.failure(call, result.status());
+      throw TargetScript.failure(config, call, result.status());
     }
     return result;
   }
@@ -278,7 +373,7 @@ public final class SshNodes implements NodeProvider {
             }
           });
     } catch (RejectedExecutionException e) {
-      promise.fail(isClosed() ? closedFailure() : NodeFailure.passing(call + ": the pool is full"));
+      promise.fail(isClosed() ? closedFailure() : NodeFailure.busy(call + ": the pool is full"));
     }
     return promise.future();
   }
@@ -308,7 +403,7 @@ public final class SshNodes implements NodeProvider {
   }
 
   private static NodeFailure closedFailure() {
-    return NodeFailure.passing("the node provider is closed");
+    return NodeFailure.busy("the node provider is closed");
   }
 
   /** A machine's output as one line of a log. */

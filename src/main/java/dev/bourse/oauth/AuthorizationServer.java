@@ -78,10 +78,11 @@ public final class AuthorizationServer {
   /**
    * Deletes codes, grants and applications that are past their time.
    *
+   * @param now confirmed time
    * @return that there is no more to do now
    */
-  public Future<Boolean> sweep() {
-    return grants.sweep();
+  public Future<Boolean> sweep(long now) {
+    return grants.sweep(now);
   }
 
   /** Lets go of connections. */

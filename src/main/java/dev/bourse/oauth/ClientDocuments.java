@@ -132,7 +132,9 @@ final class ClientDocuments {
   Future<Client> find(String address, String caller) {
     long now = clock.millis();
     Cached known = cache.getIfPresent(address);
-    if (known != null && now < known.untilMillis()) {
+    // A clock set back must not keep it for longer.
+    long leftMillis = known == null ? 0 : known.untilMillis() - now;
+    if (known != null && leftMillis > 0 && leftMillis <= GOOD_MILLIS) {
       return known.client();
     }
     fetches.count(caller);

@@ -6,7 +6,6 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 
 /** What an application says about itself (RFC 7591, section 2), read and checked. */
@@ -95,7 +94,7 @@ final class ClientMetadata {
         return texts;
       }
     }
-    throw refused(field.toLowerCase(Locale.ROOT) + ": expected an array of strings");
+    throw refused(Text.folded(field) + ": expected an array of strings");
   }
 
   private static OAuthError refused(String description) {

@@ -1,6 +1,7 @@
 package dev.bourse.oauth;
 
 import dev.bourse.access.Scope;
+import dev.bourse.core.SecretPrefix;
 import dev.bourse.core.Secrets;
 import dev.bourse.signin.Session;
 import dev.bourse.store.Database;
@@ -37,7 +38,7 @@ final class DeviceFlow {
   private static final int CODE_LENGTH = 8;
 
   /** How device codes begin, so that a scan for leaked secrets finds them. */
-  private static final String CODE_PREFIX = "brv_";
+  private static final String CODE_PREFIX = SecretPrefix.DEVICE_CODE.text();
 
   /**
    * Programs that wait or waited within a day, some 300 bytes each. Beyond it the oldest goes:
@@ -123,7 +124,12 @@ final class DeviceFlow {
 
   /** The code as stored, from what a person typed: in any case, with or without the hyphen. */
   static String userCode(String typed) {
-    String letters = typed.toUpperCase(Locale.ROOT).replaceAll("[^" + ALPHABET + "]", "");
+    // What is no letter of ours goes first: made large, others become some of ours.
+    String letters =
+        typed
+            .replaceAll("[^A-Za-z]", "")
+            .toUpperCase(Locale.ROOT)
+            .replaceAll("[^" + ALPHABET + "]", "");
     return letters.length() == CODE_LENGTH
         ? letters.substring(0, CODE_LENGTH / 2) + '-' + letters.substring(CODE_LENGTH / 2)
         : "";

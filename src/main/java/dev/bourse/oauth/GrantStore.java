@@ -190,12 +190,9 @@ final class GrantStore {
     return List.of(
         Statement.of(
             "DELETE FROM oauth_refresh WHERE grant_id IN (" + ended + ")", before, before, before),
+        Statement.of("DELETE FROM oauth_code WHERE expires_at < ?", before),
         Statement.of(
-            "DELETE FROM oauth_code WHERE expires_at < ? OR grant_id IN (" + ended + ")",
-            before,
-            before,
-            before,
-            before),
+            "DELETE FROM oauth_code WHERE grant_id IN (" + ended + ")", before, before, before),
         Statement.of("DELETE FROM oauth_device WHERE expires_at < ?", before),
         Statement.of(
             "DELETE FROM oauth_grant WHERE idle_until < ? OR expires_at < ? OR revoked_at < ?",

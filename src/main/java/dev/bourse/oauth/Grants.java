@@ -8,6 +8,7 @@ import dev.bourse.audit.AuditStore;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
+import dev.bourse.core.SecretPrefix;
 import dev.bourse.core.Secrets;
 import dev.bourse.signin.Session;
 import dev.bourse.store.Database;
@@ -30,7 +31,7 @@ final class Grants {
   static final long LONGEST_MILLIS = Duration.ofDays(90).toMillis();
 
   /** How codes begin, so that a scan for leaked secrets finds them. */
-  private static final String CODE_PREFIX = "brk_";
+  private static final String CODE_PREFIX = SecretPrefix.AUTHORIZATION_CODE.text();
 
   private static final long KEPT_MILLIS = Duration.ofDays(1).toMillis();
 
@@ -285,10 +286,10 @@ final class Grants {
   /**
    * Deletes what nothing can come of any more.
    *
+   * @param now confirmed time
    * @return that there is no more to do now
    */
-  Future<Boolean> sweep() {
-    long now = clock.millis();
+  Future<Boolean> sweep(long now) {
     List<Statement> statements = new ArrayList<>(GrantStore.sweep(now, KEPT_MILLIS));
     statements.addAll(Clients.sweep(now));
     return database.commit(statements).map(false);

@@ -1,9 +1,9 @@
 package dev.bourse.oauth;
 
+import dev.bourse.core.Text;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -70,7 +70,7 @@ final class RedirectUris {
       return Optional.of("not a URI");
     }
     String scheme = parsed.getScheme();
-    String small = scheme == null ? "" : scheme.toLowerCase(Locale.ROOT);
+    String small = scheme == null ? "" : Text.folded(scheme);
     if (scheme == null || DANGEROUS.contains(small) || OF_SYSTEMS.matcher(small).matches()) {
       return Optional.of(
           "expected https, http of a loopback address, or a scheme of the application's own");
@@ -86,7 +86,7 @@ final class RedirectUris {
           : Optional.empty();
     }
     // A private-use scheme is the application's whole name, so its case must not vary.
-    return scheme.equals(scheme.toLowerCase(Locale.ROOT)) && !scheme.startsWith("http")
+    return scheme.equals(Text.folded(scheme)) && !scheme.startsWith("http")
         ? Optional.empty()
         : Optional.of("expected a scheme in small letters that does not begin as http does");
   }

@@ -1,5 +1,6 @@
 package dev.bourse.oauth;
 
+import dev.bourse.core.SecretPrefix;
 import dev.bourse.core.Secrets;
 import java.util.random.RandomGenerator;
 
@@ -14,7 +15,7 @@ import java.util.random.RandomGenerator;
  */
 record RefreshToken(String text) {
   /** How they begin, so that a scan for leaked secrets finds them. */
-  private static final String PREFIX = "brr_";
+  private static final String PREFIX = SecretPrefix.REFRESH_TOKEN.text();
 
   private static final int FAMILY_LENGTH = PREFIX.length() + Secrets.LENGTH;
 

@@ -45,7 +45,10 @@ final class TokenRoutes {
         .bind("issueOAuthToken", call -> answered(() -> token(call)))
         .bind("revokeOAuthToken", call -> answered(() -> revoke(call)))
         .bind("registerOAuthClient", call -> answered(() -> register(call)))
-        .bind("beginDeviceAuthorization", call -> answered(() -> beginDevice(call)));
+        .bind("beginDeviceAuthorization", call -> answered(() -> beginDevice(call)))
+        // Anybody may send these, so what is sent counts whether or not it could be read.
+        .guard("registerOAuthClient", call -> registrations.count(call.clientKey()))
+        .guard("beginDeviceAuthorization", call -> begun.count(call.clientKey()));
   }
 
   private static Future<Answer> answered(Supplier<Future<Answer>> work) {
@@ -150,12 +153,10 @@ final class TokenRoutes {
   }
 
   private Future<Answer> register(Call call) {
-    registrations.count(call.clientKey());
     return clients.register(call.body()).map(client -> json(201, client, List.of()));
   }
 
   private Future<Answer> beginDevice(Call call) {
-    begun.count(call.clientKey());
     return client(call)
         .compose(
             client ->

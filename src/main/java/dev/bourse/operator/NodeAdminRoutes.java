@@ -6,6 +6,8 @@ import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.market.NodeService;
+import dev.bourse.market.NodeView;
+import dev.bourse.market.RetirementService;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -15,9 +17,11 @@ import java.util.Optional;
 /** The operator contract's operations on nodes. */
 public final class NodeAdminRoutes {
   private final NodeService nodes;
+  private final RetirementService retirement;
 
-  public NodeAdminRoutes(NodeService nodes) {
+  public NodeAdminRoutes(NodeService nodes, RetirementService retirement) {
     this.nodes = nodes;
+    this.retirement = retirement;
   }
 
   public void bind(Operations operations) {
@@ -33,7 +37,35 @@ public final class NodeAdminRoutes {
             call ->
                 nodes
                     .releaseNode(call.operator().actor(), call.text("node_id"))
-                    .map(node -> Answer.ok(node(node))));
+                    .map(node -> Answer.ok(node(node))))
+        .bind(
+            "retryNode",
+            call ->
+                nodes
+                    .retryNode(call.operator().actor(), call.text("node_id"))
+                    .map(node -> Answer.ok(node(node))))
+        .bind(
+            "retireNode",
+            call ->
+                retirement
+                    .retireNode(call.operator().actor(), call.text("node_id"))
+                    .map(node -> Answer.ok(node(node))))
+        .bind("replaceNodeHostKey", this::replaceHostKey)
+        .bind("endNodeReclaim", this::endReclaim);
+  }
+
+  private Future<Answer> replaceHostKey(Call call) {
+    return nodes
+        .replaceHostKey(
+            call.operator().actor(), call.text("node_id"), call.body().getString("host_key"))
+        .map(node -> Answer.ok(node(node)));
+  }
+
+  private Future<Answer> endReclaim(Call call) {
+    return retirement
+        .endReclaim(
+            call.operator().actor(), call.text("node_id"), call.body().getBoolean("back_to_market"))
+        .map(node -> Answer.ok(node(node)));
   }
 
   private Future<Answer> list(Call call) {
@@ -41,11 +73,12 @@ public final class NodeAdminRoutes {
         .listNodes(
             call.text("pool"),
             call.findText("after").orElse(""),
+            call.findText("status").filter("retired"::equals).isPresent(),
             Fields.limit(call.findInteger("limit")))
         .map(NodeAdminRoutes::page);
   }
 
-  private static Answer page(Page<NodeService.NodeView> page) {
+  private static Answer page(Page<NodeView> page) {
     JsonArray listed = new JsonArray();
     page.items().forEach(node -> listed.add(node(node)));
     return Answer.ok(new JsonObject().put("nodes", listed).put("more", page.more()));
@@ -72,7 +105,7 @@ public final class NodeAdminRoutes {
         .map(node -> Answer.ok(node(node)));
   }
 
-  private static JsonObject node(NodeService.NodeView node) {
+  private static JsonObject node(NodeView node) {
     return new JsonObject()
         .put("node_id", node.nodeId())
         .put("pool", node.pool())
@@ -85,6 +118,10 @@ public final class NodeAdminRoutes {
         .put("failures", node.failures())
         .put("backing_off_until", Times.rfc3339OrNull(node.backingOffUntilMillis()))
         .put("quarantined_since", Times.rfc3339OrNull(node.quarantinedAtMillis()))
-        .put("created_at", Times.rfc3339(node.createdAtMillis()));
+        .put("unclean_after", node.uncleanAfter())
+        .put("last_seen", Times.rfc3339OrNull(node.lastSeenMillis()))
+        .put("last_error", node.lastError())
+        .put("created_at", Times.rfc3339(node.createdAtMillis()))
+        .put("retired_at", Times.rfc3339OrNull(node.retiredAtMillis()));
   }
 }

@@ -51,6 +51,7 @@ public final class ReviewRoutes {
     String id = call.text("review");
     return ContentRoutes.answer(
         contents.open(
+            call.operator().actor(),
             () -> reviews.get(id).map(review -> Content.of(review.item(), review.revision()))),
         call);
   }

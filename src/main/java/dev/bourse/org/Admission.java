@@ -9,11 +9,13 @@ import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +28,9 @@ public final class Admission {
 
   /** Longest username made of an address, which leaves room for a number. */
   private static final int MAX_NAME = 32;
+
+  /** Names looked up in one statement: more than an organization has of one. */
+  private static final int NAMES_AT_A_TIME = 100;
 
   /** How often another name is tried, or another process's commit waited for. */
   private static final int MAX_TRIES = 5;
@@ -57,7 +62,7 @@ public final class Admission {
 
   /** Where an address comes in, by organization; empty for nowhere. */
   public Future<List<Place>> find(String email) {
-    String address = email.toLowerCase(Locale.ROOT);
+    String address = Text.folded(email);
     return database.read(
         "SELECT o.org_id, o.display, m.username FROM org o"
             + " JOIN member m ON m.org_id = o.org_id AND lower(m.email) = ?"
@@ -81,7 +86,7 @@ public final class Admission {
    * @return the username; fails with {@code forbidden} when the address does not come in
    */
   public Future<String> admit(String orgId, String email, String name) {
-    return admit(orgId, email.toLowerCase(Locale.ROOT), name, 1);
+    return admit(orgId, Text.folded(email), name, 1);
   }
 
   private Future<String> admit(String orgId, String address, String name, int tries) {
@@ -102,12 +107,12 @@ public final class Admission {
 
   private Future<String> join(String orgId, String address, String name, int tries) {
     ApiError taken = OrgWrite.conflict("exists", "the name or the address was taken meanwhile");
-    return freeName(orgId, address)
+    return freeName(orgId, name(address), 1)
         .compose(
             username ->
                 insert(orgId, address, name.isEmpty() ? username : name, username, taken)
-                    .commit(new Change(Members.CHANGED, ""))
-                    .compose(stored -> OrgWrite.inForce(members.load()))
+                    .commit(new Change(Members.CHANGED, orgId))
+                    .compose(stored -> OrgWrite.inForce(members.refresh(orgId)))
                     .map(loaded -> username))
         .recover(
             e ->
@@ -125,10 +130,13 @@ public final class Admission {
         .demand(
             taken,
             "NOT EXISTS (SELECT 1 FROM member WHERE org_id = ?"
-                + " AND (username = ? OR lower(email) = ?))",
+                + " AND (username = ? OR lower(email) = ?)) AND "
+                + RosterStore.UNGIVEN,
             orgId,
             username,
-            address)
+            address,
+            orgId,
+            username)
         .demand(
             refused(),
             "EXISTS (SELECT 1 FROM join_rule r WHERE r.org_id = ? AND " + ADMITTED + ")",
@@ -142,6 +150,7 @@ public final class Admission {
             "(SELECT COUNT(*) FROM member WHERE org_id = ?) < " + RosterService.MAX_MEMBERS,
             orgId)
         .any(RosterStore.insert(orgId, username, address, shown, now))
+        .any(RosterStore.give(orgId, username, now))
         .any(RosterStore.forgetRemoval(orgId, address))
         .any(RosterStore.consumeInvitation(orgId, address))
         .record(
@@ -154,24 +163,38 @@ public final class Admission {
                 "username=" + username + " email=" + Text.shown(address)));
   }
 
-  /** A name no member has: of the address, with a number when need be. */
-  private Future<String> freeName(String orgId, String address) {
-    String base = name(address);
+  /**
+   * A name no member has or had: of the address, with a number when need be.
+   *
+   * @param from the first number tried; without one for 1
+   */
+  private Future<String> freeName(String orgId, String base, int from) {
+    List<String> names =
+        IntStream.range(from, from + NAMES_AT_A_TIME)
+            .mapToObj(number -> number == 1 ? base : base + '-' + number)
+            .toList();
+    String places = String.join(", ", Collections.nCopies(names.size(), "?"));
+    List<Object> parameters = new ArrayList<>(List.of(orgId));
+    parameters.addAll(names);
+    parameters.add(orgId);
+    parameters.addAll(names);
     return database
         .read(
-            "SELECT username FROM member WHERE org_id = ? AND username LIKE ? LIMIT "
-                + RosterService.MAX_MEMBERS,
-            // An underscore matches any character: then too many names count as taken.
-            List.of(orgId, base + "%"),
+            "SELECT username FROM member WHERE org_id = ? AND username IN ("
+                + places
+                + ") UNION SELECT username FROM given_username WHERE org_id = ? AND username IN ("
+                + places
+                + ")",
+            parameters,
             row -> row.text(0))
-        .map(
+        .compose(
             found -> {
               Set<String> taken = new HashSet<>(found);
-              String name = base;
-              for (int i = 2; taken.contains(name); i++) {
-                name = base + '-' + i;
-              }
-              return name;
+              return names.stream()
+                  .filter(name -> !taken.contains(name))
+                  .findFirst()
+                  .map(Future::succeededFuture)
+                  .orElseGet(() -> freeName(orgId, base, from + NAMES_AT_A_TIME));
             });
   }
 

@@ -2,11 +2,11 @@ package dev.bourse.org;
 
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
+import dev.bourse.core.Text;
 import dev.bourse.core.Times;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
-import java.util.Locale;
 
 /** What every kind of caller is told of itself. */
 public final class CallerView {
@@ -24,7 +24,7 @@ public final class CallerView {
       addressable.add(
           new JsonObject()
               .put("name", cluster.name())
-              .put("kind", cluster.kind().toLowerCase(Locale.ROOT))
+              .put("kind", Text.folded(cluster.kind()))
               .put("gpu_vendor", cluster.gpuVendor())
               .put("gpu_model", cluster.gpuModel()));
     }

@@ -11,7 +11,6 @@ import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 import java.util.regex.Pattern;
@@ -26,7 +25,7 @@ public final class JoinRuleService {
 
   /** Labels of letters, digits and hyphens (RFC 1035), at least two; others come in punycode. */
   private static final String DOMAIN =
-      "(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
+      "(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.){1,126}[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
 
   private static final Pattern DOMAIN_NAME = Pattern.compile(DOMAIN);
   private static final Pattern ADDRESS = Pattern.compile("[!-?A-~]{1,64}@" + DOMAIN);
@@ -66,7 +65,7 @@ public final class JoinRuleService {
    */
   public Future<JoinRuleStore.Rule> add(
       String actor, String orgId, JoinRuleStore.Kind kind, String value) {
-    String folded = value.toLowerCase(Locale.ROOT);
+    String folded = Text.folded(value);
     if (kind == JoinRuleStore.Kind.DOMAIN) {
       if (!DOMAIN_NAME.matcher(folded).matches()) {
         throw ApiError.badField("value", value, "a domain name such as acme.example");
@@ -132,7 +131,7 @@ public final class JoinRuleService {
    */
   public Future<Invited> invite(String actor, String orgId, String email) {
     requireAddress("email", email);
-    String address = email.toLowerCase(Locale.ROOT);
+    String address = Text.folded(email);
     long now = clock.millis();
     JoinRuleStore.Rule rule =
         new JoinRuleStore.Rule(
@@ -183,7 +182,7 @@ public final class JoinRuleService {
    * @throws ApiError {@code bad-request} naming the field
    */
   public static void requireAddress(String field, String email) {
-    if (!ADDRESS.matcher(email.toLowerCase(Locale.ROOT)).matches()) {
+    if (!ADDRESS.matcher(Text.folded(email)).matches()) {
       throw ApiError.badField(
           field, email, "an e-mail address of printable ASCII such as alice@acme.example");
     }

@@ -81,7 +81,7 @@ public final class OrgAdminService {
                     kind,
                     now),
                 AuditStore.insert(row)),
-            List.of(new Change(Tokens.CHANGED, "")))
+            List.of(new Change(Tokens.ORGANIZATION_CHANGED, orgId)))
         .recover(
             e ->
                 Future.failedFuture(
@@ -89,7 +89,7 @@ public final class OrgAdminService {
                         ? OrgWrite.conflict(
                             "exists", "org_id: " + orgId + " is taken; an id is never used again")
                         : e))
-        .compose(stored -> OrgWrite.inForce(tokens.load()))
+        .compose(stored -> OrgWrite.inForce(tokens.refreshOrganization(orgId)))
         .map(loaded -> new OrgAdminStore.Org(orgId, display, kind, now, null));
   }
 
@@ -110,8 +110,8 @@ public final class OrgAdminService {
         });
     return write
         .record(row(actor, orgId, "org_update", String.join(" ", detail)))
-        .commit(new Change(Tokens.CHANGED, ""))
-        .compose(stored -> OrgWrite.inForce(tokens.load()))
+        .commit(new Change(Tokens.ORGANIZATION_CHANGED, orgId))
+        .compose(stored -> OrgWrite.inForce(tokens.refreshOrganization(orgId)))
         .compose(loaded -> OrgWrite.inForce(store.find(orgId)));
   }
 
@@ -127,8 +127,11 @@ public final class OrgAdminService {
     return write
         .any(Statement.of("UPDATE org SET retired_at = ? WHERE org_id = ?", now, orgId))
         .record(row(actor, orgId, "org_retire", ""))
-        .commit(new Change(Tokens.CHANGED, ""), new Change(Members.CHANGED, ""))
-        .compose(stored -> OrgWrite.inForce(Future.all(tokens.load(), members.load())))
+        .commit(new Change(Tokens.ORGANIZATION_CHANGED, orgId), new Change(Members.CHANGED, orgId))
+        .compose(
+            stored ->
+                OrgWrite.inForce(
+                    Future.all(tokens.refreshOrganization(orgId), members.refresh(orgId))))
         .compose(loaded -> releaseRetired())
         .compose(released -> OrgWrite.inForce(store.find(orgId)));
   }

@@ -62,10 +62,11 @@ public final class OrgAdminStore {
    */
   Future<List<String>> listClustersOfRetired() {
     return database.read(
-        "SELECT c.name FROM org o JOIN cluster c ON c.org_id = o.org_id"
-            + " WHERE o.retired_at IS NOT NULL AND (c.writes_armed <> 0 OR c.max_gpus > 0"
+        "SELECT c.name FROM cluster c"
+            + " WHERE c.org_id IN (SELECT org_id FROM org WHERE retired_at IS NOT NULL)"
+            + " AND (c.writes_armed <> 0 OR c.max_gpus > 0"
             + " OR EXISTS (SELECT 1 FROM allocation a WHERE a.cluster = c.name"
-            + " AND a.gone_at IS NULL AND a.state <> 'RECLAIMING')) ORDER BY c.name",
+            + " AND a.gone_at IS NULL AND a.state <> 'RECLAIMING'))",
         List.of(),
         row -> row.text(0));
   }

@@ -1,10 +1,10 @@
 package dev.bourse.org;
 
+import dev.bourse.core.Text;
 import dev.bourse.org.Directory.Person;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -43,13 +43,12 @@ record Roster(List<Entry> members, List<JoinRule> rules, List<JoinRule> invited)
                 person.lastLoginAtMillis()));
       }
       carried.add(
-          (person == null || person.email().isEmpty() ? username : person.email())
-              .toLowerCase(Locale.ROOT));
+          Text.folded(person == null || person.email().isEmpty() ? username : person.email()));
     }
     List<JoinRule> invited =
         rules.stream()
             .filter(rule -> rule.kind().equals(JoinRule.EMAIL))
-            .filter(rule -> !isConsumed(rule.value().toLowerCase(Locale.ROOT), carried))
+            .filter(rule -> !isConsumed(Text.folded(rule.value()), carried))
             .toList();
     return new Roster(List.copyOf(entries), rules, invited);
   }

@@ -14,7 +14,6 @@ import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -57,7 +56,10 @@ public final class RosterService {
     return orgs.find(orgId).compose(known -> store.list(orgId, limit, after));
   }
 
-  /** Adds one; {@code conflict} when the name or the address is a member's already. */
+  /**
+   * Adds one; {@code conflict} when the name or the address is a member's already, or the name was
+   * one's.
+   */
   public Future<RosterStore.Member> add(
       String actor, String orgId, String username, String email, String name) {
     JoinRuleService.requireAddress("email", email);
@@ -70,7 +72,17 @@ public final class RosterService {
             orgId,
             username)
         .demand(
-            taken(email), "NOT " + SAME_ADDRESS, orgId, email.toLowerCase(Locale.ROOT), username)
+            OrgWrite.conflict(
+                "used",
+                "username: "
+                    + username
+                    + " was a removed member's of "
+                    + orgId
+                    + ", and no name is given twice; choose another one"),
+            RosterStore.UNGIVEN,
+            orgId,
+            username)
+        .demand(taken(email), "NOT " + SAME_ADDRESS, orgId, Text.folded(email), username)
         .demand(
             OrgWrite.conflict(
                 "limit",
@@ -78,7 +90,8 @@ public final class RosterService {
             "(SELECT COUNT(*) FROM member WHERE org_id = ?) < " + MAX_MEMBERS,
             orgId)
         .any(RosterStore.insert(orgId, username, email, name, now))
-        .any(RosterStore.forgetRemoval(orgId, email.toLowerCase(Locale.ROOT)))
+        .any(RosterStore.give(orgId, username, now))
+        .any(RosterStore.forgetRemoval(orgId, Text.folded(email)))
         .record(
             row(
                 now,
@@ -91,8 +104,8 @@ public final class RosterService {
                     + Text.shown(email)
                     + " name="
                     + Text.shown(name)))
-        .commit(new Change(Members.CHANGED, ""))
-        .compose(stored -> OrgWrite.inForce(members.load()))
+        .commit(new Change(Members.CHANGED, orgId))
+        .compose(stored -> OrgWrite.inForce(members.refresh(orgId)))
         .map(loaded -> new RosterStore.Member(username, email, name, now, null, null));
   }
 
@@ -121,11 +134,7 @@ public final class RosterService {
     email.ifPresent(
         address -> {
           write.demand(
-              taken(address),
-              "NOT " + SAME_ADDRESS,
-              orgId,
-              address.toLowerCase(Locale.ROOT),
-              username);
+              taken(address), "NOT " + SAME_ADDRESS, orgId, Text.folded(address), username);
           write.any(set("email = ?", address, orgId, username));
           detail.add("email=" + Text.shown(address));
         });
@@ -150,8 +159,11 @@ public final class RosterService {
         });
     return write
         .record(row(now, actor, orgId, "member_update", String.join(" ", detail)))
-        .commit(new Change(Members.CHANGED, ""), new Change(Revocations.CHANGED, ""))
-        .compose(stored -> OrgWrite.inForce(Future.all(members.load(), revocations.load())))
+        .commit(new Change(Members.CHANGED, orgId), ended(orgId, username))
+        .compose(
+            stored ->
+                OrgWrite.inForce(
+                    Future.all(members.refresh(orgId), revocations.refreshMember(orgId, username))))
         .compose(loaded -> OrgWrite.inForce(store.find(orgId, username)))
         .map(found -> found.orElseThrow(() -> unknown(username)));
   }
@@ -179,13 +191,21 @@ public final class RosterService {
     return write
         .record(row(now, actor, orgId, "member_remove", "username=" + Text.shown(username)))
         .commit(
-            new Change(Tokens.CHANGED, ""),
-            new Change(Members.CHANGED, ""),
-            new Change(Revocations.CHANGED, ""))
+            new Change(Tokens.ORGANIZATION_CHANGED, orgId),
+            new Change(Members.CHANGED, orgId),
+            ended(orgId, username))
         .compose(
             stored ->
-                OrgWrite.inForce(Future.all(tokens.load(), members.load(), revocations.load())))
+                OrgWrite.inForce(
+                    Future.all(
+                        tokens.refreshOrganization(orgId),
+                        members.refresh(orgId),
+                        revocations.refreshMember(orgId, username))))
         .compose(loaded -> OrgWrite.inForce(tokenStore.listRevoked(orgId, username, now)));
+  }
+
+  private static Change ended(String orgId, String username) {
+    return new Change(Revocations.MEMBER_CHANGED, Revocations.memberKey(orgId, username));
   }
 
   private static Statement set(

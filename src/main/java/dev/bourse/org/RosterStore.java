@@ -53,11 +53,36 @@ public final class RosterStore {
   }
 
   /**
-   * Keeps that a member was removed, so that no rule of a domain brings them back, and takes back
-   * invitations of theirs. Before the removal. Rows are as many as removed addresses.
+   * A username that nobody of the organization has or had, in SQL with organization and username as
+   * parameters. A name is never given twice: what a removed member did and made stands under it in
+   * trails, in lists of tokens, at files, for good.
+   */
+  static final String UNGIVEN =
+      "NOT EXISTS (SELECT 1 FROM given_username WHERE org_id = ? AND username = ?)";
+
+  /** Keeps that a username was given. Rows are as many as members ever were. */
+  static Statement give(String orgId, String username, long nowMillis) {
+    return Statement.of(
+        "INSERT INTO given_username (org_id, username, given_at) VALUES (?, ?, ?)"
+            + " ON CONFLICT DO NOTHING",
+        orgId,
+        username,
+        nowMillis);
+  }
+
+  /**
+   * Keeps that a member was removed, so that no rule of a domain brings them back, nobody gets
+   * their username, and takes back invitations of theirs. Before the removal. Rows are as many as
+   * removed addresses.
    */
   static List<Statement> remember(String orgId, String username, long nowMillis) {
     return List.of(
+        // The version before gave names and did not keep that it did.
+        Statement.of(
+            "INSERT INTO given_username (org_id, username, given_at) SELECT org_id, username,"
+                + " created_at FROM member WHERE org_id = ? AND username = ? ON CONFLICT DO NOTHING",
+            orgId,
+            username),
         Statement.of(
             "INSERT INTO removed_member (org_id, email, removed_at)"
                 + " SELECT org_id, lower(email), ? FROM member WHERE org_id = ? AND username = ?"

@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * An identity provider that speaks SCIM 2.0 (RFC 7644), asked for the members by user name, which
- * is the member's username.
+ * is the member's username. Who it names so is taken for the member when the member's address is
+ * one of theirs, too, and is nobody otherwise: two organizations may each have an alice.
  *
  * <p>Slow or away, it costs one answer of ours the time-out and the next ones nothing: after a
  * failure it is left alone for a while. What it told is kept a moment, so that a reader of the
@@ -50,12 +51,16 @@ public final class ScimDirectory implements Directory {
   private final HttpClient client;
   private final Circuit circuit;
 
-  /** By username; empty for who is not in the directory. */
-  private final Cache<String, Optional<Person>> kept;
+  /** Empty for who is not in the directory. */
+  private final Cache<ScimLookup.Asked, Optional<Person>> kept;
+
+  private final Clock clock;
+  private long latestMillis;
 
   public ScimDirectory(Vertx vertx, ScimConfig config, Clock clock) {
     this.vertx = vertx;
     this.config = config;
+    this.clock = clock;
     this.client =
         vertx.createHttpClient(
             new HttpClientOptions().setConnectTimeout((int) config.timeoutMillis()),
@@ -71,14 +76,24 @@ public final class ScimDirectory implements Directory {
             .build();
   }
 
+  /** A clock set back must not keep answers for as long as it was ahead. */
+  private synchronized void forgetWhenSetBack() {
+    long now = clock.millis();
+    if (now < latestMillis - KEPT.toMillis()) {
+      kept.invalidateAll();
+    }
+    latestMillis = now;
+  }
+
   @Override
   public Future<Map<String, Person>> find(List<Member> members) {
+    forgetWhenSetBack();
     Map<String, Person> people = new HashMap<>();
-    List<String> unknown = new ArrayList<>();
+    List<Member> unknown = new ArrayList<>();
     for (Member member : members) {
-      Optional<Person> known = kept.getIfPresent(member.username());
+      Optional<Person> known = kept.getIfPresent(ScimLookup.Asked.about(member));
       if (known == null) {
-        unknown.add(member.username());
+        unknown.add(member);
       } else {
         known.ifPresent(person -> people.put(member.username(), person));
       }
@@ -97,9 +112,9 @@ public final class ScimDirectory implements Directory {
               lookup
                   .found()
                   .forEach(
-                      (username, found) -> {
-                        kept.put(username, found);
-                        found.ifPresent(person -> people.put(username, person));
+                      (asked, found) -> {
+                        kept.put(asked, found);
+                        found.ifPresent(person -> people.put(asked.username(), person));
                       });
               return Future.succeededFuture(people);
             });

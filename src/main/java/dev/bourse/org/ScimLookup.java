@@ -1,6 +1,8 @@
 package dev.bourse.org;
 
+import dev.bourse.core.Text;
 import dev.bourse.org.Directory.Person;
+import dev.bourse.org.ScimPage.User;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -19,7 +21,6 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -45,21 +46,28 @@ final class ScimLookup {
   /** Longest answer: 20 users at 10 KB each, far over what their few attributes need. */
   private static final int MAX_BYTES = 200 * 1_024;
 
+  /** Whom a directory is asked about: what it says of one is said of nobody of another address. */
+  record Asked(String username, String email) {
+    static Asked about(Member member) {
+      return new Asked(member.username(), member.email());
+    }
+  }
+
   private final Vertx vertx;
   private final HttpClient client;
   private final ScimConfig config;
-  private final Deque<List<String>> waiting = new ArrayDeque<>();
+  private final Deque<List<Member>> waiting = new ArrayDeque<>();
   private final Set<HttpClientRequest> open = new HashSet<>();
-  private final Map<String, Optional<Person>> found = new HashMap<>();
+  private final Map<Asked, Optional<Person>> found = new HashMap<>();
   private final Promise<Void> ended = Promise.promise();
 
-  ScimLookup(Vertx vertx, HttpClient client, ScimConfig config, List<String> usernames) {
+  ScimLookup(Vertx vertx, HttpClient client, ScimConfig config, List<Member> members) {
     this.vertx = vertx;
     this.client = client;
     this.config = config;
-    int users = Math.min(usernames.size(), MAX_USERS);
+    int users = Math.min(members.size(), MAX_USERS);
     for (int from = 0; from < users; from += USERS_PER_REQUEST) {
-      waiting.add(usernames.subList(from, Math.min(users, from + USERS_PER_REQUEST)));
+      waiting.add(members.subList(from, Math.min(users, from + USERS_PER_REQUEST)));
     }
   }
 
@@ -68,8 +76,8 @@ final class ScimLookup {
     return ended.future();
   }
 
-  /** What was learned by the end: of each username the person, or that there is none. */
-  Map<String, Optional<Person>> found() {
+  /** What was learned by the end: of each member the person, or that there is none. */
+  Map<Asked, Optional<Person>> found() {
     return found;
   }
 
@@ -97,7 +105,7 @@ final class ScimLookup {
   }
 
   private Future<Void> lane() {
-    List<String> next = waiting.poll();
+    List<Member> next = waiting.poll();
     return next == null
         ? Future.succeededFuture()
         : ask(next, 1, 1, new HashMap<>()).compose(asked -> lane());
@@ -107,33 +115,55 @@ final class ScimLookup {
    * Asks for some users and follows the answer's pages.
    *
    * @param startIndex the first result wanted, from 1
-   * @param users what earlier pages told, by user name in lower case
+   * @param users what earlier pages told, by user name in small letters
    */
   private Future<Void> ask(
-      List<String> usernames, int startIndex, int page, Map<String, Person> users) {
+      List<Member> members, int startIndex, int page, Map<String, List<User>> users) {
     return client
-        .request(options(usernames, startIndex))
+        .request(options(members, startIndex))
         .compose(this::send)
         .compose(
             body -> {
               ScimPage answer = ScimPage.parse(body, config.lastLogin());
-              users.putAll(answer.users());
+              answer
+                  .users()
+                  .forEach(
+                      (name, same) ->
+                          users.computeIfAbsent(name, first -> new ArrayList<>()).addAll(same));
               int next = startIndex + answer.resources();
               if (answer.resources() > 0 && next <= answer.total() && page < MAX_PAGES) {
-                return ask(usernames, next, page + 1, users);
+                return ask(members, next, page + 1, users);
               }
-              for (String username : usernames) {
+              for (Member member : members) {
                 found.put(
-                    username, Optional.ofNullable(users.get(username.toLowerCase(Locale.ROOT))));
+                    Asked.about(member),
+                    theirs(member, users.getOrDefault(Text.folded(member.username()), List.of())));
               }
               return Future.succeededFuture();
             });
   }
 
-  private RequestOptions options(List<String> usernames, int startIndex) {
+  /**
+   * The one among users of a member's name who is the member: a username is unique in its
+   * organization alone, and a directory has the users of several, so an address must be the
+   * member's, too. Empty when none is, and when several are who differ, as nobody can tell then
+   * which.
+   */
+  private static Optional<Person> theirs(Member member, List<User> sameName) {
+    String address = Text.folded(member.email());
+    List<Person> same =
+        sameName.stream()
+            .filter(user -> user.addresses().contains(address))
+            .map(User::person)
+            .distinct()
+            .toList();
+    return same.size() == 1 ? Optional.of(same.get(0)) : Optional.empty();
+  }
+
+  private RequestOptions options(List<Member> members, int startIndex) {
     String filter =
-        usernames.stream()
-            .map(username -> "userName eq " + Json.encode(username))
+        members.stream()
+            .map(member -> "userName eq " + Json.encode(member.username()))
             .collect(Collectors.joining(" or "));
     String attributes = "userName,emails,displayName,name,active";
     RequestOptions options =

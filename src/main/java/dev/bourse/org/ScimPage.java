@@ -1,14 +1,18 @@
 package dev.bourse.org;
 
+import dev.bourse.core.Text;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.DateTimeException;
 import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.Locale;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -16,11 +20,23 @@ import org.jspecify.annotations.Nullable;
 /**
  * A page of users as of RFC 7644, section 3.4.2, and RFC 7643, section 4.1.
  *
- * @param users by user name in lower case; what is no user as the standard has it is left out
+ * @param users by user name in small letters, the standard's one of a name or several; what is no
+ *     user as the standard has it is left out
  * @param resources how many resources the page holds, users or not
  * @param total how many there are on all pages
  */
-record ScimPage(Map<String, Directory.Person> users, int resources, long total) {
+record ScimPage(Map<String, List<User>> users, int resources, long total) {
+  /**
+   * A user.
+   *
+   * @param addresses what proves who it is: every e-mail address and the user name, which is one in
+   *     many directories, in small letters
+   */
+  record User(Set<String> addresses, Directory.Person person) {}
+
+  /** Addresses of one user that are looked at; nobody has more. */
+  private static final int MAX_ADDRESSES = 100;
+
   /**
    * The longest address there can be, and more than any name has; longer ones are no such thing.
    */
@@ -41,13 +57,15 @@ record ScimPage(Map<String, Directory.Person> users, int resources, long total) 
     if (!(resources instanceof JsonArray array)) {
       throw new IllegalArgumentException("the answer is no list: Resources is no array");
     }
-    Map<String, Directory.Person> users = new LinkedHashMap<>();
+    Map<String, List<User>> users = new LinkedHashMap<>();
     for (Object resource : array) {
       if (resource instanceof JsonObject user) {
         String userName = text(user, "userName");
         Optional<Directory.Person> person = person(user, lastLogin);
         if (!userName.isEmpty() && person.isPresent()) {
-          users.putIfAbsent(userName.toLowerCase(Locale.ROOT), person.get());
+          users
+              .computeIfAbsent(Text.folded(userName), name -> new ArrayList<>())
+              .add(new User(addresses(user, userName), person.get()));
         }
       }
     }
@@ -57,13 +75,26 @@ record ScimPage(Map<String, Directory.Person> users, int resources, long total) 
   private static Optional<Directory.Person> person(JsonObject user, String lastLogin) {
     Object active = user.getValue("active", true);
     // Some directories write truth values as text.
-    String text = String.valueOf(active).toLowerCase(Locale.ROOT);
+    String text = Text.folded(String.valueOf(active));
     if (!text.equals("true") && !text.equals("false")) {
       return Optional.empty();
     }
     return Optional.of(
         new Directory.Person(
             email(user), name(user), text.equals("true"), lastLogin(user, lastLogin)));
+  }
+
+  private static Set<String> addresses(JsonObject user, String userName) {
+    Set<String> addresses = new HashSet<>(Set.of(Text.folded(userName)));
+    if (user.getValue("emails") instanceof JsonArray emails) {
+      emails.stream()
+          .limit(MAX_ADDRESSES)
+          .filter(JsonObject.class::isInstance)
+          .map(entry -> Text.folded(text((JsonObject) entry, "value")))
+          .filter(address -> !address.isEmpty())
+          .forEach(addresses::add);
+    }
+    return addresses;
   }
 
   /** The primary address, or else the first. */

@@ -22,6 +22,10 @@
  * retired organization give their nodes back after that commit; who still holds any is looked up at
  * the start and every minute, so a crash between leaves nothing running.
  *
+ * <p>A username is given once: what a member who left did and made stands under it for good. Things
+ * that are theirs are owned by name and since when the name is theirs ({@link
+ * dev.bourse.access.Members#ID}), which holds even where a version before gave a name again.
+ *
  * <p>Rejected: a copy of the clusters in memory here (a second truth to keep up to date); and
  * copying the identity provider's people into our rows in the background (a stale copy would show a
  * suspended account as active for as long as the copying fails, and nobody would see that it does).

@@ -3,7 +3,6 @@ package dev.bourse.signin;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import dev.bourse.core.ApiError;
-import dev.bourse.core.ErrorCode;
 import io.github.bucket4j.Bandwidth;
 import io.github.bucket4j.Bucket;
 import io.github.bucket4j.ConsumptionProbe;
@@ -42,13 +41,22 @@ public final class Attempts {
    * @throws ApiError {@code rate-limited} when there were too many
    */
   public void count(String caller) {
-    ConsumptionProbe probe = buckets.get(caller, new_ -> bucket()).tryConsumeAndReturnRemaining(1);
+    ConsumptionProbe probe = bucket(caller).tryConsumeAndReturnRemaining(1);
     if (!probe.isConsumed()) {
-      throw ApiError.retryLater(
-          ErrorCode.RATE_LIMITED,
+      throw ApiError.tooOften(
+          "attempts",
           "more than " + perPeriod + " " + noun + " in " + PERIOD.toMinutes() + " minutes",
           (probe.getNanosToWaitForRefill() + 999_999) / 1_000_000);
     }
+  }
+
+  /** Counts an attempt; false when there were too many, for whoever is not to be told. */
+  boolean tryCount(String caller) {
+    return bucket(caller).tryConsume(1);
+  }
+
+  private Bucket bucket(String caller) {
+    return buckets.get(caller, new_ -> bucket());
   }
 
   private Bucket bucket() {

@@ -1,7 +1,6 @@
 package dev.bourse.signin;
 
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.List;
@@ -10,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Rows of sign-in links. */
 final class LinkStore {
-  private static final String UNUSED = "unused";
+  /** What fails when a link that is to be spent does not work any more. */
+  static final String UNUSED = "unused";
 
   private final Database database;
 
@@ -24,21 +24,29 @@ final class LinkStore {
    * @param email whose it is, in lower case
    * @param orgId the organization an invitation is for; null for any
    * @param name what the person is called; empty when that is not known
-   * @param returnTo where the sign-in leads
+   * @param returnTo where the sign-in leads in the browser that asked for it
+   * @param askedBy tells that browser ({@link Sessions.Visitor#mark}); null for none, in which case
+   *     it leads to the account everywhere
    */
-  record Link(String email, @Nullable String orgId, String name, String returnTo) {}
+  record Link(
+      String email,
+      @Nullable String orgId,
+      String name,
+      String returnTo,
+      @Nullable String askedBy) {}
 
   Future<Void> insert(String id, Link link, long madeAtMillis, long expiresAtMillis) {
     return database.commit(
         List.of(
             Statement.of(
                 "INSERT INTO sign_in_link (link_sha256, email, org_id, person_name, return_to,"
-                    + " made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    + " asked_by, made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 id,
                 link.email(),
                 link.orgId(),
                 link.name(),
                 link.returnTo(),
+                link.askedBy(),
                 madeAtMillis,
                 expiresAtMillis)));
   }
@@ -47,28 +55,27 @@ final class LinkStore {
   Future<Optional<Link>> find(String id, long nowMillis) {
     return database
         .read(
-            "SELECT email, org_id, person_name, return_to FROM sign_in_link"
+            "SELECT email, org_id, person_name, return_to, asked_by FROM sign_in_link"
                 + " WHERE link_sha256 = ? AND used_at IS NULL AND expires_at > ?",
             List.of(id, nowMillis),
-            row -> new Link(row.text(0), row.textOrNull(1), row.text(2), row.text(3)))
+            row ->
+                new Link(
+                    row.text(0), row.textOrNull(1), row.text(2), row.text(3), row.textOrNull(4)))
         .map(found -> found.stream().findFirst());
   }
 
-  /** Uses a link up. Of several that try at once one succeeds; false for the others. */
-  Future<Boolean> use(String id, long nowMillis) {
-    return database
-        .commit(
-            List.of(
-                Statement.guarded(
-                    UNUSED,
-                    "UPDATE sign_in_link SET used_at = ?"
-                        + " WHERE link_sha256 = ? AND used_at IS NULL AND expires_at > ?",
-                    nowMillis,
-                    id,
-                    nowMillis)))
-        .map(true)
-        .recover(
-            e -> e instanceof GuardFailed ? Future.succeededFuture(false) : Future.failedFuture(e));
+  /**
+   * Spends a link, in the commit of what it is spent on: nobody loses it to a sign-in that fails.
+   * Of several that try at once one succeeds; {@link #UNUSED} fails for the others.
+   */
+  static Statement spending(String id, long nowMillis) {
+    return Statement.guarded(
+        UNUSED,
+        "UPDATE sign_in_link SET used_at = ?"
+            + " WHERE link_sha256 = ? AND used_at IS NULL AND expires_at > ?",
+        nowMillis,
+        id,
+        nowMillis);
   }
 
   /** Deletes what is past its time. */

@@ -200,7 +200,7 @@ final class OidcSignIn {
 
   private synchronized Future<OAuth2Auth> provider() {
     Discovered known = discovered;
-    if (known != null && clock.millis() < known.atMillis() + DISCOVERY_MILLIS) {
+    if (known != null && Math.abs(clock.millis() - known.atMillis()) < DISCOVERY_MILLIS) {
       return Future.succeededFuture(known.auth());
     }
     Future<OAuth2Auth> under = discovering;

@@ -49,14 +49,15 @@ public final class PageAnswers implements ErrorPages {
 
   @Override
   public Answer.Page render(ApiError refusal) {
+    boolean isNowhere = refusal.code() == ErrorCode.NOT_FOUND;
     Object retryAfter = refusal.extras().get("retry_after_s");
     return message(
         refusal.code().status(),
         title(refusal.code()),
         sentence(refusal.detail()),
         retryAfter == null ? "" : "Try again in " + retryAfter + " seconds.",
-        "/sign-in",
-        "Go to sign-in",
+        isNowhere ? "/" : "/sign-in",
+        isNowhere ? "Go to the start" : "Go to sign-in",
         retryAfter == null ? List.of() : List.of(Map.entry("retry-after", retryAfter.toString())));
   }
 

@@ -72,7 +72,7 @@ final class SessionStore {
   }
 
   /** Starts one, and ends the member's oldest beyond the most there may be. */
-  Future<Void> start(Row session, Optional<String> replaced) {
+  Future<Void> start(Row session, Optional<String> replaced, List<Statement> along) {
     List<Statement> statements =
         new java.util.ArrayList<>(
             List.of(
@@ -104,6 +104,7 @@ final class SessionStore {
                     session.orgId(),
                     session.username())));
     replaced.ifPresent(id -> statements.add(ending(id)));
+    statements.addAll(along);
     return database.commit(statements);
   }
 

@@ -7,6 +7,8 @@ import dev.bourse.core.Text;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.store.Database;
+import dev.bourse.store.GuardFailed;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.net.URLEncoder;
@@ -127,7 +129,12 @@ public final class Sessions {
    * @param csrfToken what forms shown to it carry
    * @param cookies headers that give it the cookie, when it has none yet
    */
-  public record Visitor(String secret, String csrfToken, List<Map.Entry<String, String>> cookies) {}
+  public record Visitor(String secret, String csrfToken, List<Map.Entry<String, String>> cookies) {
+    /** Tells this browser from others, and nothing to whoever reads it in the store. */
+    String mark() {
+      return Secrets.derived(secret, "mark");
+    }
+  }
 
   /** The browser that calls, to be shown a form before it is signed in. */
   public Visitor visitor(Call call) {
@@ -185,17 +192,26 @@ public final class Sessions {
   /**
    * Starts a session for a member, in the place of one the browser has.
    *
+   * @param along stored in the same commit
    * @return headers that give the browser its cookies; fails with {@code forbidden} when the member
-   *     may not sign in
+   *     may not sign in, with {@link GuardFailed} when a demand of {@code along} does not hold
    */
-  Future<List<Map.Entry<String, String>>> start(Call call, String orgId, String username) {
+  Future<List<Map.Entry<String, String>>> start(
+      Call call, String orgId, String username, List<Statement> along) {
     String secret = Secrets.next(random);
     long now = clock.millis();
     SessionStore.Row row =
         new SessionStore.Row(
             Secrets.stored(secret), orgId, username, now, now, now + LONGEST.toMillis());
     return store
-        .start(row, secret(call, cookieName()).map(Secrets::stored))
+        .start(row, secret(call, cookieName()).map(Secrets::stored), along)
+        .recover(
+            e ->
+                e instanceof GuardFailed failed && failed.guard().equals(SessionStore.ACTIVE)
+                    ? Future.failedFuture(
+                        ApiError.of(
+                            ErrorCode.FORBIDDEN, "this account was removed or suspended just now"))
+                    : Future.failedFuture(e))
         .map(
             started ->
                 List.of(
@@ -217,9 +233,9 @@ public final class Sessions {
     return List.of(setCookie(cookieName(), "", Duration.ZERO));
   }
 
-  /** Deletes what is past its time. */
-  Future<Void> sweep() {
-    return store.sweep(clock.millis(), IDLE.toMillis());
+  /** Deletes what is past its time, by confirmed time. */
+  Future<Void> sweep(long now) {
+    return store.sweep(now, IDLE.toMillis());
   }
 
   SessionStore store() {

@@ -84,8 +84,12 @@ public final class SignIn {
     return links;
   }
 
-  /** Deletes sessions and links that are past their time; tells that no more is to be done. */
-  public Future<Boolean> sweep() {
-    return sessions.sweep().compose(swept -> links.sweep()).map(false);
+  /**
+   * Deletes sessions and links that are past their time; tells that no more is to be done.
+   *
+   * @param now confirmed time
+   */
+  public Future<Boolean> sweep(long now) {
+    return sessions.sweep(now).compose(swept -> links.sweep(now)).map(false);
   }
 }

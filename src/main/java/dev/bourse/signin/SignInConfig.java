@@ -12,7 +12,8 @@ import java.util.regex.Pattern;
  * @param triesPerAddress forms and links that one client address may send in 15 minutes. A sign-in
  *     takes three, and an office has one address: a hundred people come in with the default. Links
  *     cannot be guessed, and mails are limited by who they go to, so this bounds work alone.
- * @param mailsPerEmail links that may be asked for in 15 minutes for one e-mail address
+ * @param mailsPerEmail links that one client address may ask for in 15 minutes for one e-mail
+ *     address
  * @param oidc the identity provider beside mailed links; empty for none
  */
 public record SignInConfig(int triesPerAddress, int mailsPerEmail, Optional<Oidc> oidc) {

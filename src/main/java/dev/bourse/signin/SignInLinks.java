@@ -1,16 +1,17 @@
 package dev.bourse.signin;
 
 import dev.bourse.core.Secrets;
+import dev.bourse.core.Text;
 import dev.bourse.mail.Mail;
 import dev.bourse.mail.MailSender;
 import dev.bourse.org.Admission;
 import dev.bourse.org.Invitations;
 import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
@@ -37,6 +38,9 @@ public final class SignInLinks implements Invitations {
    */
   static final int STRANGERS_OF_DOMAIN = 200;
 
+  /** Of them from one network: nobody alone uses up what a whole domain joins with. */
+  static final int STRANGERS_BY_CALLER = 50;
+
   private final LinkStore store;
   private final Admission admission;
   private final MailSender mail;
@@ -44,6 +48,9 @@ public final class SignInLinks implements Invitations {
   private final Clock clock;
   private final RandomGenerator random;
   private final Semaphore room = new Semaphore(MAX_UNDER_WAY);
+  private final Attempts strangersByCaller =
+      new Attempts(
+          STRANGERS_BY_CALLER, "links from one network for addresses that are no member's");
   private final Attempts strangers =
       new Attempts(STRANGERS_OF_DOMAIN, "links for a domain's addresses that are no member's");
 
@@ -67,23 +74,36 @@ public final class SignInLinks implements Invitations {
   }
 
   /**
+   * Who asks for a link, which may be anybody.
+   *
+   * @param caller the network they ask from
+   * @param mark tells their browser, {@link Sessions.Visitor#mark}
+   * @param returnTo where the sign-in is to lead in that browser. In any other one it leads to the
+   *     account: else a stranger could have somebody mailed a link to the code of the stranger's
+   *     own device
+   */
+  record Asking(String caller, String mark, String returnTo) {}
+
+  /**
    * Mails a link to an address if it comes in anywhere. Returns at once and tells nobody: the
    * answer must not show who is known here.
    */
-  void request(String email, String returnTo) {
-    String address = email.toLowerCase(Locale.ROOT);
+  void request(String email, Asking asking) {
+    String address = Text.folded(email);
     if (!room.tryAcquire()) {
       LOG.warn("a sign-in was not looked up: {} are under way", MAX_UNDER_WAY);
       return;
     }
     admission
         .find(address)
-        .map(places -> counted(address, places))
+        .map(places -> counted(address, asking.caller(), places))
         .compose(
             places ->
                 places.isEmpty()
                     ? Future.<Void>succeededFuture()
-                    : make(new LinkStore.Link(address, null, "", returnTo), expiry(VALIDITY))
+                    : make(
+                            new LinkStore.Link(address, null, "", asking.returnTo(), asking.mark()),
+                            expiry(VALIDITY))
                         .<Void>map(
                             token -> {
                               mail.send(signIn(address, token));
@@ -93,8 +113,10 @@ public final class SignInLinks implements Invitations {
         .onComplete(done -> room.release());
   }
 
-  private List<Admission.Place> counted(String address, List<Admission.Place> places) {
+  private List<Admission.Place> counted(
+      String address, String caller, List<Admission.Place> places) {
     if (!places.isEmpty() && places.stream().allMatch(place -> place.username() == null)) {
+      strangersByCaller.count(caller);
       strangers.count(address.substring(address.lastIndexOf('@') + 1));
     }
     return places;
@@ -106,7 +128,7 @@ public final class SignInLinks implements Invitations {
       LOG.warn("an invitation of {} cannot be mailed to its address", orgId);
       return Future.succeededFuture();
     }
-    LinkStore.Link link = new LinkStore.Link(email, orgId, "", ReturnTo.ACCOUNT);
+    LinkStore.Link link = new LinkStore.Link(email, orgId, "", ReturnTo.ACCOUNT, null);
     return make(link, expiresAtMillis)
         .map(
             token -> {
@@ -128,12 +150,11 @@ public final class SignInLinks implements Invitations {
   }
 
   /**
-   * A token for somebody whose address is proven and who is yet to choose an organization. It is
-   * used up like a link, but never mailed.
+   * A token for somebody whose address a provider proved and who is yet to choose an organization.
+   * It is used up like a link, but never mailed.
    */
-  Future<String> choice(String email, String name, String returnTo) {
-    return make(
-        new LinkStore.Link(email.toLowerCase(Locale.ROOT), null, name, returnTo), expiry(CHOICE));
+  Future<String> choice(LinkStore.Link person) {
+    return make(person, expiry(CHOICE));
   }
 
   /** What a token stands for; empty when it is unknown, used or too old. */
@@ -143,21 +164,14 @@ public final class SignInLinks implements Invitations {
         : Future.succeededFuture(Optional.empty());
   }
 
-  /** Uses a token up and tells what it stood for; empty when it did not work any more. */
-  Future<Optional<LinkStore.Link>> use(String token) {
-    return find(token)
-        .compose(
-            found ->
-                found.isEmpty()
-                    ? Future.succeededFuture(found)
-                    : store
-                        .use(Secrets.stored(token), clock.millis())
-                        .map(used -> used ? found : Optional.empty()));
+  /** Uses a token up, in the commit of what it is used for; see {@link LinkStore#spending}. */
+  Statement spending(String token) {
+    return LinkStore.spending(Secrets.stored(token), clock.millis());
   }
 
-  /** Deletes what is past its time. */
-  Future<Void> sweep() {
-    return store.sweep(clock.millis());
+  /** Deletes what is past its time, by confirmed time. */
+  Future<Void> sweep(long now) {
+    return store.sweep(now);
   }
 
   private String url(String token) {
@@ -174,7 +188,8 @@ public final class SignInLinks implements Invitations {
         %s
 
         It works once, for 15 minutes. If you did not ask for it, ignore this mail:
-        nobody is signed in by it unless the link is opened and confirmed.
+        nobody is signed in by it unless the link is opened and confirmed. Of several
+        such mails every link works.
         """
             .formatted(url(token)));
   }

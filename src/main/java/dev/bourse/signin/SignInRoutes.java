@@ -2,6 +2,8 @@ package dev.bourse.signin;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Secrets;
+import dev.bourse.core.Text;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
@@ -9,16 +11,24 @@ import dev.bourse.mail.Mail;
 import dev.bourse.org.Admission;
 import dev.bourse.org.Admission.Place;
 import dev.bourse.pages.PageAsset;
+import dev.bourse.store.GuardFailed;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The pages up to a session. */
 public final class SignInRoutes {
+  /**
+   * From so many networks the links for one e-mail address may be used up before no more are
+   * mailed. Whoever carries the address loses nothing by that: any of what was mailed within the
+   * last quarter of an hour signs them in, and there is as much in their mail by then.
+   */
+  static final int NETWORKS = 4;
+
   private final Sessions sessions;
   private final SignInLinks links;
   private final Admission admission;
@@ -27,6 +37,7 @@ public final class SignInRoutes {
   private final PageAsset style;
   private final PageAsset icon;
   private final Attempts byAddress;
+  private final Attempts byAsking;
   private final Attempts byEmail;
 
   SignInRoutes(
@@ -47,7 +58,11 @@ public final class SignInRoutes {
     this.icon = icon;
     this.byAddress =
         new Attempts(config.triesPerAddress(), "attempts to sign in from your network");
-    this.byEmail = new Attempts(config.mailsPerEmail(), "links for this address");
+    this.byAsking =
+        new Attempts(
+            config.mailsPerEmail(),
+            "links for this e-mail address from your network (those mailed before still work)");
+    this.byEmail = new Attempts(config.mailsPerEmail() * NETWORKS, "links for this e-mail address");
   }
 
   /** Binds the operations of the console contract that need no session. */
@@ -132,8 +147,12 @@ public final class SignInRoutes {
               email,
               "Enter an e-mail address such as alice@acme.example."));
     }
-    byEmail.count(email.toLowerCase(Locale.ROOT));
-    links.request(email, returnTo);
+    String address = Text.folded(email);
+    byAsking.count(call.clientKey() + ' ' + address);
+    // Strangers used up the address's links: that is nothing to refuse its owner for.
+    if (byEmail.tryCount(address)) {
+      links.request(email, new SignInLinks.Asking(call.clientKey(), visitor.mark(), returnTo));
+    }
     return done(Sessions.redirect("/sign-in/sent", List.of()));
   }
 
@@ -172,26 +191,32 @@ public final class SignInRoutes {
     byAddress.count(call.clientKey());
     Sessions.Visitor visitor = sessions.requireVisitor(call);
     String chosen = call.body().getString("org", "");
+    String token = call.body().getString("token", "");
     return links
-        .use(call.body().getString("token", ""))
+        .find(token)
         .compose(
-            used -> {
-              if (used.isEmpty()) {
+            found -> {
+              if (found.isEmpty()) {
                 return done(expired());
               }
-              LinkStore.Link link = used.get();
+              LinkStore.Link link = found.get();
               String orgId = link.orgId() == null ? chosen : link.orgId();
-              return enter(call, visitor, link, orgId);
+              return enter(call, visitor, link, Optional.of(token), orgId);
             });
   }
 
   /**
    * Lets in somebody whose address is proven.
    *
+   * @param token the link that proves it; empty when a provider does
    * @param chosen the organization to enter; empty when that is open
    */
   private Future<Answer> enter(
-      Call call, Sessions.Visitor visitor, LinkStore.Link person, String chosen) {
+      Call call,
+      Sessions.Visitor visitor,
+      LinkStore.Link person,
+      Optional<String> token,
+      String chosen) {
     return admission
         .find(person.email())
         .compose(
@@ -201,9 +226,9 @@ public final class SignInRoutes {
                       ? Optional.of(places.get(0))
                       : places.stream().filter(p -> p.orgId().equals(chosen)).findFirst();
               if (place.isPresent()) {
-                return start(call, person, place.get().orgId());
+                return start(call, visitor, person, token, place.get().orgId());
               }
-              return places.size() < 2 ? done(refused()) : choose(visitor, person, places);
+              return places.size() < 2 ? done(refused()) : choose(visitor, person, token, places);
             });
   }
 
@@ -217,9 +242,10 @@ public final class SignInRoutes {
   }
 
   private Future<Answer> choose(
-      Sessions.Visitor visitor, LinkStore.Link person, List<Place> places) {
-    return links
-        .choice(person.email(), person.name(), person.returnTo())
+      Sessions.Visitor visitor, LinkStore.Link person, Optional<String> known, List<Place> places) {
+    return known
+        .map(Future::succeededFuture)
+        .orElseGet(() -> links.choice(person))
         .map(
             token ->
                 page(
@@ -238,11 +264,26 @@ public final class SignInRoutes {
         "org_id", place.orgId(), "display", place.display(), "joins", place.username() == null);
   }
 
-  private Future<Answer> start(Call call, LinkStore.Link person, String orgId) {
+  /** A link is spent with the session's beginning, and still there if that or joining fails. */
+  private Future<Answer> start(
+      Call call,
+      Sessions.Visitor visitor,
+      LinkStore.Link person,
+      Optional<String> token,
+      String orgId) {
+    String asked = person.askedBy();
+    String there =
+        asked != null && Secrets.same(asked, visitor.mark()) ? person.returnTo() : ReturnTo.ACCOUNT;
+    List<Statement> spent = token.map(links::spending).stream().toList();
     return admission
         .admit(orgId, person.email(), person.name())
-        .compose(username -> sessions.start(call, orgId, username))
-        .map(cookies -> Sessions.redirect(person.returnTo(), cookies));
+        .compose(username -> sessions.start(call, orgId, username, spent))
+        .<Answer>map(cookies -> Sessions.redirect(there, cookies))
+        .recover(
+            e ->
+                e instanceof GuardFailed failed && failed.guard().equals(LinkStore.UNUSED)
+                    ? done(expired())
+                    : Future.failedFuture(e));
   }
 
   private OidcSignIn provider() {
@@ -282,10 +323,12 @@ public final class SignInRoutes {
                     call,
                     visitor,
                     new LinkStore.Link(
-                        person.email().toLowerCase(Locale.ROOT),
+                        Text.folded(person.email()),
                         null,
                         person.name(),
-                        person.returnTo()),
+                        person.returnTo(),
+                        visitor.mark()),
+                    Optional.empty(),
                     ""));
   }
 }

@@ -15,8 +15,14 @@
  * shows a button: mail scanners open links, too. Whether an address is known shows neither in the
  * answer nor in its time, because the answer is given before anything is looked up.
  *
- * <p>Rejected: passwords; sessions in signed cookies, which nobody can end; state of unfinished
- * sign-ins in the store, which strangers could fill: it is derived from their cookie.
+ * <p>Anybody can have a link mailed to anybody, so a link carries nothing of who asked for it:
+ * where it leads counts in their browser alone, by its cookie. And whoever asks for another's links
+ * must not use up the other's way in: what is asked for is counted for each network, and past the
+ * bound over all of them the links already mailed, which all work, are enough.
+ *
+ * <p>Rejected: passwords; making a new request end the links before it, by which strangers would
+ * end one's own; sessions in signed cookies, which nobody can end; state of unfinished sign-ins in
+ * the store, which strangers could fill: it is derived from their cookie.
  */
 @NullMarked
 package dev.bourse.signin;

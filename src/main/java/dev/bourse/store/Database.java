@@ -41,9 +41,19 @@ public interface Database {
   /**
    * Tells a listener, for as long as the store is open, what other processes change. Of every
    * change stored after this call the listener hears either the change or that it missed some; so
-   * listen first, then read. It is called on the caller's context, one call at a time.
+   * listen first, then read. It is called on the caller's context, one call at a time. A store that
+   * is not shared has nothing to tell.
    */
   void listen(ChangeListener listener);
+
+  /**
+   * The newest id of the audit trail up to which nothing can appear any more: no commit under way,
+   * of whatever process, can still bring a row at or below it. What was stored before the call is
+   * included, unless an older commit takes longer than half a second.
+   *
+   * @param enough an id up to which the caller asks; what is known is answered when it covers that
+   */
+  Future<Long> settledTrail(long enough);
 
   /** Whether other processes may be using the same store at the same time. */
   boolean isShared();

@@ -125,13 +125,18 @@ final class PostgresBatch {
       sent(connection.query(command).execute(), null, null);
     }
 
+    /** Goes before the first row: see {@link PostgresOrder}. */
+    void announce() {
+      sent(connection.preparedQuery(PostgresOrder.ANNOUNCE).execute(), null, null);
+    }
+
     void send(Commit commit) {
       for (Bound bound : commit.statements) {
         sent(connection.preparedQuery(bound.sql.text()).execute(bound.values), commit, bound);
       }
     }
 
-    /** What goes before COMMIT: who this is, and word to the other processes. */
+    /** What goes before COMMIT: who this is, what others are to know, and a call to look. */
     void sendLast(List<Commit> stored) {
       sent(
           connection
@@ -140,6 +145,10 @@ final class PostgresBatch {
               .onSuccess(rows -> transactionId = rows.iterator().next().getString(0)),
           null,
           null);
+      Tuple rows = changes.rows(stored);
+      if (rows != null) {
+        sent(connection.preparedQuery(PostgresChanges.TELL).execute(rows), null, null);
+      }
       for (String message : changes.messages(stored)) {
         sent(
             connection.preparedQuery(PostgresChanges.NOTIFY).execute(Tuple.of(message)),
@@ -242,6 +251,7 @@ final class PostgresBatch {
     some.forEach(commit -> commit.failure = null);
     Round round = new Round(lostWithThem);
     round.send("BEGIN");
+    round.announce();
     some.forEach(round::send);
     round.sendLast(some);
     return round.end();
@@ -275,6 +285,7 @@ final class PostgresBatch {
     commits.forEach(commit -> commit.failure = null);
     Round first = new Round(commits);
     first.send("BEGIN");
+    first.announce();
     runFrom(0, first);
   }
 

@@ -23,18 +23,27 @@ import org.jspecify.annotations.Nullable;
  * is back; see {@link StoreUnavailable#mayBeStored()} for when it is not back in time.
  */
 public final class PostgresDatabase implements Database {
+  /** How often it is looked for changes that need not be told any more. */
+  private static final long PRUNE_MILLIS = 60_000;
+
   private final ContextInternal home;
   private final PostgresWriter writer;
   private final PostgresReaders readers;
   private final PostgresChanges changes;
+  private final PostgresOrder order;
+  private final Upkeep pruning;
   private @Nullable Future<Void> closed;
 
   private PostgresDatabase(ContextInternal home, PostgresConfig config, RandomGenerator random) {
     this.home = home;
     VertxInternal vertx = home.owner();
-    changes = new PostgresChanges(vertx, config, random);
+    changes = new PostgresChanges(vertx, config, random, this::backAfterSilence);
     writer = new PostgresWriter(vertx, config, random, changes);
     readers = new PostgresReaders(vertx, config, random);
+    order = new PostgresOrder(vertx, this);
+    FeedPruning told = new FeedPruning(this, FeedPruning.KEPT_MILLIS, System::nanoTime);
+    pruning =
+        new Upkeep(vertx, "forgetting old changes", PRUNE_MILLIS, System::nanoTime, told::step);
   }
 
   /**
@@ -98,8 +107,16 @@ public final class PostgresDatabase implements Database {
             });
   }
 
+  /** What was sent before is not waited for: its answer is lost, or on its way for very long. */
+  private void backAfterSilence(long sinceNanos) {
+    writer.dropSentBefore(sinceNanos);
+    readers.dropSentBefore(sinceNanos);
+  }
+
   private Future<Void> connect() {
-    return Future.all(writer.connect(), readers.connect(), changes.connect()).mapEmpty();
+    return Future.all(writer.connect(), readers.connect(), changes.connect())
+        .onSuccess(connected -> pruning.start())
+        .mapEmpty();
   }
 
   @Override
@@ -139,6 +156,11 @@ public final class PostgresDatabase implements Database {
   }
 
   @Override
+  public Future<Long> settledTrail(long enough) {
+    return order.settled(enough);
+  }
+
+  @Override
   public boolean isShared() {
     return true;
   }
@@ -148,10 +170,11 @@ public final class PostgresDatabase implements Database {
     if (closed == null) {
       Promise<Void> drained = Promise.promise();
       Promise<Void> answered = Promise.promise();
+      Future<Void> stopped = pruning.stop();
       writer.drain(drained::complete);
       readers.drain(answered::complete);
       closed =
-          Future.all(drained.future(), answered.future())
+          Future.all(stopped, drained.future(), answered.future())
               .compose(
                   v -> Future.join(writer.close(), readers.close(), changes.close()).mapEmpty());
     }

@@ -29,8 +29,21 @@ final class PostgresLink {
 
   private static final long LEAST_BACKOFF_MILLIS = 50;
 
-  /** A server that is back is noticed within this, at a handful of attempts a second. */
-  private static final long MOST_BACKOFF_MILLIS = 2_000;
+  /**
+   * A server that is back is noticed within this: what was changed meanwhile is known here within
+   * two seconds of its return, and reading it takes some of them. It costs a handful of attempts a
+   * second.
+   */
+  private static final long MOST_BACKOFF_MILLIS = 500;
+
+  /**
+   * How long one attempt to come back may take: a packet lost with the server's way is sent again
+   * after growing pauses, while a new attempt is answered at once. Every {@value #PATIENT}th takes
+   * as long as it is allowed, for a server that is only slow.
+   */
+  private static final long HASTY_MILLIS = 1_500;
+
+  private static final int PATIENT = 4;
 
   /** Flushes gathered into one system call; a group of commits is some hundred commands. */
   private static final int GATHERED_FLUSHES = 1_024;
@@ -90,13 +103,19 @@ final class PostgresLink {
     }
     Future<PgConnection> opened = open(context, config, sessionSettings);
     opened
-        .timeout(config.connectMillis(), TimeUnit.MILLISECONDS)
+        .timeout(attemptMillis(), TimeUnit.MILLISECONDS)
         .onSuccess(this::ready)
         .onFailure(
             failure -> {
               opened.onSuccess(PostgresLink::abandon);
               failed(failure);
             });
+  }
+
+  private long attemptMillis() {
+    return !first.future().succeeded() || failures % PATIENT == PATIENT - 1
+        ? config.connectMillis()
+        : Math.min(config.connectMillis(), HASTY_MILLIS);
   }
 
   /** A connection of its own, set up. On the context given. */

@@ -181,6 +181,11 @@ final class PostgresReaders {
     checkDrained();
   }
 
+  /** Gives up connections over which a query sent before a moment is not answered. */
+  void dropSentBefore(long nanoTime) {
+    readers.forEach(reader -> reader.context.runOnContext(v -> reader.dropSentBefore(nanoTime)));
+  }
+
   Future<Void> close() {
     return Future.join(readers.stream().map(reader -> reader.link.close()).toList()).mapEmpty();
   }
@@ -190,6 +195,8 @@ final class PostgresReaders {
     private final ContextInternal context;
     private final PostgresLink link;
     private @Nullable PgConnection connection;
+    private boolean isAsking;
+    private long sentNanos;
 
     Reader(String name, ContextInternal context, RandomGenerator random) {
       this.context = context;
@@ -211,6 +218,13 @@ final class PostgresReaders {
       left(this, cause, isAway);
     }
 
+    private void dropSentBefore(long nanoTime) {
+      PgConnection open = connection;
+      if (open != null && isAsking && sentNanos - nanoTime < 0) {
+        link.drop(open, "it is silent while the server answers on another");
+      }
+    }
+
     void start(Query<?> query) {
       context.execute(() -> run(query));
     }
@@ -223,6 +237,8 @@ final class PostgresReaders {
         return;
       }
       query.attempts++;
+      isAsking = true;
+      sentNanos = System.nanoTime();
       long watchdog =
           context.setTimer(
               config.watchdogMillis(),
@@ -236,6 +252,9 @@ final class PostgresReaders {
           .onComplete(
               answer -> {
                 context.owner().cancelTimer(watchdog);
+                if (connection == open || connection == null) {
+                  isAsking = false;
+                }
                 if (answer.succeeded()) {
                   query.answer(answer.result());
                   release();

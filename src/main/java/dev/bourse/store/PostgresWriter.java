@@ -60,6 +60,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
   private final List<Unknown> unknowns = new ArrayList<>();
   private boolean isBusy;
   private int underWay;
+  private long sentNanos;
 
   PostgresWriter(
       VertxInternal vertx, PostgresConfig config, RandomGenerator random, PostgresChanges changes) {
@@ -131,6 +132,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     }
     isBusy = true;
     underWay++;
+    sentNanos = System.nanoTime();
     PostgresBatch batch = new PostgresBatch(open, context, random, changes, this, group);
     long watchdog =
         context.setTimer(
@@ -157,6 +159,8 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
   public void unknown(String transactionId, List<PostgresBatch.Commit> commits, Throwable cause) {
     Unknown unknown = new Unknown(transactionId, commits, cause);
     unknowns.add(unknown);
+    // Whoever asked for them may never learn that they are stored; what is in memory shall.
+    changes.doubt(transactionId);
     context.setTimer(
         config.queryMillis(),
         id ->
@@ -256,6 +260,17 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
       drained = null;
     }
     done.run();
+  }
+
+  /** Gives up the connection when what was sent over it before a moment is not answered. */
+  void dropSentBefore(long nanoTime) {
+    context.runOnContext(
+        v -> {
+          PgConnection open = connection;
+          if (open != null && underWay > 0 && sentNanos - nanoTime < 0) {
+            link.drop(open, "it is silent while the server answers on another");
+          }
+        });
   }
 
   Future<Void> close() {

@@ -1,5 +1,6 @@
 package dev.bourse.store;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -39,8 +40,16 @@ final class SqliteConnection implements AutoCloseable {
     jdbc.getConnectionConfig().setAutoCommit(false);
   }
 
-  /** The connection that writes; creates the file when there is none. */
+  /**
+   * The connection that writes; creates the file when there is none. The engine gives its log and
+   * its shared memory the permissions the file has, so that is there, and private, before.
+   */
   static SqliteConnection forWriting(Path file, long maxFileBytes) throws SQLException {
+    try {
+      PrivateFile.create(file);
+    } catch (IOException e) {
+      throw new SQLException("the store " + file + " cannot be created: " + e.getMessage(), e);
+    }
     SQLiteConfig config = config(WRITER_CACHE_KIB);
     config.setPageSize(StoreConfig.PAGE_BYTES);
     config.setJournalMode(SQLiteConfig.JournalMode.WAL);
@@ -82,6 +91,7 @@ final class SqliteConnection implements AutoCloseable {
   }
 
   private static SqliteConnection open(Path file, SQLiteConfig config) throws SQLException {
+    SqliteDriver.load(file.toAbsolutePath().getParent());
     return new SqliteConnection(
         JDBC.createConnection(JDBC.PREFIX + file.toAbsolutePath(), config.toProperties()));
   }

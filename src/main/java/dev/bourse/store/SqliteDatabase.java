@@ -4,6 +4,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,8 +52,8 @@ public final class SqliteDatabase implements Database {
   /**
    * Opens the store, creates the file when there is none, and brings its schema up to date.
    *
-   * <p>Fails with {@link StoreRefused} when another process has it open or its schema is not one
-   * this program knows, and with the engine's own exception when the file cannot be used.
+   * <p>Fails with {@link StoreRefused} when another process has it open, its schema is not one this
+   * program knows, its log is damaged, or the file cannot be used.
    *
    * @param migrations the class-path folder of the schema, see {@link Migrations#load}
    */
@@ -64,7 +65,11 @@ public final class SqliteDatabase implements Database {
           Migrations schema = Migrations.load(migrations);
           StoreLock lock = StoreLock.take(file);
           try {
+            new WalGuard(file).check(config.acceptedDamage());
             return new SqliteDatabase(home, file, config, lock, schema, clock);
+          } catch (SQLException e) {
+            lock.close();
+            throw new StoreRefused("the store " + file + " cannot be used: " + e.getMessage(), e);
           } catch (Exception e) {
             lock.close();
             throw e;
@@ -100,6 +105,12 @@ public final class SqliteDatabase implements Database {
   /** Nothing to hear: no other process can have the store open. */
   @Override
   public void listen(ChangeListener listener) {}
+
+  /** The one writer commits in the order of the ids it hands out. */
+  @Override
+  public Future<Long> settledTrail(long enough) {
+    return Future.succeededFuture(Long.MAX_VALUE);
+  }
 
   @Override
   public boolean isShared() {

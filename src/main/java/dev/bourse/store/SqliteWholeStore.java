@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The whole of an embedded store. */
 public final class SqliteWholeStore implements WholeStore {
+  /** SQLite's code for pages that cannot be what it wrote. */
+  private static final int CORRUPT = 11;
+
   private final Path file;
   private final Migrations schema;
   private final Clock clock;
@@ -50,6 +53,9 @@ public final class SqliteWholeStore implements WholeStore {
     }
     StoreLock lock = purpose == Purpose.LOOK ? null : StoreLock.take(file);
     try {
+      if (lock != null) {
+        new WalGuard(file).check(config.acceptedDamage());
+      }
       SqliteConnection connection =
           switch (purpose) {
             case LOOK -> exists ? SqliteConnection.forReading(file) : SqliteConnection.forNothing();
@@ -61,9 +67,12 @@ public final class SqliteWholeStore implements WholeStore {
         store.run(() -> connection.execute("BEGIN"));
       }
       return store;
-    } catch (SQLException | RuntimeException e) {
+    } catch (SQLException | RuntimeException | IOException e) {
       if (lock != null) {
         lock.close();
+      }
+      if (e instanceof IOException unreadable) {
+        throw unreadable;
       }
       throw e instanceof RuntimeException refused ? refused : failed(file, e);
     }
@@ -205,6 +214,59 @@ public final class SqliteWholeStore implements WholeStore {
       values.add(value);
     }
     return values;
+  }
+
+  /** SQLite reads every page of every table and index, and compares them; see its own manual. */
+  @Override
+  public Examination examine() {
+    List<String> seen = new ArrayList<>();
+    List<String> faults = new ArrayList<>();
+    run(
+        () -> {
+          WalScan log = new WalGuard(file).scan();
+          seen.add(
+              log == null
+                  ? "log: nothing in it, the store was closed in order"
+                  : "log: %d transactions in %d frames are sound%s"
+                      .formatted(
+                          log.commits(),
+                          log.frames(),
+                          log.isTailTorn() ? "; the last one is in pieces and not counted" : ""));
+        });
+    run(() -> examinePages(seen, faults));
+    return new Examination(seen, faults);
+  }
+
+  private void examinePages(List<String> seen, List<String> faults) throws SQLException {
+    try {
+      List<String> pages = texts("PRAGMA integrity_check");
+      if (!pages.equals(List.of("ok"))) {
+        pages.forEach(fault -> faults.add("pages: " + fault));
+        return;
+      }
+      seen.add(
+          "pages: %d of %d bytes are sound"
+              .formatted(integer("PRAGMA page_count"), StoreConfig.PAGE_BYTES));
+      List<String> references = texts("PRAGMA foreign_key_check");
+      if (references.isEmpty()) {
+        seen.add("references between tables: all lead to rows");
+      } else {
+        faults.add("references between tables: %d lead nowhere".formatted(references.size()));
+      }
+    } catch (SQLException e) {
+      if ((e.getErrorCode() & 0xff) != CORRUPT) {
+        throw e;
+      }
+      faults.add("pages: they cannot all be read: " + e.getMessage());
+    }
+  }
+
+  private List<String> texts(String sql) throws SQLException {
+    return connection.query(sql, List.of(), row -> row.text(0));
+  }
+
+  private long integer(String sql) throws SQLException {
+    return connection.query(sql, List.of(), row -> row.integer(0)).get(0);
   }
 
   @Override

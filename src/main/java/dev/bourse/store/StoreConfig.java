@@ -10,8 +10,11 @@ package dev.bourse.store;
  * @param maxFileBytes how far the database file may grow, at least 1 MiB; a commit past it fails
  *     with {@link StoreUnavailable}, as on a full disk. Counted in pages of 4 KiB, of which the
  *     engine can address 2^32 - 2
+ * @param acceptedDamage the name of a damage of the log behind which commits are given up, as the
+ *     refusal tells it; empty for none
  */
-public record StoreConfig(int queuedStatements, int queuedReads, int readers, long maxFileBytes) {
+public record StoreConfig(
+    int queuedStatements, int queuedReads, int readers, long maxFileBytes, String acceptedDamage) {
   /** The engine's page, which it allocates and writes as a whole. */
   static final int PAGE_BYTES = 4096;
 
@@ -22,6 +25,16 @@ public record StoreConfig(int queuedStatements, int queuedReads, int readers, lo
     check("queuedReads", queuedReads, 1, 1_000_000);
     check("readers", readers, 1, 64);
     check("maxFileBytes", maxFileBytes, 1 << 20, MAX_PAGES * PAGE_BYTES);
+  }
+
+  /** Bounds, with no damage accepted. */
+  public StoreConfig(int queuedStatements, int queuedReads, int readers, long maxFileBytes) {
+    this(queuedStatements, queuedReads, readers, maxFileBytes, "");
+  }
+
+  /** The same bounds, with this damage accepted. */
+  public StoreConfig accepting(String damage) {
+    return new StoreConfig(queuedStatements, queuedReads, readers, maxFileBytes, damage);
   }
 
   /** Bounds fit for one server: 65,536 statements, 4,096 reads, 2 readers, a file of 16 TiB. */

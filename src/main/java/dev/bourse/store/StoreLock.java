@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Set;
@@ -39,7 +38,7 @@ final class StoreLock implements AutoCloseable {
     if (folder == null) {
       throw new StoreRefused("the store " + store + " has no folder to be in", null);
     }
-    Files.createDirectories(folder);
+    PrivateFile.createFolders(folder);
     Path path = folder.toRealPath().resolve(store.getFileName() + ".lock");
     if (!HELD.add(path)) {
       throw new StoreRefused("the store " + store + " is already open in this process", null);
@@ -47,8 +46,9 @@ final class StoreLock implements AutoCloseable {
     FileChannel channel = null;
     try {
       channel =
-          FileChannel.open(
-              path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+          PrivateFile.open(
+              path,
+              Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE));
       if (channel.tryLock() == null) {
         throw new StoreRefused(
             "the store " + store + " is in use by process " + holder(channel) + " (" + path + ")",

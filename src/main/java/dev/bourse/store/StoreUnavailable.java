@@ -1,9 +1,15 @@
 package dev.bourse.store;
 
+import io.vertx.pgclient.PgException;
+import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
+import org.sqlite.SQLiteErrorCode;
 
 /** The store cannot serve now: queue full, disk full, engine away, closed. */
 public final class StoreUnavailable extends RuntimeException {
+  /** PostgreSQL's disk_full, of the class of insufficient resources. */
+  private static final String DISK_FULL = "53100";
+
   private final boolean mayBeStored;
 
   /** Nothing was written. */
@@ -14,6 +20,26 @@ public final class StoreUnavailable extends RuntimeException {
   StoreUnavailable(String message, @Nullable Throwable cause, boolean mayBeStored) {
     super(message, cause);
     this.mayBeStored = mayBeStored;
+  }
+
+  /**
+   * Whether there is no room left for what was to be written, which time alone does not mend. Reads
+   * are not concerned.
+   */
+  public boolean isFull() {
+    for (Throwable cause = getCause(); cause != null; cause = cause.getCause()) {
+      if (cause instanceof SQLException engine
+          && (engine.getErrorCode() & 0xff) == SQLiteErrorCode.SQLITE_FULL.code) {
+        return true;
+      }
+      if (cause instanceof PgException server && DISK_FULL.equals(server.getSqlState())) {
+        return true;
+      }
+      if (String.valueOf(cause.getMessage()).contains("No space left on device")) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**

@@ -62,6 +62,17 @@ public interface WholeStore extends AutoCloseable {
    */
   <E extends Exception> void read(Table table, RowSink<E> sink) throws E;
 
+  /**
+   * What reading all that the engine keeps shows; only of a store opened to {@link Purpose#READ}.
+   *
+   * @param seen what was read and is sound, and what was not looked at, in a sentence each
+   * @param faults what is not sound, in a sentence each
+   */
+  record Examination(List<String> seen, List<String> faults) {}
+
+  /** Reads everything, not only what rows need; that takes a while. */
+  Examination examine();
+
   /** Begins a transaction that holds everything inserted up to {@link #commit}. */
   void begin();
 

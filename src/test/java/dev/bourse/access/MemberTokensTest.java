@@ -339,15 +339,15 @@ class MemberTokensTest extends StoreFixture {
     MemberTokens after =
         new MemberTokens(keys, members, organizations, restarted, () -> REST, clock, new Random(2));
     Sample.refused(ErrorCode.UNAUTHORIZED, () -> after.authenticate(token));
-    await(restarted.sweep());
+    await(restarted.sweep(clock.millis()));
     assertEquals(List.of("g1"), texts("SELECT grant_id FROM revoked_grant"));
 
     clock.advance(2 * Revocations.LONGEST_GRANTED_MILLIS);
-    await(restarted.sweep());
+    await(restarted.sweep(clock.millis()));
     assertEquals(List.of(), texts("SELECT grant_id FROM revoked_grant"));
     assertEquals(List.of("bob"), texts("SELECT username FROM member_cutoff"));
     clock.advance(SigningKeys.LONGEST_TOKEN_MILLIS);
-    await(restarted.sweep());
+    await(restarted.sweep(clock.millis()));
     assertEquals(List.of(), texts("SELECT username FROM member_cutoff"));
   }
 

@@ -114,10 +114,10 @@ class SigningKeysTest extends StoreFixture {
     SigningKeys keys = process("one");
     String first = signingKid(keys);
     clock.advance(90 * DAY - 1);
-    await(keys.step());
+    await(keys.step(clock.millis()));
     assertEquals(1, published(keys).size());
     clock.advance(1);
-    await(keys.step());
+    await(keys.step(clock.millis()));
 
     assertEquals(2, published(keys).size());
     assertEquals(first, signingKid(keys));
@@ -130,17 +130,17 @@ class SigningKeysTest extends StoreFixture {
     SigningKeys keys = process("one");
     String first = signingKid(keys);
     clock.advance(90 * DAY);
-    await(keys.step());
+    await(keys.step(clock.millis()));
     clock.advance(MINUTE);
-    await(keys.step());
+    await(keys.step(clock.millis()));
     assertEquals(1, files("one").size());
     assertNotNull(keys.find(first));
 
     clock.advance(SigningKeys.LONGEST_TOKEN_MILLIS - 1);
-    await(keys.step());
+    await(keys.step(clock.millis()));
     assertNotNull(keys.find(first));
     clock.advance(1);
-    await(keys.step());
+    await(keys.step(clock.millis()));
     assertNull(keys.find(first));
     assertEquals(Set.of(signingKid(keys)), published(keys));
   }
@@ -151,7 +151,7 @@ class SigningKeysTest extends StoreFixture {
     SigningKeys keys = process("one");
     assertTrue(published(keys).contains(gone));
     clock.advance(125 * DAY);
-    await(keys.step());
+    await(keys.step(clock.millis()));
 
     assertFalse(published(keys).contains(gone));
   }

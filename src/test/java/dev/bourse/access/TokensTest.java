@@ -9,6 +9,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailable;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
@@ -112,6 +113,37 @@ class TokensTest extends StoreFixture {
     assertEquals(List.of(1L), lastUses());
     failNextCommits(1);
     await(tokens.flush());
+  }
+
+  @Test
+  void timesOfLastUseAreStoredOneCommitAfterTheOther() throws Exception {
+    List<TokenSecret> secrets = new ArrayList<>();
+    List<Statement> rows = new ArrayList<>();
+    for (int i = 0; i < 2_000; i++) {
+      TokenSecret minted = TokenSecret.mint(random);
+      secrets.add(minted);
+      rows.add(AccessStore.insert(token(minted, Set.of(), null, null)));
+    }
+    await(database.commit(rows));
+    await(tokens.load());
+    secrets.forEach(minted -> authenticate("Bearer " + minted.text()));
+
+    await(tokens.flush());
+
+    assertEquals(List.of(2_000L), lastUses());
+    assertEquals(1, mostCommitsAtOnce());
+  }
+
+  @Test
+  void aLaterUseStoredByAnotherProcessStays() throws Exception {
+    authenticate("Bearer " + secret.text());
+    await(database.commit(List.of(AccessStore.touch(secret.tokenId(), Sample.T0 + 5))));
+
+    await(tokens.flush());
+
+    assertEquals(
+        List.of(Sample.T0 + 5),
+        integers("SELECT last_used_at FROM token WHERE last_used_at IS NOT NULL"));
   }
 
   private List<Long> lastUses() throws Exception {

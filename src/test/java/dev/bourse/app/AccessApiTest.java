@@ -11,6 +11,7 @@ import dev.bourse.access.TokenSecret;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Contract;
 import dev.bourse.store.Statement;
+import io.vertx.core.json.JsonObject;
 import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.List;
@@ -126,9 +127,12 @@ class AccessApiTest {
             answer.header("ratelimit"));
       }
       HttpAnswer over = caller.get("/api/market/feed");
-      long wait = over.refused(ErrorCode.RATE_LIMITED).getLong("retry_after_s");
+      JsonObject refusal = over.refused(ErrorCode.RATE_LIMITED);
+      assertEquals("budget", refusal.getString("reason"));
+      long wait = refusal.getLong("retry_after_s");
       assertTrue(wait >= 1 && wait <= 12, "a fifth of a minute, but " + wait);
-      assertTrue(over.header("ratelimit").startsWith("\"default\";r=0;t="));
+      assertEquals("\"default\";r=0;t=" + wait, over.header("ratelimit"));
+      assertEquals(String.valueOf(wait), over.header("retry-after"));
       HttpAnswer forbidden = caller.get("/api/vm/capacity");
       forbidden.refused(ErrorCode.FORBIDDEN);
       assertEquals("\"default\";q=5;w=60", forbidden.header("ratelimit-policy"));
@@ -161,12 +165,13 @@ class AccessApiTest {
       tight.as("globex", "bare").get("/api/whoami").ok();
       tight.with(null).get("/api/whoami").refused(ErrorCode.UNAUTHORIZED);
       tight.with(null).get("/api/vm/openapi.json").ok();
-      long wait =
+      JsonObject refusal =
           tight
               .as("acme", "bare")
               .get("/api/whoami", "X-Forwarded-For", "192.0.2.7")
-              .refused(ErrorCode.RATE_LIMITED)
-              .getLong("retry_after_s");
+              .refused(ErrorCode.RATE_LIMITED);
+      assertEquals("address", refusal.getString("reason"));
+      long wait = refusal.getLong("retry_after_s");
       assertTrue(wait >= 1 && wait <= 8, "an eighth of a minute, but " + wait);
     }
   }
@@ -181,5 +186,18 @@ class AccessApiTest {
       caller.get("/api/whoami", "X-Forwarded-For", "192.0.2.8").ok();
       caller.get("/api/whoami", "X-Forwarded-For", "192.0.2.7").refused(ErrorCode.RATE_LIMITED);
     }
+  }
+
+  @Test
+  void aBrowserThatLooksForNothingGetsAPage() {
+    String browsers = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    Caller nobody = bourse.with(null);
+    HttpAnswer page = nobody.get("/nothing/else", "Accept", browsers);
+    assertEquals(404, page.status());
+    assertTrue(page.header("content-type").startsWith("text/html"), page.header("content-type"));
+    for (String accept : List.of("*/*", "application/json", "application/json, text/html;q=0.5")) {
+      nobody.get("/nothing", "Accept", accept).refused(ErrorCode.NOT_FOUND);
+    }
+    nobody.send("POST", "/nothing", null, "Accept", browsers).refused(ErrorCode.NOT_FOUND);
   }
 }

@@ -33,7 +33,7 @@ class BillingApiTest {
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.staged(9);
+    bourse = RunningBourse.staged(9, SteppingClock.midMonth());
     operator = bourse.operator();
   }
 
@@ -234,11 +234,12 @@ class BillingApiTest {
   @Test
   @OneEngine("it starts a service of its own; what it posts is the same SQL")
   void hoursThatAreOverArePostedOnce() {
+    SteppingClock clock = SteppingClock.midMonth();
     String world = Stage.world(1).replaceAll("(?m)^ *- \\{name: s1-red-fixed.*$", "");
-    RunningBourse own = RunningBourse.world(world, "billing.check-interval=20ms");
+    RunningBourse own = RunningBourse.world(world, clock, "billing.check-interval=20ms");
     try {
       Caller caller = Stage.of(own, 1).blue("orgwide");
-      long hour = System.currentTimeMillis() / HOUR * HOUR - 3 * HOUR;
+      long hour = clock.millis() / HOUR * HOUR - 3 * HOUR;
       past(own, hour + HOUR / 2, hour + 2 * HOUR);
       String query = "?from=" + Times.rfc3339(hour - HOUR);
       until(

@@ -36,6 +36,7 @@ class BillingHoldApiTest {
   private static RunningBourse acting(String grace, String notice) {
     return RunningBourse.staged(
         7,
+        SteppingClock.midMonth(),
         "billing.check-interval=20ms",
         "billing.hold-enforced=true",
         "billing.spend-limit-enforced=true",

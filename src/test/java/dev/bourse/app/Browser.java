@@ -33,6 +33,7 @@ final class Browser {
 
   private final RunningBourse bourse;
   private final String base;
+  private String network = "";
   final Map<String, String> cookies = new LinkedHashMap<>();
 
   Browser(RunningBourse bourse) {
@@ -43,6 +44,12 @@ final class Browser {
   Browser(RunningBourse bourse, String address) {
     this.bourse = bourse;
     this.base = address;
+  }
+
+  /** From this address, where the service believes what a proxy on this machine says. */
+  Browser from(String network) {
+    this.network = network;
+    return this;
   }
 
   HttpResponse<String> get(String path) {
@@ -72,6 +79,9 @@ final class Browser {
         HttpRequest.newBuilder(URI.create(base + path))
             .timeout(Duration.ofSeconds(20))
             .header("Accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+    if (!network.isEmpty()) {
+      request.header("X-Forwarded-For", network);
+    }
     if (!cookies.isEmpty()) {
       StringBuilder line = new StringBuilder();
       cookies.forEach((n, v) -> line.append(line.isEmpty() ? "" : "; ").append(n + '=' + v));

@@ -7,7 +7,9 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -24,31 +26,78 @@ final class ChildBourse implements AutoCloseable {
 
   /** One that logs all it can into a file. */
   static ChildBourse logging(Path data, List<String> settings, Path log) {
-    return new ChildBourse(data, settings, "trace", ProcessBuilder.Redirect.to(log.toFile()));
+    return new ChildBourse(data, settings, "trace", to(log));
+  }
+
+  /** One with the flags of the JVM that the launcher gives, which logs into a file. */
+  static ChildBourse asLaunched(Path data, List<String> settings, Path log) {
+    return new ChildBourse(data, settings, "info", to(log), launcherFlags());
+  }
+
+  /** The flags that {@code scripts/run} starts the service with. */
+  static List<String> launcherFlags() {
+    try {
+      Process told =
+          new ProcessBuilder(
+                  "bash",
+                  "-c",
+                  "root=. && . scripts/lib/java && printf '%s\\n' \"${java_flags[@]}\"")
+              .start();
+      List<String> flags = told.inputReader(StandardCharsets.UTF_8).lines().toList();
+      assertTrue(flags.stream().anyMatch(flag -> flag.startsWith("-Xmx")), flags.toString());
+      return flags;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A file of the owner's alone: the service warns of others in its data folder. */
+  private static ProcessBuilder.Redirect to(Path log) {
+    try {
+      Files.createFile(
+          log, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+      return ProcessBuilder.Redirect.to(log.toFile());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private ChildBourse(
       Path data, List<String> settings, String logLevel, ProcessBuilder.Redirect log) {
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx256m",
-                "-XX:+UseSerialGC",
-                // It lives for a moment: a quick start matters more than fast code.
-                "-XX:TieredStopAtLevel=1",
-                "-Dorg.slf4j.simpleLogger.defaultLogLevel=" + logLevel,
-                "-cp",
-                System.getProperty(
-                    "surefire.test.class.path", System.getProperty("java.class.path")),
-                Main.class.getName(),
-                "serve",
-                "--demo",
-                "--data",
-                data.toString()));
+    this(
+        data,
+        settings,
+        logLevel,
+        log,
+        // It lives for a moment: a quick start matters more than fast code.
+        List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+  }
+
+  private ChildBourse(
+      Path data,
+      List<String> settings,
+      String logLevel,
+      ProcessBuilder.Redirect log,
+      List<String> flags) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(flags);
+    command.addAll(
+        List.of(
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=" + logLevel,
+            "-cp",
+            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+            Main.class.getName(),
+            "serve",
+            "--demo",
+            "--data",
+            data.toString()));
     List<String> all = new ArrayList<>(settings);
     if (settings.stream().noneMatch(setting -> setting.startsWith("store.url="))) {
       all.add("store.url=" + TestStore.url(data));
+    }
+    if (settings.stream().noneMatch(setting -> setting.startsWith("drain-delay="))) {
+      all.add("drain-delay=0");
     }
     for (String setting : all) {
       command.add("--set");

@@ -324,7 +324,11 @@ class ClusterAdminApiTest {
         patch(desk, new JsonObject().put("posture", "auto")), "posture: auto", "market, static");
     refused(patch(desk, new JsonObject().put(CAP, 1.234)), CAP + ": 1.234", "two decimals");
     refused(patch(desk, new JsonObject().put(CAP, 0.99)), CAP + ": 0.99", "reserve price", "1.00");
-    refused(patch(desk, new JsonObject().put(CAP, "5")), CAP + ": 5", "a number", "or null");
+    refused(
+        patch(desk, new JsonObject().put(CAP, "5")),
+        CAP + ": \"5\" is a string",
+        "a number",
+        "or null");
     refused(patch(desk, new JsonObject()), "body");
     refused(patch(desk, new JsonObject().put("hold", true)), "hold", "writes_armed");
     refused(
@@ -340,7 +344,7 @@ class ClusterAdminApiTest {
     refused(
         operator.post(CLUSTERS, newCluster("Upper", stage.red(), stage.name())),
         "name: Upper",
-        "matching");
+        "at either end");
     refused(
         operator.post(CLUSTERS, newCluster("lower", "nobody", stage.name())),
         "org: nobody",

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.core.Settings;
+import dev.bourse.edge.DownloadPace;
 import dev.bourse.edge.SharedBudgetConfig;
 import dev.bourse.org.ScimConfig;
 import java.nio.file.Files;
@@ -43,6 +44,7 @@ class ConfigTest extends ConfigFixture {
     assertEquals(10_000, config.market().tickMillis());
     assertEquals(3_600_000, config.market().protectionMillis());
     assertEquals(10_000, config.market().leaseMillis());
+    assertEquals(300_000, config.market().probeIntervalMillis());
     assertEquals(0, config.simulated().failureRate());
     assertEquals(
         new CheckpointConfig(
@@ -54,8 +56,10 @@ class ConfigTest extends ConfigFixture {
             "Bourse",
             7L * 86_400_000,
             60_000,
-            60_000),
+            60_000,
+            512),
         config.checkpoints());
+    assertEquals(new DownloadPace(16_384, 30_000), config.edge().limits().pace());
     assertEquals(Optional.empty(), config.ssh());
     assertEquals(Optional.empty(), config.sharedBudgets());
     assertEquals(Optional.empty(), config.scim());
@@ -98,6 +102,10 @@ class ConfigTest extends ConfigFixture {
     values.put("checkpoints.session-lifetime", "3h");
     values.put("checkpoints.sweep-interval", "5s");
     values.put("checkpoints.deletion-delay", "10s");
+    values.put("checkpoints.open-files", "64");
+    values.put("limits.download-rate", "1MiB");
+    values.put("limits.download-window", "5s");
+    values.put("nodes.probe-interval", "30s");
     values.put("nodes.simulated.provision-delay", "1s");
     values.put("nodes.simulated.reclaim-delay", "0");
     values.put("nodes.simulated.failure-rate", "0.25");
@@ -134,10 +142,12 @@ class ConfigTest extends ConfigFixture {
     assertEquals(2_000, config.market().tickMillis());
     assertEquals(300_000, config.market().protectionMillis());
     assertEquals(3_000, config.market().leaseMillis());
+    assertEquals(30_000, config.market().probeIntervalMillis());
     assertEquals(
         new CheckpointConfig(
-            false, 1L << 20, 2L << 30, 12_345, 54_321, "Grid", 3 * 3_600_000L, 5_000, 10_000),
+            false, 1L << 20, 2L << 30, 12_345, 54_321, "Grid", 3 * 3_600_000L, 5_000, 10_000, 64),
         config.checkpoints());
+    assertEquals(new DownloadPace(1 << 20, 5_000), config.edge().limits().pace());
     assertEquals(1_000, config.simulated().provisionDelayMillis());
     assertEquals(0, config.simulated().reclaimDelayMillis());
     assertEquals(0.25, config.simulated().failureRate());

@@ -1,6 +1,7 @@
 package dev.bourse.app;
 
 import dev.bourse.access.Operator;
+import dev.bourse.access.Principal;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -178,6 +179,7 @@ record ContractCase(String operationId, String path, @Nullable String body, List
           new ContractCase("listOperators", OPERATORS, null, List.of()),
           new ContractCase("mintOperator", OPERATORS, "{\"name\":\"o\"}", List.of()),
           new ContractCase("revokeOperator", OPERATORS + "/t", null, List.of()),
+          new ContractCase("readClock", "/api/operator/clock", null, List.of()),
           new ContractCase("readSwitches", SWITCHES, null, List.of()),
           new ContractCase(
               "writeSwitches", SWITCHES, "{\"capacity_writes_armed\":true}", List.of()),
@@ -205,6 +207,12 @@ record ContractCase(String operationId, String path, @Nullable String body, List
           new ContractCase("readNode", NODE, null, List.of()),
           new ContractCase("updateNode", NODE, "{\"cordoned\":false}", List.of()),
           new ContractCase("releaseNode", NODE + "/release", null, List.of()),
+          new ContractCase("retryNode", NODE + "/retry", null, List.of()),
+          new ContractCase("retireNode", NODE, null, List.of()),
+          new ContractCase(
+              "replaceNodeHostKey", NODE + "/host-key", "{\"host_key\":\"k\"}", List.of()),
+          new ContractCase(
+              "endNodeReclaim", NODE + "/end-reclaim", "{\"back_to_market\":true}", List.of()),
           new ContractCase("listReviews", REVIEWS, null, List.of()),
           new ContractCase("readReview", REVIEWS + "/rev_1", null, List.of()),
           new ContractCase("approveReview", REVIEWS + "/rev_1/approve", null, List.of()),
@@ -309,6 +317,11 @@ record ContractCase(String operationId, String path, @Nullable String body, List
 
   boolean isForAnybody() {
     return described().schemes().isEmpty();
+  }
+
+  /** Whether a member may do it with a token of their own. */
+  boolean isForMembers() {
+    return described().schemes().contains(Principal.MEMBER_SCHEME);
   }
 
   /** Whether a member does it in person and an organization's token may not. */

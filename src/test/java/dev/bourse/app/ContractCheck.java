@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import dev.bourse.access.Principal;
 import dev.bourse.edge.Contract;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -56,7 +57,8 @@ final class ContractCheck {
    * An operation as its contract describes it.
    *
    * @param schemes the kinds of caller it takes; empty when anybody may call
-   * @param scope the scope it demands, empty for any live token
+   * @param scope the scope it demands of API tokens, empty for any live one
+   * @param memberScope the scope it demands of members' tokens, empty when it takes none
    * @param pages statuses that may also be answered with a page
    * @param bodies validators of its JSON bodies by status; null for a status without a body
    */
@@ -66,6 +68,7 @@ final class ContractCheck {
       String path,
       Set<String> schemes,
       Optional<String> scope,
+      Optional<String> memberScope,
       Map<Integer, @Nullable Validator> bodies,
       Set<Integer> pages) {
 
@@ -99,8 +102,10 @@ final class ContractCheck {
       assertTrue(operation.get().bodies().containsKey(status), where + ": not in the contract");
       validator = operation.get().bodies().get(status);
     }
+    // Whoever looks for nothing at a browser gets a page, too.
     boolean isPage =
-        body == null && operation.isPresent() && operation.get().pages().contains(status);
+        body == null
+            && (operation.isPresent() ? operation.get().pages().contains(status) : status == 404);
     if (validator == null || method.equals("HEAD") || isPage) {
       return;
     }
@@ -135,12 +140,15 @@ final class ContractCheck {
       JsonObject contract, String method, String path, JsonObject operation) {
     JsonArray security = operation.getJsonArray("security", contract.getJsonArray("security"));
     Set<String> schemes = new LinkedHashSet<>();
-    JsonArray scopes = new JsonArray();
+    Map<String, String> scopes = new HashMap<>();
     for (int i = 0; i < security.size(); i++) {
       JsonObject requirement = security.getJsonObject(i);
       assertEquals(1, requirement.size(), path);
       schemes.addAll(requirement.fieldNames());
-      requirement.forEach(scheme -> scopes.addAll((JsonArray) scheme.getValue()));
+      requirement.forEach(
+          scheme ->
+              ((JsonArray) scheme.getValue())
+                  .forEach(scope -> scopes.put(scheme.getKey(), String.valueOf(scope))));
     }
     Map<Integer, @Nullable Validator> bodies = new HashMap<>();
     Set<Integer> pages = new LinkedHashSet<>();
@@ -161,7 +169,8 @@ final class ContractCheck {
         method.toUpperCase(java.util.Locale.ROOT),
         path,
         schemes,
-        scopes.isEmpty() ? Optional.empty() : Optional.of(scopes.getString(0)),
+        Optional.ofNullable(scopes.get(Principal.SCHEME)),
+        Optional.ofNullable(scopes.get(Principal.MEMBER_SCHEME)),
         bodies,
         pages);
   }

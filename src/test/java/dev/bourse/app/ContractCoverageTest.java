@@ -3,11 +3,15 @@ package dev.bourse.app;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.access.Scope;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import io.vertx.core.json.JsonObject;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -138,6 +142,31 @@ class ContractCoverageTest {
             assertNotEquals(403, reader.status());
           }
         });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> aMembersTokenDoesWhatItsScopesAllowAndNothingElse() {
+    return each(
+        ContractCase::isForMembers,
+        call -> {
+          Scope needed = Scope.find(call.described().memberScope().orElseThrow()).orElseThrow();
+          JsonObject refusal =
+              send(
+                      allowed(EnumSet.complementOf(EnumSet.of(needed))),
+                      call,
+                      call.path(),
+                      call.body())
+                  .refused(ErrorCode.FORBIDDEN);
+          assertTrue(refusal.getString("detail").contains(needed.label()), refusal.encode());
+          HttpAnswer enough = send(allowed(EnumSet.of(needed)), call, call.path(), call.body());
+          assertNotEquals(403, enough.status());
+          assertNotEquals(401, enough.status());
+        });
+  }
+
+  /** A member of acme whose token allows these. */
+  private static Caller allowed(Set<Scope> scopes) {
+    return bourse.with(McpClient.token(bourse, "acme", "alice", scopes));
   }
 
   @TestFactory

@@ -1,7 +1,6 @@
 package dev.bourse.app;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.org.ScimServer;
 import dev.bourse.store.Statement;
@@ -69,8 +68,9 @@ class DirectoryApiTest {
   @Test
   void whatTheProviderTellsIsShown() {
     try (ScimServer server = new ScimServer()) {
-      server.addUser("alice", "ali@corp.example", "Alice of the Provider", true);
-      server.addUser("bob", "bob@corp.example", "Bob", false);
+      server.addUser(
+          "alice", "ali@corp.example", "Alice of the Provider", true, "Alice@acme.example");
+      server.addUser("bob", "bob@corp.example", "Bob", false, "bob@acme.example");
       server.addUser("stranger", "s@corp.example", "Stranger", true);
       try (RunningBourse bourse = bourse(server, PATIENT)) {
         JsonObject roster = bourse.as("acme", "bare").get("/api/org/members").ok();
@@ -88,9 +88,11 @@ class DirectoryApiTest {
   }
 
   @Test
-  void aMemberTheProviderDoesNotKnowIsShownByUsernameAlone() {
+  void aMemberTheProviderKnowsNobodyOfByNameAndAddressIsShownByUsernameAlone() {
     try (ScimServer server = new ScimServer()) {
-      server.addUser("bob", "bob@corp.example", "Bob", true);
+      server.addUser("bob", "bob@corp.example", "Bob", true, "bob@acme.example");
+      // Another organization's member of the same username.
+      server.addUser("alice", "alice@globex.example", "Alice of Globex", false);
       try (RunningBourse bourse = bourse(server, PATIENT)) {
         JsonObject roster = bourse.as("acme", "bare").get("/api/org/members").ok();
         assertEquals(
@@ -107,7 +109,6 @@ class DirectoryApiTest {
       server.stall();
       try (RunningBourse bourse = bourse(server, "400ms")) {
         Caller acme = bourse.as("acme", "bare");
-        long began = System.nanoTime();
         List<CompletableFuture<HttpAnswer>> rosters =
             java.util.stream.IntStream.range(0, 20)
                 .mapToObj(i -> CompletableFuture.supplyAsync(() -> acme.get("/api/org/members")))
@@ -121,8 +122,6 @@ class DirectoryApiTest {
           assertEquals(DEGRADED, answer.getJsonArray("members"));
           assertEquals(List.of("Erin@Partner.example", "ali@corp.example"), invited(answer));
         }
-        long millis = (System.nanoTime() - began) / 1_000_000;
-        assertTrue(millis < 5_000, "took " + millis + " ms");
         int asked = server.filters.size();
         acme.get("/api/org/members").ok();
         assertEquals(asked, server.filters.size(), "it is left alone for a while");

@@ -328,4 +328,33 @@ class K8sApiTest {
       demo.as("acme", "readonly").get("/api/k8s/bid").refused(ErrorCode.FORBIDDEN);
     }
   }
+
+  @Test
+  void aClusterOfTheOtherKindIsSaidToBeOneToItsOwnOrganization() {
+    try (RunningBourse demo = RunningBourse.demo()) {
+      Caller own = demo.as("acme", "orgwide");
+      assertEquals(
+          "'acme-k8s' is a Kubernetes cluster, no VM cluster; read it at"
+              + " /api/k8s/clusters/acme-k8s",
+          detail(own.get("/api/vm/capacity?cluster=acme-k8s")));
+      assertEquals(
+          "'acme-train' is a VM cluster, no Kubernetes cluster; read it at"
+              + " /api/vm/capacity?cluster=acme-train",
+          detail(own.get("/api/k8s/bid?cluster=acme-train")));
+      assertEquals(
+          detail(own.get("/api/k8s/bid?cluster=acme-train")),
+          detail(demo.as("acme", "bound").get("/api/k8s/bid")),
+          "its token is bound to that one");
+      assertEquals(
+          "no VM cluster 'acme-k8s' here",
+          detail(demo.as("acme", "bound").get("/api/vm/capacity?cluster=acme-k8s")));
+      assertEquals(
+          "no VM cluster 'acme-k8s' here",
+          detail(demo.as("globex", "orgwide").get("/api/vm/capacity?cluster=acme-k8s")));
+    }
+  }
+
+  private static String detail(HttpAnswer answer) {
+    return answer.refused(ErrorCode.NOT_FOUND).getString("detail");
+  }
 }

@@ -226,12 +226,9 @@ class MarketApiTest extends MarketApiFixture {
       Desk red = stage.redA();
       red.addKey();
       red.declare(1, 2);
-      until("every machine was tried", () -> quote(stage).getInteger("usable_nodes") == 0);
-      List<JsonObject> unwound =
-          red.activity().stream()
-              .filter(e -> e.getString("kind").equals("action"))
-              .filter(e -> e.getString("note").contains("unwound"))
-              .toList();
+      until("every machine was tried", () -> unwound(red).size() >= Stage.NODES);
+      until("none is usable", () -> quote(stage).getInteger("usable_nodes") == 0);
+      List<JsonObject> unwound = unwound(red);
       assertEquals(Stage.NODES, unwound.size());
       assertEquals(
           Stage.NODES,
@@ -246,5 +243,12 @@ class MarketApiTest extends MarketApiFixture {
       assertFalse(red.state().getJsonObject("declared").getBoolean("bid_too_low"));
       assertEquals(List.of(), red.active());
     }
+  }
+
+  private static List<JsonObject> unwound(Desk desk) {
+    return desk.activity().stream()
+        .filter(e -> e.getString("kind").equals("action"))
+        .filter(e -> e.getString("note").contains("unwound"))
+        .toList();
   }
 }

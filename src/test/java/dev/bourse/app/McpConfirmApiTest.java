@@ -238,7 +238,8 @@ class McpConfirmApiTest {
             EnumSet.allOf(Scope.class),
             null,
             null,
-            "alice");
+            "alice",
+            "acme/alice/1");
     long version = desk("acme-batch").version();
     for (boolean expired : new boolean[] {true, false}) {
       Duration age = Duration.ofMillis(PastConfirms.validMillis() + (expired ? 1_000 : -60_000));

@@ -56,6 +56,13 @@ class McpEntryApiTest extends McpFixture {
           "Bearer " + (token == null ? "" : "error=\"invalid_token\", ") + metadata(),
           challenge(answer));
     }
+    assertEquals(
+        "this is an organization's API token, which the HTTP interface takes; members sign in here"
+            + " with OAuth, which the header WWW-Authenticate leads to",
+        new McpClient(bourse.with(bourse.secret("acme", "orgwide")))
+            .send("tools/list", NONE)
+            .refused(ErrorCode.UNAUTHORIZED)
+            .getString("detail"));
     bourse.with(null).send("DELETE", ENDPOINT, null, SESSION, "x").refused(ErrorCode.UNAUTHORIZED);
   }
 

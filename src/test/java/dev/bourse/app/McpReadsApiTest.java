@@ -194,6 +194,33 @@ class McpReadsApiTest extends McpFixture {
     lacks(Scope.CAPACITY_READ, "grid_api", read("/api/vm/capacity?cluster=acme-train"));
   }
 
+  @Test
+  void gridApiDemandsOfMembersAScopeWhereApiTokensNeedNone() {
+    lacks(Scope.ORG_READ, "grid_api", read("/api/org/members"));
+    lacks(Scope.ORG_READ, "grid_api", read("/api/vm/history?cluster=acme-train"));
+    lacks(Scope.ORG_READ, "grid_api", read("/api/market/feed"));
+  }
+
+  @Test
+  void theToolsOfCheckpointsNeedTheirScopes() {
+    lacks(Scope.CHECKPOINTS_READ, "checkpoint_read", action("list"));
+    JsonObject deletion =
+        new JsonObject().put("action", "delete").put("phase", "preview").put("id", "ckp_none");
+    HttpAnswer refused =
+        McpClient.of(
+                bourse, "acme", "alice", EnumSet.complementOf(EnumSet.of(Scope.CHECKPOINTS_WRITE)))
+            .send(
+                "tools/call",
+                new JsonObject().put("name", "checkpoint_write").put("arguments", deletion));
+    assertTrue(
+        refused
+            .refused(ErrorCode.FORBIDDEN)
+            .getString("detail")
+            .contains(Scope.CHECKPOINTS_WRITE.label()));
+    McpClient.of(bourse, "acme", "alice", EnumSet.of(Scope.CHECKPOINTS_WRITE))
+        .refused("checkpoint_write", deletion, ErrorCode.GONE);
+  }
+
   /** A member who may do everything else is told the scope; one with it alone is answered. */
   private static void lacks(Scope scope, String tool, JsonObject arguments) {
     HttpAnswer answer =

@@ -153,7 +153,7 @@ class MemberAdminApiTest {
             .startsWith("email: x"));
     assertTrue(
         detail(operator.patch(members + "/ann", new JsonObject().put("suspended", "yes")))
-            .startsWith("suspended: yes"));
+            .startsWith("suspended: \"yes\" is a string"));
   }
 
   @Test

@@ -302,10 +302,14 @@ class NodeAdminApiTest {
     add(stage.name(), named(nodeId).put("public_ip", "198.51.100.77"));
     cordon(nodeId, true);
     release(nodeId);
+    JsonObject retried =
+        operator.send("POST", "/api/operator/nodes/" + nodeId + "/retry", null).ok();
+    assertEquals(nodeId, retried.getString("node_id"));
+    assertEquals(null, retried.getString("unclean_after"));
     List<AuditRow> rows =
         bourse.audit("", false).stream().filter(r -> r.subject().equals(nodeId)).toList();
     assertEquals(
-        List.of("node_add", "node_update", "node_release"),
+        List.of("node_add", "node_update", "node_release", "node_retry"),
         rows.stream().map(AuditRow::action).toList());
     assertEquals(
         "pool=" + stage.name() + " public_ip=198.51.100.77 ssh_port=22", rows.get(0).detail());
@@ -316,7 +320,7 @@ class NodeAdminApiTest {
   void badInputIsRefusedNamingFieldValueAndWhatWouldDo() {
     Stage stage = bourse.stage();
     String pool = stage.name();
-    refused(add(pool, named("Upper")), "node_id: Upper", "matching");
+    refused(add(pool, named("Upper")), "node_id: Upper", "at either end");
     refused(add(pool, new JsonObject()), "node_id is missing");
     refused(add(pool, named("n").put("public_ip", "300.1.1.1")), "public_ip: 300.1.1.1", "IPv4");
     refused(add(pool, named("n").put("public_ip", "example.com")), "public_ip: example.com");
@@ -331,5 +335,6 @@ class NodeAdminApiTest {
           .refused(ErrorCode.NOT_FOUND);
     }
     operator.send("POST", "/api/operator/nodes/n/release", null).refused(ErrorCode.NOT_FOUND);
+    operator.send("POST", "/api/operator/nodes/n/retry", null).refused(ErrorCode.NOT_FOUND);
   }
 }

@@ -343,6 +343,21 @@ class OAuthSecurityTest extends OAuthScene {
   }
 
   @Test
+  void registrationsThatCannotBeReadAreThrottledToo() {
+    try (RunningBourse own = RunningBourse.demo()) {
+      Caller anybody = own.with(null);
+      byte[] unreadable = "{\"redirect_uris\": [1,".getBytes(StandardCharsets.UTF_8);
+      int refused = 0;
+      int status = 400;
+      while (status == 400) {
+        assertTrue(++refused <= 32, "not throttled");
+        status = register(anybody, unreadable);
+      }
+      assertEquals(429, status);
+    }
+  }
+
+  @Test
   void throttledDocumentsThatOneAddressNamesAreNotFetchedWithoutEnd() {
     try (RunningBourse own = RunningBourse.demo()) {
       String cookie = Application.signIn(own, "acme", "alice");

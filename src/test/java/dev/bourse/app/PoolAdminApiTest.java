@@ -203,7 +203,7 @@ class PoolAdminApiTest {
         operator.post(POOLS, newPool("p").put("provider", "ssh")), "provider: ssh", "simulated");
     refused(operator.post(POOLS, newPool("p").put("provider", "cloud")), "provider: cloud", "ssh");
     refused(operator.post(POOLS, newPool("p").put(CAP, 20.005)), CAP + ": 20.005", "two decimals");
-    refused(operator.post(POOLS, newPool("-p")), "name: -p", "matching");
+    refused(operator.post(POOLS, newPool("-p")), "name: -p", "at either end");
     refused(operator.post(POOLS, newPool("p").put("gpus_per_node", 0)), "gpus_per_node: 0", "1024");
     JsonObject lacking = newPool("p");
     lacking.remove("ssh_user");

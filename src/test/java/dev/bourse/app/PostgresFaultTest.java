@@ -48,9 +48,9 @@ class PostgresFaultTest {
     desk.declare(0, 2);
     JsonObject order = desk.order(0, 3);
     POSTGRES.server().execute(url, FULL);
-    JsonObject refusal = desk.put(order).refused(ErrorCode.OVERLOADED);
+    JsonObject refusal = desk.put(order).refused(ErrorCode.STORAGE_FULL);
     assertTrue(refusal.getLong("retry_after_s") >= 1);
-    desk.addKey().refused(ErrorCode.OVERLOADED);
+    desk.addKey().refused(ErrorCode.STORAGE_FULL);
     assertEquals(1L, desk.version());
     assertEquals(1, bourse.audit(desk.orgId(), false).size(), "one row for each accepted write");
     POSTGRES.server().execute(url, "DROP TRIGGER disk_is_full ON audit");

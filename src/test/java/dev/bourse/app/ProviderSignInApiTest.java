@@ -143,6 +143,16 @@ class ProviderSignInApiTest {
   }
 
   @Test
+  void anAddressThatOnlyUnicodesRulesMakeAMembersIsRefused() {
+    provider.claims = claims -> claims.put("email", "al\u0130ce@acme.example");
+    Browser visitor = new Browser(bourse);
+    assertEquals(422, walk(visitor).statusCode());
+    provider.claims = claims -> claims.put("email", "alice@ac\u212ame.example");
+    assertEquals(422, walk(visitor).statusCode());
+    assertFalse(visitor.isSignedIn());
+  }
+
+  @Test
   void whomNoOrganizationAdmitsDoesNotComeIn() {
     provider.claims = claims -> claims.put("email", "nobody@nowhere.example");
     Browser visitor = new Browser(bourse);

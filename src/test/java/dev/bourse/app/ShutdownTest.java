@@ -1,20 +1,30 @@
 package dev.bourse.app;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import io.vertx.core.json.JsonObject;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** A service told to stop finishes what it took on. */
@@ -112,6 +122,92 @@ class ShutdownTest {
         assertTrue(answer.startsWith("HTTP/1.1 200 OK\r\n"), answer);
         assertTrue(answer.contains("\"version\":1"), answer);
         stopped.get();
+      }
+    }
+  }
+
+  @Test
+  void clientsThatPostThroughAStopAreAnsweredOrToldBeforeTheySend() throws Exception {
+    Path data = RunningBourse.newFolder();
+    Path log = data.resolve("log");
+    List<String> settings = new ArrayList<>(SETTINGS);
+    settings.add("drain-delay=2s");
+    ExecutorService clients = Executors.newFixedThreadPool(POSTING);
+    AtomicInteger answered = new AtomicInteger();
+    int begun;
+    try (ChildBourse child = ChildBourse.asLaunched(data, settings, log)) {
+      String token =
+          new JsonObject(Files.readString(data.resolve("demo.json")))
+              .getJsonObject("orgs")
+              .getJsonObject("globex")
+              .getJsonObject("tokens")
+              .getString("orgwide");
+      List<Future<?>> loads = new ArrayList<>();
+      for (int i = 0; i < POSTING; i++) {
+        loads.add(clients.submit(() -> post(URI.create(child.baseUrl()), token, answered)));
+      }
+      RunningBourse.until("some answers", () -> answered.get() > 200);
+      begun = Files.readString(log).length();
+      assertEquals(TERMINATED, child.terminate());
+      for (Future<?> load : loads) {
+        load.get(30, TimeUnit.SECONDS);
+      }
+    } finally {
+      clients.shutdownNow();
+    }
+    String logged = Files.readString(log).substring(begun);
+    assertFalse(logged.matches("(?s).*\\b(WARN|ERROR)\\b.*"), logged);
+    TestStore.drop(data);
+    TestStore.delete(data);
+  }
+
+  private static final int POSTING = 8;
+
+  /** Over one connection, until an answer says that it is the last. */
+  private static @Nullable Void post(URI address, String token, AtomicInteger answered)
+      throws IOException {
+    byte[] body =
+        ("{\"name\":\"k\",\"public_key\":\"" + RunningBourse.keyLine() + "\"}")
+            .getBytes(StandardCharsets.US_ASCII);
+    byte[] head =
+        ("POST /api/vm/orgs/globex/ssh-keys HTTP/1.1\r\nHost: x\r\nContent-Type:"
+                + " application/json\r\nAuthorization: Bearer "
+                + token
+                + "\r\nContent-Length: "
+                + body.length
+                + "\r\n\r\n")
+            .getBytes(StandardCharsets.US_ASCII);
+    try (Socket socket = new Socket(address.getHost(), address.getPort())) {
+      socket.setSoTimeout(20_000);
+      BufferedReader in =
+          new BufferedReader(
+              new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII));
+      while (true) {
+        OutputStream out = socket.getOutputStream();
+        out.write(head);
+        out.write(body);
+        out.flush();
+        String status = in.readLine();
+        assertTrue(status != null && status.startsWith("HTTP/1.1 20"), status);
+        boolean isLast = false;
+        int length = 0;
+        for (String line = String.valueOf(in.readLine());
+            !line.isEmpty();
+            line = String.valueOf(in.readLine())) {
+          String header = line.toLowerCase(Locale.ROOT);
+          isLast |= header.equals("connection: close");
+          if (header.startsWith("content-length: ")) {
+            length = Integer.parseInt(header.substring("content-length: ".length()));
+          }
+        }
+        for (int i = 0; i < length; i++) {
+          assertTrue(in.read() >= 0, "an answer is cut short");
+        }
+        answered.incrementAndGet();
+        if (isLast) {
+          assertEquals(-1, in.read(), "nothing follows the last answer");
+          return null;
+        }
       }
     }
   }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
+import dev.bourse.core.ErrorCode;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.InputStream;
@@ -127,6 +128,65 @@ class SignInApiTest {
     String link = bob.askForLink("bob@acme.example", "/device?user_code=ABCD-EFGH");
     assertEquals(200, page.statusCode());
     assertEquals("/device?user_code=ABCD-EFGH", Browser.location(bob.follow(link)));
+  }
+
+  @Test
+  void aLinkThatAStrangerAskedForLeadsToTheAccountAlone() {
+    for (String place : List.of("/device?user_code=BCDF-GHJK", "/oauth/authorize?client_id=x")) {
+      String link = browser().askForLink("alice@acme.example", place);
+      Browser alice = browser();
+      assertEquals("/account", Browser.location(alice.follow(link)), place);
+      assertEquals(
+          "/account",
+          Browser.location(alice.follow(browser().askForLink("alice@acme.example", place))),
+          place);
+    }
+    Browser asking = browser();
+    String first = asking.askForLink("alice@acme.example", "/device");
+    asking.askForLink("alice@acme.example", "/account");
+    assertEquals("/device", Browser.location(asking.follow(first)), "one's own leads on");
+  }
+
+  @Test
+  void aLinkIsNotSpentByASignInThatFails() {
+    String orgId = organization();
+    addMember(orgId, "pat", "pat@" + orgId + ".example");
+    Browser pat = browser();
+    String link = pat.askForLink("pat@" + orgId + ".example", "");
+    String member = path(orgId) + "/members/pat";
+    operator.patch(member, new JsonObject().put("suspended", true)).ok();
+    assertEquals(403, pat.follow(link).statusCode());
+    operator.patch(member, new JsonObject().put("suspended", false)).ok();
+    assertEquals("/account", Browser.location(pat.follow(link)));
+    assertEquals(410, pat.get(link).statusCode());
+  }
+
+  @Test
+  void theKelvinSignIsNoLetterOfAnAddress() {
+    String kelvin = "\u212a";
+    Browser visitor = browser();
+    String csrf = Browser.field(visitor.get("/sign-in"), "csrf");
+    assertEquals(
+        422,
+        visitor
+            .post("/sign-in", Map.of("csrf", csrf, "email", kelvin + "im@acme.example"))
+            .statusCode());
+    String orgId = organization();
+    JsonObject person = new JsonObject().put("username", "kim").put("name", "Kim");
+    for (String email :
+        List.of(kelvin + "im@x.example", "kim@\u017f.example", "k\u0130m@x.example")) {
+      operator
+          .post(path(orgId) + "/members", person.put("email", email))
+          .refused(ErrorCode.BAD_REQUEST);
+      operator
+          .post(path(orgId) + "/invitations", new JsonObject().put("email", email))
+          .refused(ErrorCode.BAD_REQUEST);
+    }
+    operator
+        .post(
+            path(orgId) + "/rules",
+            new JsonObject().put("kind", "domain").put("value", "ban" + kelvin + ".example"))
+        .refused(ErrorCode.BAD_REQUEST);
   }
 
   @Test
@@ -371,11 +431,19 @@ class SignInApiTest {
     assertEquals(200, operator.delete(path(orgId) + "/members/pat").status());
     assertFalse(pat.isSignedIn());
     assertEquals(403, browser().follow(unused).statusCode());
-    addMember(orgId, "pat", "other@elsewhere.example");
-    assertFalse(pat.isSignedIn(), "another person of the same name");
+    JsonObject other = new JsonObject().put("username", "pat").put("name", "N.");
+    assertEquals(
+        "used",
+        operator
+            .post(path(orgId) + "/members", other.put("email", "other@elsewhere.example"))
+            .refused(ErrorCode.CONFLICT)
+            .getString("reason"));
     int before = pat.mails(email).size();
     invite(orgId, email);
-    assertEquals("/account", Browser.location(browser().follow(pat.link(email, before))));
+    Browser again = browser();
+    assertEquals("/account", Browser.location(again.follow(pat.link(email, before))));
+    assertTrue(again.get("/account").body().contains(">pat-2<"), "no name is given twice");
+    assertFalse(pat.isSignedIn());
   }
 
   private static void invite(String orgId, String email) {

@@ -3,9 +3,7 @@ package dev.bourse.app;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.ServerSocket;
+import dev.bourse.core.Ports;
 import java.net.http.HttpResponse;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -13,6 +11,9 @@ import org.junit.jupiter.api.Test;
 /** Guessing is slow, and what depends on how the service is set up. */
 @OneEngine("What is counted is in memory, and cookies are named by the configuration.")
 class SignInThrottleTest {
+  /** From so many networks the links for one address may be used up, twice as many in all. */
+  private static final int NETWORKS = 4;
+
   private static void tooMany(HttpResponse<String> answer) {
     assertEquals(429, answer.statusCode(), answer.body());
     assertTrue(
@@ -66,8 +67,38 @@ class SignInThrottleTest {
   }
 
   @Test
+  void aStrangerWhoAsksForSomebodysLinksKeepsNobodyFromSigningIn() {
+    try (RunningBourse bourse =
+        RunningBourse.demo("signin.mails-per-email=2", "proxies=127.0.0.1")) {
+      Browser stranger = new Browser(bourse).from("192.0.2.1");
+      String first = stranger.askForLink("alice@acme.example", "");
+      stranger.askForLink("alice@acme.example", "");
+      tooMany(askAgain(stranger, "alice@acme.example"));
+      Browser alice = new Browser(bourse).from("198.51.100.1");
+      alice.signedIn("alice@acme.example");
+      assertTrue(alice.isSignedIn());
+      // Others, from wherever they please, use up what is mailed to the address at all.
+      int mailed = 3;
+      for (int network = 2; mailed < 2 * NETWORKS; mailed++, network++) {
+        new Browser(bourse).from("192.0.2." + network).askForLink("alice@acme.example", "");
+      }
+      Browser again = new Browser(bourse).from("198.51.100.2");
+      assertEquals("/sign-in/sent", Browser.location(askAgain(again, "alice@acme.example")));
+      Browser bob = new Browser(bourse).from("198.51.100.2").signedIn("bob@acme.example");
+      assertTrue(bob.isSignedIn(), "mails go out in order, so that hers would be there");
+      assertEquals(mailed, again.mails("alice@acme.example").size());
+      assertEquals("/account", Browser.location(again.follow(first)), "what she has works");
+    }
+  }
+
+  private static HttpResponse<String> askAgain(Browser browser, String email) {
+    String csrf = Browser.field(browser.get("/sign-in"), "csrf");
+    return browser.post("/sign-in", Map.of("csrf", csrf, "email", email));
+  }
+
+  @Test
   void cookieFlagsBehindTlsTheCookieIsSecureAndOfThisHostAlone() {
-    int port = freePort();
+    int port = Ports.free();
     try (RunningBourse bourse =
         RunningBourse.demo(
             "base-url=https://bourse.example", "port=" + port, "management.port=0")) {
@@ -80,14 +111,6 @@ class SignInThrottleTest {
                   + " Secure"),
           cookie);
       assertTrue(alice.isSignedIn());
-    }
-  }
-
-  private static int freePort() {
-    try (ServerSocket socket = new ServerSocket(0)) {
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
     }
   }
 }

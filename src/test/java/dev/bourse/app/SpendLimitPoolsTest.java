@@ -60,7 +60,10 @@ class SpendLimitPoolsTest {
         """);
     bourse =
         RunningBourse.world(
-            world.toString(), "billing.spend-limit-enforced=true", "market.protection=10m");
+            world.toString(),
+            SteppingClock.midMonth(),
+            "billing.spend-limit-enforced=true",
+            "market.protection=10m");
     caller = bourse.as("acme", "orgwide");
     desk("p1").addKey();
   }

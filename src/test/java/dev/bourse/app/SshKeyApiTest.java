@@ -84,6 +84,35 @@ class SshKeyApiTest {
   }
 
   @Test
+  void withoutAClusterATokenThatIsBoundToOneAddsAnOrgWideKeyWhichTheListShowsPlainly() {
+    Stage stage = bourse.stage();
+    Caller bound = stage.red("bound");
+    HttpAnswer everywhere = bound.post(path(stage.red()), registration(RunningBourse.keyLine()));
+    assertEquals(201, everywhere.status());
+    HttpAnswer own =
+        bound.post(
+            path(stage.red()),
+            registration(RunningBourse.keyLine()).put("cluster", stage.redA().cluster()));
+    List<JsonObject> shown =
+        Desk.objects(stage.red("bare").get(path(stage.red())).ok().getJsonArray("keys"));
+    assertEquals(List.of(everywhere.json(), own.json()), shown);
+    assertTrue(shown.get(0).containsKey("cluster"), "the reach is told, not left out");
+    assertEquals(null, shown.get(0).getValue("cluster"));
+    assertEquals(bound.actor(), shown.get(0).getString("created_by"));
+    assertEquals(stage.redA().cluster(), shown.get(1).getString("cluster"));
+    // A node of a cluster that the token is not bound to gets the one and not the other.
+    Desk other = stage.redB();
+    other.declare(1, 2);
+    List<String> held = other.untilHeld(1);
+    for (JsonObject key : shown) {
+      JsonObject revoked = bound.delete(path(stage.red()) + "/" + key.getString("key_id")).ok();
+      assertEquals(
+          key.getValue("cluster") == null ? held : List.of(),
+          Desk.texts(revoked.getJsonArray("still_on")));
+    }
+  }
+
+  @Test
   void whatIsNoPublicKeyLineIsRefused() {
     Stage stage = bourse.stage();
     Caller red = stage.red("orgwide");

@@ -24,7 +24,9 @@ class StoreFaultTest {
   @Test
   void onAFullDiskWritesAreRefusedReadsGoOnAndRoomMendsIt() {
     StoreConfig small = new StoreConfig(65_536, 4_096, 2, 2 << 20);
-    try (RunningBourse bourse = RunningBourse.staged(1, small, "market.tick=1h")) {
+    try (RunningBourse bourse =
+        RunningBourse.staged(
+            1, small, "market.tick=1h", "store.probe-interval=50ms", "store.away-after=500ms")) {
       Desk desk = bourse.stage().redA();
       fill(bourse.service().database());
       JsonObject order = desk.order(0, 2);
@@ -32,9 +34,12 @@ class StoreFaultTest {
       for (int i = 0; i < 500 && desk.put(order).status() == 200; i++) {
         order = desk.order(0, 2);
       }
-      JsonObject refusal = desk.put(order).refused(ErrorCode.OVERLOADED);
-      assertTrue(refusal.getLong("retry_after_s") >= 1);
-      desk.addKey().refused(ErrorCode.OVERLOADED);
+      JsonObject refusal = desk.put(order).refused(ErrorCode.STORAGE_FULL);
+      assertEquals(60, refusal.getLong("retry_after_s"));
+      desk.addKey().refused(ErrorCode.STORAGE_FULL);
+      until("it is not ready", () -> !bourse.unready().isEmpty());
+      String why = bourse.unready();
+      assertTrue(why.contains("cannot be written: it has no room left"), why);
       JsonObject state = desk.state();
       assertEquals(order.getLong("expected_version"), state.getLong("version"));
       int rows = bourse.audit(desk.orgId(), false).size();
@@ -47,6 +52,7 @@ class StoreFaultTest {
       JsonObject sameAgain = order;
       until("the same request does", () -> desk.put(sameAgain).status() == 200);
       assertEquals(rows + 1, bourse.audit(desk.orgId(), false).size());
+      until("it is ready", () -> bourse.unready().isEmpty());
       until("the reads made meanwhile are recorded", () -> reads(bourse, desk) > 0);
     }
   }

@@ -185,6 +185,48 @@ class SwapApiTest {
   }
 
   @Test
+  void aPinThatComesDuringASwapSavesTheNode() {
+    Stage stage = bourse.stage();
+    Desk desk = stage.redA();
+    String saved = desk.hold(1, 2).get(0);
+    // No machine is free, so that the swap waits.
+    List<String> others = stage.blueA().hold(Stage.NODES - 1, 2);
+    desk.swap(saved).ok();
+    Caller operator = bourse.operator();
+    String pin = "/api/operator/clusters/" + desk.cluster() + "/pins/" + saved;
+    operator.send("PUT", pin, null).ok();
+    JsonObject state = desk.state();
+    assertEquals(new JsonArray(), state.getJsonArray("swaps"));
+    assertEquals(new JsonArray(), state.getJsonArray("nominations"));
+    stage.blueA().declare(0, 2);
+    until(
+        "machines are free again, which nobody is granted",
+        () -> stage.blueA().allocations().isEmpty());
+    assertFalse(others.contains(saved));
+    desk.swap(saved).refused(ErrorCode.NODE_PINNED);
+    assertEquals(List.of(saved), desk.active());
+    assertTrue(
+        desk.activity().stream()
+            .anyMatch(
+                e ->
+                    ("swap of " + saved + " ended: an operator pinned it")
+                        .equals(e.getString("note"))));
+    // A swap whose replacement is on its way ends as well.
+    operator.send("DELETE", pin, null).ok();
+    desk.swap(saved).ok();
+    until(
+        "a replacement is on its way or has landed",
+        () -> desk.allocations().size() > 1 || !desk.active().contains(saved));
+    if (desk.active().contains(saved)) {
+      HttpAnswer pinned = operator.send("PUT", pin, null);
+      if (pinned.status() == 200) {
+        until("the replacement is taken back", () -> desk.allocations().size() == 1);
+        assertEquals(List.of(saved), desk.active());
+      }
+    }
+  }
+
+  @Test
   void theRefusalsComeInOrder() {
     Desk desk = bourse.stage().redA();
     String node = desk.hold(1, 2).get(0);

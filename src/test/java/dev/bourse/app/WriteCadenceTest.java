@@ -34,7 +34,9 @@ class WriteCadenceTest {
     Desk desk = bourse.stage().redA();
     desk.declare(0, 2);
     JsonObject next = desk.order(0, 3);
-    long wait = desk.put(next).refused(ErrorCode.RATE_LIMITED).getLong("retry_after_s");
+    JsonObject refusal = desk.put(next).refused(ErrorCode.RATE_LIMITED);
+    assertEquals("cadence", refusal.getString("reason"));
+    long wait = refusal.getLong("retry_after_s");
     assertTrue(wait >= 1 && wait <= CADENCE_SECONDS, "retry_after_s " + wait);
     assertEquals(1L, desk.version());
     until("the same request is accepted", () -> desk.put(next).status() == 200);

@@ -5,10 +5,19 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.store.Change;
+import dev.bourse.store.Database;
+import dev.bourse.store.ForwardingDatabase;
+import dev.bourse.store.Statement;
+import dev.bourse.store.StoreUnavailable;
+import io.vertx.core.Future;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -18,7 +27,7 @@ class AuditedReadsTest extends StoreFixture {
 
   @Test
   void everyReadBecomesOneRowWhateverTheBatchesAre() throws Exception {
-    AuditedReads reads = new AuditedReads(new AuditStore(database));
+    AuditedReads reads = reads(database);
     int total = 0;
     for (int count : new int[] {1, 63, 64, 65, 1_024, 1_025, 5_000}) {
       for (int i = 0; i < count; i++) {
@@ -35,7 +44,7 @@ class AuditedReadsTest extends StoreFixture {
 
   @Test
   void readsReachTheStoreWithoutAFlush() throws Exception {
-    AuditedReads reads = new AuditedReads(new AuditStore(database));
+    AuditedReads reads = reads(database);
     reads.start(vertx);
     reads.record(row(1));
 
@@ -44,7 +53,7 @@ class AuditedReadsTest extends StoreFixture {
 
   @Test
   void aFailedCommitIsTriedAgainWithNothingLostOrDoubled() throws Exception {
-    AuditedReads reads = new AuditedReads(new AuditStore(database));
+    AuditedReads reads = reads(database);
     for (int i = 0; i < 3_000; i++) {
       reads.record(row(i));
     }
@@ -58,7 +67,7 @@ class AuditedReadsTest extends StoreFixture {
 
   @Test
   void rowsThatHadToWaitAreStoredInTheirOrder() throws Exception {
-    AuditedReads reads = new AuditedReads(new AuditStore(database));
+    AuditedReads reads = reads(database);
     for (int i = 0; i < 3_000; i++) {
       reads.record(row(i));
     }
@@ -74,7 +83,7 @@ class AuditedReadsTest extends StoreFixture {
 
   @Test
   void eachOutageIsReportedOnce() throws Exception {
-    AuditedReads reads = new AuditedReads(new AuditStore(database));
+    AuditedReads reads = reads(database);
     PrintStream console = System.err;
     ByteArrayOutputStream log = new ByteArrayOutputStream();
     System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
@@ -99,7 +108,7 @@ class AuditedReadsTest extends StoreFixture {
 
   @Test
   void pastItsBoundAReadIsRefusedRatherThanUnrecorded() {
-    AuditedReads reads = new AuditedReads(new AuditStore(database));
+    AuditedReads reads = reads(database);
     AuditRow row = row(1);
     for (int i = 0; i < MAX_WAITING; i++) {
       reads.record(row);
@@ -113,6 +122,83 @@ class AuditedReadsTest extends StoreFixture {
     await(database.commit(List.of(AuditStore.insert(row(1)))));
 
     assertEquals(List.of(0L), integers("SELECT is_read FROM audit"));
+  }
+
+  @Test
+  void aBatchWhoseCommitWasStoredThoughItsAnswerWasLostIsNotStoredTwice() throws Exception {
+    Losing losing = new Losing(database);
+    AuditedReads reads = reads(losing);
+    for (int i = 0; i < 3_000; i++) {
+      reads.record(row(i));
+    }
+    losing.answersLost.set(2);
+    await(reads.flush().otherwiseEmpty());
+    assertEquals(3_000, rows(), "all were stored, and of two thirds it is not known");
+    reads.record(row(3_000));
+    await(reads.flush());
+    await(reads.flush());
+
+    assertEquals(
+        IntStream.rangeClosed(0, 3_000).mapToObj(i -> "read " + i).toList(),
+        texts("SELECT detail FROM audit ORDER BY id"));
+  }
+
+  @Test
+  void marksOfBatchesAreForgottenOnceTheyAreKnownToBeStored() throws Exception {
+    AuditedReads reads = reads(new Losing(database));
+    for (int i = 0; i < 20; i++) {
+      reads.record(row(i));
+      await(reads.flush());
+    }
+    assertEquals(List.of(1L), integers("SELECT COUNT(*) FROM audit_read_batch"));
+    clock.advance(Duration.ofDays(1).toMillis());
+    reads(database).start(vertx);
+    eventually("what a process left behind goes", () -> marks() == 0);
+  }
+
+  @Test
+  void anEmbeddedStoreIsSparedTheMark() throws Exception {
+    AuditedReads reads = reads(database);
+    reads.record(row(1));
+    await(reads.flush());
+    assertEquals(0, marks());
+  }
+
+  /** A store of a server that is lost when it has committed, before it could say so. */
+  private static final class Losing extends ForwardingDatabase {
+    final AtomicInteger answersLost = new AtomicInteger();
+
+    Losing(Database store) {
+      super(store);
+    }
+
+    @Override
+    public Future<Void> commit(List<Statement> statements, List<Change> changes) {
+      boolean isLost = answersLost.getAndUpdate(n -> Math.max(0, n - 1)) > 0;
+      return super.commit(statements, changes)
+          .compose(
+              stored ->
+                  isLost
+                      ? Future.failedFuture(new StoreUnavailable("made to be lost", null))
+                      : Future.succeededFuture());
+    }
+
+    @Override
+    public boolean isShared() {
+      return true;
+    }
+  }
+
+  private AuditedReads reads(Database store) {
+    return new AuditedReads(new AuditStore(store), clock, new Random(3));
+  }
+
+  private long marks() {
+    try {
+      return integers("SELECT COUNT(*) FROM audit_read_batch").get(0);
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
   }
 
   private long rows() {

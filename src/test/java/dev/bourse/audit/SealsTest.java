@@ -9,9 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Change;
-import dev.bourse.store.ChangeListener;
 import dev.bourse.store.Database;
-import dev.bourse.store.RowMapper;
+import dev.bourse.store.ForwardingDatabase;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
@@ -322,32 +321,12 @@ abstract class SealsTest extends TrailFixture {
 
   /** The store, with so many of its commits refused. */
   private Database failing(AtomicInteger failures) {
-    return new Database() {
-      @Override
-      public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
-        return database.read(sql, parameters, mapper);
-      }
-
+    return new ForwardingDatabase(database) {
       @Override
       public Future<Void> commit(List<Statement> statements, List<Change> changes) {
         return failures.getAndUpdate(n -> Math.max(0, n - 1)) > 0
             ? Future.failedFuture(new StoreUnavailable("made to fail", null))
-            : database.commit(statements, changes);
-      }
-
-      @Override
-      public void listen(ChangeListener listener) {
-        database.listen(listener);
-      }
-
-      @Override
-      public boolean isShared() {
-        return database.isShared();
-      }
-
-      @Override
-      public Future<Void> close() {
-        return database.close();
+            : super.commit(statements, changes);
       }
     };
   }

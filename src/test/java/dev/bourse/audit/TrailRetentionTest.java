@@ -61,6 +61,21 @@ abstract class TrailRetentionTest extends TrailFixture {
   }
 
   @Test
+  void nothingGoesWhileNoClockIsConfirmed() throws Exception {
+    row(10, T0, "acme", true);
+    row(20, "globex", false);
+    seal();
+    clock.advance(READS_KEPT + 1);
+    clock.confirm(false);
+    purge(READS_KEPT, 0);
+    assertEquals(List.of(10L, 20L), ids());
+
+    clock.confirm(true);
+    purge(READS_KEPT, 0);
+    assertEquals(List.of(20L), ids());
+  }
+
+  @Test
   void writesAreKeptForTheirOwnTimeAndZeroKeepsForEver() throws Exception {
     oldRows();
     clock.advance(10);

@@ -1,6 +1,7 @@
 package dev.bourse.billing;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -30,7 +31,7 @@ class HoldServiceTest extends ExchangeFixture {
   @BeforeEach
   void startHolds() throws Exception {
     clusters.put(new Switches(true, true, true));
-    holds = new HoldService(database, clusters, owners, CONFIG, Sample.PROTECTION, clock);
+    holds = new HoldService(database, clusters, owners, CONFIG, Sample.PROTECTION, clock, clock);
     adopt(Sample.empty());
   }
 
@@ -57,6 +58,42 @@ class HoldServiceTest extends ExchangeFixture {
 
   private ClusterAdminService admin(Holds asked) {
     return new ClusterAdminService(database, clusters, owners, asked, clock);
+  }
+
+  @Test
+  void aHoldGoesOnByConfirmedTimeAloneAndIsLiftedByAny() throws Exception {
+    await(database.commit(List.of(AccountStore.limit("acme", 0L))));
+    await(holds.check("acme"));
+    clock.confirm(false);
+    await(holds.check("acme"));
+    assertEquals(Hold.Stage.GRACE, stage("c1"), "a clock nobody vouches for moves nothing on");
+
+    await(database.commit(List.of(AccountStore.limit("acme", null))));
+    await(holds.check("acme"));
+    assertNull(clusters.find("c1").orElseThrow().cluster().hold());
+    await(database.commit(List.of(AccountStore.limit("acme", 0L))));
+    await(holds.check("acme"));
+    assertNull(clusters.find("c1").orElseThrow().cluster().hold());
+
+    clock.confirm(true);
+    await(holds.check("acme"));
+    assertEquals(Hold.Stage.GRACE, stage("c1"));
+  }
+
+  @Test
+  void holdsThatWaitForPostingSaySoAndGoOnAfterwards() throws Exception {
+    await(database.commit(List.of(AccountStore.limit("acme", 0L))));
+    long through = clock.millis() - HoldService.MAX_BEHIND_MILLIS - 1;
+    await(new AccountStore(database).begin(through));
+    await(holds.step());
+    assertTrue(holds.isWaiting());
+    assertEquals(HoldService.MAX_BEHIND_MILLIS + 1, holds.behindMillis());
+    assertNull(clusters.find("c1").orElseThrow().cluster().hold());
+
+    await(new AccountStore(database).advance(through, clock.millis(), clock.millis()));
+    await(holds.step());
+    assertFalse(holds.isWaiting());
+    assertEquals(Hold.Stage.GRACE, stage("c1"));
   }
 
   @Test

@@ -104,4 +104,15 @@ class HoldStateTest {
 
     assertEquals(new HoldState(Stage.GRACE, Reason.SPEND_LIMIT, 20, true), next(seen, both, 20));
   }
+
+  @Test
+  void aStageEnteredByAClockThatWasAheadLastsItsTimeFromNowOn() {
+    long days = 3 * 86_400_000L;
+    HoldState ahead = next(grace(), BROKE, days);
+    HoldState put = next(ahead, BROKE, 500);
+
+    assertEquals(new HoldState(Stage.NOTICE, Reason.BALANCE, 500, true), put);
+    assertSame(Stage.ENFORCE, next(put, BROKE, 500 + NOTICE).stage());
+    assertSame(ahead, next(ahead, BROKE, days - 50_000), "clocks that differ a little");
+  }
 }

@@ -38,6 +38,20 @@ class ActivityRetentionTest extends StoreFixture {
   }
 
   @Test
+  void nothingGoesWhileNoClockIsConfirmed() throws Exception {
+    write(2, Sample.T0);
+    clock.advance(KEPT + 1);
+    clock.confirm(false);
+    ActivityRetention retention = new ActivityRetention(database, KEPT, clock);
+    assertFalse(await(retention.step()));
+    assertEquals(2, count());
+
+    clock.confirm(true);
+    await(retention.step());
+    assertEquals(1, count(), "the newest always stays");
+  }
+
+  @Test
   void aCommitDeletesFiveHundredEntriesAtMost() throws Exception {
     write(1_200, Sample.T0);
     write(1, Sample.T0 + KEPT);

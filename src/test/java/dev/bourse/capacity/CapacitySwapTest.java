@@ -110,6 +110,73 @@ class CapacitySwapTest {
   }
 
   @Test
+  void aPinEndsTheSwapOfItsNodeAndTheNominationThatCameWithIt() {
+    Cluster swapping = Capacity.swap(active(2), Sample.ACTOR, ip(0), TERMS, LATER).next();
+
+    Transition pinned = Steering.pin(ip(0), true).apply(swapping, LATER + 1);
+
+    Allocation saved = at(pinned.next(), 0);
+    assertTrue(saved.pinned() && saved.isOpen() && !saved.isSwapping(), saved.toString());
+    assertEquals(0, saved.nomination());
+    assertEquals(swapping.version(), pinned.next().version());
+    assertEquals(
+        List.of("swap of " + ip(0) + " ended: an operator pinned it"),
+        pinned.activity().stream().map(Activity::note).toList());
+    refused(
+        ErrorCode.NODE_PINNED,
+        () -> Capacity.swap(pinned.next(), Sample.ACTOR, ip(0), TERMS, LATER + CADENCE));
+  }
+
+  @Test
+  void aPinTakesBackTheReplacementThatIsOnItsWay() {
+    Cluster swapping = Capacity.swap(active(2), Sample.ACTOR, ip(0), TERMS, LATER).next();
+    Cluster inTransit = granted(swapping, 7, "a0", LATER + 1);
+
+    Transition pinned = Steering.pin(ip(0), true).apply(inTransit, LATER + 2);
+
+    Allocation replacement = at(pinned.next(), 7);
+    assertEquals(
+        new Allocation.Reclaim(Allocation.Reason.OPERATOR, LATER + 2), replacement.reclaim());
+    assertEquals(2, pinned.next().releaseOrder().size(), "both nodes fill their slots");
+    // The machine was made ready nevertheless: nothing comes of it.
+    assertTrue(
+        Allotment.provisioned(pinned.next(), "a7", Sample.PROTECTION, LATER + 3).changesNothing());
+  }
+
+  @Test
+  void aTickThatDecidedBeforeThePinGrantsNoReplacement() {
+    Cluster swapping = Capacity.swap(active(1), Sample.ACTOR, ip(0), TERMS, LATER).next();
+    Allotment.Orders orders =
+        new Allotment.Orders(
+            swapping.revision(),
+            List.of(Sample.grant(7, "a0")),
+            List.of(),
+            Verdict.NONE,
+            Sample.FRESHNESS);
+    Cluster pinned = Steering.pin(ip(0), true).apply(swapping, LATER + 1).next();
+
+    assertTrue(Allotment.settle(pinned, orders, LATER + 2).changesNothing());
+  }
+
+  @Test
+  void aPinFromTheVersionBeforeThatLeftItsSwapInFlightIsHeededWhenTheReplacementIsReady() {
+    Cluster swapping = Capacity.swap(active(1), Sample.ACTOR, ip(0), TERMS, LATER).next();
+    Cluster inTransit = granted(swapping, 7, "a0", LATER + 1);
+    Cluster stored =
+        inTransit.holding(
+            inTransit.allocations().stream()
+                .map(a -> a.allocationId().equals("a0") ? a.pinned(true) : a)
+                .toList());
+
+    Cluster landed = Allotment.provisioned(stored, "a7", Sample.PROTECTION, LATER + 2).next();
+
+    assertTrue(at(landed, 0).isOpen() && !at(landed, 0).isSwapping());
+    assertEquals(Allocation.State.RECLAIMING, at(landed, 7).state());
+    assertEquals(
+        1, Steering.pin(ip(0), true).apply(stored, LATER + 2).next().releaseOrder().size());
+  }
+
+  @Test
   void aShrinkTakesASwappingNodeAndItsReplacementOnTheWay() {
     Cluster swapping = Capacity.swap(active(1), Sample.ACTOR, ip(0), TERMS, LATER).next();
     Cluster inTransit = granted(swapping, 7, "a0", LATER + 1);

@@ -223,6 +223,7 @@ class CapacityWalkTest {
       assertEquals(before.version() + (kind == Kind.CLIENT ? 1 : 0), cluster.version());
       assertEquals(kind == Kind.CLIENT, done.audit() != null);
       checkAlways();
+      checkPins(before);
       checkActivity(before, done.activity());
       return true;
     }
@@ -255,10 +256,25 @@ class CapacityWalkTest {
         if (!a.isOpen()) {
           everReclaiming.add(a.allocationId());
         }
+        assertFalse(a.pinned() && a.isSwapping(), "a pinned node is being swapped: " + a);
         assertFalse(a.isOpen() && everReclaiming.contains(a.allocationId()), "came back: " + a);
       }
       assertTrue(filled <= cluster.declaredSlots(8), filled + " nodes for fewer slots");
       assertEquals(cluster.declaredSlots(8) - filled, cluster.pending(8));
+    }
+
+    /** What an operator pinned no swap takes, whichever of the two came first. */
+    private void checkPins(Cluster before) {
+      for (Allocation was : before.allocations()) {
+        Optional<Allocation> is = cluster.find(was.allocationId());
+        assertFalse(
+            was.isOpen()
+                && was.pinned()
+                && is.map(Allocation::reclaim)
+                    .filter(reclaim -> reclaim.reason() == Allocation.Reason.SWAP)
+                    .isPresent(),
+            "a swap took the pinned " + was);
+      }
     }
 
     /** Whoever reads the activity sees each node come and go once. */
@@ -279,7 +295,7 @@ class CapacityWalkTest {
       }
       List<String> notes = new ArrayList<>();
       for (Activity entry : activity) {
-        if (entry.note() != null && !entry.note().endsWith("lapsed")) {
+        if (entry.note() != null && !entry.note().startsWith("swap of ")) {
           notes.add(entry.note());
         }
       }

@@ -105,10 +105,17 @@ class ClusterOwnersTest extends StoreFixture {
             (cluster, now) -> {
               throw new IllegalStateException("made to fail");
             });
+    Future<Cluster> overflowing =
+        owners.submit(
+            "c1",
+            (cluster, now) -> {
+              throw new StackOverflowError("made to fail");
+            });
     Future<Cluster> next = owners.submit("c1", declaring(8));
 
     fails(ApiError.class, refused);
     fails(IllegalStateException.class, broken);
+    fails(StackOverflowError.class, overflowing);
     assertEquals(1, await(next).version());
   }
 

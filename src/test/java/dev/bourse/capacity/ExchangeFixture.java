@@ -24,7 +24,11 @@ public abstract class ExchangeFixture extends StoreFixture {
     keyStore = new SshKeyStore(database);
     keys =
         new SshKeyService(
-            keyStore, clusters, new AuditedReads(new AuditStore(database)), clock, new Random(1));
+            keyStore,
+            clusters,
+            new AuditedReads(new AuditStore(database), clock, new Random(1)),
+            clock,
+            new Random(1));
     await(
         database.commit(
             List.of(

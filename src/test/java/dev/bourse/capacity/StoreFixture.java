@@ -16,8 +16,8 @@ import dev.bourse.core.FakeClock;
 import dev.bourse.market.MarketStore;
 import dev.bourse.nodes.Machine;
 import dev.bourse.store.Change;
-import dev.bourse.store.ChangeListener;
 import dev.bourse.store.Database;
+import dev.bourse.store.ForwardingDatabase;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.SqliteDatabase;
 import dev.bourse.store.Statement;
@@ -83,7 +83,7 @@ public abstract class StoreFixture {
   }
 
   /** The store file, opened; a test that opens it again closes {@link #database} first. */
-  protected Future<SqliteDatabase> open() {
+  protected Future<? extends Database> open() throws Exception {
     return SqliteDatabase.open(
         vertx, folder.resolve("bourse.db"), StoreConfig.defaults(), "db/sqlite", clock);
   }
@@ -91,6 +91,11 @@ public abstract class StoreFixture {
   /** So many of the next commits fail as on a full disk; nothing of them is stored. */
   protected void failNextCommits(int count) {
     ((Failing) database).failures.set(count);
+  }
+
+  /** How many commits waited for the store at a time, at most. */
+  protected int mostCommitsAtOnce() {
+    return ((Failing) database).mostAtOnce.get();
   }
 
   /** So many of the next reads fail as when the store is away. */
@@ -147,21 +152,21 @@ public abstract class StoreFixture {
       if (System.nanoTime() > deadline) {
         fail("never: " + what);
       }
-      Thread.onSpinWait();
       TimeUnit.MILLISECONDS.sleep(2);
     }
   }
 
   /** A store whose commits and reads can be made to fail, and reads to be late. */
-  private static final class Failing implements Database {
-    private final Database store;
+  private static final class Failing extends ForwardingDatabase {
     final AtomicInteger failures = new AtomicInteger();
     final AtomicInteger readFailures = new AtomicInteger();
+    private final AtomicInteger underWay = new AtomicInteger();
+    final AtomicInteger mostAtOnce = new AtomicInteger();
     final AtomicReference<Function<List<?>, Future<Void>>> late =
         new AtomicReference<>(Failing::inTime);
 
     Failing(Database store) {
-      this.store = store;
+      super(store);
     }
 
     private static Future<Void> inTime(List<?> rows) {
@@ -174,29 +179,16 @@ public abstract class StoreFixture {
         return Future.failedFuture(new StoreUnavailable("made to fail", null));
       }
       Function<List<?>, Future<Void>> answer = late.getAndSet(Failing::inTime);
-      return store.read(sql, parameters, mapper).compose(rows -> answer.apply(rows).map(rows));
+      return super.read(sql, parameters, mapper).compose(rows -> answer.apply(rows).map(rows));
     }
 
     @Override
     public Future<Void> commit(List<Statement> statements, List<Change> changes) {
-      return failures.getAndUpdate(n -> Math.max(0, n - 1)) > 0
-          ? Future.failedFuture(new StoreUnavailable("made to fail", null))
-          : store.commit(statements, changes);
-    }
-
-    @Override
-    public void listen(ChangeListener listener) {
-      store.listen(listener);
-    }
-
-    @Override
-    public boolean isShared() {
-      return store.isShared();
-    }
-
-    @Override
-    public Future<Void> close() {
-      return store.close();
+      if (failures.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
+        return Future.failedFuture(new StoreUnavailable("made to fail", null));
+      }
+      mostAtOnce.accumulateAndGet(underWay.incrementAndGet(), Math::max);
+      return super.commit(statements, changes).onComplete(done -> underWay.decrementAndGet());
     }
   }
 }

@@ -31,7 +31,16 @@ import org.junit.jupiter.api.BeforeEach;
 abstract class CheckpointFixture extends StoreFixture {
   static final CheckpointConfig CONFIG =
       new CheckpointConfig(
-          true, 1_000_000, 10_000_000, 20_000_000, 5_000_000, "Bourse", 10_000_000, 60_000, 1_000);
+          true,
+          1_000_000,
+          10_000_000,
+          20_000_000,
+          5_000_000,
+          "Bourse",
+          10_000_000,
+          60_000,
+          1_000,
+          512);
 
   static final Organization LAB = new Organization("lab", "Open Lab", "public_research");
 
@@ -103,7 +112,7 @@ abstract class CheckpointFixture extends StoreFixture {
       direct =
           new DirectUploadService(checkpoints, landing, sessions, standing, bytes, clock, random);
       reviews = new ReviewService(changes, store, clock);
-      sweep = new Sweep(changes, new SweepStore(rows), bytes, clock);
+      sweep = new Sweep(changes, new SweepStore(rows), bytes, clock, clock);
     }
   }
 
@@ -111,9 +120,11 @@ abstract class CheckpointFixture extends StoreFixture {
     return new Services(database, blobs);
   }
 
-  static Publisher member(String username) {
+  /** Somebody who is a member, or would have to be one to be heeded. */
+  Publisher member(String username) {
+    String id = members.findId(LAB.orgId(), username).orElse("lab/" + username + "/none");
     return Publisher.of(
-        new Principal(LAB, "member:" + username, "", Set.of(), null, null, username));
+        new Principal(LAB, "member:" + username, "", Set.of(), null, null, username, id));
   }
 
   static CheckpointService.Publication publication(

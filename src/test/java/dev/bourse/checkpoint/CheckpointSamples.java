@@ -17,7 +17,7 @@ final class CheckpointSamples {
   private CheckpointSamples() {}
 
   static Checkpoint item(Visibility visibility) {
-    return Checkpoint.create("ckp_1", "acme", visibility, "alice", null, draft(1));
+    return Checkpoint.create("ckp_1", "acme", visibility, "alice", "acme/alice/1", null, draft(1));
   }
 
   static Revision draft(int number) {

@@ -132,7 +132,13 @@ class CheckpointTest {
   void aPlatformDocumentNeedsNoReview() {
     Checkpoint document =
         Checkpoint.create(
-            "ckp_1", Checkpoint.PLATFORM, Visibility.PUBLIC, "operator:o", "Us", draft(1));
+            "ckp_1",
+            Checkpoint.PLATFORM,
+            Visibility.PUBLIC,
+            "operator:o",
+            "operator:o",
+            "Us",
+            draft(1));
     assertEquals(Revision.State.READY, state(landed(document, 1)));
     assertFalse(document.isBy("operator:o"));
   }

@@ -100,7 +100,7 @@ class CrashStepsTest extends CheckpointFixture {
                                 member("alice"), announced.item().id(), NEW.length, NO_SHA)));
   }
 
-  private static Future<CheckpointService.Announced> announce(
+  private Future<CheckpointService.Announced> announce(
       Services services, String fileName, byte[] bytes, boolean resumable) {
     return services.checkpoints.publish(
         member("alice"), publication(Visibility.ORG, fileName, bytes, resumable));

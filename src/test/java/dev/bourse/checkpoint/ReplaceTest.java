@@ -13,8 +13,9 @@ class ReplaceTest {
   private static final Optional<Checkpoint> NONE = Optional.empty();
   private static final Optional<Checkpoint> ALICES = Optional.of(item(Visibility.ORG));
   private static final Publisher ALICE =
-      new Publisher("acme", "alice", "member:alice", null, false);
-  private static final Publisher BOB = new Publisher("acme", "bob", "member:bob", null, false);
+      new Publisher("acme", "alice", "acme/alice/1", "member:alice", null, false);
+  private static final Publisher BOB =
+      new Publisher("acme", "bob", "acme/bob/1", "member:bob", null, false);
   private static final Replace ONE = Replace.one("ckp_1");
 
   private static void isTaken(Replace replace, Optional<Checkpoint> named, Publisher member) {
@@ -38,6 +39,13 @@ class ReplaceTest {
   }
 
   @Test
+  void whoHasTheNameOfAnItemsCreatorIsNotItsCreatorForThat() {
+    Publisher later = new Publisher("acme", "alice", "acme/alice/2", "member:alice", null, false);
+    isTaken(Replace.ANY, NONE, later);
+    refused(ErrorCode.GONE, () -> ONE.choose(NONE, ALICES, later, Visibility.ORG));
+  }
+
+  @Test
   void anotherMembersPlaceIsTaken() {
     isTaken(Replace.ANY, NONE, BOB);
   }
@@ -56,6 +64,7 @@ class ReplaceTest {
                 "acme",
                 Visibility.ORG,
                 "alice",
+                "acme/alice/1",
                 null,
                 CheckpointSamples.draft(1, "b.bin")));
     isTaken(Replace.one("ckp_2"), other, ALICE);

@@ -1,6 +1,8 @@
 package dev.bourse.checkpoint;
 
 import dev.bourse.access.TokenSecret;
+import dev.bourse.core.SecretPrefix;
+import dev.bourse.core.Secrets;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
@@ -198,6 +200,11 @@ final class SecretSamples {
     add("Anthropic", "anthropic-key", "sk", "-ant-api03-", draw(BASE64URL, 93), "AA");
     for (TokenSecret.Kind kind : TokenSecret.Kind.values()) {
       add("Bourse " + kind, "bourse-token", TokenSecret.mint(kind, random).text());
+    }
+    for (SecretPrefix prefix : SecretPrefix.values()) {
+      if (!prefix.hasChecksum()) {
+        add("Bourse " + prefix, "bourse-token", prefix.text(), Secrets.next(random));
+      }
     }
   }
 

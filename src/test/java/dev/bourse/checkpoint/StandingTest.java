@@ -31,7 +31,7 @@ class StandingTest extends UploadFixture {
     }
   }
 
-  private static CheckpointService.Announced announce(
+  private CheckpointService.Announced announce(
       Services services, Visibility visibility, boolean resumable) throws Exception {
     return await(
         services.checkpoints.publish(
@@ -170,7 +170,8 @@ class StandingTest extends UploadFixture {
     decide(Reason.FEED_CLOSED);
     Publisher alice = member("alice");
     Publisher restricted =
-        new Publisher(alice.orgId(), alice.creator(), alice.actor(), null, false);
+        new Publisher(
+            alice.orgId(), alice.creator(), alice.creatorId(), alice.actor(), null, false);
     String id = announced.item().id();
     ApiError refusal =
         fails(

@@ -40,6 +40,21 @@ class SweepTest extends CheckpointFixture {
   }
 
   @Test
+  void nothingIsDeletedByItsAgeWhileNoClockIsConfirmed() throws Exception {
+    Services services = services();
+    Published one = new Published(services, "one.bin");
+    await(services.checkpoints.delete(member("alice"), one.id));
+    clock.advance(10 * CONFIG.graceMillis());
+    clock.confirm(false);
+    assertEquals(0, await(services.sweep.run()));
+    assertEquals(true, await(blobs.exists(one.key)));
+
+    clock.confirm(true);
+    assertTrue(await(services.sweep.run()) > 0);
+    assertEquals(false, await(blobs.exists(one.key)));
+  }
+
+  @Test
   void whatCannotBeDeletedHoldsNothingElseUpAndIsTriedAgain() throws Exception {
     Services services = services();
     Published stuck = new Published(services, "stuck.bin");

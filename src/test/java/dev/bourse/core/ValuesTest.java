@@ -14,6 +14,17 @@ import org.junit.jupiter.api.Test;
 /** The values every package speaks in. */
 class ValuesTest {
   @Test
+  void foldingTurnsAsciisCapitalsSmallAndNothingElseIntoAscii() {
+    assertEquals("alice@acme.example", Text.folded("Alice@ACME.example"));
+    assertEquals("", Text.folded(""));
+    for (char c = 0; c < Character.MAX_VALUE; c++) {
+      String folded = Text.folded("a" + c + "B");
+      assertEquals(c < 128, folded.charAt(1) < 128, Integer.toHexString(c));
+      assertEquals(c < 128 ? Character.toLowerCase(c) : c, folded.charAt(1));
+    }
+  }
+
+  @Test
   void aPriceIsWholeCentsHoweverItIsWritten() {
     assertTrue(Price.isWholeCents(new BigDecimal("2.50000")));
     assertTrue(Price.isWholeCents(new BigDecimal("1E+3")));

@@ -4,6 +4,7 @@ import static dev.bourse.edge.EdgeFixture.header;
 import static dev.bourse.edge.EdgeFixture.json;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.http.HttpResponse;
 import java.time.Clock;
@@ -52,7 +53,8 @@ class BudgetTest {
       assertEquals("rate-limited", json(answer).getString("error"));
       assertEquals(10, json(answer).getInteger("retry_after_s"));
       assertEquals("10", header(answer, "retry-after"));
-      assertEquals("\"default\";r=0;t=60", header(answer, "ratelimit"));
+      assertEquals("budget", json(answer).getString("reason"));
+      assertEquals("\"default\";r=0;t=10", header(answer, "ratelimit"), "as Retry-After");
       nanos.addAndGet(10_000_000_000L);
       assertEquals(200, fixture.get("/api/whoami").statusCode());
     }
@@ -84,6 +86,23 @@ class BudgetTest {
       HttpResponse<String> answer = fixture.send("GET", "/api/whoami", null);
       assertEquals(429, answer.statusCode());
       assertEquals("1", header(answer, "retry-after"));
+      assertEquals("address", json(answer).getString("reason"));
+    }
+  }
+
+  @Test
+  void anAddressOverItsBurstKeepsItsConnectionForSecondsOnly() throws Exception {
+    try (EdgeFixture fixture = serve(0, 60, 1);
+        RawClient patient = new RawClient(fixture.port())) {
+      String request = "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n";
+      assertTrue(patient.send(request).until("}").startsWith("HTTP/1.1 404"));
+      assertTrue(patient.send(request).until("}").startsWith("HTTP/1.1 429"));
+      nanos.addAndGet(4_000_000_000L);
+      // After the second or so it was told to wait it may go on over the same connection.
+      assertTrue(patient.send(request).until("}").startsWith("HTTP/1.1 404"));
+      assertTrue(patient.send(request).until("}").startsWith("HTTP/1.1 429"));
+      nanos.addAndGet(6_000_000_000L);
+      assertTrue(patient.isClosedSoon(20_000));
     }
   }
 

@@ -70,7 +70,12 @@ class ContractTest {
             Contract.load("vm"),
             Contract.load("k8s"),
             Contract.load("org"),
-            Contract.load("checkpoints"),
+            Contract.parse(
+                "checkpoints",
+                changed(
+                    "checkpoints",
+                    "\"memberToken\":[\"checkpoints:write\"]",
+                    "\"memberToken\":[]")),
             Contract.load("operator"),
             Contract.load("console"),
             Contract.load("oauth"),
@@ -83,6 +88,8 @@ class ContractTest {
             "operation whoami of contract org has no handler",
             "operation swapNode of contract vm has no handler",
             "handler dance has no operation in any contract",
+            "operation publishCheckpoint takes memberToken and names no scope",
+            "operation deleteCheckpoint takes memberToken and names no scope",
             "operation readMarketFeed demands unknown scope sing")) {
       assertTrue(String.valueOf(refusal.getMessage()).contains(fault), refusal.getMessage());
     }

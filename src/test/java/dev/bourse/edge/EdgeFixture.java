@@ -37,7 +37,7 @@ final class EdgeFixture implements AutoCloseable {
       Map.of(
           "all", EnumSet.allOf(Scope.class),
           "readonly", EnumSet.of(Scope.CAPACITY_READ),
-          "member", EnumSet.of(Scope.CAPACITY_READ),
+          "member", EnumSet.of(Scope.CHECKPOINTS_READ, Scope.CHECKPOINTS_WRITE),
           "bare", EnumSet.noneOf(Scope.class));
 
   /** What an exception of another package stands for. */
@@ -116,7 +116,21 @@ final class EdgeFixture implements AutoCloseable {
   /** Without budgets too; clients that are slow are cut off within a second. */
   static EdgeConfig hasty() {
     return new EdgeConfig(
-        "127.0.0.1", 0, "", 0, 0, 0, Set.of(), new EdgeLimits(100, 300, 600, 300, 512, 65_536));
+        "127.0.0.1",
+        0,
+        "",
+        0,
+        0,
+        0,
+        Set.of(),
+        new EdgeLimits(
+            Room.ofProcess().withConnections(100, 100),
+            300,
+            600,
+            300,
+            512,
+            65_536,
+            DownloadPace.standard()));
   }
 
   static Authenticator authenticator() {
@@ -134,7 +148,8 @@ final class EdgeFixture implements AutoCloseable {
           scopes,
           null,
           null,
-          token.equals("member") ? "alice" : null);
+          token.equals("member") ? "alice" : null,
+          token.equals("member") ? "org_1/alice/1" : null);
     };
   }
 

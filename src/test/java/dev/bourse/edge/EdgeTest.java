@@ -202,4 +202,17 @@ class EdgeTest extends EchoFixture {
             .anyMatch(point -> "readMarketFeed".equals(point.getLabels().get("operation")));
     assertTrue(counted);
   }
+
+  @Test
+  void aWrongMethodIsToldTheRightOnes() {
+    HttpResponse<String> answer = fixture.send("PATCH", "/api/vm/capacity", "{}");
+    refused(ErrorCode.METHOD_NOT_ALLOWED, answer);
+    assertEquals(
+        "PATCH is not among this route's methods; expected GET, HEAD, PUT",
+        json(answer).getString("detail"));
+    answer = fixture.send("POST", "/llms.txt", "x");
+    assertEquals(
+        "POST is not among this route's methods; expected GET, HEAD",
+        json(answer).getString("detail"));
+  }
 }

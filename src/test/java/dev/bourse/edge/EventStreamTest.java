@@ -51,7 +51,8 @@ class EventStreamTest {
                 0,
                 0,
                 Set.of(),
-                new EdgeLimits(1_000, 300, 60_000, 300, 512, 65_536)),
+                new EdgeLimits(
+                    Room.ofProcess(), 300, 60_000, 300, 512, 65_536, DownloadPace.standard())),
             new Sources(
                 Clock.systemUTC(), () -> System.nanoTime() + skippedNanos.get(), new Random(1)));
     fixture.behave(

@@ -97,7 +97,7 @@ class InputTest extends EchoFixture {
 
   @Test
   void aBodyThatIsNoObjectIsRefused() {
-    body("[]", "body: [] is not acceptable; expected a JSON object");
+    body("[]", "body: an array is not acceptable; expected a JSON object");
     body("null", "body: null is not acceptable; expected a JSON object");
   }
 
@@ -127,10 +127,72 @@ class InputTest extends EchoFixture {
         "max_gpus: -8 is not acceptable; expected an integer from 0 to 1000000");
     body(
         start + "\"max_gpus\":8,\"release\":[\"a\",\"b\",3]}",
-        "release[2]: 3 is not acceptable; expected a string of 1 to 64 characters");
+        "release[2]: 3 is a number; expected a string of 1 to 64 characters");
     body(
         start + "\"max_gpus\":8,\"cluster\":null}",
         "cluster: null is not acceptable; expected a string of 1 to 128 characters");
+  }
+
+  @Test
+  void aTextThatLooksLikeANumberIsSaidToBeAText() {
+    String rest = ",\"max_price_per_gpu_hour\":1,\"expected_version\":1}";
+    body(
+        "{\"max_gpus\":\"16\"" + rest,
+        "max_gpus: \"16\" is a string; expected an integer from 0 to 1000000");
+    body(
+        "{\"max_gpus\":true" + rest,
+        "max_gpus: true is a boolean; expected an integer from 0 to 1000000");
+    body(
+        "{\"max_gpus\":{\"a\":1}" + rest,
+        "max_gpus: an object is not acceptable; expected an integer from 0 to 1000000");
+  }
+
+  @Test
+  void itemsAreCountedBeforeTheyAreLookedAt() {
+    String start =
+        "{\"max_gpus\":8,\"max_price_per_gpu_hour\":1,\"expected_version\":1,\"release\":[";
+    body(
+        start + "1,".repeat(4_096) + "1]}",
+        "release: 4097 items are not acceptable; expected an array of at most 4096 items, each a"
+            + " string of 1 to 64 characters");
+    body(
+        start + "\"a\"," + "1,".repeat(4_000) + "1]}",
+        "release[1]: 1 is a number; expected a string of 1 to 64 characters");
+  }
+
+  @Test
+  void aBodyOfVeryManyValuesIsRefusedAsItIsRead() {
+    body(
+        "{\"release\":[" + "1,".repeat(31_000) + "1]}",
+        "body: more than 8192 values; expected fewer");
+    body(
+        "{\"release\":[" + "[],".repeat(9_000) + "1]}",
+        "body: more than 8192 values; expected fewer");
+  }
+
+  @Test
+  void aBodyThatNestsTooDeepIsToldTheLimit() {
+    body("[".repeat(33) + "]".repeat(33), "body: nests deeper than 32 levels at line 1, column 33");
+    body(
+        "{\"max_gpus\":" + "1".repeat(65) + "}",
+        "body: a number of more than 64 characters, or a name of more than 1024");
+  }
+
+  @Test
+  void anEndOfALineIsNoPartOfAName() {
+    HttpResponse<String> answer =
+        fixture.send(
+            "POST",
+            "/api/vm/orgs/acme/ssh-keys",
+            "{\"name\":\"laptop\\n\",\"public_key\":\"k\"}",
+            "Authorization",
+            "Bearer all",
+            "Content-Type",
+            "application/json");
+    refused(
+        answer,
+        "name: laptop? is not acceptable; expected a string of 1 to 200 characters: no control"
+            + " characters");
   }
 
   @Test

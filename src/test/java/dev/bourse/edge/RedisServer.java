@@ -1,10 +1,10 @@
 package dev.bourse.edge;
 
+import dev.bourse.core.Ports;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -30,14 +30,7 @@ public final class RedisServer implements AutoCloseable {
 
   /** Starts a server with lines of a configuration file. */
   public static RedisServer start(String... settings) throws IOException {
-    return new RedisServer(freePort(), settings);
-  }
-
-  /** A port nobody listens on. */
-  public static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    }
+    return new RedisServer(Ports.free(), settings);
   }
 
   public int port() {

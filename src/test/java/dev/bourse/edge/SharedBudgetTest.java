@@ -37,7 +37,7 @@ class SharedBudgetTest extends SharedBudgetFixture {
         assertEquals(429, answer.statusCode());
         assertEquals("rate-limited", json(answer).getString("error"));
         assertEquals("10", header(answer, "retry-after"));
-        assertEquals("\"default\";r=0;t=60", header(answer, "ratelimit"));
+        assertEquals("\"default\";r=0;t=10", header(answer, "ratelimit"));
         assertEquals("\"default\";q=6;w=60", header(answer, "ratelimit-policy"));
         assertEquals(0, fallbacks(each));
       }
@@ -183,7 +183,7 @@ class SharedBudgetTest extends SharedBudgetFixture {
                 Clock.systemUTC(),
                 metrics)
             .await();
-    Budgets local = new Budgets(1_000_000, 1_000_000, "token", System::nanoTime);
+    Budgets local = new Budgets(1_000_000, 1_000_000, "token", "budget", System::nanoTime);
     try {
       shared.spend("warm", local).await();
       redis.fallSilent(600);

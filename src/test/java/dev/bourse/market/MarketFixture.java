@@ -16,6 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 abstract class MarketFixture extends ExchangeFixture {
   private static final long TICK_MILLIS = 10;
+  private static final long PROBE_MILLIS = 100;
 
   protected final FakeNodes nodes = new FakeNodes();
   protected MarketService market;
@@ -32,6 +33,11 @@ abstract class MarketFixture extends ExchangeFixture {
     assertEquals(List.of(), nodes.faults());
   }
 
+  /** How long the pool's lease is given for. */
+  protected long leaseMillis() {
+    return 300;
+  }
+
   protected final MarketService newMarket() {
     return new MarketService(
         vertx,
@@ -43,7 +49,9 @@ abstract class MarketFixture extends ExchangeFixture {
         new HistoryStore(database),
         Map.of("simulated", nodes),
         Spending.UNLIMITED,
-        new MarketConfig(TICK_MILLIS, Sample.PROTECTION, 300, Sample.FRESHNESS),
+        new MarketConfig(
+            TICK_MILLIS, Sample.PROTECTION, leaseMillis(), Sample.FRESHNESS, PROBE_MILLIS),
+        clock,
         clock,
         new Random(7));
   }

@@ -14,8 +14,8 @@ class MarketStoreTest extends StoreFixture {
   @Test
   void eachHolderOfALeaseHasOneEpochMoreAndTheFenceRefusesTheOlderOne() throws Exception {
     MarketStore store = new MarketStore(database);
-    MarketStore.Lease first = await(store.acquire("h100", "p1", 0, 1_000)).orElseThrow();
-    MarketStore.Lease second = await(store.acquire("h100", "p2", 500, 1_000)).orElseThrow();
+    MarketStore.Lease first = await(store.acquire("h100", "p1", 1_000)).orElseThrow();
+    MarketStore.Lease second = await(store.acquire("h100", "p2", 1_000)).orElseThrow();
 
     assertEquals(1, first.epoch());
     assertEquals(2, second.epoch());
@@ -30,12 +30,12 @@ class MarketStoreTest extends StoreFixture {
   @Test
   void aNodesFailuresSurviveUnderTheFence() throws Exception {
     MarketStore store = new MarketStore(database);
-    MarketStore.Lease lease = await(store.acquire("h100", "p1", 0, 1_000)).orElseThrow();
+    MarketStore.Lease lease = await(store.acquire("h100", "p1", 1_000)).orElseThrow();
     Node failed = await(store.listNodes("h100")).get(0).failed(5).failed(5).failed(5).failed(5);
     await(store.update(failed, lease));
 
     assertTrue(await(store.listNodes("h100")).contains(failed));
-    await(store.acquire("h100", "p2", 0, 1_000));
+    await(store.acquire("h100", "p2", 1_000));
     fails(GuardFailed.class, store.update(failed.healthy(), lease));
     assertTrue(await(store.listNodes("h100")).contains(failed));
   }
@@ -43,7 +43,7 @@ class MarketStoreTest extends StoreFixture {
   @Test
   void theLastPriceCarriesTheSumsOfAllBefore() throws Exception {
     MarketStore store = new MarketStore(database);
-    MarketStore.Lease lease = await(store.acquire("h100", "p1", 0, 1_000)).orElseThrow();
+    MarketStore.Lease lease = await(store.acquire("h100", "p1", 1_000)).orElseThrow();
     assertEquals(Optional.empty(), await(store.findLastPrice("h100")));
     MarketStore.PricePoint first = point(1_000, 100L);
     MarketStore.PricePoint second = first.next(3_000, null, 100L);
@@ -55,6 +55,19 @@ class MarketStoreTest extends StoreFixture {
     assertEquals(Optional.of(third), await(store.findLastPrice("h100")));
     assertEquals(200_000, third.centsMillis());
     assertEquals(2_000, third.pricedMillis());
+  }
+
+  @Test
+  void whatWasSwappedAwayIsFoundWithoutLookingThroughAllAllocations() throws Exception {
+    List<String> plan =
+        await(
+            database.read(
+                "EXPLAIN QUERY PLAN " + MarketStore.SWAPPED_AWAY,
+                List.of(1L, "h100"),
+                row -> row.text(3)));
+    assertTrue(
+        plan.stream().anyMatch(step -> step.contains("INDEX allocation_swapped")), plan::toString);
+    assertTrue(plan.stream().noneMatch(step -> step.startsWith("SCAN")), plan::toString);
   }
 
   private static MarketStore.PricePoint point(long atMillis, Long cents) {

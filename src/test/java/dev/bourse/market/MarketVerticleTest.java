@@ -107,24 +107,6 @@ class MarketVerticleTest extends MarketFixture {
   }
 
   @Test
-  void aReclaimThatFailsIsTriedAgainAndTheThirdFailureQuarantines() throws Exception {
-    onlyNode("n0");
-    nodes.reclaimsToFail.put("n0", 3);
-    nodes.marks.put("n0", "a0");
-    adopt(Sample.active(1));
-    await(market.start());
-    declare(0);
-
-    eventually("gone", () -> cluster().allocations().isEmpty());
-
-    assertEquals(4, nodes.count("reclaim n0"));
-    assertEquals(List.of("n0"), texts("SELECT node_id FROM node WHERE quarantined_at IS NOT NULL"));
-    declare(8);
-    ticks(5);
-    assertEquals(0, nodes.count("provision n0"));
-  }
-
-  @Test
   void aMachineInWorkIsNotAskedTwice() throws Exception {
     nodes.hangs = true;
     adopt(Sample.empty());
@@ -302,6 +284,79 @@ class MarketVerticleTest extends MarketFixture {
 
     assertEquals(List.of(1L), integers("SELECT COUNT(*) FROM price_point"));
     assertTrue(integers("SELECT clearing_cents FROM price_point").contains(100L));
+  }
+
+  @Test
+  void pricesGoOnFromThePresentAfterAClockWasAhead() throws Exception {
+    adopt(Sample.active(1));
+    nodes.marks.put("n0", "a0");
+    long before = clock.millis() - MINUTE;
+    long ahead = clock.millis() + 3 * 24 * 60 * MINUTE;
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "INSERT INTO price_point (pool, ts, clearing_cents, admission_cents,"
+                        + " cents_millis, priced_millis) VALUES ('h100', ?, 150, 150, 0, 0)",
+                    before),
+                Statement.of(
+                    "INSERT INTO price_point (pool, ts, clearing_cents, admission_cents,"
+                        + " cents_millis, priced_millis) VALUES ('h100', ?, 900, 900, 1, 1)",
+                    ahead))));
+    await(market.start());
+
+    eventually("put right", () -> pricedAt().equals(List.of(before, clock.millis())));
+    assertEquals(
+        List.of(150L * MINUTE),
+        integers("SELECT cents_millis FROM price_point WHERE ts > " + before));
+    assertEquals(
+        List.of(100L), integers("SELECT clearing_cents FROM price_point WHERE ts > " + before));
+  }
+
+  @Test
+  void pricesAreNotPutRightByAClockThatIsNotConfirmed() throws Exception {
+    clock.confirm(false);
+    adopt(Sample.active(1));
+    nodes.marks.put("n0", "a0");
+    long ahead = clock.millis() + 3 * 24 * 60 * MINUTE;
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "INSERT INTO price_point (pool, ts, clearing_cents, admission_cents,"
+                        + " cents_millis, priced_millis) VALUES ('h100', ?, 900, 900, 1, 1)",
+                    ahead))));
+    await(market.start());
+    eventually("ticking", () -> clusters.findQuote("h100").isPresent());
+    ticks(5);
+
+    assertEquals(List.of(ahead, ahead + 1), pricedAt(), "they go on behind it, and in order");
+    clock.confirm(true);
+    eventually("put right", () -> pricedAt().equals(List.of(clock.millis())));
+  }
+
+  @Test
+  void aBackOffThatAClockSetBackWouldPutOffForDaysIsOver() throws Exception {
+    onlyNode("n0");
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "UPDATE node SET failures = 1, usable_after = ? WHERE node_id = 'n0'",
+                    clock.millis() + 3 * 24 * 60 * MINUTE))));
+    adopt(Sample.empty());
+    await(market.start());
+    declare(8);
+
+    eventually("active", () -> addresses(Allocation.State.ACTIVE).size() == 1);
+  }
+
+  private List<Long> pricedAt() {
+    try {
+      return integers("SELECT ts FROM price_point ORDER BY ts");
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
   }
 
   private void answer() {

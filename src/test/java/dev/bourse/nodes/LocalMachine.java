@@ -7,6 +7,7 @@ import java.security.KeyPair;
 import java.security.KeyPairGenerator;
 import java.security.PublicKey;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.sshd.common.config.keys.KeyUtils;
 import org.apache.sshd.common.config.keys.PublicKeyEntry;
@@ -22,10 +23,18 @@ import org.apache.sshd.server.shell.ProcessShellFactory;
  * {@code sudo} by one that runs the rest with {@code BOURSE_SUDO} set.
  */
 final class LocalMachine implements AutoCloseable {
+  private static final String FULL = "trap '' XFSZ; ulimit -f 0; ";
+
   final AtomicInteger connections = new AtomicInteger();
 
   /** How many of the next connections are dropped before anybody can log in. */
   final AtomicInteger toDrop = new AtomicInteger();
+
+  /**
+   * Whether what is run here finds no room for a single byte more in any file, as on a full disk;
+   * files can still be made and removed.
+   */
+  final AtomicBoolean isFull = new AtomicBoolean();
 
   private final String nodeId;
   private final SshServer server = SshServer.setUpDefaultServer();
@@ -44,7 +53,9 @@ final class LocalMachine implements AutoCloseable {
     server.setPublickeyAuthenticator((user, key, session) -> KeyUtils.compareKeys(key, admin));
     server.setCommandFactory(
         (channel, command) ->
-            new ProcessShellFactory("PATH=" + bin + ":$PATH; export PATH; " + command, "/bin/sh")
+            new ProcessShellFactory(
+                    "PATH=" + bin + ":$PATH; export PATH; " + (isFull.get() ? FULL : "") + command,
+                    "/bin/sh")
                 .createShell(channel));
     server.addSessionListener(
         new SessionListener() {
@@ -72,6 +83,11 @@ final class LocalMachine implements AutoCloseable {
   Machine pinned(KeyPair key) {
     return new Machine(
         nodeId, "127.0.0.1", server.getPort(), PublicKeyEntry.toString(key.getPublic()));
+  }
+
+  /** Cuts every connection there is. */
+  void dropAll() {
+    server.getActiveSessions().forEach(session -> session.close(true));
   }
 
   /** The arguments of every {@code chown} run here. */

@@ -12,8 +12,10 @@ import java.security.KeyPair;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyPairResourceWriter;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -48,6 +50,22 @@ abstract class SshNodesFixture {
       part.close();
     }
     await(vertx.close());
+    // What is under way on a machine outlives its callers, and writes below the folder.
+    eventually("no run to be under way", () -> runsUnderWay().isEmpty());
+  }
+
+  private List<Path> runsUnderWay() throws Exception {
+    try (var files = Files.walk(Files.createDirectories(root.resolve("state")))) {
+      return files.filter(file -> file.toString().endsWith(".lock")).toList();
+    }
+  }
+
+  static void eventually(String what, Callable<Boolean> condition) throws Exception {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (!condition.call()) {
+      assertTrue(System.nanoTime() < deadline, "waited 60 s for " + what);
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+    }
   }
 
   static final class Setting {
@@ -62,6 +80,15 @@ abstract class SshNodesFixture {
   }
 
   SshNodes nodes(Setting s) {
+    return nodes(s, SshNodes.FIRST_VISIT_SECONDS, SshNodes.FIRST_PAUSE_MILLIS);
+  }
+
+  /** A provider whose visits do not wait for a run's end. */
+  SshNodes impatientNodes(Setting s) {
+    return nodes(s, 0, 10);
+  }
+
+  private SshNodes nodes(Setting s, int visitSeconds, long pauseMillis) {
     SshNodes nodes =
         new SshNodes(
             vertx,
@@ -79,7 +106,9 @@ abstract class SshNodesFixture {
                 3,
                 10,
                 s.concurrent,
-                s.waiting));
+                s.waiting),
+            visitSeconds,
+            pauseMillis);
     opened.add(0, () -> await(nodes.close()));
     return nodes;
   }

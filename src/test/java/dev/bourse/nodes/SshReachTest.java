@@ -107,6 +107,36 @@ class SshReachTest extends SshNodesFixture {
   }
 
   @Test
+  void aProbeLogsInAndRunsNothing() throws Exception {
+    LocalMachine machine = machine("n1");
+    SshNodes nodes = nodes(new Setting());
+    await(nodes.probe(machine.machine()));
+    assertEquals(1, machine.connections.get());
+    assertFalse(Files.exists(lock("n1")));
+
+    fails("is pinned", nodes.probe(machine.pinned(LocalMachine.newKey("Ed25519"))));
+    machine.close();
+    fails("n1: no connection", nodes.probe(machine.machine()));
+  }
+
+  @Test
+  void aShellThatHangsKeepsNobodyWaitingWhoAsksWhatTheMachineHolds() throws Exception {
+    LocalMachine machine = machine("n1");
+    Files.createDirectories(mark("n1").getParent());
+    Files.writeString(mark("n1"), "alloc_1");
+    Path cat = root.resolve("bin-n1/cat");
+    Files.writeString(cat, "#!/bin/sh\nexec sleep 50\n");
+    assertTrue(cat.toFile().setExecutable(true));
+    Setting setting = new Setting();
+    setting.connectMillis = 1_000;
+    setting.commandMillis = 600_000;
+
+    long from = System.nanoTime();
+    fails("could answer", nodes(setting).held(List.of(machine.machine())));
+    assertTrue(System.nanoTime() - from < TimeUnit.SECONDS.toNanos(40));
+  }
+
+  @Test
   void aMachineThatSaysNothingTimesOut() throws Exception {
     Setting setting = new Setting();
     setting.connectMillis = 200;
@@ -129,24 +159,6 @@ class SshReachTest extends SshNodesFixture {
 
     assertEquals(1, machine.connections.get());
     Files.createFile(root.resolve("stop"));
-  }
-
-  @Test
-  void aRunThatIsStillUnderWayKeepsOthersOffTheMachine() throws Exception {
-    LocalMachine machine = machine("n1");
-    Path boot = Path.of("/proc/sys/kernel/random/boot_id");
-    String since = Files.exists(boot) ? Files.readString(boot).strip() : "";
-    Files.createDirectories(lock("n1").resolveSibling(""));
-    Files.writeString(lock("n1"), ProcessHandle.current().pid() + " " + since + "\n");
-
-    NodeFailure failure =
-        fails(
-            "another run",
-            nodes(new Setting()).provision(machine.machine(), "alloc_1", List.of(ADA)));
-
-    assertTrue(failure.isPassing());
-    assertEquals(3, machine.connections.get());
-    assertFalse(Files.exists(keys("n1")));
   }
 
   @Test

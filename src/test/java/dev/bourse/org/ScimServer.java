@@ -54,7 +54,13 @@ public final class ScimServer implements AutoCloseable {
     return "http://127.0.0.1:" + server.actualPort() + "/scim/v2";
   }
 
-  public void addUser(String userName, String email, String name, boolean active) {
+  public void addUser(
+      String userName, String email, String name, boolean active, String... furtherAddresses) {
+    JsonArray emails = new JsonArray().add(new JsonObject().put("value", "old." + email));
+    for (String further : furtherAddresses) {
+      emails.add(new JsonObject().put("value", further).put("type", "other"));
+    }
+    emails.add(new JsonObject().put("value", email).put("primary", true));
     users.put(
         userName,
         new JsonObject()
@@ -62,11 +68,7 @@ public final class ScimServer implements AutoCloseable {
             .put("displayName", name)
             .put("active", active)
             .put("lastLogin", "2026-11-20T08:12:44.103Z")
-            .put(
-                "emails",
-                new JsonArray()
-                    .add(new JsonObject().put("value", "old." + email))
-                    .add(new JsonObject().put("value", email).put("primary", true))));
+            .put("emails", emails));
   }
 
   /** Answers as the standard has it. */

@@ -1,6 +1,7 @@
 package dev.bourse.signin;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.AccessStore;
@@ -57,6 +58,18 @@ class SignInLinksTest extends StoreFixture {
             new Random(7));
   }
 
+  private static final SignInLinks.Asking ASKING =
+      new SignInLinks.Asking("192.0.2.1", "mark", "/account");
+
+  /** Whether a token works, and then does no more. */
+  private boolean spend(String token) throws Exception {
+    if (await(links.find(token)).isEmpty()) {
+      return false;
+    }
+    await(database.commit(List.of(links.spending(token))));
+    return true;
+  }
+
   private String token() throws InterruptedException {
     eventually("a mail", () -> !mails.isEmpty());
     Matcher link =
@@ -68,13 +81,13 @@ class SignInLinksTest extends StoreFixture {
 
   @Test
   void aLinkWorksForFifteenMinutes() throws Exception {
-    links.request("alice@ACME.example", "/account");
+    links.request("alice@ACME.example", ASKING);
     String token = token();
     clock.advance(Duration.ofMinutes(15).minusMillis(1).toMillis());
     assertTrue(await(links.find(token)).isPresent());
     clock.advance(Duration.ofMillis(1).toMillis());
     assertTrue(await(links.find(token)).isEmpty());
-    assertTrue(await(links.use(token)).isEmpty());
+    assertFalse(spend(token));
   }
 
   @Test
@@ -86,13 +99,31 @@ class SignInLinksTest extends StoreFixture {
                     "INSERT INTO join_rule (rule_id, org_id, kind, value, created_at, created_by)"
                         + " VALUES ('jr_1', 'acme', 'domain', 'acme.example', 1, 'operator:o')"))));
     for (int i = 0; i <= SignInLinks.STRANGERS_OF_DOMAIN; i++) {
-      links.request("stranger-" + i + "@acme.example", "/account");
+      SignInLinks.Asking asking = new SignInLinks.Asking("192.0.2." + i % 5, "mark", "/account");
+      links.request("stranger-" + i + "@acme.example", asking);
     }
     eventually("the mails", () -> mails.size() >= SignInLinks.STRANGERS_OF_DOMAIN);
     // A member of that domain is not kept out by them.
-    links.request("alice@acme.example", "/account");
+    links.request("alice@acme.example", ASKING);
     eventually("alice's", () -> mails.stream().anyMatch(one -> one.to().startsWith("alice@")));
     assertEquals(SignInLinks.STRANGERS_OF_DOMAIN + 1, mails.size());
+  }
+
+  @Test
+  void nobodyAloneUsesUpWhatADomainJoinsWith() throws Exception {
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "INSERT INTO join_rule (rule_id, org_id, kind, value, created_at, created_by)"
+                        + " VALUES ('jr_1', 'acme', 'domain', 'acme.example', 1, 'operator:o')"))));
+    for (int i = 0; i <= SignInLinks.STRANGERS_BY_CALLER; i++) {
+      links.request("stranger-" + i + "@acme.example", ASKING);
+    }
+    eventually("the mails", () -> mails.size() >= SignInLinks.STRANGERS_BY_CALLER);
+    links.request("new@acme.example", new SignInLinks.Asking("198.51.100.1", "mark", "/account"));
+    eventually("theirs", () -> mails.stream().anyMatch(one -> one.to().startsWith("new@")));
+    assertEquals(SignInLinks.STRANGERS_BY_CALLER + 1, mails.size());
   }
 
   @Test
@@ -103,7 +134,7 @@ class SignInLinksTest extends StoreFixture {
     clock.advance(Duration.ofMillis(threeDays - 1).toMillis());
     assertTrue(await(links.find(token)).isPresent());
     clock.advance(Duration.ofMillis(1).toMillis());
-    assertTrue(await(links.use(token)).isEmpty());
+    assertFalse(spend(token));
   }
 
   @Test
@@ -111,7 +142,7 @@ class SignInLinksTest extends StoreFixture {
     Promise<Void> later = Promise.promise();
     Future<Void> found = holdNextRead(later.future());
     // Returns although the store has not answered, and answers nothing.
-    links.request("alice@acme.example", "/account");
+    links.request("alice@acme.example", ASKING);
     await(found);
     assertEquals(List.of(), mails);
     later.complete();
@@ -120,23 +151,23 @@ class SignInLinksTest extends StoreFixture {
 
   @Test
   void whatIsStoredSignsNobodyIn() throws Exception {
-    links.request("alice@acme.example", "/account");
+    links.request("alice@acme.example", ASKING);
     String token = token();
     String stored = texts("SELECT link_sha256 FROM sign_in_link").get(0);
     assertEquals(64, stored.length());
-    assertTrue(await(links.use(stored)).isEmpty());
-    assertTrue(await(links.use(token)).isPresent());
-    assertTrue(await(links.use(token)).isEmpty());
+    assertFalse(spend(stored));
+    assertTrue(spend(token));
+    assertFalse(spend(token));
   }
 
   @Test
   void linksPastTheirTimeAreDeleted() throws Exception {
-    links.request("alice@acme.example", "/account");
+    links.request("alice@acme.example", ASKING);
     token();
-    await(links.sweep());
+    await(links.sweep(clock.millis()));
     assertEquals(List.of(1L), integers("SELECT COUNT(*) FROM sign_in_link"));
     clock.advance(Duration.ofMinutes(15).toMillis());
-    await(links.sweep());
+    await(links.sweep(clock.millis()));
     assertEquals(List.of(0L), integers("SELECT COUNT(*) FROM sign_in_link"));
   }
 }

@@ -7,6 +7,7 @@ import io.vertx.core.net.NetClient;
 import io.vertx.core.net.NetServer;
 import io.vertx.core.net.NetSocket;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Stands between the store and its server, and cuts a connection at a chosen moment. */
 final class CuttingProxy {
@@ -29,6 +30,9 @@ final class CuttingProxy {
   /** When set, connections are refused. */
   volatile boolean isDown;
 
+  private final AtomicInteger joined = new AtomicInteger();
+  private volatile int lost;
+
   private CuttingProxy(Vertx vertx, int target) {
     this.target = target;
     client = vertx.createNetClient();
@@ -38,6 +42,11 @@ final class CuttingProxy {
   static Future<CuttingProxy> start(Vertx vertx, int target) {
     CuttingProxy proxy = new CuttingProxy(vertx, target);
     return proxy.server.listen(0, "localhost").map(proxy);
+  }
+
+  /** The connections there are carry nothing from now on, and nobody is told; new ones do. */
+  void lose() {
+    lost = joined.get();
   }
 
   int port() {
@@ -58,8 +67,12 @@ final class CuttingProxy {
 
   private void join(NetSocket near, NetSocket far) {
     boolean[] isMute = {false};
+    int number = joined.incrementAndGet();
     near.handler(
         bytes -> {
+          if (number <= lost) {
+            return;
+          }
           boolean isCommit = bytes.toString(StandardCharsets.ISO_8859_1).contains("COMMIT\0");
           Plan now = isCommit ? plan : plan == Plan.FALL_SILENT ? plan : Plan.NOTHING;
           if (now == Plan.FALL_SILENT && (isCommit || isMute[0])) {
@@ -78,6 +91,9 @@ final class CuttingProxy {
         });
     far.handler(
         (Buffer bytes) -> {
+          if (number <= lost) {
+            return;
+          }
           if (!isMute[0]) {
             near.write(bytes);
           } else if (plan != Plan.FALL_SILENT) {

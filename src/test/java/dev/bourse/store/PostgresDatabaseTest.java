@@ -285,6 +285,35 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   }
 
   @Test
+  void whatWaitsOnConnectionsThatWereLostUnseenIsDoneOnceTheServerAnswersOnANewOne()
+      throws Exception {
+    CuttingProxy proxy = await(CuttingProxy.start(vertx, POSTGRES.server().port()));
+    PostgresUrl url =
+        PostgresUrl.parse(
+            POSTGRES
+                .server()
+                .newDatabase()
+                .replace(":" + POSTGRES.server().port(), ":" + proxy.port()));
+    // Nothing is given up for being late here.
+    PostgresConfig patient = new PostgresConfig(url, "", 2, 4_096, 4_096, 5_000, 600_000, 600_000);
+    Database store =
+        await(PostgresDatabase.open(vertx, patient, "db/postgres-contract", CLOCK, new Random()));
+    await(store.commit(List.of(note(1, "n"))));
+    proxy.lose();
+    List<Future<?>> waiting = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      waiting.add(store.read("SELECT COUNT(*) FROM note", List.of(), row -> row.integer(0)));
+    }
+    Future<Void> commit = store.commit(List.of(note(2, "n")));
+    for (Future<?> read : waiting) {
+      assertEquals(List.of(1L), await(read));
+    }
+    assertInstanceOf(StoreUnavailable.class, failureOf(commit));
+    await(store.commit(List.of(note(3, "n"))));
+    await(store.close());
+  }
+
+  @Test
   void processesThatRaceCrosswiseLoseNoUpdateAndStoreNoneTwice() throws Exception {
     String url = POSTGRES.server().newDatabase();
     List<Database> processes = List.of(await(openAt(url)), await(openAt(url)));

@@ -1,5 +1,6 @@
 package dev.bourse.store;
 
+import dev.bourse.core.Ports;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -20,7 +21,7 @@ public final class PostgresServer implements AutoCloseable {
   private PostgresServer(Path folder, Map<String, String> settings) throws IOException {
     this.folder = folder;
     this.settings = settings;
-    running = start(0);
+    running = start(Ports.free());
   }
 
   /** Starts a server that keeps its data in a folder, made when it is not there. */
@@ -34,9 +35,7 @@ public final class PostgresServer implements AutoCloseable {
             .setDataDirectory(folder)
             .setCleanDataDirectory(false)
             .setPGStartupWait(Duration.ofSeconds(60));
-    if (port != 0) {
-      builder.setPort(port);
-    }
+    builder.setPort(port);
     settings.forEach(builder::setServerConfig);
     return builder.start();
   }

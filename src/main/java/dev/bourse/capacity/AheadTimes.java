@@ -1,0 +1,97 @@
+package dev.bourse.capacity;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Times of a cluster that lie ahead of the present, as a clock that was ahead leaves them: they
+ * would protect nodes, keep swaps from lapsing and put off bills for as long as the clock was
+ * ahead. Pure.
+ */
+final class AheadTimes {
+  /** As much may two clocks differ that are both right. */
+  static final long APART_MILLIS = 60_000;
+
+  private final long nowMillis;
+  private final long protectionMillis;
+  private final boolean isNewest;
+
+  /**
+   * @param nowMillis confirmed time
+   * @param protectionMillis how long a node is protected after it became active
+   * @param isNewest whether it is no earlier than any that was confirmed; while it is not, nothing
+   *     is moved back that would be billed for longer then
+   */
+  AheadTimes(long nowMillis, long protectionMillis, boolean isNewest) {
+    this.nowMillis = nowMillis;
+    this.protectionMillis = protectionMillis;
+    this.isNewest = isNewest;
+  }
+
+  /** Whether a cluster has any. */
+  boolean areIn(Cluster cluster) {
+    return !corrected(cluster).equals(cluster.allocations())
+        || cluster.lastWriteAtMillis() != corrected(cluster.lastWriteAtMillis())
+        || !equal(cluster.declared(), corrected(cluster.declared()));
+  }
+
+  /** Brings them back to the present; changes nothing when there are none. */
+  Command correction() {
+    return (cluster, wallMillis) -> {
+      if (!areIn(cluster)) {
+        return Transition.none(cluster);
+      }
+      Cluster.Draft draft = cluster.draft();
+      corrected(cluster).forEach(draft::put);
+      draft.lastWriteAtMillis = corrected(cluster.lastWriteAtMillis());
+      draft.declared = corrected(cluster.declared());
+      return new Transition(cluster, draft.build(), List.of(), null);
+    };
+  }
+
+  private static boolean equal(@Nullable Declaration one, @Nullable Declaration other) {
+    return one == null ? other == null : one.equals(other);
+  }
+
+  private @Nullable Declaration corrected(@Nullable Declaration declared) {
+    return declared == null
+        ? null
+        : new Declaration(
+            declared.maxGpus(),
+            declared.ceilingCents(),
+            corrected(declared.pricedAtMillis()),
+            corrected(declared.updatedAtMillis()),
+            declared.updatedBy());
+  }
+
+  private List<Allocation> corrected(Cluster cluster) {
+    List<Allocation> corrected = new ArrayList<>();
+    for (Allocation a : cluster.allocations()) {
+      Allocation.Reclaim reclaim = a.reclaim();
+      corrected.add(
+          a.at(
+              corrected(a.grantedAtMillis()),
+              isNewest ? correctedOrNull(a.activeAtMillis(), 0) : a.activeAtMillis(),
+              correctedOrNull(a.protectedUntilMillis(), protectionMillis),
+              correctedOrNull(a.swapRequestedAtMillis(), 0),
+              reclaim == null
+                  ? null
+                  : new Allocation.Reclaim(reclaim.reason(), corrected(reclaim.atMillis()))));
+    }
+    return corrected;
+  }
+
+  private long corrected(long millis) {
+    return millis > nowMillis + APART_MILLIS ? nowMillis : millis;
+  }
+
+  /**
+   * @param most how far ahead it may well lie
+   */
+  private @Nullable Long correctedOrNull(@Nullable Long millis, long most) {
+    return millis == null || millis <= nowMillis + most + APART_MILLIS
+        ? millis
+        : Long.valueOf(nowMillis + most);
+  }
+}

@@ -1,0 +1,120 @@
+package dev.bourse.capacity;
+
+import dev.bourse.core.ConfirmedTime;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.LongAdder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Puts right what a clock that was ahead has left: times that lie ahead of confirmed time become
+ * it. Clusters are changed by their owners; nodes given back and activity, which nobody changes any
+ * more, in the store. A step of {@link dev.bourse.store.Upkeep}; doing it twice changes nothing
+ * more.
+ */
+public final class ClockCorrection {
+  private static final Logger LOG = LoggerFactory.getLogger(ClockCorrection.class);
+
+  private final Database database;
+  private final Clusters clusters;
+  private final ClusterOwners owners;
+  private final long protectionMillis;
+  private final ConfirmedTime time;
+  private final LongAdder corrected = new LongAdder();
+
+  /**
+   * @param protectionMillis how long a node is protected after it became active
+   */
+  public ClockCorrection(
+      Database database,
+      Clusters clusters,
+      ClusterOwners owners,
+      long protectionMillis,
+      ConfirmedTime time) {
+    this.database = database;
+    this.clusters = clusters;
+    this.owners = owners;
+    this.protectionMillis = protectionMillis;
+    this.time = time;
+  }
+
+  /** Clusters put right since the start of this process. */
+  public long count() {
+    return corrected.sum();
+  }
+
+  /** Puts right what there is; tells that there is no more. */
+  public Future<Boolean> step() {
+    OptionalLong now = time.confirmedMillis();
+    if (now.isEmpty()) {
+      return Future.succeededFuture(false);
+    }
+    long millis = now.getAsLong();
+    AheadTimes ahead = new AheadTimes(millis, protectionMillis, time.isNewest());
+    List<String> names = new ArrayList<>();
+    for (Pool pool : clusters.pools()) {
+      for (ClusterView view : clusters.ofPool(pool.name())) {
+        if (ahead.areIn(view.cluster())) {
+          names.add(view.cluster().name());
+        }
+      }
+    }
+    if (!names.isEmpty()) {
+      LOG.warn(
+          "{} clusters have times that lie ahead, which a clock that was ahead has left; they are"
+              + " put right",
+          names.size());
+    }
+    Future<Void> done = correctStored(millis);
+    for (String name : names) {
+      done =
+          done.compose(before -> owners.submit(name, ahead.correction()))
+              .map(
+                  put -> {
+                    corrected.increment();
+                    return null;
+                  });
+    }
+    return done.map(false);
+  }
+
+  /** Each finds what it changes by an index of its own. */
+  private Future<Void> correctStored(long now) {
+    long later = now + AheadTimes.APART_MILLIS;
+    return database
+        .read(
+            "SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM allocation WHERE reclaim_at > ?"
+                + " AND gone_at IS NOT NULL LIMIT 1) AS a)"
+                + " + (SELECT COUNT(*) FROM (SELECT 1 FROM activity WHERE ts > ? LIMIT 1) AS b)",
+            List.of(later, later),
+            row -> row.integer(0))
+        .compose(
+            found ->
+                found.get(0) == 0
+                    ? Future.succeededFuture()
+                    : database.commit(
+                        List.of(
+                            Statement.of(
+                                "UPDATE allocation SET reclaim_at = ?,"
+                                    + " gone_at = CASE WHEN gone_at > ? THEN ? ELSE gone_at END,"
+                                    + " active_at = CASE WHEN active_at > ? THEN ?"
+                                    + " ELSE active_at END,"
+                                    + " granted_at = CASE WHEN granted_at > ? THEN ?"
+                                    + " ELSE granted_at END"
+                                    + " WHERE reclaim_at > ? AND gone_at IS NOT NULL",
+                                now,
+                                now,
+                                now,
+                                now,
+                                now,
+                                now,
+                                now,
+                                later),
+                            Statement.of("UPDATE activity SET ts = ? WHERE ts > ?", now, later))));
+  }
+}

@@ -1,0 +1,110 @@
+package dev.bourse.checkpoint;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Who may have how many files read at once. There are so many for all; without shares the slow
+ * readers of one organization would keep everybody else from downloading.
+ *
+ * <p>A reader may hold as many files as are free, so whoever holds much is refused while one who
+ * holds little is not, and the last place goes to somebody who has none. A fixed share was
+ * rejected: small enough to protect many it would slow an organization that is alone, and large
+ * enough for that a few together would take everything. Anonymous readers together hold half at
+ * most, for addresses cost nothing.
+ *
+ * <p>A file that is read many times over is held once, whoever reads it: a thousand machines that
+ * start from the same file are as good as one.
+ */
+final class DownloadShares {
+  private static final long RETRY_MILLIS = 1_000;
+
+  private final int most;
+  private final int mostOfFeed;
+
+  // The three below are guarded by this object; who and what is not read is not in them.
+  private final Map<Reader, Map<String, Integer>> held = new HashMap<>();
+  private final Map<String, Integer> open = new HashMap<>();
+  private final Map<String, Integer> openOnFeed = new HashMap<>();
+
+  /**
+   * @param most files that may be read at once
+   */
+  DownloadShares(int most) {
+    this.most = most;
+    this.mostOfFeed = most / 2;
+  }
+
+  /**
+   * Whose share a download is on.
+   *
+   * @param isAnonymous whether it is somebody of whom only an address is known
+   * @param name an organization's or operator's id, or an address
+   */
+  record Reader(boolean isAnonymous, String name) {}
+
+  /**
+   * Begins a download; {@code overloaded} when the reader holds its share.
+   *
+   * @param key the file's
+   */
+  synchronized void begin(Reader reader, String key) {
+    Map<String, Integer> own = held.getOrDefault(reader, Map.of());
+    if (!own.containsKey(key)) {
+      int free = free(reader, key);
+      if (own.size() >= free) {
+        throw refusal(own.size(), free);
+      }
+    }
+    held.computeIfAbsent(reader, first -> new HashMap<>()).merge(key, 1, Integer::sum);
+    open.merge(key, 1, Integer::sum);
+    if (reader.isAnonymous()) {
+      openOnFeed.merge(key, 1, Integer::sum);
+    }
+  }
+
+  /** How many files the reader may hold before this one. */
+  private int free(Reader reader, String key) {
+    int free = free(open, most, key);
+    return reader.isAnonymous() ? Math.min(free, free(openOnFeed, mostOfFeed, key)) : free;
+  }
+
+  /** To read along takes no place of anybody's. */
+  private static int free(Map<String, Integer> open, int most, String key) {
+    int free = most - open.size();
+    return open.containsKey(key) ? Math.max(1, free) : free;
+  }
+
+  private static ApiError refusal(int held, int free) {
+    return ApiError.retryLater(
+        ErrorCode.OVERLOADED,
+        held == 0
+            ? "as many files are being read as may be at once"
+            : held
+                + " different files are being read for you, as many as may be while there is room"
+                + " for "
+                + Math.max(0, free)
+                + " more; read them faster, or one after the other",
+        RETRY_MILLIS);
+  }
+
+  /** Ends a download that was begun. */
+  synchronized void end(Reader reader, String key) {
+    held.computeIfPresent(
+        reader,
+        (same, files) -> {
+          drop(files, key);
+          return files.isEmpty() ? null : files;
+        });
+    drop(open, key);
+    if (reader.isAnonymous()) {
+      drop(openOnFeed, key);
+    }
+  }
+
+  private static void drop(Map<String, Integer> counts, String key) {
+    counts.computeIfPresent(key, (same, count) -> count == 1 ? null : count - 1);
+  }
+}

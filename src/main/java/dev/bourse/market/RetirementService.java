@@ -1,0 +1,184 @@
+package dev.bourse.market;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.audit.Trails;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.ClusterOwners;
+import dev.bourse.capacity.Steering;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.nodes.Machine;
+import dev.bourse.store.Database;
+import dev.bourse.store.GuardFailed;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * Takes machines out of allocations by an operator's word, whatever they are doing: nothing is
+ * asked of a machine, for one that is dead or gone would never answer.
+ */
+public final class RetirementService {
+  /** How often a node is looked at anew because the market moved it first; a tick moves it once. */
+  private static final int TRIES = 5;
+
+  private final MarketStore store;
+  private final NodeStore rows;
+  private final ClusterOwners owners;
+  private final NodeService nodes;
+  private final Clock clock;
+
+  public RetirementService(
+      Database database, ClusterOwners owners, NodeService nodes, Clock clock) {
+    this.store = new MarketStore(database);
+    this.rows = new NodeStore(database);
+    this.owners = owners;
+    this.nodes = nodes;
+    this.clock = clock;
+  }
+
+  /**
+   * Retires a node in any state: an allocation ends with it, its id and its address are free.
+   *
+   * <p>Refused with {@code not-found}, with {@code conflict} when it is retired already, with
+   * {@code overloaded} when the market keeps moving it.
+   *
+   * @param actor the operator
+   */
+  public Future<NodeView> retireNode(String actor, String nodeId) {
+    return untilItHolds(nodeId, TRIES, stored -> retire(actor, stored));
+  }
+
+  private Future<Void> retire(String actor, MarketStore.StoredNode stored) {
+    String nodeId = stored.node().nodeId();
+    MarketStore.Holder holder = stored.holder();
+    AuditRow row = audit(actor, "node_retire", nodeId, told(stored));
+    return holder == null
+        ? rows.retire(stored.pool(), nodeId, row)
+        : end(
+            stored.pool(),
+            holder,
+            "an operator retired the machine",
+            List.of(NodeStore.retired(nodeId, row.atMillis()), AuditStore.insert(row)));
+  }
+
+  /**
+   * Ends a node's reclaim: an operator cleaned the machine.
+   *
+   * <p>Refused with {@code not-found}, with {@code conflict} when it is retired or not being
+   * reclaimed, with {@code overloaded} when the market keeps moving it.
+   *
+   * @param actor the operator
+   * @param backToMarket whether it may be granted, as soon as it says that it holds nothing; else
+   *     it is quarantined until it is released
+   */
+  public Future<NodeView> endReclaim(String actor, String nodeId, boolean backToMarket) {
+    return untilItHolds(nodeId, TRIES, stored -> endReclaim(actor, stored, backToMarket));
+  }
+
+  private Future<Void> endReclaim(
+      String actor, MarketStore.StoredNode stored, boolean backToMarket) {
+    String nodeId = stored.node().nodeId();
+    MarketStore.Holder holder = stored.holder();
+    if (holder == null || holder.state() != Allocation.State.RECLAIMING) {
+      String instead = holder == null ? "nobody holds it" : holder.cluster() + " holds it";
+      throw ApiError.of(
+              ErrorCode.CONFLICT, "node " + nodeId + " is not being reclaimed: " + instead)
+          .with("reason", "wrong-status");
+    }
+    String detail = "back_to_market=" + backToMarket + " " + told(holder);
+    AuditRow row = audit(actor, "node_end_reclaim", nodeId, detail);
+    return end(
+        stored.pool(),
+        holder,
+        "an operator cleaned the machine",
+        List.of(NodeStore.cleaned(nodeId, backToMarket, row.atMillis()), AuditStore.insert(row)));
+  }
+
+  /** In one commit with the statements; fails with {@link Moved} when it is over already. */
+  private Future<Void> end(
+      String pool, MarketStore.Holder holder, String why, List<Statement> statements) {
+    return owners
+        .submit(
+            holder.cluster(),
+            Steering.end(holder.allocationId(), why),
+            statements,
+            List.of(NodeStore.changed(pool)))
+        .<Void>mapEmpty()
+        .recover(
+            e ->
+                Future.failedFuture(
+                    e instanceof ApiError refused && refused.code() == ErrorCode.NOT_FOUND
+                        ? new Moved()
+                        : e));
+  }
+
+  /** Carries a change out on the node as it is, anew for as long as it moves before the commit. */
+  private Future<NodeView> untilItHolds(
+      String nodeId, int triesLeft, Function<MarketStore.StoredNode, Future<Void>> change) {
+    return store
+        .findNode(nodeId)
+        .map(found -> found.orElseThrow(() -> ApiError.notFound("node", nodeId)))
+        .compose(
+            stored ->
+                NodeService.requireLive(nodeId, stored.retiredAtMillis())
+                    .compose(live -> change.apply(stored))
+                    .compose(done -> nodes.changed(stored.pool(), nodeId)))
+        .recover(
+            e -> {
+              if (!isMoved(e)) {
+                return Future.failedFuture(e);
+              }
+              return triesLeft > 1
+                  ? untilItHolds(nodeId, triesLeft - 1, change)
+                  : Future.failedFuture(
+                      ApiError.retryLater(
+                          ErrorCode.OVERLOADED,
+                          "the market keeps moving node " + nodeId + "; nothing was changed",
+                          1_000));
+            });
+  }
+
+  /** Whether the node was another's, or nobody's, by the time of the commit. */
+  private static boolean isMoved(Throwable e) {
+    return e instanceof Moved
+        || (e instanceof GuardFailed failed
+            && (failed.guard().equals(NodeStore.NODE_GUARD)
+                || failed.guard().equals(NodeStore.UNHELD_GUARD)));
+  }
+
+  /** The allocation is over, or its cluster is not known here yet. */
+  private static final class Moved extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    Moved() {
+      super("the allocation is over", null, false, false);
+    }
+  }
+
+  /** The machine as it was, for once its id is another's the trail alone remembers it. */
+  private static String told(MarketStore.StoredNode stored) {
+    Machine machine = stored.node().machine();
+    MarketStore.Holder holder = stored.holder();
+    return "pool="
+        + stored.pool()
+        + " public_ip="
+        + machine.publicIp()
+        + " ssh_port="
+        + machine.sshPort()
+        + " host_key="
+        + NodeService.fingerprint(machine.hostKey())
+        + (holder == null ? "" : " " + told(holder));
+  }
+
+  private static String told(MarketStore.Holder holder) {
+    return "cluster=" + holder.cluster() + " allocation=" + holder.allocationId();
+  }
+
+  private AuditRow audit(String actor, String action, String nodeId, String detail) {
+    return new AuditRow(clock.millis(), Trails.PLATFORM, actor, action, nodeId, detail);
+  }
+}

@@ -1,0 +1,43 @@
+package dev.bourse.store;
+
+import io.vertx.core.Future;
+import java.util.List;
+
+/** A store that hands everything on to another; whoever extends it says what it does besides. */
+public abstract class ForwardingDatabase implements Database {
+  private final Database store;
+
+  protected ForwardingDatabase(Database store) {
+    this.store = store;
+  }
+
+  @Override
+  public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
+    return store.read(sql, parameters, mapper);
+  }
+
+  @Override
+  public Future<Void> commit(List<Statement> statements, List<Change> changes) {
+    return store.commit(statements, changes);
+  }
+
+  @Override
+  public void listen(ChangeListener listener) {
+    store.listen(listener);
+  }
+
+  @Override
+  public Future<Long> settledTrail(long enough) {
+    return store.settledTrail(enough);
+  }
+
+  @Override
+  public boolean isShared() {
+    return store.isShared();
+  }
+
+  @Override
+  public Future<Void> close() {
+    return store.close();
+  }
+}

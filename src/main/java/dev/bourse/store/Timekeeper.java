@@ -1,0 +1,344 @@
+package dev.bourse.store;
+
+import dev.bourse.core.ClockView;
+import dev.bourse.core.ConfirmedTime;
+import dev.bourse.core.Pace;
+import dev.bourse.core.Times;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Confirmed time, by the store's engine: on a server its own clock, which all processes share; in
+ * the embedded store this machine's, once it has gone on beside the monotonic one for a while. A
+ * clock that makes a step is confirmed again when it has gone on as long since.
+ *
+ * <p>The newest time ever confirmed is kept in the store. A clock that begins before it was set
+ * back, or had been ahead; one that begins after it cannot be told from one that was not running
+ * for so long, and has to be waited for like any other.
+ */
+public final class Timekeeper implements ConfirmedTime {
+  private static final Logger LOG = LoggerFactory.getLogger(Timekeeper.class);
+
+  /** Steps are seen within this time though nobody asks. */
+  private static final long WATCH_MILLIS = 1_000;
+
+  /** How exactly the newest confirmed time is kept: one small commit so often. */
+  private static final long MARK_STEP_MILLIS = 60_000;
+
+  /** A server that has not been asked for this long may have been set meanwhile. */
+  private static final long STALE_MILLIS = 60_000;
+
+  /** This machine's clock may differ from the server's by as much without a word. */
+  private static final long APART_MILLIS = 30_000;
+
+  private static final String MARK = "newest";
+
+  private final Clock clock;
+  private final LongSupplier nanoTime;
+  private final long confirmAfterMillis;
+  private final boolean asksServer;
+
+  /** What the server's clock said, and when by the monotonic one. */
+  private record Reading(long millis, long atMillis) {}
+
+  /** While the server's clock is steady, for {@link #clock}. */
+  private volatile @Nullable Reading heard;
+
+  // All below is guarded by this object.
+  private @Nullable Database database;
+  private Pace machine = new Pace(0, 0);
+  private Pace server = new Pace(0, 0);
+  private @Nullable Long serverMillis;
+  private long serverReadAt;
+  private long wallAtServerReading;
+  private @Nullable Long newest;
+  private boolean toldApart;
+  private boolean toldBehind;
+  private long stepsAhead;
+  private long stepsBack;
+  private ClockView.@Nullable Step lastStep;
+
+  /**
+   * @param nanoTime a clock that nobody sets
+   * @param confirmAfterMillis how long a clock must have gone on to be believed
+   */
+  public Timekeeper(Clock clock, LongSupplier nanoTime, long confirmAfterMillis) {
+    this(clock, nanoTime, confirmAfterMillis, true);
+  }
+
+  /**
+   * @param asksServer false where this clock goes before a server's, as in a world of its own time
+   */
+  public Timekeeper(
+      Clock clock, LongSupplier nanoTime, long confirmAfterMillis, boolean asksServer) {
+    this.asksServer = asksServer;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+    this.confirmAfterMillis = confirmAfterMillis;
+  }
+
+  /**
+   * The time for all that people read: this machine's, or the server's while the two are so far
+   * apart that one machine's records would not fit the others'.
+   */
+  public Clock clock() {
+    return new Told(clock.getZone());
+  }
+
+  /** See {@link #clock}. */
+  private final class Told extends Clock {
+    private final ZoneId zone;
+
+    Told(ZoneId zone) {
+      this.zone = zone;
+    }
+
+    @Override
+    public long millis() {
+      long wall = clock.millis();
+      Reading read = heard;
+      if (read == null) {
+        return wall;
+      }
+      long since = monotonicMillis() - read.atMillis();
+      long shared = read.millis() + since;
+      return since > STALE_MILLIS || Math.abs(wall - shared) <= APART_MILLIS ? wall : shared;
+    }
+
+    @Override
+    public Instant instant() {
+      return Instant.ofEpochMilli(millis());
+    }
+
+    @Override
+    public ZoneId getZone() {
+      return zone;
+    }
+
+    @Override
+    public Clock withZone(ZoneId other) {
+      return new Told(other);
+    }
+  }
+
+  /** Begins to watch the clocks; gives what keeps watching, to be started and stopped. */
+  public Future<Upkeep> start(Vertx vertx, Database opened) {
+    synchronized (this) {
+      database = opened;
+      machine = new Pace(confirmAfterMillis, confirmAfterMillis);
+      server = new Pace(0, confirmAfterMillis);
+    }
+    return opened
+        .read("SELECT millis FROM clock_mark WHERE name = ?", List.of(MARK), row -> row.integer(0))
+        .compose(
+            marks -> {
+              synchronized (this) {
+                newest = marks.isEmpty() ? null : marks.get(0);
+              }
+              return read(opened);
+            })
+        .map(
+            read -> {
+              compareWithMark();
+              return new Upkeep(vertx, "watching the clock", WATCH_MILLIS, nanoTime, this::watch);
+            });
+  }
+
+  private Future<Boolean> watch() {
+    Database store;
+    synchronized (this) {
+      store = database;
+    }
+    return store == null
+        ? Future.succeededFuture(false)
+        : read(store).compose(read -> keepMark(store)).map(false);
+  }
+
+  private Future<Void> read(Database store) {
+    readMachine();
+    if (!hasServer(store)) {
+      return Future.succeededFuture();
+    }
+    long before = monotonicMillis();
+    return store
+        .read("SELECT " + ServerClock.sql(store), List.of(), row -> row.integer(0))
+        .map(
+            rows -> {
+              readServer(before, rows.get(0));
+              return null;
+            });
+  }
+
+  private boolean hasServer(@Nullable Database store) {
+    return store != null && store.isShared() && asksServer;
+  }
+
+  private synchronized void readMachine() {
+    long before = monotonicMillis();
+    long wall = clock.millis();
+    machine
+        .read(before, wall, monotonicMillis())
+        .ifPresent(by -> stepped("this machine's clock", wall, by));
+  }
+
+  private synchronized void readServer(long before, long millis) {
+    long after = monotonicMillis();
+    server.read(before, millis, after).ifPresent(by -> stepped("the database's clock", millis, by));
+    serverMillis = millis;
+    serverReadAt = after;
+    heard = server.isSteady(after) ? new Reading(millis, after) : null;
+    wallAtServerReading = clock.millis();
+    long apart = wallAtServerReading - millis;
+    boolean isApart = Math.abs(apart) > APART_MILLIS + (after - before);
+    if (isApart && !toldApart) {
+      LOG.warn(
+          "this machine's clock is {} {} the database's; the database's counts",
+          shown(apart),
+          apart > 0 ? "ahead of" : "behind");
+    }
+    toldApart = isApart;
+  }
+
+  private void stepped(String which, long atMillis, long byMillis) {
+    if (byMillis > 0) {
+      stepsAhead++;
+    } else {
+      stepsBack++;
+    }
+    lastStep = new ClockView.Step(atMillis, byMillis);
+    LOG.warn(
+        "{} was set {} by {}, to {}; nothing is posted or deleted by a clock until it has gone on"
+            + " for {}",
+        which,
+        byMillis > 0 ? "ahead" : "back",
+        shown(byMillis),
+        Times.rfc3339(atMillis),
+        shown(confirmAfterMillis));
+  }
+
+  private synchronized void compareWithMark() {
+    boolean isShared = hasServer(database);
+    long now = isShared && serverMillis != null ? serverMillis : clock.millis();
+    if (newest != null && now < newest - Pace.TOLERANCE_MILLIS) {
+      stepsBack++;
+      lastStep = new ClockView.Step(now, now - newest);
+      LOG.warn(
+          "{} begins at {}, {} before the newest time that was confirmed, {}",
+          isShared ? "the database's clock" : "this machine's clock",
+          Times.rfc3339(now),
+          shown(newest - now),
+          Times.rfc3339(newest));
+    }
+  }
+
+  private Future<Void> keepMark(Database store) {
+    OptionalLong confirmed = confirmedMillis();
+    if (confirmed.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    long millis = confirmed.getAsLong();
+    synchronized (this) {
+      Long before = newest;
+      boolean isBehind = before != null && millis < before - Pace.TOLERANCE_MILLIS;
+      if (before != null && isBehind && !toldBehind) {
+        LOG.warn(
+            "{} is confirmed, though {} was before: usage posted for hours that lie ahead is"
+                + " reversed, and posted again when they are over",
+            Times.rfc3339(millis),
+            Times.rfc3339(before));
+      }
+      toldBehind = isBehind;
+      if (newest != null && millis < newest + MARK_STEP_MILLIS) {
+        return Future.succeededFuture();
+      }
+    }
+    return store
+        .commit(
+            List.of(
+                Statement.of(
+                    "INSERT INTO clock_mark (name, millis) VALUES (?, ?) ON CONFLICT (name)"
+                        + " DO UPDATE SET millis = excluded.millis"
+                        + " WHERE clock_mark.millis < excluded.millis",
+                    MARK,
+                    millis)))
+        .onSuccess(
+            stored -> {
+              synchronized (this) {
+                newest = newest == null ? millis : Math.max(newest, millis);
+              }
+            });
+  }
+
+  @Override
+  public OptionalLong confirmedMillis() {
+    readMachine();
+    synchronized (this) {
+      if (database == null) {
+        return OptionalLong.empty();
+      }
+      long now = monotonicMillis();
+      if (!hasServer(database)) {
+        return machine.isSteady(now) ? OptionalLong.of(clock.millis()) : OptionalLong.empty();
+      }
+      Long read = serverMillis;
+      long since = now - serverReadAt;
+      return read == null || since > STALE_MILLIS || !server.isSteady(now)
+          ? OptionalLong.empty()
+          : OptionalLong.of(read + since);
+    }
+  }
+
+  @Override
+  public boolean isNewest() {
+    OptionalLong confirmed = confirmedMillis();
+    synchronized (this) {
+      return confirmed.isPresent()
+          && (newest == null || confirmed.getAsLong() >= newest - Pace.TOLERANCE_MILLIS);
+    }
+  }
+
+  /** What is known now. */
+  public ClockView view() {
+    OptionalLong confirmed = confirmedMillis();
+    synchronized (this) {
+      boolean isShared = hasServer(database);
+      long now = monotonicMillis();
+      Long read = serverMillis;
+      boolean isHeard = isShared && read != null && now - serverReadAt <= STALE_MILLIS;
+      return new ClockView(
+          clock().millis(),
+          confirmed.isPresent() ? Long.valueOf(confirmed.getAsLong()) : null,
+          newest,
+          (isShared ? server : machine).leftMillis(now),
+          isHeard && read != null ? Long.valueOf(wallAtServerReading - read) : null,
+          stepsAhead,
+          stepsBack,
+          lastStep);
+    }
+  }
+
+  private long monotonicMillis() {
+    return TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong());
+  }
+
+  private static String shown(long millis) {
+    return Duration.ofMillis(Math.abs(millis))
+        .truncatedTo(ChronoUnit.SECONDS)
+        .toString()
+        .substring(2)
+        .toLowerCase(Locale.ROOT);
+  }
+}

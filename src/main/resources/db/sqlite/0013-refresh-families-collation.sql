@@ -1,0 +1,1 @@
+-- Nothing here: this engine compares text by its bytes. Both engines number their steps alike.

@@ -1,0 +1,286 @@
+package dev.bourse.app;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.store.Mirror;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** How changes of one topic come into memory, whatever fails on the way. */
+class ChangeLaneTest {
+  private final Vertx vertx = Vertx.vertx();
+  private final Context context = vertx.getOrCreateContext();
+  private final Set<String> untold = ConcurrentHashMap.newKeySet();
+  private final Rows rows = new Rows();
+  private final ChangeLane lane = lane(List.of());
+
+  private ChangeLane lane(List<ChangeLane> before) {
+    return new ChangeLane(
+        "things",
+        context,
+        new ChangeLane.Owner() {
+          @Override
+          public void moved() {
+            // Nobody waits here.
+          }
+
+          @Override
+          public void foundUntold(String topic, Set<String> keys) {
+            untold.addAll(keys);
+          }
+        },
+        before);
+  }
+
+  /** Numbers by key, stored and held; what is read is given when the test lets it. */
+  private static final class Rows implements Mirror {
+    final Map<String, Integer> stored = new ConcurrentHashMap<>();
+    final Map<String, Integer> held = new ConcurrentHashMap<>();
+    final List<List<String>> readings = new CopyOnWriteArrayList<>();
+    final Set<String> unreadable = ConcurrentHashMap.newKeySet();
+    final Set<String> notYet = ConcurrentHashMap.newKeySet();
+    final AtomicInteger failures = new AtomicInteger();
+    volatile Promise<Void> gate = open();
+    final AtomicInteger comparisons = new AtomicInteger();
+
+    private static Promise<Void> open() {
+      Promise<Void> gate = Promise.promise();
+      gate.complete();
+      return gate;
+    }
+
+    @Override
+    public Future<Refreshed> refresh(List<String> keys) {
+      readings.add(keys);
+      Map<String, Integer> read = Map.copyOf(stored);
+      if (failures.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+        throw new IllegalStateException("the store is away");
+      }
+      if (keys.stream().anyMatch(unreadable::contains)) {
+        return Future.failedFuture("one of them cannot be read");
+      }
+      return gate.future()
+          .map(
+              v -> {
+                Set<String> changed = new HashSet<>();
+                Set<String> left = new HashSet<>();
+                for (String key : keys) {
+                  Integer now = read.getOrDefault(key, 0);
+                  if (notYet.contains(key)) {
+                    left.add(key);
+                  } else if (!now.equals(held.put(key, now))) {
+                    changed.add(key);
+                  }
+                }
+                return new Refreshed(changed, left);
+              });
+    }
+
+    @Override
+    public Comparison compare() {
+      comparisons.incrementAndGet();
+      List<String> all = new ArrayList<>(stored.keySet());
+      return () -> {
+        if (all.isEmpty()) {
+          return Future.succeededFuture(Optional.empty());
+        }
+        String key = all.remove(0);
+        return Future.succeededFuture(
+            Optional.of(Objects.equals(stored.get(key), held.get(key)) ? List.of() : List.of(key)));
+      };
+    }
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    vertx.close().toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+  }
+
+  private static void poll(String what, Callable<Boolean> condition) throws Exception {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (!condition.call()) {
+      assertTrue(System.nanoTime() < deadline, () -> what + " did not come to pass");
+      Thread.onSpinWait();
+    }
+  }
+
+  private void tell(String key) {
+    context.runOnContext(v -> lane.add(key, 1));
+  }
+
+  private void start() {
+    context.runOnContext(v -> lane.start(rows));
+  }
+
+  @Test
+  void whatWasToldBeforeThePartsWereThereIsReadOnceTheyAre() throws Exception {
+    rows.stored.put("a", 1);
+    tell("a");
+    tell("a");
+    start();
+    poll("it is held", () -> rows.held.equals(rows.stored));
+    assertEquals(List.of(List.of("a")), rows.readings, "once");
+  }
+
+  @Test
+  void aReadingThatFailsIsDoneAgainUntilItHolds() throws Exception {
+    rows.failures.set(12);
+    rows.stored.put("a", 1);
+    start();
+    tell("a");
+    poll("it is held", () -> rows.held.equals(rows.stored));
+    assertEquals(13, rows.readings.size());
+  }
+
+  @Test
+  void aChangeToldWhileItsKeyIsReadIsReadAfterThatSoThatTheNewestIsHeld() throws Exception {
+    rows.gate = Promise.promise();
+    rows.stored.put("a", 1);
+    start();
+    tell("a");
+    poll("it is being read", () -> rows.readings.size() == 1);
+    rows.stored.put("a", 2);
+    tell("a");
+    Promise<Void> gate = rows.gate;
+    context.runOnContext(v -> gate.complete());
+    poll("the newest is held", () -> rows.held.equals(Map.of("a", 2)));
+    assertEquals(2, rows.readings.size());
+  }
+
+  @Test
+  void thousandsOfKeysAreReadInSlices() throws Exception {
+    for (int i = 0; i < 5_000; i++) {
+      rows.stored.put("k" + i, i);
+      tell("k" + i);
+    }
+    start();
+    poll("all are held", () -> rows.held.equals(rows.stored));
+    assertTrue(rows.readings.stream().allMatch(slice -> slice.size() <= ChangeLane.SLICE));
+    assertTrue(rows.readings.size() <= 21, rows.readings.size() + " readings");
+  }
+
+  @Test
+  void aKeyThatCannotBeReadKeepsNoOtherFromBeingRead() throws Exception {
+    rows.unreadable.add("k17");
+    for (int i = 0; i < 600; i++) {
+      rows.stored.put("k" + i, i);
+      tell("k" + i);
+    }
+    start();
+    poll("all others are held", () -> rows.held.size() == 599);
+    rows.unreadable.clear();
+    poll("and it, too, once it can", () -> rows.held.equals(rows.stored));
+  }
+
+  @Test
+  void whatCannotBePutInForceYetIsTriedAgainBehindTheOthers() throws Exception {
+    rows.notYet.add("a");
+    rows.stored.put("a", 1);
+    rows.stored.put("b", 2);
+    start();
+    tell("a");
+    tell("b");
+    poll("the other is held", () -> rows.held.equals(Map.of("b", 2)));
+    rows.notYet.clear();
+    poll("both are held", () -> rows.held.equals(rows.stored));
+  }
+
+  @Test
+  void moreKeysThanMayWaitAreComparedInstead() throws Exception {
+    rows.stored.put("a", 1);
+    context.runOnContext(
+        v -> {
+          for (int i = 0; i <= ChangeLane.MOST_WAITING; i++) {
+            lane.add("k" + i, 1);
+          }
+          lane.add("a", 1);
+        });
+    start();
+    poll("it is held", () -> Integer.valueOf(1).equals(rows.held.get("a")));
+    assertEquals(1, rows.comparisons.get());
+    assertTrue(rows.readings.size() < 10, rows.readings.size() + " readings");
+  }
+
+  @Test
+  void whatAComparisonFindsIsReadAnew() throws Exception {
+    rows.stored.put("a", 1);
+    rows.stored.put("b", 2);
+    rows.held.put("b", 2);
+    start();
+    context.runOnContext(v -> lane.compare(1));
+    poll("it is held", () -> rows.held.equals(rows.stored));
+    assertEquals(List.of(List.of("a")), rows.readings);
+    assertEquals(Set.of(), untold);
+  }
+
+  @Test
+  void whatAnInspectionFindsAndNobodyTellsOfIsReadAndReported() throws Exception {
+    rows.stored.put("a", 1);
+    rows.stored.put("b", 2);
+    start();
+    context.runOnContext(v -> lane.inspect());
+    // Its change was on its way.
+    poll(
+        "it is held",
+        () -> {
+          tell("b");
+          return Integer.valueOf(2).equals(rows.held.get("b"));
+        });
+    poll(
+        "the other is found",
+        () -> {
+          context.runOnContext(v -> lane.heardUntil(System.nanoTime()));
+          return !untold.isEmpty();
+        });
+    assertEquals(Set.of("a"), untold);
+    assertEquals(rows.stored, rows.held);
+  }
+
+  @Test
+  void aLaneWaitsForThoseBeforeItButNotForOnesThatCannotGoOn() throws Exception {
+    Rows later = new Rows();
+    ChangeLane after = lane(List.of(lane));
+    rows.gate = Promise.promise();
+    rows.stored.put("pool", 1);
+    later.stored.put("cluster", 1);
+    start();
+    tell("pool");
+    poll("the first is being read", () -> rows.readings.size() == 1);
+    Promise<Void> looked = Promise.promise();
+    context.runOnContext(
+        v -> {
+          after.start(later);
+          after.add("cluster", 2);
+          context.runOnContext(then -> looked.complete());
+        });
+    looked.future().toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    assertEquals(List.of(), later.readings);
+    rows.failures.set(Integer.MAX_VALUE);
+    Promise<Void> gate = rows.gate;
+    context.runOnContext(v -> gate.complete());
+    tell("pool");
+    poll(
+        "the second is read",
+        () -> {
+          context.runOnContext(v -> after.run());
+          return !later.readings.isEmpty();
+        });
+  }
+}

@@ -1,0 +1,81 @@
+package dev.bourse.app;
+
+import static dev.bourse.app.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What a clock that is set ahead or back does to a running service, and what it must not do. */
+@EachEngine
+class ClockApiTest {
+  static final long HOUR = 3_600_000;
+  static final long DAYS = 72 * HOUR;
+  static final long CREDIT = 1_000_000_000_000L;
+
+  private final SteppingClock clock = new SteppingClock();
+
+  static RunningBourse start(SteppingClock clock, String... settings) {
+    String[] all = new String[settings.length + 3];
+    all[0] = "billing.check-interval=20ms";
+    all[1] = "billing.settle=1ms";
+    all[2] = "capacity.write-cadence=1s";
+    System.arraycopy(settings, 0, all, 3, settings.length);
+    return RunningBourse.staged(1, clock, all);
+  }
+
+  static JsonObject clocks(RunningBourse bourse) {
+    return bourse.operator().get("/api/operator/clock").ok();
+  }
+
+  static List<JsonObject> usage(Caller caller) {
+    return Desk.objects(
+            caller.get("/api/billing/ledger?limit=500").ok().getJsonArray("transactions"))
+        .stream()
+        .filter(t -> t.getString("kind").equals("usage"))
+        .toList();
+  }
+
+  @Test
+  void aClockAheadForAWhileBillsNothingThatHasNotHappened() {
+    try (RunningBourse bourse = start(clock, "time.confirm-after=1h")) {
+      Desk desk = bourse.stage().blueA();
+      desk.hold(1, 2);
+      clock.step(DAYS);
+      until("the step is seen", () -> clocks(bourse).getInteger("steps_ahead") > 0);
+      JsonObject seen = clocks(bourse).getJsonObject("last_step");
+      assertTrue(Math.abs(seen.getLong("by_ms") - DAYS) < HOUR, () -> "three days: " + seen);
+      // Looked at again and again: what is posted is posted within some rounds.
+      for (int i = 0; i < 20; i++) {
+        assertEquals(List.of(), usage(desk.caller()));
+      }
+      clock.step(-DAYS);
+      until("it is set back", () -> clocks(bourse).getInteger("steps_back") > 0);
+      assertEquals(List.of(), usage(desk.caller()));
+      JsonObject balance = desk.caller().get("/api/billing/balance").ok();
+      assertEquals(CREDIT, balance.getLong("posted_micros"));
+      assertTrue(balance.getLong("accrued_micros") < 8_000_000, balance::encode);
+    }
+  }
+
+  @Test
+  void aClockThatGoesOnIsConfirmedAndOneThatWasSetIsNotForAWhile() {
+    try (RunningBourse bourse = start(clock, "time.confirm-after=2s")) {
+      until("confirmed", () -> clocks(bourse).getString("confirmed_at") != null);
+      JsonObject steady = clocks(bourse);
+      assertEquals(0, steady.getInteger("steps_ahead"));
+      assertEquals(0, steady.getInteger("steps_back"));
+      assertNull(steady.getJsonObject("last_step"));
+      assertEquals(0, steady.getLong("confirmed_in_ms"));
+
+      clock.step(-DAYS);
+      until("the step is seen", () -> clocks(bourse).getInteger("steps_back") > 0);
+      until("it is confirmed again", () -> clocks(bourse).getString("confirmed_at") != null);
+      assertFalse(clocks(bourse).getJsonObject("last_step").isEmpty());
+    }
+  }
+}

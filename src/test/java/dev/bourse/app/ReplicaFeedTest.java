@@ -1,0 +1,278 @@
+package dev.bourse.app;
+
+import static dev.bourse.app.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.access.Members;
+import dev.bourse.access.Operators;
+import dev.bourse.access.Revocations;
+import dev.bourse.access.SigningKeys;
+import dev.bourse.access.Tokens;
+import dev.bourse.capacity.CapacityStore;
+import dev.bourse.capacity.PoolStore;
+import dev.bourse.capacity.SshKeyStore;
+import dev.bourse.capacity.SwitchService;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.market.MarketStore;
+import dev.bourse.store.PostgresOfClass;
+import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
+import java.sql.SQLException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Whatever another process commits is soon gone by here, whatever is lost and whatever fails. */
+@OneEngine("only PostgreSQL is shared by several services")
+class ReplicaFeedTest {
+  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
+
+  private static final int MANY = 5_000;
+
+  private String url = "";
+  private RunningBourse bourse;
+
+  /** The other process: what it changes it leaves in the feed, and it never notifies. */
+  private Connection other;
+
+  @BeforeEach
+  void start() throws Exception {
+    url = POSTGRES.server().newDatabase();
+    bourse = RunningBourse.demo("store.url=" + url, "store.query-timeout=500ms");
+    other = POSTGRES.server().connect(url);
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    other.close();
+    bourse.close();
+  }
+
+  private static void execute(Connection in, String sql) throws SQLException {
+    try (java.sql.Statement statement = in.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  /** Changes something, and tells so in the same transaction. */
+  private void change(String topic, String key, String sql) throws SQLException {
+    execute(
+        other,
+        "BEGIN; "
+            + sql
+            + "; INSERT INTO change_feed (topic, key) VALUES ('"
+            + topic
+            + "', '"
+            + key
+            + "'); COMMIT");
+  }
+
+  private Desk desk() {
+    return new Desk(bourse.as("acme", "orgwide"), "acme", "acme-train");
+  }
+
+  private static boolean isRefused(Caller caller, String path) {
+    return caller.get(path).status() == ErrorCode.UNAUTHORIZED.status();
+  }
+
+  @Test
+  void everyTopicIsShownThoughNobodyNotifies() throws Exception {
+    Desk desk = desk();
+    change(
+        CapacityStore.CHANGED,
+        "acme-train",
+        "UPDATE cluster SET maintenance = 0, writes_armed = 0, revision = revision + 1"
+            + " WHERE name = 'acme-train'");
+    until("the cluster", () -> !desk.state().getBoolean("writes_armed"));
+
+    change(
+        PoolStore.CHANGED, "demo-h100", "UPDATE pool SET cap_cents = 500 WHERE name = 'demo-h100'");
+    until("the pool", () -> desk.state().getDouble("max_price_cap_per_gpu_hour") == 5);
+
+    change(
+        SwitchService.CHANGED,
+        "",
+        "INSERT INTO switch (name, is_on) VALUES ('capacity-writes', 0)");
+    JsonObject switches = new JsonObject().put("capacity_writes_armed", false);
+    until(
+        "the switch",
+        () ->
+            switches
+                .getBoolean("capacity_writes_armed")
+                .equals(
+                    bourse
+                        .operator()
+                        .get("/api/operator/switches")
+                        .ok()
+                        .getBoolean("capacity_writes_armed")));
+
+    change(
+        SshKeyStore.CHANGED,
+        "acme",
+        "INSERT INTO ssh_key (key_id, org_id, name, public_key, fingerprint, created_at,"
+            + " created_by) VALUES ('k1', 'acme', 'k', 'ssh-ed25519 AAAA', 'SHA256:x', 1, 'x')");
+    until(
+        "the ssh key",
+        () ->
+            desk.caller().get("/api/vm/orgs/acme/ssh-keys").ok().getJsonArray("keys").size() == 1);
+
+    change(MarketStore.CHANGED, "demo-h100", "UPDATE node SET cordoned = 1");
+    until(
+        "the nodes",
+        () ->
+            desk.caller()
+                    .get("/api/market/feed")
+                    .ok()
+                    .getJsonArray("pools")
+                    .getJsonObject(0)
+                    .getInteger("free_nodes")
+                == 0);
+
+    change(
+        SigningKeys.CHANGED,
+        "new-key",
+        "INSERT INTO signing_key (kid, public_jwk, made_at, expires_at) SELECT 'new-key',"
+            + " replace(public_jwk, kid, 'new-key'), made_at, expires_at FROM signing_key");
+    until(
+        "the signing key",
+        () -> bourse.with(null).get("/oauth/jwks.json").ok().getJsonArray("keys").size() == 2);
+  }
+
+  @Test
+  void everyTopicOfWhoMayCallIsShownThoughNobodyNotifies() throws Exception {
+    Caller orgwide = bourse.as("acme", "orgwide");
+    change(
+        Tokens.ORGANIZATION_CHANGED,
+        "acme",
+        "UPDATE org SET display = 'Other Name' WHERE org_id = 'acme'");
+    until(
+        "the organization",
+        () -> orgwide.get("/api/whoami").ok().getString("org_display").equals("Other Name"));
+
+    change(
+        Tokens.CHANGED,
+        orgwide.actor().substring("token:".length()),
+        "UPDATE token SET revoked_at = 1 WHERE 'token:' || token_id = '" + orgwide.actor() + "'");
+    until("the token", () -> isRefused(orgwide, "/api/whoami"));
+
+    Caller bare = bourse.as("acme", "bare");
+    bare.get("/api/whoami").ok();
+    change(
+        Tokens.ORGANIZATION_CHANGED,
+        "acme",
+        "UPDATE token SET revoked_at = 1 WHERE org_id = 'acme'");
+    until("all its tokens", () -> isRefused(bare, "/api/whoami"));
+
+    Caller dave = bourse.asMember("globex", "dave");
+    dave.get("/api/checkpoints").ok();
+    change(Members.CHANGED, "globex", "UPDATE member SET suspended_at = 1 WHERE username = 'dave'");
+    until("the member", () -> isRefused(dave, "/api/checkpoints"));
+
+    Caller alice = bourse.asMember("acme", "alice");
+    alice.get("/api/checkpoints").ok();
+    change(
+        Revocations.MEMBER_CHANGED,
+        "acme/alice",
+        "INSERT INTO member_cutoff VALUES ('acme', 'alice', 9999999999, 9999999999999)");
+    until("what a member had", () -> isRefused(alice, "/api/checkpoints"));
+
+    Caller operator = bourse.operator();
+    operator.get("/api/operator/switches").ok();
+    change(
+        Operators.CHANGED,
+        new JsonObject().put("t", bourse.operatorToken()).getString("t").split("_", -1)[1],
+        "UPDATE operator_token SET revoked_at = 1");
+    until("the operator", () -> isRefused(operator, "/api/operator/switches"));
+  }
+
+  @Test
+  void thousandsOfClustersChangedAtOnceWhileCutOffAreAllShown() throws Exception {
+    change(
+        CapacityStore.CHANGED,
+        "",
+        "INSERT INTO cluster (name, org_id, pool, kind, posture, writes_armed, maintenance,"
+            + " version, revision, bid_too_low, last_write_at, provision_failures, created_at)"
+            + " SELECT 'many-' || n, 'acme', 'demo-h100', 'VM', 'MARKET', 1, 0, 0, 0, 0, 0, 0, 0"
+            + " FROM generate_series(1, "
+            + MANY
+            + ") n");
+    until("all are known", () -> shown(0) == MANY);
+    cutOff(true);
+    execute(
+        other,
+        "BEGIN; UPDATE cluster SET revision = revision + 1, version = 1 WHERE name LIKE 'many-%';"
+            + " INSERT INTO change_feed (topic, key)"
+            + " SELECT 'cluster', name FROM cluster WHERE name LIKE 'many-%'; COMMIT");
+    cutOff(false);
+    until("all are shown as they are now", () -> shown(1) == MANY);
+  }
+
+  /** How many of the many are shown at a version. */
+  private long shown(long version) {
+    return bourse.service().clusters().ofPool("demo-h100").stream()
+        .filter(view -> view.cluster().name().startsWith("many-"))
+        .filter(view -> view.cluster().version() == version)
+        .count();
+  }
+
+  /** Ends all sessions of the service and lets it make no other, or lets it again. */
+  private void cutOff(boolean isCut) throws SQLException {
+    String database = url.substring(url.lastIndexOf('/') + 1);
+    POSTGRES
+        .server()
+        .execute("/postgres", "ALTER DATABASE " + database + " WITH ALLOW_CONNECTIONS " + !isCut);
+    if (isCut) {
+      POSTGRES
+          .server()
+          .execute(
+              "/postgres",
+              "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"
+                  + database
+                  + "' AND application_name = 'bourse'");
+    }
+  }
+
+  @Test
+  void aReadingThatFailsAgainAndAgainIsDoneUntilItHolds() throws Exception {
+    Desk desk = desk();
+    long knownAsOf;
+    try (Connection locking = POSTGRES.server().connect(url)) {
+      locking.setAutoCommit(false);
+      execute(locking, "LOCK TABLE token IN ACCESS EXCLUSIVE MODE");
+      String tokenId = desk.caller().actor().substring("token:".length());
+      execute(locking, "UPDATE token SET revoked_at = 1 WHERE token_id = '" + tokenId + "'");
+      execute(other, "INSERT INTO change_feed (topic, key) VALUES ('tokens', '" + tokenId + "')");
+      // Each attempt ends with its time-out; the knowledge grows old meanwhile.
+      knownAsOf = oldKnowledge();
+      desk.caller().get("/api/whoami").ok();
+      locking.commit();
+    }
+    until("the token is refused", () -> isRefused(desk.caller(), "/api/whoami"));
+    long before = knownAsOf;
+    until("the knowledge is new", () -> bourse.service().replication().knownAsOfNanos() > before);
+  }
+
+  /** Waits until what is known has been the same for some failures; as of when it is. */
+  private long oldKnowledge() {
+    Replication replication = bourse.service().replication();
+    until(
+        "what is known is old",
+        () -> System.nanoTime() - replication.knownAsOfNanos() > 3_000_000_000L);
+    return replication.knownAsOfNanos();
+  }
+
+  @Test
+  void aDatabaseThatWasSetBackIsGoneByAfterTheSessionsCameBack() throws Exception {
+    Desk desk = desk();
+    desk.declare(0, 2);
+    desk.declare(0, 3);
+    until("it is shown", () -> desk.version() == 2);
+    execute(other, "UPDATE cluster SET revision = 1, version = 1 WHERE name = 'acme-train'");
+    cutOff(true);
+    cutOff(false);
+    until("the earlier state is shown", () -> desk.version() == 1);
+    until("and written upon", () -> desk.put(desk.order(0, 4)).status() == 200);
+    assertEquals(2, desk.version());
+  }
+}

@@ -1,0 +1,205 @@
+package dev.bourse.app;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What an operator can do wrong ends a start with one message, soon, and no stack trace. */
+@OneEngine("none of it reaches the store, or it is about the embedded one's files")
+class StartFailureTest {
+  private final Path folder;
+
+  StartFailureTest(@TempDir Path folder) {
+    this.folder = folder;
+  }
+
+  private record Ended(int code, String out, String log) {}
+
+  private Ended serve(List<String> flags, Map<String, String> environment, String... arguments)
+      throws Exception {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.addAll(flags);
+    command.addAll(
+        List.of(
+            "-cp",
+            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+            Main.class.getName(),
+            "serve",
+            "--data",
+            folder.resolve("data").toString()));
+    command.addAll(List.of(arguments));
+    Path out = folder.resolve("out");
+    Path log = folder.resolve("log");
+    ProcessBuilder building =
+        new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(log.toFile());
+    building.environment().putAll(environment);
+    Process process = building.start();
+    try {
+      RunningBourse.until(
+          "it starts or ends", () -> !process.isAlive() || read(out).contains("ready http://"));
+      if (process.isAlive()) {
+        process.destroy();
+      }
+      assertTrue(process.waitFor(30, TimeUnit.SECONDS));
+    } finally {
+      process.destroyForcibly();
+    }
+    return new Ended(process.exitValue(), read(out), read(log));
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file, StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static void assertRefused(Ended ended, String... parts) {
+    assertEquals(Main.EXIT_REFUSED, ended.code(), ended.log());
+    for (String part : parts) {
+      assertTrue(ended.log().contains(part), part + " in " + ended.log());
+    }
+    assertFalse(ended.log().contains("\tat "), ended.log());
+    assertFalse(ended.log().contains("Exception"), ended.log());
+  }
+
+  @Test
+  void aTakenManagementPortIsNamedWithItsSetting() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      String port = String.valueOf(taken.getLocalPort());
+      assertRefused(
+          serve(List.of(), Map.of(), "--demo", "--port", "0", "--set", "management.port=" + port),
+          "cannot start: port " + port,
+          "management.port");
+    }
+  }
+
+  @Test
+  void aTakenApiPortIsNamedWithItsSetting() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      String port = String.valueOf(taken.getLocalPort());
+      assertRefused(
+          serve(List.of(), Map.of(), "--demo", "--port", port, "--set", "management.port=0"),
+          "cannot start: port " + port,
+          "(host, port)");
+    }
+  }
+
+  @Test
+  void aBadScopeOfAWorldFileIsNamed() throws Exception {
+    Path world =
+        Files.writeString(
+            folder.resolve("world.yaml"),
+            """
+            orgs:
+              - id: acme
+                display: Acme
+                tokens:
+                  - name: t
+                    scopes: [capacity:reed]
+            """);
+    assertRefused(
+        serve(List.of(), Map.of(), "--port", "0", "--set", "world=" + world),
+        "no such scope: capacity:reed");
+  }
+
+  @Test
+  void aWorldThatHoldsMoreThanItHasIsNamed() throws Exception {
+    String world = Files.readString(Path.of("src/main/resources/world/demo.yaml"));
+    assertTrue(world.contains("held_nodes: 2"), world);
+    Path file =
+        Files.writeString(
+            folder.resolve("world.yaml"), world.replace("held_nodes: 2", "held_nodes: 99"));
+    assertRefused(
+        serve(List.of(), Map.of(), "--port", "0", "--set", "world=" + file),
+        "cannot start: pool demo-h100: its clusters hold more nodes than it has");
+  }
+
+  @Test
+  void aWorldFileThatIsNotThereIsNamed() throws Exception {
+    assertRefused(
+        serve(List.of(), Map.of(), "--port", "0", "--set", "world=/nowhere/world.yaml"),
+        "/nowhere/world.yaml: there is no such file or folder");
+  }
+
+  @Test
+  void aFileThatIsNoStoreIsNamed() throws Exception {
+    Files.createDirectories(folder.resolve("data"));
+    Files.writeString(folder.resolve("data").resolve("bourse.db"), "this is no store\n".repeat(99));
+    assertRefused(serve(List.of(), Map.of(), "--port", "0"), "cannot start: the store");
+  }
+
+  @Test
+  void aDataFolderThatIsAFileIsNamed() throws Exception {
+    Files.writeString(folder.resolve("data"), "");
+    assertRefused(serve(List.of(), Map.of(), "--port", "0"), "is not a folder");
+  }
+
+  @Test
+  void anAddressThatIsNotThisMachinesIsNamed() throws Exception {
+    assertRefused(
+        serve(List.of(), Map.of(), "--port", "0", "--set", "host=203.0.113.1"),
+        "203.0.113.1",
+        "(host, port)");
+  }
+
+  @Test
+  void variablesThatAreForOthersAreNoneOfItsBusiness() throws Exception {
+    Ended ended =
+        serve(
+            List.of(),
+            Map.of(
+                "BOURSE_URL", "http://localhost:8080",
+                "BOURSE_TOKEN", "brs_x",
+                "BOURSE_PORT", "tcp://10.0.0.7:8080",
+                "BOURSE_SERVICE_HOST", "10.0.0.7",
+                "BOURSE_SERVICE_PORT", "8080",
+                "BOURSE_SERVICE_PORT_HTTP", "8080",
+                "BOURSE_PORT_8080_TCP", "tcp://10.0.0.7:8080",
+                "BOURSE_PORT_8080_TCP_ADDR", "10.0.0.7",
+                "BOURSE_PORT_8080_TCP_PORT", "8080",
+                "BOURSE_PORT_8080_TCP_PROTO", "tcp"),
+            "--port",
+            "0",
+            "--set",
+            "drain-delay=0");
+    assertTrue(ended.out().contains("ready http://"), ended.log());
+  }
+
+  @Test
+  void aVariableThatIsNobodysIsNamed() throws Exception {
+    assertRefused(
+        serve(List.of(), Map.of("BOURSE_MARKET_TOCK", "1"), "--port", "0"),
+        "BOURSE_MARKET_TOCK: no such setting");
+  }
+
+  @Test
+  void noFolderForTemporaryFilesIsNeeded() throws Exception {
+    Ended ended =
+        serve(
+            List.of("-Djava.io.tmpdir=/nowhere/at-all"),
+            Map.of(),
+            "--port",
+            "0",
+            "--set",
+            "drain-delay=0");
+    assertTrue(ended.out().contains("ready http://"), ended.log());
+    assertFalse(ended.log().matches("(?s).*\\bWARN\\b.*"), ended.log());
+  }
+}

@@ -1,0 +1,49 @@
+package dev.bourse.app;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.store.PostgresOfClass;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The check of statements finds those that read a whole table, on either engine. */
+class StatementPlansTest {
+  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
+
+  private static final String BY_KEY = "SELECT detail FROM audit WHERE id = ?";
+  private static final String BY_TEXT = "DELETE FROM audit WHERE detail = ?";
+  private static final String FIRST = "SELECT id FROM audit ORDER BY id LIMIT ?";
+  private static final String SMALL = "SELECT name FROM pool WHERE site = ?";
+
+  private static void create(Connection store) throws SQLException {
+    try (var statement = store.createStatement()) {
+      statement.execute("CREATE TABLE audit (id BIGINT PRIMARY KEY, detail TEXT)");
+      statement.execute("CREATE TABLE pool (name TEXT PRIMARY KEY, site TEXT)");
+    }
+  }
+
+  @Test
+  void onSqlite() throws SQLException {
+    try (Connection store = DriverManager.getConnection("jdbc:sqlite::memory:")) {
+      create(store);
+      assertEquals(
+          List.of("SCAN audit of audit: " + BY_TEXT),
+          StatementPlans.faultsOnSqlite(store, Set.of(BY_KEY, BY_TEXT, SMALL)));
+    }
+  }
+
+  @Test
+  void onPostgres() throws Exception {
+    try (Connection store = StatementPlans.connect(POSTGRES.server().newDatabase())) {
+      create(store);
+      assertEquals(
+          List.of("Seq Scan of audit: " + BY_TEXT),
+          StatementPlans.faultsOnPostgres(store, Set.of(BY_KEY, BY_TEXT, FIRST, SMALL)));
+    }
+  }
+}

@@ -1,0 +1,275 @@
+package dev.bourse.billing;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.capacity.Sample;
+import dev.bourse.capacity.StoreFixture;
+import dev.bourse.core.FakeClock;
+import dev.bourse.store.Statement;
+import dev.bourse.store.StoreUnavailable;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a clock that was ahead has posted is given back, and posted again when it is due. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+class ReversalsTest extends StoreFixture {
+  private static final long HOUR = Usage.HOUR_MILLIS;
+  private static final long SETTLE = 120_000;
+  private static final long MINUTE = 60_000;
+  private static final long DAYS = 72 * HOUR;
+  private static final long PER_HOUR = 8_000_000;
+
+  /** A node was active from the beginning of this hour on. */
+  private final long hour = Usage.hourOf(Sample.T0) + HOUR;
+
+  private UsagePosting posting;
+
+  @BeforeEach
+  void hold() throws Exception {
+    clock.advance(hour + 10 * MINUTE - clock.millis());
+    posting = new UsagePosting(database, SETTLE, clock);
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "INSERT INTO price_point (pool, ts, clearing_cents, cents_millis,"
+                        + " priced_millis) VALUES ('h100', ?, 100, 0, 0)",
+                    hour - HOUR),
+                Statement.of(
+                    "INSERT INTO cluster (name, org_id, pool, kind, posture, writes_armed,"
+                        + " maintenance, version, revision, max_gpus, ceiling_cents, priced_at,"
+                        + " bid_too_low, last_write_at, provision_failures, created_at)"
+                        + " VALUES ('c1', 'acme', 'h100', 'VM', 'MARKET', 1, 0, 0, 0, 8, 200, ?, 0,"
+                        + " 0, 0, 0)",
+                    hour - HOUR),
+                Statement.of(
+                    "INSERT INTO allocation (allocation_id, cluster, node_id, slot, state,"
+                        + " granted_at, active_at, grant_ceiling_cents, pinned, nomination,"
+                        + " key_ids) VALUES ('a0', 'c1', 'n0', 0, 'ACTIVE', ?, ?, 200, 0, 0, '')",
+                    hour,
+                    hour))));
+  }
+
+  private void release(long atMillis) throws Exception {
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "UPDATE allocation SET reclaim_at = ?, gone_at = ?, state = 'RECLAIMING'",
+                    atMillis,
+                    atMillis))));
+  }
+
+  private void post() throws Exception {
+    int steps = 0;
+    while (await(posting.step())) {
+      assertTrue(++steps < 10_000, "it comes to an end");
+    }
+  }
+
+  private List<Long> lines() throws Exception {
+    return integers("SELECT hour FROM usage_line ORDER BY hour");
+  }
+
+  private long balance() throws Exception {
+    return integers(
+            "SELECT COALESCE((SELECT micros FROM ledger_account WHERE account = 'org:acme'), 0)")
+        .get(0);
+  }
+
+  private AccountStore.Standing standing() throws Exception {
+    return await(new AccountStore(database).get("acme", Month.at(clock.millis())));
+  }
+
+  private long posted() throws Exception {
+    return integers("SELECT through FROM billing_posted WHERE name = 'usage'").get(0);
+  }
+
+  private void sound() throws Exception {
+    assertTrue(await(new LedgerStore(database).verify()).isSound());
+  }
+
+  @Test
+  void nothingIsPostedWhileNoClockIsConfirmed() throws Exception {
+    clock.confirm(false);
+    clock.advance(DAYS);
+    post();
+    assertEquals(List.of(), lines());
+    assertEquals(0, balance());
+
+    clock.confirm(true);
+    post();
+    assertEquals(72, lines().size());
+  }
+
+  @Test
+  void hoursPostedByAClockThatWasAheadAreGivenBackAndPostedWhenTheyAreOver() throws Exception {
+    clock.advance(DAYS);
+    post();
+    assertEquals(72, lines().size());
+    assertEquals(-72 * PER_HOUR, balance());
+
+    clock.advance(-DAYS + 12_000);
+    post();
+    assertEquals(List.of(), lines());
+    assertEquals(0, balance());
+    assertEquals(hour, posted());
+    assertEquals(72, posting.reversals());
+    sound();
+
+    release(hour + HOUR + HOUR / 2);
+    clock.advance(DAYS);
+    post();
+    assertEquals(List.of(hour, hour + HOUR), lines());
+    assertEquals(-PER_HOUR - PER_HOUR / 2, balance());
+    sound();
+  }
+
+  @Test
+  void theReversalNamesWhatItReverses() throws Exception {
+    clock.advance(HOUR);
+    post();
+    clock.advance(-HOUR);
+    post();
+
+    List<LedgerStore.Posting> all = await(new LedgerStore(database).list("acme", 99, 9));
+    assertEquals(2, all.size());
+    LedgerStore.Posting reversal = all.get(0);
+    LedgerStore.Posting reversed = all.get(1);
+    assertEquals(reversed.id(), reversal.reverses());
+    assertEquals(-reversed.micros(), reversal.micros());
+    assertEquals(reversed.effectiveMillis(), reversal.effectiveMillis(), "the same month");
+    assertEquals(Ledger.Kind.USAGE, reversal.kind());
+    assertTrue(reversal.memo().contains("transaction " + reversed.id()), reversal.memo());
+  }
+
+  @Test
+  void anHourThatHadNotEndedWhenItWasPostedIsPostedAsItCameToBe() throws Exception {
+    clock.advance(DAYS);
+    await(posting.step());
+    while (lines().isEmpty()) {
+      await(posting.step());
+    }
+    clock.advance(-DAYS);
+    release(hour + HOUR / 4);
+    // The hour is over by the time the clock is believed again: it does not lie ahead any more.
+    clock.advance(HOUR);
+    post();
+
+    assertEquals(List.of(hour), lines());
+    assertEquals(-PER_HOUR / 4, balance());
+    sound();
+  }
+
+  @Test
+  void twoProcessesThatReverseAtOnceReverseOnce() throws Exception {
+    clock.advance(DAYS);
+    post();
+    clock.advance(-DAYS);
+    UsagePosting other = new UsagePosting(database, SETTLE, clock);
+    boolean isMore = true;
+    while (isMore) {
+      Future<Boolean> mine = posting.step();
+      Future<Boolean> theirs = other.step();
+      boolean isMine = await(mine);
+      boolean isTheirs = await(theirs);
+      isMore = isMine || isTheirs;
+    }
+
+    assertEquals(0, balance());
+    assertEquals(List.of(), lines());
+    assertEquals(
+        List.of(72L),
+        integers("SELECT COUNT(*) FROM ledger_transaction WHERE reverses IS NOT NULL"));
+    assertEquals(72, posting.reversals() + other.reversals());
+    sound();
+  }
+
+  @Test
+  void whatFailsInBetweenIsTakenUpAgain() throws Exception {
+    clock.advance(10 * HOUR);
+    post();
+    clock.advance(-10 * HOUR);
+    for (int fail = 1; fail <= 3; fail++) {
+      failNextCommits(1);
+      fails(StoreUnavailable.class, posting.step());
+    }
+    post();
+    assertEquals(0, balance());
+    assertEquals(hour, posted());
+    sound();
+  }
+
+  @Test
+  void anHourPassedOverBeforeItHappenedIsPostedThoughNothingWasUsedInItThen() throws Exception {
+    await(
+        database.commit(
+            List.of(
+                Statement.of("UPDATE allocation SET active_at = ?", hour + HOUR + HOUR / 2),
+                Statement.of(
+                    "INSERT INTO billing_posted (name, through) VALUES ('usage', ?)", hour))));
+    // Past the hour and the next, in neither of which anything was used yet.
+    release(hour + HOUR + HOUR / 2);
+    clock.advance(2 * HOUR);
+    post();
+    assertEquals(hour + 2 * HOUR, posted());
+
+    clock.advance(-HOUR);
+    release(hour + 2 * HOUR);
+    clock.advance(HOUR - 5 * MINUTE);
+    post();
+    assertEquals(List.of(hour + HOUR), lines());
+    assertEquals(-PER_HOUR / 2, balance());
+  }
+
+  @Test
+  void billingDoesNotBeginInAnHourThatLiesAhead() throws Exception {
+    await(
+        database.commit(List.of(Statement.of("UPDATE allocation SET active_at = ?", hour + DAYS))));
+    post();
+    assertEquals(List.of(), integers("SELECT through FROM billing_posted"));
+  }
+
+  /** Whatever the clock does, in the end exactly what was held is billed. */
+  @Test
+  void aClockThatJumpsAboutBillsInTheEndWhatWasHeld() throws Exception {
+    long seed = Long.getLong("bourse.test.seed", System.nanoTime());
+    Random random = new Random(seed);
+    FakeClock truth = new FakeClock(clock.millis());
+    long reclaimed = hour + 5 * HOUR + random.nextInt((int) HOUR);
+    boolean isReleased = false;
+    List<String> told = new ArrayList<>();
+    for (int i = 0; i < 40; i++) {
+      truth.advance(random.nextInt(30 * (int) MINUTE));
+      if (!isReleased && truth.millis() >= reclaimed) {
+        release(reclaimed);
+        isReleased = true;
+      }
+      long ahead = random.nextInt(3) == 0 ? random.nextInt((int) DAYS) : 0;
+      clock.advance(truth.millis() + ahead - clock.millis());
+      told.add(truth.millis() - hour + "+" + ahead);
+      for (int step = random.nextInt(20); step > 0; step--) {
+        await(posting.step());
+      }
+      if (ahead == 0) {
+        post();
+        String where = "seed " + seed + " after " + told;
+        AccountStore.Standing standing = standing();
+        assertTrue(standing.throughMillis() <= truth.millis(), where);
+        long heldUntil =
+            Math.min(standing.throughMillis(), isReleased ? reclaimed : Long.MAX_VALUE);
+        // Each line is rounded down by itself.
+        long due = (heldUntil - hour) * PER_HOUR / HOUR;
+        assertTrue(Math.abs(balance() + due) <= 10, where);
+        assertFalse(lines().stream().anyMatch(h -> h + HOUR > truth.millis()), where);
+      }
+    }
+    sound();
+  }
+}

@@ -1,0 +1,92 @@
+package dev.bourse.capacity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** Times that a clock which was ahead has left in a cluster become the present. */
+class AheadTimesTest {
+  private static final long DAYS = 3 * 86_400_000L;
+  private static final long NOW = Sample.T0;
+
+  /**
+   * A cluster as it was left by a clock three days ahead: two nodes active, one of them swapped.
+   */
+  private static Cluster left() {
+    Cluster cluster = Sample.active(2);
+    Cluster.Draft draft = cluster.draft();
+    for (Allocation a : cluster.allocations()) {
+      draft.put(
+          a.at(NOW + DAYS, NOW + DAYS, NOW + DAYS + Sample.PROTECTION, NOW + DAYS, a.reclaim()));
+    }
+    draft.lastWriteAtMillis = NOW + DAYS;
+    draft.declared = new Declaration(16, 300, NOW + DAYS, NOW + DAYS, "token:x");
+    return draft.build();
+  }
+
+  private static AheadTimes at(long now, boolean isNewest) {
+    return new AheadTimes(now, Sample.PROTECTION, isNewest);
+  }
+
+  private static Cluster corrected(AheadTimes times, Cluster cluster) {
+    return times.correction().apply(cluster, NOW).next();
+  }
+
+  @Test
+  void nothingOfAClusterWhoseTimesHavePassedIsTouched() {
+    Cluster cluster = Sample.active(2);
+    assertFalse(at(NOW, true).areIn(cluster));
+    assertTrue(at(NOW, true).correction().apply(cluster, NOW).changesNothing());
+  }
+
+  @Test
+  void clocksThatDifferALittleChangeNothing() {
+    Cluster cluster = corrected(at(NOW, true), left());
+    assertFalse(at(NOW - 50_000, true).areIn(cluster));
+    assertTrue(at(NOW - 70_000, true).areIn(cluster));
+  }
+
+  @Test
+  void everyTimeThatLiesAheadBecomesThePresentAndProtectionLastsItsWindow() {
+    Cluster put = corrected(at(NOW, true), left());
+
+    for (Allocation a : put.allocations()) {
+      assertEquals(NOW, a.grantedAtMillis());
+      assertEquals(NOW, a.activeAtMillis());
+      assertEquals(NOW + Sample.PROTECTION, a.protectedUntilMillis());
+      assertEquals(NOW, a.swapRequestedAtMillis());
+      assertFalse(a.isShielded(NOW + Sample.PROTECTION, 1_000));
+    }
+    assertEquals(NOW, put.lastWriteAtMillis());
+    assertEquals(NOW, Objects.requireNonNull(put.declared()).pricedAtMillis());
+    assertEquals(left().version(), put.version());
+    assertFalse(at(NOW, true).areIn(put), "once is enough");
+  }
+
+  @Test
+  void aNodeIsNotBilledForLongerByATimeThatIsBeforeOneConfirmedEarlier() {
+    Cluster put = corrected(at(NOW, false), left());
+
+    assertEquals(
+        List.of(NOW + DAYS, NOW + DAYS),
+        put.allocations().stream().map(Allocation::activeAtMillis).toList());
+    assertEquals(NOW + Sample.PROTECTION, put.allocations().get(0).protectedUntilMillis());
+  }
+
+  @Test
+  void aReclaimThatLiesAheadHasBegunByNow() {
+    Cluster cluster = left();
+    Cluster.Draft draft = cluster.draft();
+    draft.put(cluster.allocations().get(0).reclaiming(Allocation.Reason.OUTBID, NOW + DAYS));
+    Cluster put = corrected(at(NOW, true), draft.build());
+
+    Allocation.Reclaim reclaim =
+        Objects.requireNonNull(
+            put.find(cluster.allocations().get(0).allocationId()).orElseThrow().reclaim());
+    assertEquals(NOW, reclaim.atMillis());
+  }
+}

@@ -1,0 +1,35 @@
+package dev.bourse.core;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Ports for servers that must know theirs before they listen, or listen on one again. They lie
+ * below the range that systems give to outgoing connections and to whoever asks for any port, so
+ * that nothing takes one between two looks; each is given out once.
+ */
+public final class Ports {
+  private static final int FIRST = 12_000;
+  private static final int COUNT = 20_000;
+
+  private static final AtomicInteger NEXT =
+      new AtomicInteger(ThreadLocalRandom.current().nextInt(COUNT));
+
+  private Ports() {}
+
+  /** A port nobody listens on. */
+  public static int free() {
+    for (int tries = 0; tries < COUNT; tries++) {
+      int port = FIRST + Math.floorMod(NEXT.getAndIncrement(), COUNT);
+      try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getByName("0.0.0.0"))) {
+        return socket.getLocalPort();
+      } catch (IOException taken) {
+        // The next one may be free.
+      }
+    }
+    throw new AssertionError("no port is free from " + FIRST + " on");
+  }
+}

@@ -1,0 +1,137 @@
+package dev.bourse.market;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Sample;
+import dev.bourse.store.Statement;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What the answers of machines mean for their nodes, and what a try that failed is followed by. */
+class MarketWorkTest extends MarketFixture {
+  private NodeService operators() {
+    return new NodeService(database, clusters, market, clock);
+  }
+
+  @Test
+  void aMachineThatSomebodyIsAtWorkOnIsAskedAgainAndItsGrantStands() throws Exception {
+    nodes.busyCalls.put("n0", 2);
+    adopt(Sample.empty());
+    await(market.start());
+    declare(8);
+
+    eventually("active", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(0))));
+
+    assertEquals(3, nodes.count("provision n0"));
+    assertEquals(List.of(), texts("SELECT note FROM activity WHERE note LIKE '%unwound%'"));
+    assertEquals(List.of(0L), integers("SELECT failures FROM node WHERE node_id = 'n0'"));
+  }
+
+  @Test
+  void aMachineThatSomebodyIsAtWorkOnIsNeverQuarantined() throws Exception {
+    nodes.busyCalls.put("n0", 4);
+    nodes.marks.put("n0", "a0");
+    adopt(Sample.active(1));
+    await(market.start());
+    declare(0);
+
+    eventually("asked four times", () -> nodes.count("reclaim n0") >= 4);
+    assertEquals(List.of(), texts("SELECT node_id FROM node WHERE quarantined_at IS NOT NULL"));
+    eventually("gone", () -> cluster().allocations().isEmpty());
+  }
+
+  @Test
+  void aFailureThatSaysNothingAboutTheMachineUnwindsNoGrant() throws Exception {
+    onlyNode("n0");
+    nodes.callsToBreak.put("n0", 2);
+    adopt(Sample.empty());
+    await(market.start());
+    declare(8);
+
+    eventually("active", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(0))));
+
+    assertEquals(List.of(), texts("SELECT note FROM activity WHERE note LIKE '%unwound%'"));
+    assertEquals(List.of(0L), integers("SELECT failures FROM node WHERE node_id = 'n0'"));
+  }
+
+  @Test
+  void theThirdReclaimThatFailsQuarantinesAndTheOneThatSucceedsEndsThat() throws Exception {
+    onlyNode("n0");
+    nodes.reclaimsToFail.put("n0", 3);
+    nodes.marks.put("n0", "a0");
+    adopt(Sample.active(1));
+    await(market.start());
+    declare(0);
+
+    eventually("quarantined", () -> uncleanAfter().equals(List.of("a0")));
+    assertEquals(3, nodes.count("reclaim n0"));
+    eventually("gone", () -> cluster().allocations().isEmpty());
+
+    assertEquals(4, nodes.count("reclaim n0"));
+    assertEquals(List.of(), uncleanAfter());
+    declare(8);
+    eventually("granted again", () -> addresses(Allocation.State.ACTIVE).size() == 1);
+  }
+
+  @Test
+  void aWipeThatSucceedsEndsNoQuarantineThatItDidNotCause() throws Exception {
+    onlyNode("n0");
+    nodes.marks.put("n0", "a0");
+    adopt(Sample.active(1));
+    await(database.commit(List.of(Statement.of("UPDATE node SET quarantined_at = 1"))));
+    nodes.reclaimsToFail.put("n0", 3);
+    await(market.start());
+    declare(0);
+
+    eventually("gone", () -> cluster().allocations().isEmpty());
+
+    assertEquals(List.of(1L), integers("SELECT quarantined_at FROM node WHERE node_id = 'n0'"));
+  }
+
+  @Test
+  void anOperatorHasWhatWaitsTakenUpAtOnce() throws Exception {
+    onlyNode("n0");
+    // Left to itself the eighth try comes after more than two minutes.
+    nodes.reclaimsToFail.put("n0", 7);
+    nodes.marks.put("n0", "a0");
+    adopt(Sample.active(1));
+    await(market.start());
+    declare(0);
+
+    for (int tries = 1; tries <= 7; tries++) {
+      int count = tries;
+      eventually("try " + count, () -> nodes.count("reclaim n0") >= count);
+      await(operators().retryNode("operator:first", "n0"));
+    }
+
+    eventually("gone", () -> cluster().allocations().isEmpty());
+    assertEquals(List.of(), uncleanAfter());
+    assertEquals(7, texts("SELECT action FROM audit WHERE action = 'node_retry'").size());
+  }
+
+  @Test
+  void anOperatorHasAMachineOfNobodysCleanedAtOnce() throws Exception {
+    onlyNode("n0");
+    nodes.marks.put("n0", "ghost");
+    nodes.reclaimsToFail.put("n0", 1);
+    adopt(Sample.empty());
+    await(market.start());
+    // Left to itself the second try comes after more than a minute.
+    eventually("a first try", () -> nodes.count("reclaim n0") == 1);
+    declare(8);
+    ticks(2);
+
+    await(operators().retryNode("operator:first", "n0"));
+
+    eventually("granted", () -> addresses(Allocation.State.ACTIVE).size() == 1);
+  }
+
+  private List<String> uncleanAfter() {
+    try {
+      return texts("SELECT unclean_after FROM node WHERE quarantined_at IS NOT NULL");
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+}

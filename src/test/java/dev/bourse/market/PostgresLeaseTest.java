@@ -1,0 +1,179 @@
+package dev.bourse.market;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.capacity.Sample;
+import dev.bourse.store.Database;
+import dev.bourse.store.PostgresConfig;
+import dev.bourse.store.PostgresDatabase;
+import dev.bourse.store.PostgresOfClass;
+import dev.bourse.store.PostgresUrl;
+import dev.bourse.store.ServerClock;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Leases on a server that several processes share: its clock judges them, and nobody else's. */
+class PostgresLeaseTest extends MarketFixture {
+  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
+
+  private static final long MINUTE = 60_000;
+  private static final long DAYS = 3 * 24 * 60 * MINUTE;
+
+  @Override
+  protected Future<? extends Database> open() throws Exception {
+    return PostgresDatabase.open(
+        vertx,
+        PostgresConfig.defaults(PostgresUrl.parse(POSTGRES.server().newDatabase()), ""),
+        "db/postgres",
+        clock,
+        new Random());
+  }
+
+  /** Long enough that no slow machine lets it expire by itself. */
+  @Override
+  protected long leaseMillis() {
+    return 12_000;
+  }
+
+  private MarketStore store() {
+    return new MarketStore(database);
+  }
+
+  private Optional<MarketStore.Lease> acquire(String owner) throws Exception {
+    return await(store().acquire("h100", owner, MINUTE));
+  }
+
+  private long leftMillis() throws Exception {
+    return integers("SELECT expires_at - " + ServerClock.sql(database) + " FROM lease").get(0);
+  }
+
+  private void expireIn(long millis) throws Exception {
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "UPDATE lease SET expires_at = " + ServerClock.sql(database) + " + ?",
+                    millis))));
+  }
+
+  private long epoch() {
+    try {
+      return integers("SELECT epoch FROM lease").get(0);
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void aProcesssOwnClockNeitherGivesNorTakesALease() throws Exception {
+    clock.advance(DAYS);
+    MarketStore.Lease lease = acquire("p1").orElseThrow();
+    assertTrue(leftMillis() > 0 && leftMillis() <= MINUTE, "of a minute: " + leftMillis());
+
+    clock.advance(DAYS);
+    assertEquals(Optional.empty(), acquire("p2"));
+    clock.advance(-9 * DAYS);
+    assertEquals(Optional.empty(), acquire("p2"));
+    await(store().renew(lease, 2 * MINUTE));
+    assertTrue(leftMillis() > MINUTE && leftMillis() <= 2 * MINUTE, "renewed: " + leftMillis());
+
+    await(store().release(lease));
+    assertEquals(2, acquire("p2").orElseThrow().epoch());
+  }
+
+  @Test
+  void aLeaseAnOlderProcessWroteWithAClockOfItsOwnIsHeldUntilThenAndNeverForDays()
+      throws Exception {
+    acquire("older");
+    expireIn(MINUTE);
+    assertEquals(Optional.empty(), acquire("p2"));
+    expireIn(DAYS);
+    assertEquals(2, acquire("p2").orElseThrow().epoch());
+    expireIn(-MINUTE);
+    assertEquals(3, acquire("p3").orElseThrow().epoch());
+  }
+
+  @Test
+  void ofManyThatTakeALeaseAtOnceOneHasItAndTheOthersAreToldSo() throws Exception {
+    for (int round = 1; round <= 3; round++) {
+      List<Future<Optional<MarketStore.Lease>>> asked = new ArrayList<>();
+      for (int i = 0; i < 16; i++) {
+        asked.add(store().acquire("h100", "p" + i, MINUTE));
+      }
+      List<MarketStore.Lease> got = new ArrayList<>();
+      for (Future<Optional<MarketStore.Lease>> one : asked) {
+        await(one).ifPresent(got::add);
+      }
+      assertEquals(1, got.size(), "round " + round);
+      assertEquals(round, got.get(0).epoch());
+      await(store().release(got.get(0)));
+    }
+  }
+
+  @Test
+  void whoSawALeaseExpiredDoesNotTakeItOnceItIsRenewed() throws Exception {
+    MarketStore.Lease lease = acquire("p1").orElseThrow();
+    expireIn(-1);
+    Promise<Void> renewed = Promise.promise();
+    Future<Void> seen = holdNextRead(renewed.future());
+    Future<Optional<MarketStore.Lease>> other = store().acquire("h100", "p2", MINUTE);
+    await(seen);
+    await(store().renew(lease, MINUTE));
+    renewed.complete();
+
+    assertEquals(Optional.empty(), await(other));
+    await(store().renew(lease, MINUTE));
+  }
+
+  @Test
+  void aRenewalThatFailsIsTriedAgainWhileTheLeaseStandsAndTheMarketGoesOn() throws Exception {
+    adopt(Sample.empty());
+    await(market.start());
+    eventually("ticking", () -> clusters.findQuote("h100").isPresent());
+    // Nothing changes, so that renewals are all there is to commit.
+    ticks(3);
+    List<Long> before = integers("SELECT expires_at FROM lease");
+    failNextCommits(3);
+
+    eventually("renewed after all", () -> !expiry().equals(before));
+    assertEquals(1, epoch());
+    ticks(3);
+    declare(8);
+    eventually("granted under the same lease", () -> !cluster().allocations().isEmpty());
+    assertEquals(1, epoch());
+  }
+
+  private List<Long> expiry() {
+    try {
+      return integers("SELECT expires_at FROM lease");
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void aLeaseThatSomebodyElseHasIsGivenUpAtItsRenewal() throws Exception {
+    adopt(Sample.empty());
+    await(market.start());
+    eventually("ticking", () -> clusters.findQuote("h100").isPresent());
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "UPDATE lease SET epoch = 2, owner = 'other', expires_at = "
+                        + ServerClock.sql(database)
+                        + " + 1000"))));
+
+    eventually("taken again once it is free", () -> epoch() == 3);
+    declare(8);
+    eventually("granted", () -> !cluster().allocations().isEmpty());
+  }
+}

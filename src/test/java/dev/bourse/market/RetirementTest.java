@@ -1,0 +1,225 @@
+package dev.bourse.market;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Allotment;
+import dev.bourse.capacity.Sample;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.store.GuardFailed;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Operators take machines out of allocations, whatever the machines do. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+class RetirementTest extends MarketFixture {
+  private static final String ACTOR = "operator:ada";
+
+  private NodeService service;
+  private RetirementService retirement;
+
+  @BeforeEach
+  void prepareOperators() {
+    service = new NodeService(database, clusters, market, clock);
+    retirement = new RetirementService(database, owners, service, clock);
+  }
+
+  private List<String> reclaims() throws Exception {
+    return texts(
+        "SELECT node_id || ' ' || reclaim_reason FROM allocation WHERE gone_at IS NOT NULL"
+            + " ORDER BY node_id");
+  }
+
+  @Test
+  void aHeldNodeThatIsRetiredEndsItsAllocationNowAndIsReplaced() throws Exception {
+    onlyNode("n0", "n1");
+    nodes.marks.put("n0", "a0");
+    adopt(Sample.active(1));
+    await(market.start());
+    ticks(2);
+    clock.advance(1_000);
+    NodeView retired = await(retirement.retireNode(ACTOR, "n0"));
+
+    assertEquals(NodeView.State.RETIRED, retired.state());
+    assertEquals(Sample.ip(0), retired.publicIp());
+    assertEquals(clock.millis(), retired.retiredAtMillis());
+    assertEquals(List.of("n0 OPERATOR"), reclaims());
+    assertEquals(
+        List.of(clock.millis(), clock.millis()),
+        integers(
+            "SELECT reclaim_at FROM allocation WHERE node_id = 'n0' UNION ALL"
+                + " SELECT gone_at FROM allocation WHERE node_id = 'n0'"));
+    eventually("replaced", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(1))));
+    assertEquals(0, nodes.count("reclaim n0"));
+    assertEquals(
+        List.of("operator"),
+        texts("SELECT reason FROM activity WHERE note = 'released " + Sample.ip(0) + "'"));
+    String detail = texts("SELECT detail FROM audit WHERE action = 'node_retire'").get(0);
+    assertTrue(
+        detail.contains("public_ip=" + Sample.ip(0)) && detail.contains("allocation=a0"), detail);
+  }
+
+  @Test
+  void aNodeThatIsBeingPreparedIsUnwoundAndWhatItsMachineSaysLateIsNobodys() throws Exception {
+    onlyNode("n0", "n1");
+    nodes.hangs = true;
+    adopt(Sample.empty());
+    await(market.start());
+    declare(8);
+    eventually("asked", () -> nodes.count("provision n0") == 1);
+    await(retirement.retireNode(ACTOR, "n0"));
+    synchronized (nodes) {
+      nodes.hangs = false;
+      List.copyOf(nodes.unanswered).forEach(promise -> promise.tryComplete());
+    }
+
+    eventually("replaced", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(1))));
+    assertEquals(List.of("n0 UNWOUND"), reclaims());
+    assertNull(
+        await(
+                database.read(
+                    "SELECT active_at FROM allocation WHERE node_id = 'n0'",
+                    List.of(),
+                    row -> Optional.ofNullable(row.integerOrNull(0))))
+            .get(0)
+            .orElse(null));
+    assertEquals(0, cluster().provisionFailures());
+  }
+
+  @Test
+  void aReplacementOnItsWayFillsTheSlotOfARetiredNode() throws Exception {
+    onlyNode("n0", "n1");
+    nodes.marks.put("n0", "a0");
+    nodes.hangs = true;
+    adopt(Sample.active(1));
+    await(market.start());
+    swap(Sample.ip(0));
+    eventually("on its way", () -> nodes.count("provision n1") == 1);
+    await(retirement.retireNode(ACTOR, "n0"));
+    synchronized (nodes) {
+      nodes.hangs = false;
+      List.copyOf(nodes.unanswered).forEach(promise -> promise.tryComplete());
+    }
+
+    eventually("landed", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(1))));
+    assertEquals(1, cluster().allocations().size());
+    assertEquals(1, nodes.count("provision n1"));
+  }
+
+  @Test
+  void aDeadMachineThatIsReclaimedWithoutEndCanBeRetired() throws Exception {
+    onlyNode("n0");
+    nodes.marks.put("n0", "a0");
+    nodes.reclaimsToFail.put("n0", 1_000);
+    adopt(Sample.active(1));
+    await(market.start());
+    declare(0);
+    eventually("tried", () -> nodes.count("reclaim n0") >= 1);
+    await(retirement.retireNode(ACTOR, "n0"));
+
+    assertEquals(List.of(), cluster().allocations());
+    assertEquals(List.of("n0 SCALE_DOWN"), reclaims(), "as it was taken back");
+  }
+
+  @Test
+  void aReclaimEndedByTheOperatorsWordFreesTheNodeOnceItsMachineSaysSo() throws Exception {
+    onlyNode("n0");
+    nodes.marks.put("n0", "a0");
+    nodes.reclaimsToFail.put("n0", 1_000);
+    adopt(Sample.active(1));
+    await(market.start());
+    declare(0);
+    eventually("quarantined", () -> nodes.count("reclaim n0") >= 3);
+    eventually("so stored", () -> quarantined().equals(List.of("n0")));
+    synchronized (nodes) {
+      nodes.marks.clear();
+    }
+    NodeView cleaned = await(retirement.endReclaim(ACTOR, "n0", true));
+
+    assertEquals(NodeView.State.FREE, cleaned.state());
+    assertEquals(List.of(), cluster().allocations());
+    declare(8);
+    eventually("granted", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(0))));
+    assertEquals(2, nodes.asked("n0"), "asked anew");
+  }
+
+  @Test
+  void aReclaimEndedWithoutGoingBackLeavesTheNodeInQuarantine() throws Exception {
+    onlyNode("n0");
+    nodes.marks.put("n0", "a0");
+    nodes.reclaimsToFail.put("n0", 1_000);
+    adopt(Sample.active(1));
+    await(market.start());
+    declare(0);
+    eventually("tried", () -> nodes.count("reclaim n0") >= 1);
+    NodeView cleaned = await(retirement.endReclaim(ACTOR, "n0", false));
+
+    assertEquals(NodeView.State.QUARANTINED, cleaned.state());
+    assertEquals(List.of(), cluster().allocations());
+    ApiError refused = fails(ApiError.class, retirement.endReclaim(ACTOR, "n0", true));
+    assertEquals("wrong-status", refused.extras().get("reason"));
+  }
+
+  @Test
+  void aNodeThatIsHeldOrFreeIsNotBeingReclaimed() throws Exception {
+    adopt(Sample.active(1));
+    for (String node : List.of("n0", "n1")) {
+      ApiError refused = fails(ApiError.class, retirement.endReclaim(ACTOR, node, true));
+      assertEquals(ErrorCode.CONFLICT, refused.code());
+      assertEquals("wrong-status", refused.extras().get("reason"));
+    }
+    assertEquals(List.of(), texts("SELECT action FROM audit"));
+  }
+
+  @Test
+  void aGrantOfANodeThatWasRetiredMeanwhileIsNotStored() throws Exception {
+    adopt(Sample.empty());
+    await(retirement.retireNode(ACTOR, "n0"));
+    GuardFailed refused =
+        fails(
+            GuardFailed.class,
+            owners.submit(
+                "c1",
+                (cluster, now) ->
+                    Allotment.settle(
+                        cluster,
+                        new Allotment.Orders(
+                            cluster.revision(),
+                            List.of(
+                                new Allotment.Orders.Grant(
+                                    "a9", "n0", Sample.ip(0), null, List.of())),
+                            List.of(),
+                            cluster.verdict(),
+                            Sample.FRESHNESS),
+                        now),
+                List.of(NodeStore.granted("n0"))));
+
+    assertEquals(NodeStore.NODE_GUARD, refused.guard());
+    assertEquals(Map.of(), nodes.marks());
+  }
+
+  @Test
+  void aMachineInTheMiddleOfItsReclaimIsNotQuarantinedAgainBehindTheOperatorsBack()
+      throws Exception {
+    MarketStore store = new MarketStore(database);
+    MarketStore.Lease lease = await(store.acquire("h100", "p", 1_000)).orElseThrow();
+    Node seenBefore = await(store.listNodes("h100")).get(0);
+    await(database.commit(List.of(NodeStore.cleaned(seenBefore.nodeId(), true, clock.millis()))));
+    fails(GuardFailed.class, store.update(seenBefore.quarantined(5), lease));
+    assertEquals(List.of(), quarantined());
+  }
+
+  private List<String> quarantined() {
+    try {
+      return texts("SELECT node_id FROM node WHERE quarantined_at IS NOT NULL");
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+}

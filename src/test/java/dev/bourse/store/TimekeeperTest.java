@@ -1,0 +1,130 @@
+package dev.bourse.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.capacity.StoreFixture;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** When this machine's clock is confirmed in an embedded store, and what is remembered of it. */
+class TimekeeperTest extends StoreFixture {
+  private static final long PATIENCE = 600_000;
+  private static final long DAYS = 3 * 86_400_000L;
+
+  /** What nobody sets. */
+  private final AtomicLong monotonic = new AtomicLong();
+
+  /** Lets time pass on both clocks. */
+  private void pass(long millis) {
+    monotonic.addAndGet(millis);
+    clock.advance(millis);
+  }
+
+  /** A process that begins now, and what it keeps watching with. */
+  private final class Watcher {
+    final Timekeeper time =
+        new Timekeeper(clock, () -> TimeUnit.MILLISECONDS.toNanos(monotonic.get()), PATIENCE);
+    final Upkeep watching;
+
+    Watcher() throws Exception {
+      watching = await(time.start(vertx, database));
+      watching.start();
+    }
+
+    void end() throws Exception {
+      await(watching.stop());
+    }
+  }
+
+  private long mark() {
+    try {
+      List<Long> marks = integers("SELECT millis FROM clock_mark");
+      return marks.isEmpty() ? 0 : marks.get(0);
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void beforeTheStoreIsOpenNothingIsConfirmed() {
+    Timekeeper time = new Timekeeper(clock, monotonic::get, 0);
+    assertEquals(OptionalLong.empty(), time.confirmedMillis());
+    assertFalse(time.isNewest());
+  }
+
+  @Test
+  void aClockIsConfirmedAfterThePatienceAndTheNewestTimeIsKept() throws Exception {
+    Watcher process = new Watcher();
+    assertEquals(OptionalLong.empty(), process.time.confirmedMillis());
+    assertEquals(PATIENCE, process.time.view().leftMillis());
+    pass(PATIENCE - 1);
+    assertEquals(OptionalLong.empty(), process.time.confirmedMillis());
+    pass(1);
+
+    assertEquals(OptionalLong.of(clock.millis()), process.time.confirmedMillis());
+    assertTrue(process.time.isNewest());
+    eventually("kept", () -> mark() == clock.millis());
+    process.end();
+  }
+
+  @Test
+  void aClockThatIsWrongForAWhileIsNeverConfirmedAndLeavesNoMark() throws Exception {
+    clock.advance(DAYS);
+    Watcher wrong = new Watcher();
+    pass(12_000);
+    assertEquals(OptionalLong.empty(), wrong.time.confirmedMillis());
+    wrong.end();
+    assertEquals(0, mark());
+
+    clock.advance(-DAYS);
+    Watcher right = new Watcher();
+    pass(PATIENCE);
+    assertEquals(OptionalLong.of(clock.millis()), right.time.confirmedMillis());
+    right.end();
+  }
+
+  @Test
+  void aStepHasToBeWaitedOutAndIsCounted() throws Exception {
+    Watcher process = new Watcher();
+    pass(PATIENCE);
+    assertTrue(process.time.confirmedMillis().isPresent());
+    clock.advance(DAYS);
+    assertEquals(OptionalLong.empty(), process.time.confirmedMillis());
+    pass(12_000);
+    clock.advance(-DAYS);
+    assertEquals(OptionalLong.empty(), process.time.confirmedMillis());
+    assertEquals(1, process.time.view().stepsAhead());
+    assertEquals(1, process.time.view().stepsBack());
+
+    pass(PATIENCE);
+    assertEquals(OptionalLong.of(clock.millis()), process.time.confirmedMillis());
+    assertTrue(process.time.isNewest());
+    process.end();
+  }
+
+  @Test
+  void aProcessThatBeginsBeforeTheNewestTimeSaysSoAndIsBelievedAfterThePatience() throws Exception {
+    clock.advance(DAYS);
+    Watcher ahead = new Watcher();
+    pass(PATIENCE);
+    eventually("kept", () -> mark() == clock.millis());
+    ahead.end();
+
+    clock.advance(-DAYS);
+    Watcher right = new Watcher();
+    assertEquals(1, right.time.view().stepsBack());
+    pass(PATIENCE);
+    assertEquals(OptionalLong.of(clock.millis()), right.time.confirmedMillis());
+    assertFalse(right.time.isNewest(), "one of the two was wrong");
+    long newest = mark();
+    assertTrue(newest > clock.millis() + DAYS / 2);
+    pass(DAYS + PATIENCE);
+    assertTrue(right.time.isNewest());
+    right.end();
+  }
+}
