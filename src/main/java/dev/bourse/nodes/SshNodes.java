@@ -261,7 +261,7 @@ public final class SshNodes implements NodeProvider {
     private final IntFunction<TargetScript> script;
     private final Promise<Void> turn;
     private final long beganNanos = System.nanoTime();
-    private int visits;
+    private int waits;
 
     Work(Machine machine, String call, IntFunction<TargetScript> script, Promise<Void> turn) {
       this.machine = machine;
@@ -272,7 +272,7 @@ public final class SshNodes implements NodeProvider {
 
     /** Looks whether the run has ended, and has it begun when there is none. */
     void visit(int attempt) {
-      int patience = visits++ == 0 ? firstVisitSeconds : LATER_VISIT_SECONDS;
+      int patience = waits == 0 ? firstVisitSeconds : LATER_VISIT_SECONDS;
       onPool(call, () -> whoIsAtWork(ssh.run(machine, script.apply(patience))))
           .onSuccess(who -> who.ifPresentOrElse(this::waitFor, turn::complete))
           .onFailure(e -> retry(e, attempt));
@@ -294,7 +294,7 @@ public final class SshNodes implements NodeProvider {
         return;
       }
       LOG.info("{}: {}; to be asked again", call, who);
-      again(1, firstPauseMillis << Math.min(visits - 1, PAUSE_DOUBLINGS));
+      again(1, firstPauseMillis << Math.min(waits++, PAUSE_DOUBLINGS));
     }
 
     private void retry(Throwable e, int attempt) {
