@@ -1,22 +1,14 @@
 package dev.bourse.app;
 
 import dev.bourse.audit.Sealer;
-import dev.bourse.billing.BillingAdminService;
 import dev.bourse.billing.BillingConfig;
-import dev.bourse.billing.BillingRoutes;
 import dev.bourse.billing.BillingService;
 import dev.bourse.billing.HoldService;
 import dev.bourse.billing.UsagePosting;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.edge.Operations;
-import dev.bourse.operator.BillingAdminRoutes;
 import dev.bourse.store.Database;
 import dev.bourse.store.PostgresConfig;
-import dev.bourse.store.Upkeep;
-import io.vertx.core.Future;
-import java.util.List;
-import java.util.function.Supplier;
 
 /** Money, put together. */
 final class Billing {
@@ -35,20 +27,13 @@ final class Billing {
         ground.time());
   }
 
-  /** Binds the operations; posting and holds go on until the service stops. */
+  /** Begins to post usage and to look after holds, which goes on until the service stops. */
   static BillingService start(
-      Ground ground,
-      Operations operations,
-      Database database,
-      Clusters clusters,
-      HoldService holds) {
+      Ground ground, Database database, Clusters clusters, HoldService holds) {
     BillingConfig config = ground.config().billing();
     long protection = ground.config().market().protectionMillis();
     BillingService billing =
         new BillingService(database, clusters, config, protection, ground.clock());
-    new BillingRoutes(billing).bind(operations);
-    new BillingAdminRoutes(new BillingAdminService(database, billing, holds, ground.clock()))
-        .bind(operations);
     UsagePosting posting = new UsagePosting(database, settleMillis(ground.config()), ground.time());
     ground
         .metrics()
@@ -74,13 +59,8 @@ final class Billing {
             "bourse_billing_holds_waiting",
             "1 while posting is so far behind that no billing hold begins or goes on.",
             () -> holds.isWaiting() ? 1 : 0);
-    for (Upkeep upkeep :
-        List.of(
-            upkeep(ground, "posting usage", posting::step),
-            upkeep(ground, "looking after billing holds", holds::step))) {
-      upkeep.start();
-      ground.stops().push(upkeep::stop);
-    }
+    ground.keepUp("posting usage", config.checkMillis(), posting::step);
+    ground.keepUp("looking after billing holds", config.checkMillis(), holds::step);
     return billing;
   }
 
@@ -89,10 +69,5 @@ final class Billing {
     return Math.max(
         config.billing().settleMillis(),
         config.postgres().map(PostgresConfig::queryMillis).map(Sealer::settleMillis).orElse(0L));
-  }
-
-  private static Upkeep upkeep(Ground ground, String name, Supplier<Future<Boolean>> step) {
-    return new Upkeep(
-        ground.vertx(), name, ground.config().billing().checkMillis(), System::nanoTime, step);
   }
 }

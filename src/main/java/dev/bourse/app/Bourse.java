@@ -4,6 +4,9 @@ import dev.bourse.access.MemberTokens;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.edge.EdgeMetrics;
+import dev.bourse.nodes.NodeProvider;
+import dev.bourse.nodes.SimulatedNodes;
+import dev.bourse.nodes.SshNodes;
 import dev.bourse.store.Database;
 import dev.bourse.store.StoreConfig;
 import dev.bourse.store.Timekeeper;
@@ -11,12 +14,17 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.security.SecureRandom;
 import java.time.Clock;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Objects;
+import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** One running service: its parts in the order of their start, and stopped in reverse. */
 final class Bourse {
+  private static final LongSupplier MONOTONIC = System::nanoTime;
+
   private final Stops stops = new Stops();
   private final KeysFiles files;
   private final StoreOpening store;
@@ -24,7 +32,7 @@ final class Bourse {
   private final UnaryOperator<Database> around;
   private final Replication replication;
   private @Nullable Database database;
-  private @Nullable Features features;
+  private @Nullable Core core;
   private @Nullable Serving serving;
 
   Bourse(Vertx vertx, Config config, boolean demo) {
@@ -33,7 +41,7 @@ final class Bourse {
         config,
         demo,
         StoreConfig.defaults(),
-        new Timekeeper(Clock.systemUTC(), System::nanoTime, config.confirmAfterMillis()),
+        new Timekeeper(Clock.systemUTC(), MONOTONIC, config.confirmAfterMillis()),
         UnaryOperator.identity());
   }
 
@@ -52,8 +60,16 @@ final class Bourse {
     this.around = around;
     ground =
         new Ground(
-            vertx, config, demo, time.clock(), time, new SecureRandom(), stops, new EdgeMetrics());
-    replication = new Replication(vertx);
+            vertx,
+            config,
+            demo,
+            time.clock(),
+            time,
+            MONOTONIC,
+            new SecureRandom(),
+            stops,
+            new EdgeMetrics());
+    replication = new Replication(vertx, MONOTONIC);
     files = new KeysFiles(config, demo);
     store = new StoreOpening(ground, bounds, files);
   }
@@ -64,37 +80,68 @@ final class Bourse {
     serving = door;
     return door.managed()
         .compose(managed -> store.open(replication))
+        .compose(opened -> startOn(opened, door));
+  }
+
+  private Future<Void> startOn(Database opened, Serving door) {
+    database = opened;
+    StoreWatch watch =
+        new StoreWatch(
+            ground.vertx(),
+            opened,
+            ground.config().storeWatch(),
+            ground.nanoTime(),
+            ground.random());
+    watch.start();
+    ground.stops().push(watch::stop);
+    door.dependOn(watch::fault);
+    Database told = around.apply(new ToldDatabase(opened, replication::changedHere));
+    // Once other processes write too, what this one knows ages.
+    Callers callers =
+        Callers.of(
+            ground,
+            told,
+            door::baseUrl,
+            opened.isShared() ? replication::knownAsOfNanos : ground.nanoTime());
+    return Core.start(ground, told, callers, ports(), files)
         .compose(
-            opened -> {
-              database = opened;
-              StoreWatch watch =
-                  new StoreWatch(
-                      ground.vertx(),
-                      opened,
-                      ground.config().storeWatch(),
-                      System::nanoTime,
-                      ground.random());
-              watch.start();
-              ground.stops().push(watch::stop);
-              // Once other processes write too, what this one knows ages.
-              Features inside =
-                  new Features(
-                      ground,
-                      around.apply(new ToldDatabase(opened, replication::changedHere)),
-                      door::baseUrl,
-                      opened.isShared() ? replication::knownAsOfNanos : System::nanoTime);
-              features = inside;
-              door.dependOn(watch::fault);
-              return inside
-                  .start(replication, files)
+            started -> {
+              core = started;
+              started.follow(replication);
+              countReplication(opened.isShared());
+              Features features = new Features(ground, told, started, door::baseUrl);
+              return features
+                  .start()
+                  .compose(bound -> started.open())
                   .compose(
-                      started ->
+                      open ->
                           door.start(
-                              inside.operations(),
-                              inside.authenticator(),
-                              inside::reachedBy,
-                              () -> inside.noteMemberTokens(files)));
+                              features.operations(),
+                              callers.authenticator(),
+                              features::reachedBy,
+                              () -> callers.noteMemberTokens(ground, files)));
             });
+  }
+
+  private Core.Ports ports() {
+    Map<String, NodeProvider> providers = new HashMap<>();
+    providers.put(
+        "simulated",
+        new SimulatedNodes(ground.vertx(), ground.config().simulated(), ground.random()));
+    ground.config().ssh().ifPresent(ssh -> providers.put("ssh", new SshNodes(ground.vertx(), ssh)));
+    return new Core.Ports(Map.copyOf(providers), () -> Checkpoints.openFolder(ground));
+  }
+
+  private void countReplication(boolean isShared) {
+    ground
+        .metrics()
+        .count(
+            "bourse_changes_untold_total",
+            "Changes of other processes that were found in the store though nobody told of them.",
+            replication::untold);
+    if (isShared) {
+      replication.showAge(ground.metrics());
+    }
   }
 
   /** Stops taking requests, finishes those under way, writes what is in memory, closes. */
@@ -134,16 +181,16 @@ final class Bourse {
 
   /** Issues members' tokens; once started. */
   MemberTokens memberTokens() {
-    return Objects.requireNonNull(features, "not started").memberTokens();
+    return Objects.requireNonNull(core, "not started").callers().memberTokens();
   }
 
   /** What the event loops read; once started. */
   Clusters clusters() {
-    return Objects.requireNonNull(features, "not started").clusters();
+    return Objects.requireNonNull(core, "not started").clusters();
   }
 
   /** The way to the clusters' owners; once started. */
   ClusterOwners owners() {
-    return Objects.requireNonNull(features, "not started").owners();
+    return Objects.requireNonNull(core, "not started").owners();
   }
 }

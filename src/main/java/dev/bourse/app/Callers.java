@@ -63,8 +63,8 @@ record Callers(
         memberTokens,
         new FreshCredentials(
             new Credentials(tokens, operators, memberTokens),
-            staleMillis == 0 ? System::nanoTime : lastKnownNanos,
-            System::nanoTime,
+            staleMillis == 0 ? ground.nanoTime() : lastKnownNanos,
+            ground.nanoTime(),
             staleMillis));
   }
 

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,6 +52,7 @@ final class ChangeLane {
 
   private final String topic;
   private final Context context;
+  private final LongSupplier nanoTime;
   private final Owner owner;
   private final List<ChangeLane> before;
   private @Nullable Mirror mirror;
@@ -77,11 +79,18 @@ final class ChangeLane {
   private int sliceKeys = SLICE;
 
   /**
+   * @param nanoTime the monotonic clock
    * @param before lanes whose changes are to be in force first
    */
-  ChangeLane(String topic, Context context, Owner owner, List<ChangeLane> before) {
+  ChangeLane(
+      String topic,
+      Context context,
+      LongSupplier nanoTime,
+      Owner owner,
+      List<ChangeLane> before) {
     this.topic = topic;
     this.context = context;
+    this.nanoTime = nanoTime;
     this.owner = owner;
     this.before = before;
   }
@@ -263,7 +272,7 @@ final class ChangeLane {
       if (isOver || suspects.size() > MOST_WAITING) {
         inspection = null;
         isInspected = true;
-        inspectedNanos = System.nanoTime();
+        inspectedNanos = nanoTime.getAsLong();
       }
     }
   }

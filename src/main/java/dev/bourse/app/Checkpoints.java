@@ -2,11 +2,13 @@ package dev.bourse.app;
 
 import dev.bourse.blob.BlobConfig;
 import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.LocalBlobs;
 import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.StorageFull;
 import dev.bourse.checkpoint.CheckpointChanges;
+import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.checkpoint.CheckpointRoutes;
 import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.CheckpointStore;
@@ -27,9 +29,7 @@ import dev.bourse.operator.CheckpointAdminRoutes;
 import dev.bourse.operator.DocumentRoutes;
 import dev.bourse.operator.ReviewRoutes;
 import dev.bourse.store.Database;
-import dev.bourse.store.Upkeep;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -37,8 +37,21 @@ import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The parts that keep published files, put together. */
-final class Checkpoints {
+/**
+ * The parts that keep published files, put together.
+ *
+ * @param checkpoints what other ways in call
+ * @param direct uploads of one request
+ * @param sessions uploads of many
+ * @param contents the bytes, for who reads them
+ * @param reviews what operators decide
+ */
+record Checkpoints(
+    CheckpointService checkpoints,
+    DirectUploadService direct,
+    UploadSessionService sessions,
+    ContentService contents,
+    ReviewService reviews) {
   private static final Logger LOG = LoggerFactory.getLogger(Checkpoints.class);
 
   /** Where the bytes are in the data folder. */
@@ -49,66 +62,62 @@ final class Checkpoints {
 
   private static final long RETRY_MILLIS = 1_000;
 
-  private Checkpoints() {}
+  /** Opens the folder of the bytes. */
+  static Future<BlobStore> openFolder(Ground ground) {
+    Config config = ground.config();
+    return LocalBlobs.open(
+            ground.vertx(), config.data().resolve(FOLDER), bounds(config), ground.clock())
+        .map(blobs -> blobs);
+  }
 
   /**
-   * Binds the operations and starts the sweep; gives what other ways in call.
+   * Begins to sweep, which goes on until the service stops.
    *
    * @param standing knows who may publish
-   * @param baseUrl what clients call the service, for the addresses of upload sessions
    */
-  static Future<CheckpointService> start(
-      Ground ground,
-      Operations operations,
-      Database database,
-      Standing standing,
-      Supplier<String> baseUrl) {
+  static Checkpoints start(
+      Ground ground, Database database, Standing standing, BlobStore blobs) {
     if (ground.config().checkpoints().enabled() && database.isShared()) {
       LOG.warn(
           "checkpoints are kept on this machine's disk, and other processes on the same database do"
               + " not see them: send /api/checkpoints and /upload to this one alone, or set"
               + " checkpoints.enabled to false on all");
     }
-    Vertx vertx = ground.vertx();
-    Config config = ground.config();
+    CheckpointConfig config = ground.config().checkpoints();
     Clock clock = ground.clock();
     RandomGenerator random = ground.random();
-    return LocalBlobs.open(vertx, config.data().resolve(FOLDER), bounds(config), clock)
-        .map(
-            blobs -> {
-              CheckpointStore store = new CheckpointStore(database);
-              CheckpointChanges changes = new CheckpointChanges(store, config.checkpoints(), clock);
-              CheckpointService checkpoints = new CheckpointService(changes, store, clock, random);
-              Landing landing = new Landing(changes, store, clock, random);
-              UploadSessionService sessions =
-                  new UploadSessionService(checkpoints, landing, store, standing, blobs, clock);
-              DirectUploadService direct =
-                  new DirectUploadService(
-                      checkpoints, landing, sessions, standing, blobs, clock, random);
-              new PublicCheckpointRoutes(checkpoints).bind(operations);
-              new CheckpointRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
-              ContentService contents =
-                  new ContentService(store, blobs, config.checkpoints().openFiles());
-              new ContentRoutes(config.checkpoints(), contents).bind(operations);
-              new DocumentRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
-              new CheckpointAdminRoutes(checkpoints).bind(operations);
-              new ReviewRoutes(
-                      new ReviewService(changes, store, clock), contents, config.checkpoints())
-                  .bind(operations);
-              Sweep sweep =
-                  new Sweep(changes, new SweepStore(database), blobs, clock, ground.time());
-              Upkeep upkeep =
-                  new Upkeep(
-                      vertx,
-                      "deleting bytes of no more use",
-                      config.checkpoints().sweepMillis(),
-                      System::nanoTime,
-                      () -> sessions.closeIdle().compose(closed -> sweep.run()).map(n -> n > 0));
-              ground.stops().push(blobs::close);
-              upkeep.start();
-              ground.stops().push(upkeep::stop);
-              return checkpoints;
-            });
+    CheckpointStore store = new CheckpointStore(database);
+    CheckpointChanges changes = new CheckpointChanges(store, config, clock);
+    CheckpointService checkpoints = new CheckpointService(changes, store, clock, random);
+    Landing landing = new Landing(changes, store, clock, random);
+    UploadSessionService sessions =
+        new UploadSessionService(checkpoints, landing, store, standing, blobs, clock);
+    Sweep sweep = new Sweep(changes, new SweepStore(database), blobs, clock, ground.time());
+    ground.stops().push(blobs::close);
+    ground.keepUp(
+        "deleting bytes of no more use",
+        config.sweepMillis(),
+        () -> sessions.closeIdle().compose(closed -> sweep.run()).map(n -> n > 0));
+    return new Checkpoints(
+        checkpoints,
+        new DirectUploadService(checkpoints, landing, sessions, standing, blobs, clock, random),
+        sessions,
+        new ContentService(store, blobs, config.openFiles()),
+        new ReviewService(changes, store, clock));
+  }
+
+  /**
+   * Binds the operations.
+   *
+   * @param baseUrl what clients call the service, for the addresses of upload sessions
+   */
+  void bind(Operations operations, CheckpointConfig config, Supplier<String> baseUrl) {
+    new PublicCheckpointRoutes(checkpoints).bind(operations);
+    new CheckpointRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
+    new ContentRoutes(config, contents).bind(operations);
+    new DocumentRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
+    new CheckpointAdminRoutes(checkpoints).bind(operations);
+    new ReviewRoutes(reviews, contents, config).bind(operations);
   }
 
   private static BlobConfig bounds(Config config) {

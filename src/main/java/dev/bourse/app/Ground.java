@@ -2,11 +2,13 @@ package dev.bourse.app;
 
 import dev.bourse.edge.EdgeMetrics;
 import dev.bourse.store.Timekeeper;
+import dev.bourse.store.Upkeep;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.util.OptionalLong;
 import java.util.function.LongFunction;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
@@ -16,6 +18,7 @@ import java.util.random.RandomGenerator;
  * @param demo whether the demo world is served
  * @param clock the time
  * @param time confirmed time; there is none before the store is open
+ * @param nanoTime the monotonic clock, for waits and time-outs
  * @param random a cryptographic source
  * @param stops where whatever starts says how it ends
  * @param metrics where parts register what they count
@@ -26,6 +29,7 @@ record Ground(
     boolean demo,
     Clock clock,
     Timekeeper time,
+    LongSupplier nanoTime,
     RandomGenerator random,
     Stops stops,
     EdgeMetrics metrics) {
@@ -40,5 +44,18 @@ record Ground(
       OptionalLong now = time.confirmedMillis();
       return now.isEmpty() ? Future.succeededFuture(false) : step.apply(now.getAsLong());
     };
+  }
+
+  /**
+   * Begins work on the store that nobody waits for; it ends when the service stops.
+   *
+   * @param name what it does, for the log
+   * @param intervalMillis from the end of a round to the next
+   * @param step one small piece of it; tells whether there is more to do in this round
+   */
+  void keepUp(String name, long intervalMillis, Supplier<Future<Boolean>> step) {
+    Upkeep upkeep = new Upkeep(vertx, name, intervalMillis, nanoTime, step);
+    upkeep.start();
+    stops.push(upkeep::stop);
   }
 }

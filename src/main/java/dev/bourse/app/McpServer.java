@@ -29,7 +29,6 @@ import dev.bourse.mcp.Tool;
 import dev.bourse.mcp.WhoamiTool;
 import dev.bourse.org.OrgService;
 import dev.bourse.store.Database;
-import dev.bourse.store.Upkeep;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -80,15 +79,8 @@ final class McpServer {
       Operations operations) {
     McpStore store = new McpStore(database);
     ServiceSecrets secrets = new ServiceSecrets(database, ground.random());
-    Upkeep sweep =
-        new Upkeep(
-            ground.vertx(),
-            "deleting used confirm tokens",
-            SWEEP_MILLIS,
-            System::nanoTime,
-            ground.asFarAsConfirmed(store::sweep));
-    sweep.start();
-    ground.stops().push(sweep::stop);
+    ground.keepUp(
+        "deleting used confirm tokens", SWEEP_MILLIS, ground.asFarAsConfirmed(store::sweep));
     return secrets
         .get("mcp-confirm")
         .compose(

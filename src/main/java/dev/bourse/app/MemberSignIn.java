@@ -9,7 +9,6 @@ import dev.bourse.org.Admission;
 import dev.bourse.signin.ConnectedApplications;
 import dev.bourse.signin.SignIn;
 import dev.bourse.store.Database;
-import dev.bourse.store.Upkeep;
 import io.vertx.core.Future;
 import java.util.function.Supplier;
 
@@ -40,15 +39,10 @@ final class MemberSignIn {
             baseUrl,
             ground.clock(),
             ground.random());
-    Upkeep sweeping =
-        new Upkeep(
-            ground.vertx(),
-            "deleting sessions and links past their time",
-            SWEEP_INTERVAL_MILLIS,
-            System::nanoTime,
-            ground.asFarAsConfirmed(signIn::sweep));
-    sweeping.start();
-    ground.stops().push(sweeping::stop);
+    ground.keepUp(
+        "deleting sessions and links past their time",
+        SWEEP_INTERVAL_MILLIS,
+        ground.asFarAsConfirmed(signIn::sweep));
     return signIn.bind(operations, applications).map(templates -> signIn);
   }
 

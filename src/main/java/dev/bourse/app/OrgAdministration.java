@@ -4,8 +4,6 @@ import dev.bourse.access.Members;
 import dev.bourse.access.OperatorTokenService;
 import dev.bourse.access.Operators;
 import dev.bourse.access.Tokens;
-import dev.bourse.capacity.ClusterOwners;
-import dev.bourse.capacity.Steering;
 import dev.bourse.edge.Operations;
 import dev.bourse.operator.MemberAdminRoutes;
 import dev.bourse.operator.OperatorTokenRoutes;
@@ -18,43 +16,29 @@ import dev.bourse.org.OrgAdminService;
 import dev.bourse.org.RosterService;
 import dev.bourse.org.TokenService;
 import dev.bourse.store.Database;
-import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.random.RandomGenerator;
 
 /** The parts by which operators run organizations, put together. */
 final class OrgAdministration {
-  /**
-   * How often clusters of retired organizations are looked at: whatever a crash, a full queue or
-   * another process left undone holds capacity no longer than this.
-   */
-  private static final long RELEASE_INTERVAL_MILLIS = 60_000;
-
   /** How soon what could not be read after a change is read again. */
   private static final long CATCH_UP_INTERVAL_MILLIS = 1_000;
 
   private OrgAdministration() {}
 
-  /** Binds the operations and sets to rest what retired organizations still hold. */
-  static Future<Void> start(
+  /** Binds the operations. */
+  static void start(
       Ground ground,
       Operations operations,
       Database database,
       Callers callers,
       Invitations invitations,
-      ClusterOwners owners) {
+      OrgAdminService orgs) {
     Clock clock = ground.clock();
     RandomGenerator random = ground.random();
     Tokens tokens = callers.tokens();
     Members members = callers.members();
     Operators operators = callers.operators();
-    OrgAdminService orgs =
-        new OrgAdminService(
-            database,
-            tokens,
-            members,
-            cluster -> owners.submit(cluster, Steering.retire()).mapEmpty(),
-            clock);
     new OrgAdminRoutes(orgs).bind(operations);
     new MemberAdminRoutes(
             new RosterService(database, tokens, members, callers.revocations(), clock))
@@ -63,7 +47,6 @@ final class OrgAdministration {
     new TokenAdminRoutes(new TokenService(database, tokens, clock, random), clock).bind(operations);
     new OperatorTokenRoutes(new OperatorTokenService(database, operators, clock, random), clock)
         .bind(operations);
-    ground.vertx().setPeriodic(RELEASE_INTERVAL_MILLIS, timer -> orgs.releaseRetired());
     ground
         .vertx()
         .setPeriodic(
@@ -72,6 +55,5 @@ final class OrgAdministration {
               tokens.catchUp();
               operators.catchUp();
             });
-    return orgs.releaseRetired();
   }
 }

@@ -24,6 +24,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -72,13 +73,19 @@ final class Replication implements ChangeListener {
   private final Context context;
   private final Map<String, ChangeLane> lanes = new LinkedHashMap<>();
   private final AtomicLong untold = new AtomicLong();
-  private final AtomicLong knownAsOf = new AtomicLong(System.nanoTime());
+  private final LongSupplier nanoTime;
+  private final AtomicLong knownAsOf;
 
   // On the context alone.
   private final ArrayDeque<Mark> marks = new ArrayDeque<>();
   private long sequence;
 
-  Replication(Vertx vertx) {
+  /**
+   * @param nanoTime the monotonic clock
+   */
+  Replication(Vertx vertx, LongSupplier nanoTime) {
+    this.nanoTime = nanoTime;
+    knownAsOf = new AtomicLong(nanoTime.getAsLong());
     context = vertx.getOrCreateContext();
     Steps steps = new Steps();
     ChangeLane pools = lane(PoolStore.CHANGED, steps, List.of());
@@ -91,7 +98,7 @@ final class Replication implements ChangeListener {
   }
 
   private ChangeLane lane(String topic, Steps steps, List<ChangeLane> before) {
-    ChangeLane lane = new ChangeLane(topic, context, steps, before);
+    ChangeLane lane = new ChangeLane(topic, context, nanoTime, steps, before);
     lanes.put(topic, lane);
     return lane;
   }
@@ -123,7 +130,7 @@ final class Replication implements ChangeListener {
         "bourse_changes_known_age_seconds",
         "For how long changes to what callers may do may have been stored without being in force"
             + " here.",
-        () -> (System.nanoTime() - knownAsOfNanos()) / 1e9);
+        () -> (nanoTime.getAsLong() - knownAsOfNanos()) / 1e9);
   }
 
   /** How many changes were found that nobody told of. */
@@ -133,7 +140,7 @@ final class Replication implements ChangeListener {
 
   /**
    * Every change to what callers may do that was stored before this moment is in force here; as
-   * {@link System#nanoTime} has it. On a store of this process alone it stays where it was at the
+   * the monotonic clock has it. On a store of this process alone it stays where it was at the
    * start, and means nothing.
    */
   long knownAsOfNanos() {

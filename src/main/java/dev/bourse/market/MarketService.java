@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,6 +57,7 @@ public final class MarketService implements Mirror {
   /**
    * @param providers node providers by the name pools call them
    * @param spending what organizations may still commit to
+   * @param nanoTime the monotonic clock
    */
   public MarketService(
       Vertx vertx,
@@ -70,6 +72,7 @@ public final class MarketService implements Mirror {
       MarketConfig config,
       Clock clock,
       ConfirmedTime time,
+      LongSupplier nanoTime,
       RandomGenerator random) {
     this.vertx = vertx;
     this.clusters = clusters;
@@ -87,7 +90,7 @@ public final class MarketService implements Mirror {
             config,
             clock,
             time,
-            System::nanoTime,
+            nanoTime,
             random,
             Ids.next("process", random));
   }

@@ -5,7 +5,6 @@ import dev.bourse.nodes.Machine;
 import dev.bourse.store.Database;
 import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Row;
-import dev.bourse.store.ServerClock;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
@@ -261,12 +260,12 @@ public final class MarketStore {
    * clock of its own that is ahead, as older ones do; it must not keep the pool for days.
    */
   private String isFree() {
-    String now = ServerClock.sql(database);
+    String now = database.clockSql();
     return "expires_at <= " + now + " OR expires_at > " + now + " + ?";
   }
 
   private Future<Optional<Lease>> take(Lease lease, boolean isFirst, long leaseMillis) {
-    String expiry = ServerClock.sql(database) + " + ?";
+    String expiry = database.clockSql() + " + ?";
     // The holder may have renewed it since it was read: then it is not free after all.
     String stillFree = database.isShared() ? " AND (" + isFree() + ")" : "";
     List<Object> parameters =
@@ -302,7 +301,7 @@ public final class MarketStore {
   /** Keeps a lease for so long from now on. Fails when somebody else has it. */
   Future<Void> renew(Lease lease, long leaseMillis) {
     return database.commit(
-        List.of(expiring(lease, ServerClock.sql(database) + " + ?", leaseMillis)));
+        List.of(expiring(lease, database.clockSql() + " + ?", leaseMillis)));
   }
 
   /** Gives a lease back. Fails when somebody else has it. */

@@ -12,7 +12,7 @@ public interface ChangeListener {
    * All that was visible in the store at a moment has been told, by {@link #changed} or {@link
    * #missed}. Comes several times a second while the store answers.
    *
-   * @param nanoTime that moment, as {@link System#nanoTime} has it
+   * @param nanoTime that moment, as the process's monotonic clock has it
    */
   default void heardUntil(long nanoTime) {}
 }

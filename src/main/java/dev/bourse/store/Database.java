@@ -58,6 +58,12 @@ public interface Database {
   /** Whether other processes may be using the same store at the same time. */
   boolean isShared();
 
+  /**
+   * The present moment in epoch milliseconds, by the clock of the machine that keeps the rows, as an
+   * expression of SQL.
+   */
+  String clockSql();
+
   /** Completes what is queued, then closes. Later calls fail with {@link StoreUnavailable}. */
   Future<Void> close();
 }

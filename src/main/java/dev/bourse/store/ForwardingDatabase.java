@@ -37,6 +37,11 @@ public abstract class ForwardingDatabase implements Database {
   }
 
   @Override
+  public String clockSql() {
+    return store.clockSql();
+  }
+
+  @Override
   public Future<Void> close() {
     return store.close();
   }

@@ -160,6 +160,12 @@ public final class PostgresDatabase implements Database {
     return order.settled(enough);
   }
 
+  /** Not {@code now()}: that is when the transaction began, and several commits share one. */
+  @Override
+  public String clockSql() {
+    return "CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)";
+  }
+
   @Override
   public boolean isShared() {
     return true;

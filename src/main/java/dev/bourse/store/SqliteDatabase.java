@@ -117,6 +117,12 @@ public final class SqliteDatabase implements Database {
     return false;
   }
 
+  /** The process's own: no other keeps the rows. */
+  @Override
+  public String clockSql() {
+    return "(CAST(strftime('%s', 'now') AS INTEGER) * 1000)";
+  }
+
   @Override
   public synchronized Future<Void> close() {
     if (closed == null) {

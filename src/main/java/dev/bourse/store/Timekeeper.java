@@ -174,7 +174,7 @@ public final class Timekeeper implements ConfirmedTime {
     }
     long before = monotonicMillis();
     return store
-        .read("SELECT " + ServerClock.sql(store), List.of(), row -> row.integer(0))
+        .read("SELECT " + store.clockSql(), List.of(), row -> row.integer(0))
         .map(
             rows -> {
               readServer(before, rows.get(0));

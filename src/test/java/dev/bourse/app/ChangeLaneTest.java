@@ -35,6 +35,7 @@ class ChangeLaneTest {
     return new ChangeLane(
         "things",
         context,
+        System::nanoTime,
         new ChangeLane.Owner() {
           @Override
           public void moved() {

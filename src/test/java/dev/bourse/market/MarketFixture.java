@@ -53,6 +53,7 @@ abstract class MarketFixture extends ExchangeFixture {
             TICK_MILLIS, Sample.PROTECTION, leaseMillis(), Sample.FRESHNESS, PROBE_MILLIS),
         clock,
         clock,
+        System::nanoTime,
         new Random(7));
   }
 

@@ -9,7 +9,6 @@ import dev.bourse.store.PostgresConfig;
 import dev.bourse.store.PostgresDatabase;
 import dev.bourse.store.PostgresOfClass;
 import dev.bourse.store.PostgresUrl;
-import dev.bourse.store.ServerClock;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -52,7 +51,7 @@ class PostgresLeaseTest extends MarketFixture {
   }
 
   private long leftMillis() throws Exception {
-    return integers("SELECT expires_at - " + ServerClock.sql(database) + " FROM lease").get(0);
+    return integers("SELECT expires_at - " + database.clockSql() + " FROM lease").get(0);
   }
 
   private void expireIn(long millis) throws Exception {
@@ -60,7 +59,7 @@ class PostgresLeaseTest extends MarketFixture {
         database.commit(
             List.of(
                 Statement.of(
-                    "UPDATE lease SET expires_at = " + ServerClock.sql(database) + " + ?",
+                    "UPDATE lease SET expires_at = " + database.clockSql() + " + ?",
                     millis))));
   }
 
@@ -169,7 +168,7 @@ class PostgresLeaseTest extends MarketFixture {
             List.of(
                 Statement.of(
                     "UPDATE lease SET epoch = 2, owner = 'other', expires_at = "
-                        + ServerClock.sql(database)
+                        + database.clockSql()
                         + " + 1000"))));
 
     eventually("taken again once it is free", () -> epoch() == 3);

@@ -1,0 +1,348 @@
+package dev.bourse.app;
+
+import dev.bourse.audit.AuditConfig;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.audit.AuditedReads;
+import dev.bourse.audit.Sealer;
+import dev.bourse.audit.TrailRetention;
+import dev.bourse.billing.BillingService;
+import dev.bourse.billing.HoldService;
+import dev.bourse.billing.LimitedSpending;
+import dev.bourse.blob.BlobStore;
+import dev.bourse.capacity.ActivityRetention;
+import dev.bourse.capacity.ActivityStore;
+import dev.bourse.capacity.CapacityService;
+import dev.bourse.capacity.CapacityStore;
+import dev.bourse.capacity.ClockCorrection;
+import dev.bourse.capacity.ClusterOwners;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.HistoryStore;
+import dev.bourse.capacity.PoolService;
+import dev.bourse.capacity.PoolStore;
+import dev.bourse.capacity.SshKeyService;
+import dev.bourse.capacity.SshKeyStore;
+import dev.bourse.capacity.Steering;
+import dev.bourse.capacity.SwitchService;
+import dev.bourse.capacity.Switches;
+import dev.bourse.checkpoint.Standing;
+import dev.bourse.market.MarketService;
+import dev.bourse.market.MarketStore;
+import dev.bourse.nodes.NodeProvider;
+import dev.bourse.org.OrgAdminService;
+import dev.bourse.store.Database;
+import dev.bourse.store.Mirror;
+import dev.bourse.store.PostgresConfig;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * What a process is besides its ways in: what it holds of the store in memory, the owners of
+ * clusters, the markets, money, trails and files, and the work that goes on though nobody asks. It
+ * knows nothing of HTTP, so that a simulation runs all of it.
+ */
+final class Core {
+  /** Keys rotate by days, revocations are kept for hours. */
+  private static final long KEYS_MILLIS = 3_600_000;
+
+  /** Whatever a clock that was ahead has left is put right within so long. */
+  private static final long CORRECTION_MILLIS = 30_000;
+
+  /**
+   * How often clusters of retired organizations are looked at: whatever a crash, a full queue or
+   * another process left undone holds capacity no longer than this.
+   */
+  private static final long RELEASE_INTERVAL_MILLIS = 60_000;
+
+  private final Ground ground;
+  private final Database database;
+  private final Memory memory;
+  private final ClusterOwners owners;
+  private final MarketService market;
+  private final CapacityService capacity;
+  private final HoldService holds;
+  private final BillingService billing;
+  private final OrgAdminService orgs;
+  private final Checkpoints checkpoints;
+
+  /** What is held of the store before anybody owns a cluster. */
+  private record Memory(
+      Callers callers,
+      AuditedReads reads,
+      Clusters clusters,
+      SshKeyStore keyStore,
+      SshKeyService keys,
+      SwitchService switches,
+      PoolService pools) {
+
+    static Memory of(Ground ground, Database database, Callers callers, Set<String> providers) {
+      Clock clock = ground.clock();
+      Config config = ground.config();
+      AuditedReads reads = new AuditedReads(new AuditStore(database), clock, ground.random());
+      Clusters clusters =
+          new Clusters(
+              new Switches(
+                  true,
+                  config.capacity().spendLimitEnforced(),
+                  config.capacity().billingHoldEnforced()),
+              clock);
+      SshKeyStore keyStore = new SshKeyStore(database);
+      return new Memory(
+          callers,
+          reads,
+          clusters,
+          keyStore,
+          new SshKeyService(keyStore, clusters, reads, clock, ground.random()),
+          new SwitchService(database, clusters, clock),
+          new PoolService(database, clusters, providers, clock));
+    }
+
+    Future<Void> load() {
+      return Future.all(keys.load(), pools.load().compose(read -> switches.load())).mapEmpty();
+    }
+  }
+
+  /**
+   * What the core stands on besides the store.
+   *
+   * @param providers those of machines, by the name pools call them
+   * @param blobs opens the store of published bytes
+   */
+  record Ports(Map<String, NodeProvider> providers, Supplier<Future<BlobStore>> blobs) {}
+
+  private Core(
+      Ground ground,
+      Database database,
+      Memory memory,
+      ClusterOwners owners,
+      Map<String, NodeProvider> providers,
+      BlobStore blobs) {
+    this.ground = ground;
+    this.database = database;
+    this.memory = memory;
+    this.owners = owners;
+    market = market(providers);
+    ground.stops().push(market::stop);
+    capacity =
+        new CapacityService(
+            memory.clusters,
+            owners,
+            memory.keys,
+            new ActivityStore(database),
+            new HistoryStore(database),
+            memory.reads,
+            ground.config().capacity(),
+            market::forecast,
+            ground.clock());
+    holds = Billing.holds(ground, database, memory.clusters, owners);
+    billing = Billing.start(ground, database, memory.clusters, holds);
+    orgs =
+        new OrgAdminService(
+            database,
+            memory.callers.tokens(),
+            memory.callers.members(),
+            cluster -> owners.submit(cluster, Steering.retire()).mapEmpty(),
+            ground.clock());
+    checkpoints =
+        Checkpoints.start(
+            ground,
+            database,
+            new Standing(memory.callers.members(), memory.callers.tokens()),
+            blobs);
+    keepUp();
+    correctClock();
+  }
+
+  /**
+   * Reads what is stored and starts the owners of clusters; the market is not open yet.
+   *
+   * @param callers who may call; not read yet
+   * @param files where the secrets made at a start are told
+   */
+  static Future<Core> start(
+      Ground ground, Database database, Callers callers, Ports ports, KeysFiles files) {
+    Memory memory = Memory.of(ground, database, callers, ports.providers().keySet());
+    memory.reads.start(ground.vertx());
+    ground.stops().push(memory.reads::flush);
+    ports.providers().values().forEach(provider -> ground.stops().push(provider::close));
+    return Future.all(callers.load(ground, database, files), memory.load())
+        .compose(
+            loaded ->
+                ClusterOwners.deploy(
+                    ground.vertx(),
+                    memory.clusters,
+                    new CapacityStore(database),
+                    ground.clock(),
+                    ground.config().eventLoops()))
+        .compose(
+            owners ->
+                ports
+                    .blobs()
+                    .get()
+                    .map(
+                        blobs ->
+                            new Core(
+                                ground, database, memory, owners, ports.providers(), blobs)));
+  }
+
+  /** Puts in force what other processes change. */
+  void follow(Replication replication) {
+    replication.follow(mirrors(), database.isShared());
+  }
+
+  /** Sets to rest what retired organizations still hold, and opens the market. */
+  Future<Void> open() {
+    ground.vertx().setPeriodic(RELEASE_INTERVAL_MILLIS, timer -> orgs.releaseRetired());
+    return orgs.releaseRetired()
+        .compose(released -> holds.start())
+        .compose(put -> market.start());
+  }
+
+  /** What is held in memory of the store, by the topics that others tell its changes by. */
+  private Map<String, Mirror> mirrors() {
+    Map<String, Mirror> mirrors = new HashMap<>(memory.callers.mirrors());
+    mirrors.put(PoolStore.CHANGED, memory.pools);
+    mirrors.put(SwitchService.CHANGED, memory.switches);
+    mirrors.put(CapacityStore.CHANGED, owners);
+    mirrors.put(SshKeyStore.CHANGED, memory.keys);
+    mirrors.put(MarketStore.CHANGED, market);
+    return mirrors;
+  }
+
+  private MarketService market(Map<String, NodeProvider> providers) {
+    return new MarketService(
+        ground.vertx(),
+        memory.clusters,
+        owners,
+        memory.keys,
+        memory.keyStore,
+        new MarketStore(database),
+        new HistoryStore(database),
+        providers,
+        new LimitedSpending(
+            database,
+            memory.clusters,
+            ground.config().market().protectionMillis(),
+            ground.clock()),
+        ground.config().market(),
+        ground.clock(),
+        ground.time(),
+        ground.nanoTime(),
+        ground.random());
+  }
+
+  /** Starts what is done to the store's records behind everybody's back. */
+  private void keepUp() {
+    Clock clock = ground.clock();
+    AuditConfig audit = ground.config().audit();
+    long settleMillis =
+        Sealer.settleMillis(ground.config().postgres().map(PostgresConfig::queryMillis).orElse(0L));
+    Sealer sealer = new Sealer(ground.vertx(), database, clock, ground.nanoTime(), settleMillis);
+    TrailRetention trails = new TrailRetention(ground.vertx(), database, audit, ground.time());
+    ActivityRetention activity =
+        new ActivityRetention(database, audit.activityMillis(), ground.time());
+    long retention = audit.retentionIntervalMillis();
+    ground.keepUp("sealing the audit trail", audit.sealIntervalMillis(), sealer::step);
+    ground.keepUp("deleting audit rows past their time", retention, trails::step);
+    ground.keepUp("deleting activity past its time", retention, activity::step);
+    ground.keepUp(
+        "rotating signing keys",
+        KEYS_MILLIS,
+        ground.asFarAsConfirmed(memory.callers.signingKeys()::step));
+    ground.keepUp(
+        "forgetting revocations past their time",
+        KEYS_MILLIS,
+        ground.asFarAsConfirmed(memory.callers.revocations()::sweep));
+  }
+
+  private void correctClock() {
+    ClockCorrection correction =
+        new ClockCorrection(
+            database,
+            memory.clusters,
+            owners,
+            ground.config().market().protectionMillis(),
+            ground.time());
+    ground
+        .metrics()
+        .count(
+            "bourse_clock_corrections_total",
+            "Clusters with times that lay ahead, which were put right.",
+            correction::count);
+    ground
+        .metrics()
+        .count(
+            "bourse_clock_steps_total",
+            "Steps of a clock, ahead or back, that this process has seen.",
+            () -> ground.time().view().stepsAhead() + ground.time().view().stepsBack());
+    ground
+        .metrics()
+        .gauge(
+            "bourse_clock_confirmed",
+            "1 while a clock is confirmed; while it is 0 nothing is posted or deleted by its age.",
+            () -> ground.time().confirmedMillis().isPresent() ? 1 : 0);
+    ground.keepUp(
+        "putting right what a clock that was ahead has left",
+        Math.min(CORRECTION_MILLIS, ground.config().billing().checkMillis()),
+        correction::step);
+  }
+
+  Callers callers() {
+    return memory.callers;
+  }
+
+  /** Records reads that have to be audited. */
+  AuditedReads reads() {
+    return memory.reads;
+  }
+
+  /** What the event loops read. */
+  Clusters clusters() {
+    return memory.clusters;
+  }
+
+  SshKeyService keys() {
+    return memory.keys;
+  }
+
+  SwitchService switches() {
+    return memory.switches;
+  }
+
+  PoolService pools() {
+    return memory.pools;
+  }
+
+  /** The way to the clusters' owners. */
+  ClusterOwners owners() {
+    return owners;
+  }
+
+  MarketService market() {
+    return market;
+  }
+
+  CapacityService capacity() {
+    return capacity;
+  }
+
+  HoldService holds() {
+    return holds;
+  }
+
+  BillingService billing() {
+    return billing;
+  }
+
+  OrgAdminService orgs() {
+    return orgs;
+  }
+
+  Checkpoints checkpoints() {
+    return checkpoints;
+  }
+}
