@@ -1,0 +1,201 @@
+package dev.bourse.app;
+
+import dev.bourse.billing.BillingAdminService;
+import dev.bourse.billing.BillingService;
+import dev.bourse.blob.BlobStore;
+import dev.bourse.capacity.CapacityService;
+import dev.bourse.capacity.ClusterAdminService;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.PoolService;
+import dev.bourse.capacity.SshKeyService;
+import dev.bourse.capacity.SwitchService;
+import dev.bourse.access.Tokens;
+import dev.bourse.core.Settings;
+import dev.bourse.edge.EdgeMetrics;
+import dev.bourse.market.MarketService;
+import dev.bourse.market.NodeService;
+import dev.bourse.market.RetirementService;
+import dev.bourse.nodes.NodeProvider;
+import dev.bourse.org.OrgAdminService;
+import dev.bourse.org.TokenService;
+import dev.bourse.store.Database;
+import dev.bourse.store.Timekeeper;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.io.StringReader;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+
+/**
+ * A process of the service without its ways in: the same core, put together as {@link Bourse} does,
+ * over whatever store, machines, bytes, clocks and randomness it is given.
+ */
+public final class BareProcess {
+  /**
+   * What a process stands on.
+   *
+   * @param data its data folder
+   * @param settings as a configuration file or {@code --set} has them
+   * @param wall what people read the time from
+   * @param nanoTime the monotonic clock
+   */
+  public record Platform(
+      Vertx vertx,
+      Path data,
+      Map<String, String> settings,
+      Clock wall,
+      LongSupplier nanoTime,
+      RandomGenerator random,
+      Map<String, NodeProvider> providers,
+      Supplier<Future<BlobStore>> blobs) {}
+
+  private final Ground ground;
+  private final Database database;
+  private final Replication replication;
+  private final Core core;
+  private final NodeService nodes;
+
+  private BareProcess(Ground ground, Database database, Replication replication, Core core) {
+    this.ground = ground;
+    this.database = database;
+    this.replication = replication;
+    this.core = core;
+    nodes = new NodeService(database, core.clusters(), core.market(), ground.clock());
+  }
+
+  /** Stores what a world file lists. */
+  public static Future<Void> seed(Platform platform, Database database, String world) {
+    try {
+      return new Seeding(database, platform.wall(), platform.random())
+          .prepare(World.read("world", new StringReader(world)))
+          .compose(Seeding::commit)
+          .mapEmpty();
+    } catch (java.io.IOException e) {
+      return Future.failedFuture(e);
+    }
+  }
+
+  /** Starts the core; the market is open when this succeeds. */
+  public static Future<BareProcess> start(Platform platform, Database opened) {
+    Config config;
+    try {
+      config = Config.from(new Settings(platform.settings(), Map.of()), platform.data(), List.of());
+    } catch (Config.Faulty e) {
+      return Future.failedFuture(e);
+    }
+    Timekeeper time =
+        new Timekeeper(platform.wall(), platform.nanoTime(), config.confirmAfterMillis());
+    Ground ground =
+        new Ground(
+            platform.vertx(),
+            config,
+            false,
+            time.clock(),
+            time,
+            platform.nanoTime(),
+            platform.random(),
+            new Stops(),
+            new EdgeMetrics());
+    Replication replication = new Replication(platform.vertx(), platform.nanoTime());
+    opened.listen(replication);
+    Database told = new ToldDatabase(opened, replication::changedHere);
+    return time.start(platform.vertx(), opened)
+        .compose(
+            watching -> {
+              watching.start();
+              ground.stops().push(watching::stop);
+              return Core.start(
+                  ground,
+                  told,
+                  Callers.of(
+                      ground,
+                      told,
+                      () -> "http://bourse.invalid",
+                      replication::knownAsOfNanos),
+                  new Core.Ports(platform.providers(), platform.blobs()),
+                  new KeysFiles(config, false));
+            })
+        .compose(
+            core -> {
+              core.follow(replication);
+              return core.open().map(new BareProcess(ground, told, replication, core));
+            });
+  }
+
+  /** Stops as a service that is told to does. */
+  public Future<Void> stop() {
+    return ground.stops().stopAll();
+  }
+
+  public CapacityService capacity() {
+    return core.capacity();
+  }
+
+  public Clusters clusters() {
+    return core.clusters();
+  }
+
+  public SshKeyService keys() {
+    return core.keys();
+  }
+
+  public Tokens tokens() {
+    return core.callers().tokens();
+  }
+
+  public TokenService tokenService() {
+    return new TokenService(database, tokens(), ground.clock(), ground.random());
+  }
+
+  public PoolService pools() {
+    return core.pools();
+  }
+
+  public SwitchService switches() {
+    return core.switches();
+  }
+
+  public MarketService market() {
+    return core.market();
+  }
+
+  public BillingService billing() {
+    return core.billing();
+  }
+
+  public BillingAdminService billingAdmin() {
+    return new BillingAdminService(database, core.billing(), core.holds(), ground.clock());
+  }
+
+  public ClusterAdminService clusterAdmin() {
+    return new ClusterAdminService(
+        database, core.clusters(), core.owners(), core.holds(), ground.clock());
+  }
+
+  public NodeService nodes() {
+    return nodes;
+  }
+
+  public RetirementService retirement() {
+    return new RetirementService(database, core.owners(), nodes, ground.clock());
+  }
+
+  public OrgAdminService orgs() {
+    return core.orgs();
+  }
+
+  /** Changes that were found in the store though nobody told of them. */
+  public long untold() {
+    return replication.untold();
+  }
+
+  /** See {@link Replication#knownAsOfNanos}. */
+  public long knownAsOfNanos() {
+    return replication.knownAsOfNanos();
+  }
+}

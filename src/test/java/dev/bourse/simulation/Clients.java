@@ -1,0 +1,134 @@
+package dev.bourse.simulation;
+
+import dev.bourse.access.Organization;
+import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
+import dev.bourse.app.BareProcess;
+import dev.bourse.capacity.CapacityService;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.core.ApiError;
+import io.vertx.core.Future;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+/** Who calls the service, and what they were told. */
+final class Clients {
+  /**
+   * A declaration that was acknowledged.
+   *
+   * @param version the version it made
+   * @param atNanos when, in true time
+   */
+  record Acknowledged(
+      String cluster, long version, int maxGpus, BigDecimal price, long atNanos) {}
+
+  private final World world;
+  private final List<Acknowledged> acknowledged = new ArrayList<>();
+  private final Map<String, Long> refusals = new TreeMap<>();
+  private int unanswered;
+
+  Clients(World world) {
+    this.world = world;
+  }
+
+  /** All acknowledged declarations, in the order of their acknowledgements. */
+  List<Acknowledged> acknowledged() {
+    return acknowledged;
+  }
+
+  /** How often each refusal was met. */
+  Map<String, Long> refusals() {
+    return refusals;
+  }
+
+  /** Calls that nobody has answered, and maybe never will. */
+  int unanswered() {
+    return unanswered;
+  }
+
+  static Principal principal(String organization) {
+    return new Principal(
+        new Organization(organization, organization, "standard"),
+        "token:sim" + organization,
+        "sim" + organization,
+        EnumSet.allOf(Scope.class),
+        null,
+        null);
+  }
+
+  /** Declares what a cluster wants, by the version that the process shows. */
+  void declare(Replica process, String cluster, int maxGpus, BigDecimal price) {
+    String organization = cluster.substring(0, cluster.indexOf('-'));
+    call(
+        process,
+        "declares " + cluster + " " + maxGpus + " at " + price,
+        core ->
+            core.capacity()
+                .declareCapacity(
+                    principal(organization),
+                    new CapacityService.Declared(
+                        Optional.of(cluster),
+                        maxGpus,
+                        price,
+                        Optional.empty(),
+                        version(core, cluster)))
+                .onSuccess(
+                    view ->
+                        acknowledged.add(
+                            new Acknowledged(
+                                cluster,
+                                view.cluster().version(),
+                                maxGpus,
+                                price,
+                                world.scheduler.nowNanos()))));
+  }
+
+  private static long version(BareProcess core, String cluster) {
+    return core.clusters().find(cluster).map(view -> view.cluster().version()).orElse(0L);
+  }
+
+  /** A cluster as a process shows it. */
+  static Optional<Cluster> shown(Replica process, String cluster) {
+    BareProcess core = process.core();
+    return core == null
+        ? Optional.empty()
+        : core.clusters().find(cluster).map(view -> view.cluster());
+  }
+
+  /** Calls a process; the answer, a refusal or silence is noted. */
+  <T> void call(Replica process, String what, Function<BareProcess, Future<T>> call) {
+    unanswered++;
+    process.trace("<- {}", what);
+    process.doNow(
+        () -> {
+          BareProcess core = process.core();
+          if (core == null) {
+            return;
+          }
+          Future.succeededFuture(core)
+              .compose(call)
+              .onComplete(
+                  done -> {
+                    unanswered--;
+                    if (done.succeeded()) {
+                      process.trace("-> {} is done", what);
+                    } else {
+                      refused(process, what, done.cause());
+                    }
+                  });
+        });
+  }
+
+  private void refused(Replica process, String what, Throwable cause) {
+    String reason =
+        cause instanceof ApiError error ? error.code().code() : cause.getClass().getSimpleName();
+    process.trace("-> {} is refused: {}", what, reason);
+    refusals.merge(reason, 1L, Long::sum);
+  }
+}

@@ -1,0 +1,227 @@
+package dev.bourse.simulation;
+
+import dev.bourse.store.Change;
+import dev.bourse.store.ChangeListener;
+import dev.bourse.store.Database;
+import dev.bourse.store.GuardFailed;
+import dev.bourse.store.MemoryEngine;
+import dev.bourse.store.RowMapper;
+import dev.bourse.store.Statement;
+import dev.bourse.store.StoreUnavailable;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One process's way to the database, as the port promises it and no better: what is asked arrives
+ * late and out of order, is lost, or its answer is; a commit whose answer is lost may be stored; of
+ * changes the process hears late, twice, or only that it missed some.
+ */
+class Link implements Database {
+  /** A query or commit that was not answered by then has failed, as with a real driver. */
+  private static final long TIMEOUT_MILLIS = 5_000;
+
+  /** The feed is asked so often though nothing woke it. */
+  private static final long POLL_MILLIS = 500;
+
+  /** What becomes of one message. */
+  enum Fate {
+    ARRIVES,
+    LOST
+  }
+
+  /** What the network does; drawn anew for each message. */
+  interface Network {
+    /** How long a message is under way, in nanoseconds. */
+    long delayNanos();
+
+    Fate fate();
+
+    /** Whether a change is told a second time. */
+    boolean repeats();
+
+    /** Whether the feed has lost its place: nobody knows what was missed. */
+    boolean losesPlace();
+  }
+
+  private final Replica process;
+  private final DatabaseServer server;
+  private final Network network;
+  private final Scheduler scheduler;
+  private @Nullable ChangeListener listener;
+  private @Nullable Context listening;
+  private int heard;
+  private boolean isPolling;
+
+  Link(Replica process, DatabaseServer server, Network network, Scheduler scheduler) {
+    this.process = process;
+    this.server = server;
+    this.network = network;
+    this.scheduler = scheduler;
+  }
+
+  @Override
+  public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
+    return ask("read", () -> server.read(sql, parameters, mapper), false);
+  }
+
+  @Override
+  public Future<Void> commit(List<Statement> statements, List<Change> changes) {
+    return ask(
+        "commit",
+        () -> {
+          server.commit(process.name(), statements, changes);
+          return null;
+        },
+        true);
+  }
+
+  private <T> Future<T> ask(String what, Supplier<T> work, boolean isCommit) {
+    Context caller = process.vertx().getOrCreateContext();
+    Promise<T> answer = Promise.promise();
+    // Once it has left, a message no longer depends on the process that sent it.
+    if (network.fate() == Fate.ARRIVES) {
+      scheduler.after(network.delayNanos(), () -> carryOut(what, work, caller, answer));
+    }
+    process.afterMillis(
+        TIMEOUT_MILLIS,
+        () ->
+            caller.runOnContext(
+                v ->
+                    answer.tryFail(
+                        isCommit
+                            ? MemoryEngine.unknown("no answer to a commit")
+                            : new StoreUnavailable("no answer to a query", null))));
+    return answer.future();
+  }
+
+  private <T> void carryOut(String what, Supplier<T> work, Context caller, Promise<T> answer) {
+    T result = null;
+    RuntimeException failure = null;
+    try {
+      result = work.get();
+    } catch (GuardFailed e) {
+      failure = e;
+    } catch (RuntimeException e) {
+      process.trace("{} fails: {}", what, e);
+      failure = e;
+    }
+    if (network.fate() == Fate.LOST) {
+      process.trace("the answer to a {} is lost", what);
+      return;
+    }
+    T value = result;
+    RuntimeException cause = failure;
+    process.after(
+        network.delayNanos(),
+        () ->
+            caller.runOnContext(
+                v -> {
+                  if (cause == null) {
+                    answer.tryComplete(value);
+                  } else {
+                    answer.tryFail(cause);
+                  }
+                }));
+  }
+
+  @Override
+  public void listen(ChangeListener heeding) {
+    listener = heeding;
+    listening = process.vertx().getOrCreateContext();
+    heard = server.told();
+    process.afterMillis(POLL_MILLIS, this::pollAgain);
+  }
+
+  /** Somebody committed: the feed is asked soon, unless the wake-up is lost. */
+  void wake() {
+    if (listener != null && network.fate() == Fate.ARRIVES) {
+      process.after(network.delayNanos(), this::poll);
+    }
+  }
+
+  private void pollAgain() {
+    poll();
+    process.afterMillis(POLL_MILLIS, this::pollAgain);
+  }
+
+  private void poll() {
+    if (isPolling) {
+      return;
+    }
+    isPolling = true;
+    long asked = process.nanoTime();
+    int from = heard;
+    process.afterMillis(TIMEOUT_MILLIS, () -> isPolling = isPolling && heard != from);
+    if (network.fate() == Fate.LOST) {
+      process.afterMillis(POLL_MILLIS, () -> isPolling = false);
+      return;
+    }
+    scheduler.after(
+        network.delayNanos(),
+        () -> {
+          List<Change> news = server.news(process.name(), from);
+          int until = server.told();
+          boolean isLost = network.fate() == Fate.LOST;
+          process.after(
+              network.delayNanos(),
+              () -> {
+                isPolling = false;
+                if (!isLost) {
+                  tell(news, until, asked);
+                }
+              });
+        });
+  }
+
+  private void tell(List<Change> news, int until, long asked) {
+    ChangeListener heeding = listener;
+    Context context = listening;
+    if (heeding == null || context == null) {
+      return;
+    }
+    heard = Math.max(heard, until);
+    boolean losesPlace = network.losesPlace();
+    context.runOnContext(
+        v -> {
+          if (losesPlace) {
+            heeding.missed();
+          } else {
+            for (Change change : news) {
+              heeding.changed(change);
+              if (network.repeats()) {
+                heeding.changed(change);
+              }
+            }
+          }
+          heeding.heardUntil(asked);
+        });
+  }
+
+  /** Commits are carried out one by one, so nothing can appear below what is there. */
+  @Override
+  public Future<Long> settledTrail(long enough) {
+    return ask(
+        "read",
+        () -> server.engine().number("SELECT COALESCE(MAX(id), 0) FROM audit"),
+        false);
+  }
+
+  @Override
+  public boolean isShared() {
+    return true;
+  }
+
+  @Override
+  public String clockSql() {
+    return DatabaseServer.CLOCK_SQL;
+  }
+
+  @Override
+  public Future<Void> close() {
+    return Future.succeededFuture();
+  }
+}

@@ -1,0 +1,299 @@
+package dev.bourse.simulation;
+
+import dev.bourse.nodes.Holding;
+import dev.bourse.nodes.Machine;
+import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeProvider;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The machines of a simulation, apart from all processes. A call begins a run on its machine that
+ * outlives whoever called; a machine may hang, be dead for a while, or come back empty.
+ */
+class Machines {
+  /** How long a call waits for its machine. */
+  private static final long PATIENCE_MILLIS = 60_000;
+
+  /** What a machine does with what it is asked. */
+  enum Health {
+    WELL,
+    /** Nobody can connect. */
+    DEAD,
+    /** It takes what it is asked and does not go on with it. */
+    HANGS
+  }
+
+  /** One machine as it is. */
+  static final class State {
+    Health health = Health.WELL;
+
+    /** The allocation whose tenant can log in. */
+    @Nullable String tenant;
+
+    /** The allocation it is marked for; a run that breaks off leaves the mark without a tenant. */
+    @Nullable String mark;
+
+    List<String> keys = List.of();
+
+    /** The run that is under way. */
+    @Nullable Run run;
+
+    int begun;
+  }
+
+  /** Something that is done on a machine. */
+  private static final class Run {
+    final String call;
+    final List<Promise<Void>> waiting = new ArrayList<>();
+
+    Run(String call) {
+      this.call = call;
+    }
+  }
+
+  /** How long a run takes, and whether it breaks off. */
+  interface Luck {
+    long runMillis();
+
+    boolean breaks();
+  }
+
+  private final Scheduler scheduler;
+  private final Trace trace;
+  private final Luck luck;
+  private final TreeMap<String, State> all = new TreeMap<>();
+
+  Machines(Scheduler scheduler, Trace trace, Luck luck) {
+    this.scheduler = scheduler;
+    this.trace = trace;
+    this.luck = luck;
+  }
+
+  State state(String nodeId) {
+    return all.computeIfAbsent(nodeId, id -> new State());
+  }
+
+  /** Every machine anybody ever asked, by its id. */
+  TreeMap<String, State> all() {
+    return all;
+  }
+
+  /** Any of them. */
+  @Nullable String any(SplittableRandom random) {
+    return all.isEmpty() ? null : List.copyOf(all.keySet()).get(random.nextInt(all.size()));
+  }
+
+  void setHealth(String nodeId, Health health) {
+    State machine = state(nodeId);
+    machine.health = health;
+    trace.add(nodeId, "is {}", health);
+    if (health == Health.DEAD) {
+      // What was under way ends with the machine.
+      end(machine, NodeFailure.passing(nodeId + ": the connection broke"));
+    }
+  }
+
+  /** It is set up anew: nothing of a tenant is left, and no mark. */
+  void rebuild(String nodeId) {
+    State machine = state(nodeId);
+    end(machine, NodeFailure.passing(nodeId + ": the connection broke"));
+    machine.tenant = null;
+    machine.mark = null;
+    machine.keys = List.of();
+    trace.add(nodeId, "is rebuilt, empty");
+  }
+
+  private static void end(State machine, NodeFailure failure) {
+    Run run = machine.run;
+    machine.run = null;
+    if (run != null) {
+      run.waiting.forEach(promise -> promise.tryFail(failure));
+    }
+  }
+
+  /** The machines as one process reaches them. */
+  NodeProvider reachedBy(Replica process) {
+    return new Reached(process);
+  }
+
+  private final class Reached implements NodeProvider {
+    private final Replica process;
+
+    Reached(Replica process) {
+      this.process = process;
+    }
+
+    @Override
+    public Future<Void> provision(Machine machine, String allocationId, List<String> keys) {
+      return call(machine, "provision " + allocationId, allocationId, keys);
+    }
+
+    @Override
+    public Future<Void> reclaim(Machine machine, String allocationId) {
+      return call(machine, "reclaim " + allocationId, allocationId, null);
+    }
+
+    private Future<Void> call(
+        Machine machine, String call, String allocationId, @Nullable List<String> keys) {
+      Context caller = process.vertx().getOrCreateContext();
+      Promise<Void> answer = Promise.promise();
+      Promise<Void> outcome = Promise.promise();
+      outcome
+          .future()
+          .onComplete(
+              done ->
+                  process.after(
+                      1_000_000, () -> caller.runOnContext(v -> answer.handle(done))));
+      scheduler.after(
+          2_000_000, () -> begin(machine.nodeId(), call, allocationId, keys, outcome));
+      scheduler.afterMillis(
+          PATIENCE_MILLIS,
+          () -> outcome.tryFail(NodeFailure.passing(call + ": does not come to an end")));
+      return answer.future();
+    }
+
+    @Override
+    public Future<List<Holding>> held(List<Machine> machines) {
+      Context caller = process.vertx().getOrCreateContext();
+      Promise<List<Holding>> answer = Promise.promise();
+      boolean hangs =
+          machines.stream().anyMatch(m -> state(m.nodeId()).health == Health.HANGS);
+      process.afterMillis(
+          hangs ? 20_000 : 5,
+          () -> {
+            List<Holding> holdings = new ArrayList<>();
+            for (Machine machine : machines) {
+              State state = state(machine.nodeId());
+              if (state.health == Health.WELL) {
+                holdings.add(new Holding(machine.nodeId(), state.mark));
+              }
+            }
+            caller.runOnContext(
+                v -> {
+                  if (holdings.isEmpty() && !machines.isEmpty()) {
+                    answer.fail(NodeFailure.passing("none of the machines could answer"));
+                  } else {
+                    answer.complete(holdings);
+                  }
+                });
+          });
+      return answer.future();
+    }
+
+    @Override
+    public Future<Void> probe(Machine machine) {
+      Context caller = process.vertx().getOrCreateContext();
+      Promise<Void> answer = Promise.promise();
+      boolean isWell = state(machine.nodeId()).health == Health.WELL;
+      process.afterMillis(
+          isWell ? 3 : 5_000,
+          () ->
+              caller.runOnContext(
+                  v -> {
+                    if (isWell) {
+                      answer.complete();
+                    } else {
+                      answer.fail(NodeFailure.passing(machine.nodeId() + ": no connection"));
+                    }
+                  }));
+      return answer.future();
+    }
+
+    @Override
+    public Future<Void> close() {
+      return Future.succeededFuture();
+    }
+  }
+
+  private void begin(
+      String nodeId,
+      String call,
+      String allocationId,
+      @Nullable List<String> keys,
+      Promise<Void> outcome) {
+    State machine = state(nodeId);
+    if (machine.health == Health.DEAD) {
+      outcome.tryFail(NodeFailure.passing(nodeId + ": no connection"));
+      return;
+    }
+    if (machine.health == Health.HANGS) {
+      scheduler.afterMillis(1_000, () -> retry(nodeId, call, allocationId, keys, outcome));
+      return;
+    }
+    Run under = machine.run;
+    if (under != null && under.call.equals(call)) {
+      under.waiting.add(outcome);
+      return;
+    }
+    if (under != null) {
+      // Another's run: its end is waited for.
+      scheduler.afterMillis(200, () -> retry(nodeId, call, allocationId, keys, outcome));
+      return;
+    }
+    if (isAnothers(machine, allocationId)) {
+      outcome.tryFail(NodeFailure.heldByAnother(nodeId + " is marked for " + machine.mark));
+      return;
+    }
+    Run run = new Run(call);
+    run.waiting.add(outcome);
+    machine.run = run;
+    machine.begun++;
+    trace.add(nodeId, "begins to {}", call);
+    if (keys != null) {
+      machine.mark = allocationId;
+    } else {
+      machine.tenant = null;
+      machine.keys = List.of();
+    }
+    scheduler.afterMillis(luck.runMillis(), () -> finish(nodeId, run, allocationId, keys));
+  }
+
+  /** Whether a machine is marked for another allocation than a call's. */
+  boolean isAnothers(State machine, String allocationId) {
+    return machine.mark != null && !machine.mark.equals(allocationId);
+  }
+
+  private void retry(
+      String nodeId,
+      String call,
+      String allocationId,
+      @Nullable List<String> keys,
+      Promise<Void> outcome) {
+    if (!outcome.future().isComplete()) {
+      begin(nodeId, call, allocationId, keys, outcome);
+    }
+  }
+
+  private void finish(
+      String nodeId, Run run, String allocationId, @Nullable List<String> keys) {
+    State machine = state(nodeId);
+    if (machine.run != run) {
+      return;
+    }
+    if (machine.health == Health.HANGS) {
+      scheduler.afterMillis(1_000, () -> finish(nodeId, run, allocationId, keys));
+      return;
+    }
+    machine.run = null;
+    if (luck.breaks()) {
+      trace.add(nodeId, "breaks off at {}", run.call);
+      run.waiting.forEach(p -> p.tryFail(NodeFailure.passing(nodeId + ": " + run.call + " failed")));
+      return;
+    }
+    if (keys != null) {
+      machine.tenant = allocationId;
+      machine.keys = keys;
+    } else {
+      machine.mark = null;
+    }
+    trace.add(nodeId, "did {}", run.call);
+    run.waiting.forEach(Promise::tryComplete);
+  }
+}

@@ -1,0 +1,21 @@
+package dev.bourse.simulation;
+
+/** An invariant does not hold. */
+final class Violation extends RuntimeException {
+  private static final long serialVersionUID = 1;
+
+  private final String invariant;
+
+  /**
+   * @param invariant the name of the invariant
+   * @param what what was found, for who reads the trace
+   */
+  Violation(String invariant, String what) {
+    super(invariant + ": " + what);
+    this.invariant = invariant;
+  }
+
+  String invariant() {
+    return invariant;
+  }
+}

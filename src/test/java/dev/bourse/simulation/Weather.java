@@ -1,0 +1,111 @@
+package dev.bourse.simulation;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.LongSupplier;
+
+/** What the network and the machines do to everybody, as faults have set it. */
+final class Weather implements Machines.Luck {
+  private static final long MILLI = 1_000_000;
+
+  private final SplittableRandom random;
+  private final LongSupplier nowNanos;
+  private final List<Route> routes = new ArrayList<>();
+
+  /** How many of a hundred messages are lost, each way. */
+  int lossPercent;
+
+  /** How many of a hundred changes are told twice. */
+  int repeatPercent;
+
+  /** How many of a hundred readings of the feed find that it has lost its place. */
+  int lostPlacePercent;
+
+  /** How many of a hundred runs on machines break off. */
+  int breakPercent;
+
+  /** How many of a hundred messages take seconds. */
+  int slowPercent;
+
+  /** Nobody reaches the database. */
+  boolean isDatabaseAway;
+
+  Weather(SplittableRandom random, LongSupplier nowNanos) {
+    this.random = random;
+    this.nowNanos = nowNanos;
+  }
+
+  /** Ends all faults of the network and of machines' runs. */
+  void clear() {
+    lossPercent = 0;
+    repeatPercent = 0;
+    lostPlacePercent = 0;
+    breakPercent = 0;
+    slowPercent = 0;
+    isDatabaseAway = false;
+    routes.forEach(route -> route.isCut = false);
+  }
+
+  private boolean happens(int percent) {
+    return percent > 0 && random.nextInt(100) < percent;
+  }
+
+  @Override
+  public long runMillis() {
+    return random.nextLong(500, 8_000);
+  }
+
+  @Override
+  public boolean breaks() {
+    return happens(breakPercent);
+  }
+
+  /** A new way between a process and the database. */
+  Route route() {
+    Route route = new Route();
+    routes.add(route);
+    return route;
+  }
+
+  /** One way between a process and the database. */
+  final class Route implements Link.Network {
+    /** Nothing passes. */
+    boolean isCut;
+
+    private long lastTroubleNanos;
+
+    /** When something last went wrong on it. */
+    long lastTroubleNanos() {
+      return isCut || isDatabaseAway ? nowNanos.getAsLong() : lastTroubleNanos;
+    }
+
+    @Override
+    public long delayNanos() {
+      if (happens(slowPercent)) {
+        lastTroubleNanos = nowNanos.getAsLong();
+        return random.nextLong(100 * MILLI, 4_000 * MILLI);
+      }
+      return random.nextLong(MILLI / 10, 3 * MILLI);
+    }
+
+    @Override
+    public Link.Fate fate() {
+      if (isCut || isDatabaseAway || happens(lossPercent)) {
+        lastTroubleNanos = nowNanos.getAsLong();
+        return Link.Fate.LOST;
+      }
+      return Link.Fate.ARRIVES;
+    }
+
+    @Override
+    public boolean repeats() {
+      return happens(repeatPercent);
+    }
+
+    @Override
+    public boolean losesPlace() {
+      return happens(lostPlacePercent);
+    }
+  }
+}

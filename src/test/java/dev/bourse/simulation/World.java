@@ -1,0 +1,204 @@
+package dev.bourse.simulation;
+
+import dev.bourse.app.BareProcess;
+import dev.bourse.nodes.NodeProvider;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All there is in a simulation: true time, the database, the machines, the processes and their
+ * clocks, what clients were told, and what the network does to whom.
+ */
+final class World implements AutoCloseable {
+  static final String POOL = "h100";
+  static final int GPUS_PER_NODE = 8;
+
+  final Scale scale;
+  final Scheduler scheduler;
+  final Trace trace;
+  final SimulatedClock serverClock;
+  final DatabaseServer server;
+  final Weather weather;
+  final Machines machines;
+  final Clients clients;
+  private final Bug bug;
+  private final SplittableRandom random;
+  private final Path data;
+  private final long beginMillis;
+  private final List<Slot> slots = new ArrayList<>();
+
+  /** A place where one process after the other runs, on one machine with one wall clock. */
+  static final class Slot {
+    final int index;
+    final SimulatedClock wall;
+    final Weather.Route route;
+    @Nullable Replica replica;
+    @Nullable Link link;
+    int incarnations;
+
+    Slot(int index, SimulatedClock wall, Weather.Route route) {
+      this.index = index;
+      this.wall = wall;
+      this.route = route;
+    }
+  }
+
+  /**
+   * @param seed decides everything that is left to chance
+   * @param traceLines how much of what happened is kept
+   * @param bug what is planted; {@link Bug#NONE} for the service as it is
+   */
+  World(Scale scale, long seed, int traceLines, Bug bug) throws Exception {
+    this.scale = scale;
+    this.bug = bug;
+    random = new SplittableRandom(seed);
+    data = Files.createTempDirectory("simulation");
+    scheduler = new Scheduler(random.split());
+    trace = new Trace(scheduler::nowNanos, traceLines);
+    // Some hours around the end of a month, which is where money is most particular.
+    beginMillis =
+        Instant.parse("2026-03-31T20:00:00Z").toEpochMilli() + random.nextLong(5 * 3_600_000L);
+    serverClock = clock();
+    weather = new Weather(random.split(), scheduler::nowNanos);
+    server = new DatabaseServer(serverClock);
+    machines = new Machines(scheduler, trace, weather);
+    clients = new Clients(this);
+    for (int i = 0; i < scale.replicas(); i++) {
+      slots.add(new Slot(i, clock(), weather.route()));
+    }
+    server.watch(this::wakeOthers);
+  }
+
+  private SimulatedClock clock() {
+    return new SimulatedClock(scheduler::nowMillis, beginMillis);
+  }
+
+  /** What a right clock says. */
+  long nowMillis() {
+    return beginMillis + scheduler.nowMillis();
+  }
+
+  List<Slot> slots() {
+    return slots;
+  }
+
+  /** The processes that take requests now. */
+  List<Replica> ready() {
+    List<Replica> ready = new ArrayList<>();
+    for (Slot slot : slots) {
+      if (slot.replica != null && slot.replica.isReady()) {
+        ready.add(slot.replica);
+      }
+    }
+    return ready;
+  }
+
+  /** Puts the world's organizations, clusters and nodes into the store, by a process that ends. */
+  void seed() {
+    Replica seeding =
+        new Replica("seed", scheduler, trace, new SimulatedClock(scheduler::nowMillis, beginMillis), random.split());
+    Link link = new Link(seeding, server, new Weather(random.split(), scheduler::nowNanos).route(), scheduler);
+    boolean[] isSeeded = new boolean[1];
+    seeding.doNow(
+        () ->
+            BareProcess.seed(platform(seeding), link, scale.worldFile())
+                .onComplete(
+                    done -> {
+                      if (done.failed()) {
+                        throw new IllegalStateException(done.cause());
+                      }
+                      isSeeded[0] = true;
+                    }));
+    for (long end = scheduler.nowNanos() + 10_000_000_000L; !isSeeded[0]; ) {
+      step(end);
+    }
+    seeding.crash();
+  }
+
+  /** Starts a process where none is. */
+  void start(Slot slot) {
+    Replica replica =
+        new Replica(
+            "p" + slot.index + "." + ++slot.incarnations,
+            scheduler,
+            trace,
+            slot.wall,
+            random.split());
+    Link link = new Link(replica, server, slot.route, scheduler);
+    slot.replica = replica;
+    slot.link = link;
+    replica.trace("starts");
+    Database store = bug.around(link, this, slot);
+    replica.start(started -> BareProcess.start(platform(started), store));
+  }
+
+  private BareProcess.Platform platform(Replica process) {
+    NodeProvider provider = bug.around(machines.reachedBy(process), this);
+    return new BareProcess.Platform(
+        process.vertx(),
+        data.resolve(process.name().replaceAll("\\..*", "")),
+        Map.of("event-loops", "1"),
+        process.wall(),
+        process::nanoTime,
+        random.split(),
+        Map.of("simulated", provider),
+        MemoryBlobs::open);
+  }
+
+  private void wakeOthers(String process, List<Statement> statements) {
+    for (Slot slot : slots) {
+      if (slot.replica != null && slot.link != null && !slot.replica.name().equals(process)) {
+        slot.link.wake();
+      }
+    }
+  }
+
+  /**
+   * Has the next thing happen, if it is due by then; else lets time pass up to then. Tells whether
+   * something happened.
+   */
+  boolean step(long untilNanos) {
+    long next = scheduler.nextNanos();
+    Replica due = null;
+    for (Slot slot : slots) {
+      Replica replica = slot.replica;
+      if (replica != null) {
+        long timer = replica.nextTimerNanos();
+        if (timer < next) {
+          next = timer;
+          due = replica;
+        }
+      }
+    }
+    if (next > untilNanos) {
+      scheduler.advance(untilNanos);
+      return false;
+    }
+    if (due == null) {
+      scheduler.runNext();
+    } else {
+      scheduler.advance(next);
+      due.run();
+    }
+    return true;
+  }
+
+  @Override
+  public void close() throws IOException {
+    server.close();
+    try (var files = Files.walk(data)) {
+      files
+          .sorted(java.util.Comparator.reverseOrder())
+          .forEach(file -> file.toFile().delete());
+    }
+  }
+}
