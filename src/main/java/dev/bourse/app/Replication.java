@@ -49,8 +49,8 @@ final class Replication implements ChangeListener {
   private static final int MOST_MARKS = 64;
 
   /** What callers are told apart by: as old as this is what is known of revocations. */
-  private static final Set<String> ACCESS =
-      Set.of(
+  private static final List<String> ACCESS =
+      List.of(
           Tokens.CHANGED,
           Tokens.ORGANIZATION_CHANGED,
           Members.CHANGED,

@@ -64,14 +64,13 @@ final class Clients {
 
   /** Declares what a cluster wants, by the version that the process shows. */
   void declare(Replica process, String cluster, int maxGpus, BigDecimal price) {
-    String organization = cluster.substring(0, cluster.indexOf('-'));
     call(
         process,
         "declares " + cluster + " " + maxGpus + " at " + price,
         core ->
             core.capacity()
                 .declareCapacity(
-                    principal(organization),
+                    principal(organization(cluster)),
                     new CapacityService.Declared(
                         Optional.of(cluster),
                         maxGpus,
@@ -87,6 +86,29 @@ final class Clients {
                                 maxGpus,
                                 price,
                                 world.scheduler.nowNanos()))));
+  }
+
+  /** Asks for another machine in the place of one. */
+  void swap(Replica process, String cluster, String node) {
+    call(
+        process,
+        "swaps " + node + " of " + cluster,
+        core ->
+            core.capacity()
+                .swapNode(principal(organization(cluster)), Optional.of(cluster), node));
+  }
+
+  /** Adds an ssh key to an organization. */
+  void addKey(Replica process, String organization, String line) {
+    call(
+        process,
+        "adds a key to " + organization,
+        core ->
+            core.keys().addSshKey(principal(organization), organization, "ada", line, null));
+  }
+
+  private static String organization(String cluster) {
+    return cluster.substring(0, cluster.indexOf('-'));
   }
 
   private static long version(BareProcess core, String cluster) {

@@ -11,6 +11,7 @@ import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -56,6 +57,19 @@ class Link implements Database {
   private int heard;
   private boolean isPolling;
 
+  /** Commits whose outcome this process does not know: it hears of them as of others' then. */
+  private final List<Doubt> doubts = new ArrayList<>();
+
+  /** A commit on its way, and what it tells. */
+  private static final class Doubt {
+    final List<Change> changes;
+    boolean isStored;
+
+    Doubt(List<Change> changes) {
+      this.changes = changes;
+    }
+  }
+
   Link(Replica process, DatabaseServer server, Network network, Scheduler scheduler) {
     this.process = process;
     this.server = server;
@@ -65,21 +79,30 @@ class Link implements Database {
 
   @Override
   public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
-    return ask("read", () -> server.read(sql, parameters, mapper), false);
+    return ask(
+        "read",
+        () -> server.read(sql, parameters, mapper),
+        () -> new StoreUnavailable("no answer to a query", null));
   }
 
   @Override
   public Future<Void> commit(List<Statement> statements, List<Change> changes) {
+    Doubt doubt = new Doubt(changes);
     return ask(
         "commit",
         () -> {
           server.commit(process.name(), statements, changes);
+          doubt.isStored = true;
           return null;
         },
-        true);
+        () -> {
+          doubts.add(doubt);
+          return MemoryEngine.unknown("no answer to a commit");
+        });
   }
 
-  private <T> Future<T> ask(String what, Supplier<T> work, boolean isCommit) {
+  private <T> Future<T> ask(
+      String what, Supplier<T> work, Supplier<StoreUnavailable> silence) {
     Context caller = process.vertx().getOrCreateContext();
     Promise<T> answer = Promise.promise();
     // Once it has left, a message no longer depends on the process that sent it.
@@ -90,11 +113,11 @@ class Link implements Database {
         TIMEOUT_MILLIS,
         () ->
             caller.runOnContext(
-                v ->
-                    answer.tryFail(
-                        isCommit
-                            ? MemoryEngine.unknown("no answer to a commit")
-                            : new StoreUnavailable("no answer to a query", null))));
+                v -> {
+                  if (!answer.future().isComplete()) {
+                    answer.fail(silence.get());
+                  }
+                }));
     return answer.future();
   }
 
@@ -103,6 +126,8 @@ class Link implements Database {
     RuntimeException failure = null;
     try {
       result = work.get();
+    } catch (Violation e) {
+      throw e;
     } catch (GuardFailed e) {
       failure = e;
     } catch (RuntimeException e) {
@@ -155,7 +180,6 @@ class Link implements Database {
     isPolling = true;
     long asked = process.nanoTime();
     int from = heard;
-    process.afterMillis(TIMEOUT_MILLIS, () -> isPolling = isPolling && heard != from);
     if (network.fate() == Fate.LOST) {
       process.afterMillis(POLL_MILLIS, () -> isPolling = false);
       return;
@@ -164,6 +188,11 @@ class Link implements Database {
         network.delayNanos(),
         () -> {
           List<Change> news = server.news(process.name(), from);
+          for (Doubt doubt : List.copyOf(doubts)) {
+            if (doubt.isStored) {
+              news.addAll(doubt.changes);
+            }
+          }
           int until = server.told();
           boolean isLost = network.fate() == Fate.LOST;
           process.after(
@@ -184,6 +213,7 @@ class Link implements Database {
       return;
     }
     heard = Math.max(heard, until);
+    doubts.removeIf(doubt -> doubt.isStored);
     boolean losesPlace = network.losesPlace();
     context.runOnContext(
         v -> {
@@ -207,7 +237,7 @@ class Link implements Database {
     return ask(
         "read",
         () -> server.engine().number("SELECT COALESCE(MAX(id), 0) FROM audit"),
-        false);
+        () -> new StoreUnavailable("no answer to a query", null));
   }
 
   @Override

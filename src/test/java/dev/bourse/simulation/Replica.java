@@ -1,7 +1,6 @@
 package dev.bourse.simulation;
 
 import dev.bourse.app.BareProcess;
-import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayDeque;
@@ -28,6 +27,7 @@ final class Replica {
 
   private @Nullable BareProcess core;
   private boolean isStopped;
+  private long runsSinceNanos;
   private boolean isDead;
 
   /**
@@ -41,14 +41,19 @@ final class Replica {
     this.trace = trace;
     this.wall = wall;
     bornNanos = scheduler.nowNanos();
+    runsSinceNanos = bornNanos;
     loop = new HandRunLoop(this::nanoTime);
     vertx =
         HandRunVertx.make(
             loop, work -> after(random.nextLong(100_000, 3_000_000), () -> loop.execute(work)));
   }
 
-  /** Starts the core over a store. */
-  void start(Function<Replica, Future<BareProcess>> starting) {
+  /**
+   * Starts the core over a store.
+   *
+   * @param failed hears when it does not start, and has ended
+   */
+  void start(Function<Replica, Future<BareProcess>> starting, Runnable failed) {
     loop.execute(
         () ->
             vertx.runOnContext(
@@ -64,6 +69,7 @@ final class Replica {
                             e -> {
                               trace("does not start: {}", e);
                               crash();
+                              failed.run();
                             })));
     run();
   }
@@ -100,6 +106,11 @@ final class Replica {
 
   boolean isStopped() {
     return isStopped;
+  }
+
+  /** Since when it has run without a stop, in true time. */
+  long runsSinceNanos() {
+    return runsSinceNanos;
   }
 
   /** Has something happen in this process so much later; not if it is dead by then. */
@@ -152,6 +163,7 @@ final class Replica {
   /** Lets it go on: what came meanwhile comes now, and timers are late. */
   void resume() {
     isStopped = false;
+    runsSinceNanos = scheduler.nowNanos();
     while (!held.isEmpty() && !isStopped && !isDead) {
       held.remove().run();
     }
@@ -166,10 +178,5 @@ final class Replica {
 
   void trace(String message, Object... values) {
     trace.add(name, message, values);
-  }
-
-  /** A store as this process reaches it. */
-  interface Reaching {
-    Database open(Replica process);
   }
 }

@@ -1,49 +1,31 @@
 package dev.bourse.simulation;
 
-import java.math.BigDecimal;
-import java.util.SplittableRandom;
-
 /** Runs simulations. */
 public final class Simulate {
   private Simulate() {}
 
-  public static void main(String[] args) throws Exception {
-    int n = Integer.parseInt(args[0]);
-    for (int i = 0; i < n; i++) {
-      long began = System.nanoTime();
-      SplittableRandom random = new SplittableRandom(i);
-      try (World world = new World(Scale.small(random), i, 100_000, Bug.NONE)) {
-        world.seed();
-        long seeded = System.nanoTime();
-        world.slots().forEach(world::start);
-        while (world.step(1_000_000_000L)) {}
-        for (String org : world.scale.organizationIds()) {
-          world.clients.call(
-              world.ready().get(0),
-              "adds a key",
-              c -> c.keys().addSshKey(Clients.principal(org), org, "ada", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGzS76FGWDk2LWIsC07vR5a2E0nAgt8dm5xXc7xJiOWX ada@example.com", null));
+  public static void main(String[] args) {
+    long from = Long.parseLong(args[0]);
+    long to = Long.parseLong(args[1]);
+    int lines = args.length > 2 ? Integer.parseInt(args[2]) : 0;
+    long began = System.nanoTime();
+    long simulated = 0;
+    long acknowledged = 0;
+    for (long seed = from; seed < to; seed++) {
+      Simulation.Outcome outcome = Simulation.run(Plan.of(seed), Bug.NONE, lines);
+      simulated += outcome.simulatedMillis();
+      acknowledged += outcome.acknowledged();
+      Violation violation = outcome.violation();
+      if (violation != null) {
+        System.out.println("seed " + seed + ": " + violation.getMessage());
+        if (lines > 0) {
+          System.out.println(outcome.trace());
         }
-        long started = System.nanoTime();
-        long steps = 0;
-        for (int s = 1; s <= 600; s++) {
-          if (s % 5 == 0 && !world.ready().isEmpty()) {
-            world.clients.declare(
-                world.ready().get(random.nextInt(world.ready().size())),
-                world.scale.clusters().get(random.nextInt(world.scale.clusters().size())),
-                8 * random.nextInt(3),
-                BigDecimal.valueOf(100 + random.nextInt(500), 2));
-          }
-          while (world.step(s * 1_000_000_000L)) {
-            steps++;
-          }
-        }
-        if (args.length > 1) System.out.println(world.trace.text());
-        System.out.println(
-            i + " " + world.scale + " ready " + world.ready().size() + " acked " + world.clients.acknowledged().size()
-                + " refused " + world.clients.refusals() + " steps " + steps + " digest " + world.trace.digest()
-                + " seed " + (seeded - began) / 1000000 + " start " + (started - seeded) / 1000000
-                + " run " + (System.nanoTime() - started) / 1000000 + " ms");
       }
     }
+    double seconds = (System.nanoTime() - began) / 1e9;
+    System.out.printf(
+        "%d seeds, %d acknowledged, %.1f simulated hours in %.1f s: %.0f times real time%n",
+        to - from, acknowledged, simulated / 3.6e6, seconds, simulated / 1e3 / seconds);
   }
 }

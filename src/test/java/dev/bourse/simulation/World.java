@@ -22,6 +22,9 @@ final class World implements AutoCloseable {
   static final String POOL = "h100";
   static final int GPUS_PER_NODE = 8;
 
+  /** A process that did not start is started again after so long. */
+  private static final long SUPERVISOR_MILLIS = 3_000;
+
   final Scale scale;
   final Scheduler scheduler;
   final Trace trace;
@@ -35,6 +38,7 @@ final class World implements AutoCloseable {
   private final Path data;
   private final long beginMillis;
   private final List<Slot> slots = new ArrayList<>();
+  private @Nullable Violation violation;
 
   /** A place where one process after the other runs, on one machine with one wall clock. */
   static final class Slot {
@@ -134,11 +138,45 @@ final class World implements AutoCloseable {
             slot.wall,
             random.split());
     Link link = new Link(replica, server, slot.route, scheduler);
+    replica.vertx().exceptionHandler(e -> unhandled(replica, e));
     slot.replica = replica;
     slot.link = link;
     replica.trace("starts");
     Database store = bug.around(link, this, slot);
-    replica.start(started -> BareProcess.start(platform(started), store));
+    replica.start(
+        started -> BareProcess.start(platform(started), store),
+        () -> scheduler.afterMillis(SUPERVISOR_MILLIS, () -> startIfDown(slot)));
+  }
+
+  /** Starts a process where none lives. */
+  void startIfDown(Slot slot) {
+    if (slot.replica == null || slot.replica.isDead()) {
+      start(slot);
+    }
+  }
+
+  /** Ends the process of a slot between two instructions. */
+  void crash(Slot slot) {
+    if (slot.replica != null) {
+      slot.replica.trace("crashes");
+      slot.replica.crash();
+    }
+  }
+
+  /** Something in a process failed that nobody was there to hear of. */
+  private void unhandled(Replica process, Throwable cause) {
+    process.trace("fails unheard: {}", cause);
+    if (violation == null) {
+      violation = new Violation("NothingFailsUnheard", process.name() + ": " + cause);
+      violation.initCause(cause);
+    }
+  }
+
+  /** Ends the simulation when something was found where nothing can be thrown. */
+  void failIfViolated() {
+    if (violation != null) {
+      throw violation;
+    }
   }
 
   private BareProcess.Platform platform(Replica process) {

@@ -1,0 +1,173 @@
+package dev.bourse.simulation;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.function.BiConsumer;
+
+/**
+ * What goes wrong. Every fault ends by itself after a while, and all of them at once when a
+ * simulation comes to rest.
+ */
+enum Fault implements Deed {
+  /** A process and the database cannot reach each other. */
+  CUT_OFF(
+      (world, random) -> {
+        World.Slot slot = anySlot(world, random);
+        slot.route.isCut = true;
+        world.trace.add("p" + slot.index, "is cut off from the database");
+        later(world, random, 30_000, () -> slot.route.isCut = false);
+      }),
+
+  /** Nobody reaches the database. */
+  DATABASE_AWAY(
+      (world, random) -> {
+        world.weather.isDatabaseAway = true;
+        world.trace.add("database", "is away");
+        later(world, random, 20_000, () -> world.weather.isDatabaseAway = false);
+      }),
+
+  /** Messages to and from the database are lost: of a commit, the order or the answer. */
+  LOSS(
+      (world, random) -> {
+        world.weather.lossPercent = random.nextInt(1, 30);
+        world.trace.add("network", "loses {} in 100 messages", world.weather.lossPercent);
+        later(world, random, 30_000, () -> world.weather.lossPercent = 0);
+      }),
+
+  /** Some messages take seconds, and others overtake them. */
+  SLOW(
+      (world, random) -> {
+        world.weather.slowPercent = random.nextInt(1, 40);
+        world.trace.add("network", "delays {} in 100 messages", world.weather.slowPercent);
+        later(world, random, 30_000, () -> world.weather.slowPercent = 0);
+      }),
+
+  /** Changes are told twice, or only that some were missed. */
+  CONFUSED_FEED(
+      (world, random) -> {
+        world.weather.repeatPercent = random.nextInt(0, 60);
+        world.weather.lostPlacePercent = random.nextInt(0, 60);
+        world.trace.add("feed", "repeats itself and loses its place");
+        later(
+            world,
+            random,
+            60_000,
+            () -> {
+              world.weather.repeatPercent = 0;
+              world.weather.lostPlacePercent = 0;
+            });
+      }),
+
+  /** A process is stopped for a while, as by a debugger or a full host, and then acts late. */
+  PAUSE(
+      (world, random) ->
+          living(world, random)
+              .ifPresent(
+                  slot -> {
+                    Replica replica = slot.replica;
+                    if (replica != null) {
+                      replica.trace("is stopped");
+                      replica.pause();
+                      later(
+                          world,
+                          random,
+                          40_000,
+                          () -> {
+                            replica.trace("goes on");
+                            replica.resume();
+                          });
+                    }
+                  })),
+
+  /** A process ends between two instructions; another is started in its place. */
+  CRASH(
+      (world, random) ->
+          living(world, random)
+              .ifPresent(
+                  slot -> {
+                    world.crash(slot);
+                    later(world, random, 15_000, () -> world.startIfDown(slot));
+                  })),
+
+  /** Somebody sets the clock of a process's machine. */
+  CLOCK_SET(
+      (world, random) -> {
+        World.Slot slot = anySlot(world, random);
+        long off =
+            switch (random.nextInt(4)) {
+              case 0 -> random.nextLong(-2_000, 2_000);
+              case 1 -> random.nextLong(-600_000, 600_000);
+              case 2 -> random.nextLong(-3 * 86_400_000L, 3 * 86_400_000L);
+              default -> 0;
+            };
+        slot.wall.set(off);
+        world.trace.add("p" + slot.index, "has its clock set {} ms off", off);
+        later(world, random, 120_000, () -> slot.wall.set(0));
+      }),
+
+  /** A machine cannot be reached for a while. */
+  MACHINE_DEAD((world, random) -> machineIs(world, random, Machines.Health.DEAD)),
+
+  /** A machine takes what it is asked and does not go on with it for a while. */
+  MACHINE_HANGS((world, random) -> machineIs(world, random, Machines.Health.HANGS)),
+
+  /** A machine comes back empty, without a mark. */
+  MACHINE_REBUILT(
+      (world, random) -> {
+        String machine = world.machines.any(random);
+        if (machine != null) {
+          world.machines.rebuild(machine);
+        }
+      }),
+
+  /** What is begun on machines breaks off. */
+  RUNS_BREAK(
+      (world, random) -> {
+        world.weather.breakPercent = random.nextInt(10, 90);
+        world.trace.add("machines", "break off {} in 100 runs", world.weather.breakPercent);
+        later(world, random, 60_000, () -> world.weather.breakPercent = 0);
+      });
+
+  private final BiConsumer<World, SplittableRandom> what;
+
+  Fault(BiConsumer<World, SplittableRandom> what) {
+    this.what = what;
+  }
+
+  @Override
+  public void happen(World world, SplittableRandom random) {
+    what.accept(world, random);
+  }
+
+  /** Ends a fault after at most so long. */
+  private static void later(World world, SplittableRandom random, long mostMillis, Runnable end) {
+    world.scheduler.afterMillis(random.nextLong(100, mostMillis), end);
+  }
+
+  private static World.Slot anySlot(World world, SplittableRandom random) {
+    return world.slots().get(random.nextInt(world.slots().size()));
+  }
+
+  private static Optional<World.Slot> living(World world, SplittableRandom random) {
+    List<World.Slot> living =
+        world.slots().stream()
+            .filter(s -> s.replica != null && !s.replica.isDead() && !s.replica.isStopped())
+            .toList();
+    return living.isEmpty()
+        ? Optional.empty()
+        : Optional.of(living.get(random.nextInt(living.size())));
+  }
+
+  private static void machineIs(World world, SplittableRandom random, Machines.Health health) {
+    String machine = world.machines.any(random);
+    if (machine != null) {
+      world.machines.setHealth(machine, health);
+      later(
+          world,
+          random,
+          120_000,
+          () -> world.machines.setHealth(machine, Machines.Health.WELL));
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package dev.bourse.simulation;
+
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Cluster;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.function.BiConsumer;
+
+/** What clients and operators ask for, of any process that takes requests. */
+enum Operation implements Deed {
+  /** A member declares how much a cluster wants, and at what price. */
+  DECLARE(
+      (world, random) ->
+          ready(world, random)
+              .ifPresent(
+                  process ->
+                      world.clients.declare(
+                          process,
+                          anyCluster(world, random),
+                          World.GPUS_PER_NODE * random.nextInt(0, 4),
+                          BigDecimal.valueOf(random.nextLong(50, 1_100), 2)))),
+
+  /** A member asks for another machine in the place of one. */
+  SWAP(
+      (world, random) ->
+          ready(world, random)
+              .ifPresent(
+                  process -> {
+                    String cluster = anyCluster(world, random);
+                    heldNode(process, cluster, random)
+                        .ifPresent(node -> world.clients.swap(process, cluster, node));
+                  }));
+
+  private final BiConsumer<World, SplittableRandom> what;
+
+  Operation(BiConsumer<World, SplittableRandom> what) {
+    this.what = what;
+  }
+
+  @Override
+  public void happen(World world, SplittableRandom random) {
+    what.accept(world, random);
+  }
+
+  private static Optional<Replica> ready(World world, SplittableRandom random) {
+    List<Replica> ready = world.ready();
+    return ready.isEmpty() ? Optional.empty() : Optional.of(ready.get(random.nextInt(ready.size())));
+  }
+
+  private static String anyCluster(World world, SplittableRandom random) {
+    List<String> clusters = world.scale.clusters();
+    return clusters.get(random.nextInt(clusters.size()));
+  }
+
+  private static Optional<String> heldNode(
+      Replica process, String cluster, SplittableRandom random) {
+    List<String> held =
+        Clients.shown(process, cluster).map(Cluster::allocations).orElse(List.of()).stream()
+            .filter(Allocation::fillsSlot)
+            .map(Allocation::publicIp)
+            .filter(java.util.Objects::nonNull)
+            .toList();
+    return held.isEmpty() ? Optional.empty() : Optional.of(held.get(random.nextInt(held.size())));
+  }
+}

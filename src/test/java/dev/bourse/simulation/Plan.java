@@ -1,0 +1,76 @@
+package dev.bourse.simulation;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * What is done in a simulation and when, all of it drawn from a seed before it begins. Steps can be
+ * left out, and the others stay as they were: that is how a plan is shrunk.
+ *
+ * @param seed what it was drawn from; also decides everything that is left to chance later
+ * @param lengthMillis how long steps go on
+ */
+record Plan(long seed, Scale scale, long lengthMillis, List<Step> steps) {
+  /**
+   * One thing that is done.
+   *
+   * @param number its place in the whole plan
+   * @param seed what it draws from
+   */
+  record Step(int number, long atMillis, Deed deed, long seed) {
+    @Override
+    public String toString() {
+      return number + ": at " + atMillis + " ms " + deed.name();
+    }
+  }
+
+  /**
+   * The plan of a seed. Each plan has some kinds of faults and not the others: two that would hide
+   * each other are apart in some plans, and in others one kind comes often.
+   */
+  static Plan of(long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    Scale scale = Scale.small(random);
+    long length = random.nextLong(60_000, 360_000);
+    List<Fault> faults = new ArrayList<>();
+    for (Fault fault : Fault.values()) {
+      if (random.nextInt(3) == 0) {
+        faults.add(fault);
+      }
+    }
+    List<Deed> drawn = new ArrayList<>();
+    int operations = random.nextInt(5, 60);
+    for (int i = 0; i < operations; i++) {
+      drawn.add(
+          random.nextInt(3) > 0
+              ? Operation.DECLARE
+              : Operation.values()[random.nextInt(Operation.values().length)]);
+    }
+    int troubles = faults.isEmpty() ? 0 : random.nextInt(1, 15);
+    for (int i = 0; i < troubles; i++) {
+      drawn.add(faults.get(random.nextInt(faults.size())));
+    }
+    List<Step> steps = new ArrayList<>();
+    for (Deed deed : drawn) {
+      steps.add(new Step(0, random.nextLong(length), deed, random.nextLong()));
+    }
+    steps.sort(Comparator.comparingLong(Step::atMillis));
+    List<Step> numbered = new ArrayList<>();
+    for (Step step : steps) {
+      numbered.add(new Step(numbered.size(), step.atMillis, step.deed, step.seed));
+    }
+    return new Plan(seed, scale, length, numbered);
+  }
+
+  /** The same with these steps alone. */
+  Plan only(Collection<Integer> numbers) {
+    return new Plan(
+        seed,
+        scale,
+        lengthMillis,
+        steps.stream().filter(step -> numbers.contains(step.number)).toList());
+  }
+}

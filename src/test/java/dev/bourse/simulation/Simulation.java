@@ -1,0 +1,146 @@
+package dev.bourse.simulation;
+
+import dev.bourse.store.Statement;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/** Carries out a plan and looks whether everything holds that has to. */
+final class Simulation {
+  /** What a first start may take. */
+  private static final long START_MILLIS = 5_000;
+
+  /**
+   * Every retry, lease, back-off and time-out ends within this once nothing goes wrong any more: the
+   * longest is a machine's third back-off, of four minutes.
+   */
+  private static final long REST_MILLIS = 300_000;
+
+  /** Within this every machine is given back. */
+  private static final long RELEASE_MILLIS = 120_000;
+
+  private static final String KEY =
+      "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGzS76FGWDk2LWIsC07vR5a2E0nAgt8dm5xXc7xJiOWX ada@example.com";
+
+  /**
+   * How a simulation ended.
+   *
+   * @param violation what did not hold; null when all did
+   * @param digest tells two runs apart
+   * @param trace what happened, as much of it as was kept
+   * @param simulatedMillis how long it was in the world's time
+   */
+  record Outcome(
+      Plan plan,
+      @Nullable Violation violation,
+      long digest,
+      String trace,
+      long simulatedMillis,
+      int acknowledged) {}
+
+  private final Plan plan;
+  private final World world;
+  private final List<Invariant> invariants;
+
+  private Simulation(Plan plan, World world, List<Invariant> invariants) {
+    this.plan = plan;
+    this.world = world;
+    this.invariants = invariants;
+  }
+
+  /**
+   * Runs a plan from its beginning to its end or to the first violation.
+   *
+   * @param traceLines how many lines of what happened are kept
+   * @param bug what is planted; {@link Bug#NONE} for the service as it is
+   */
+  static Outcome run(Plan plan, Bug bug, int traceLines) {
+    try (World world = new World(plan.scale(), plan.seed(), traceLines, bug)) {
+      Simulation simulation = new Simulation(plan, world, Invariants.all());
+      Violation violation = null;
+      try {
+        simulation.run();
+      } catch (Violation e) {
+        violation = e;
+        world.trace.add("VIOLATION", "{}", e.getMessage());
+      }
+      return new Outcome(
+          plan,
+          violation,
+          world.trace.digest(),
+          world.trace.text(),
+          world.scheduler.nowMillis(),
+          world.clients.acknowledged().size());
+    } catch (Exception e) {
+      throw new IllegalStateException("seed " + plan.seed(), e);
+    }
+  }
+
+  private void run() {
+    world.seed();
+    world.server.watch(this::afterCommit);
+    world.slots().forEach(world::start);
+    passMillis(START_MILLIS);
+    for (String organization : world.scale.organizationIds()) {
+      world.clients.addKey(world.ready().get(0), organization, KEY);
+    }
+    passMillis(1_000);
+    long begin = world.scheduler.nowMillis();
+    for (Plan.Step step : plan.steps()) {
+      passUntil(begin + step.atMillis());
+      step.deed().happen(world, new SplittableRandom(step.seed()));
+    }
+    passUntil(begin + plan.lengthMillis());
+    heal();
+    passMillis(REST_MILLIS);
+    invariants.forEach(invariant -> invariant.atRest(world));
+    release();
+    invariants.forEach(invariant -> invariant.whenReleased(world));
+  }
+
+  private void afterCommit(String process, List<Statement> statements) {
+    for (Invariant invariant : invariants) {
+      invariant.afterCommit(world, process, statements);
+    }
+  }
+
+  private void passMillis(long millis) {
+    passUntil(world.scheduler.nowMillis() + millis);
+  }
+
+  private void passUntil(long millis) {
+    while (world.scheduler.nowMillis() < millis) {
+      long second = Math.min(millis, world.scheduler.nowMillis() / 1_000 * 1_000 + 1_000);
+      while (world.step(second * 1_000_000)) {
+        world.failIfViolated();
+      }
+      if (second % 1_000 == 0) {
+        invariants.forEach(invariant -> invariant.everySecond(world));
+      }
+    }
+  }
+
+  /** Ends every fault. */
+  private void heal() {
+    world.trace.add("world", "all faults end");
+    world.weather.clear();
+    world.machines.all().keySet().forEach(id -> world.machines.setHealth(id, Machines.Health.WELL));
+    for (World.Slot slot : world.slots()) {
+      slot.wall.set(0);
+      if (slot.replica != null && slot.replica.isStopped()) {
+        slot.replica.resume();
+      }
+      world.startIfDown(slot);
+    }
+  }
+
+  /** Every cluster gives back all it has. */
+  private void release() {
+    long deadline = world.scheduler.nowMillis() + RELEASE_MILLIS;
+    for (String cluster : world.scale.clusters()) {
+      world.clients.declare(world.ready().get(0), cluster, 0, BigDecimal.ONE);
+    }
+    passUntil(deadline);
+  }
+}
