@@ -2,21 +2,34 @@ package dev.bourse.simulation;
 
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.store.Database;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * A fault of the service that a simulation can be told to have, to see that it is found. It is put
  * in at the ports, so that the product has no switch for it.
  */
-enum Bug {
-  NONE;
+interface Bug {
+  /** The service as it is. */
+  Bug NONE = () -> "NONE";
+
+  /** Every bug there is. */
+  static List<Bug> all() {
+    List<Bug> all = new ArrayList<>();
+    all.addAll(List.of(StoreBug.values()));
+    return all;
+  }
+
+  /** How it is asked for. */
+  String name();
 
   /** The store as the service with this bug uses it. */
-  Database around(Database store, World world, World.Slot slot) {
+  default Database around(Database store, World world, World.Slot slot) {
     return store;
   }
 
   /** The machines as the service with this bug uses them. */
-  NodeProvider around(NodeProvider provider, World world) {
+  default NodeProvider around(NodeProvider provider, World world) {
     return provider;
   }
 }

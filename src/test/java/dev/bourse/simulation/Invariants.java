@@ -3,6 +3,7 @@ package dev.bourse.simulation;
 import dev.bourse.store.MemoryEngine;
 import dev.bourse.store.Statement;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,9 +15,13 @@ final class Invariants {
 
   /** A fresh one of each. */
   static List<Invariant> all() {
-    return List.of(
-        new OneTenantPerNode(), new VersionsGrowByOne(), new AcceptedWritesAreKept(),
-        new ReplicasConverge(), new EveryProcessIsReady());
+    List<Invariant> all = new ArrayList<>();
+    all.add(new OneTenantPerNode());
+    all.add(new VersionsGrowByOne());
+    all.add(new AcceptedWritesAreKept());
+    all.add(new ReplicasConverge());
+    all.add(new EveryProcessIsReady());
+    return all;
   }
 
   /** No node is allocated twice at a time. */

@@ -3,6 +3,7 @@ package dev.bourse.simulation;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import java.math.BigDecimal;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
@@ -33,6 +34,13 @@ enum Operation implements Deed {
                         .ifPresent(node -> world.clients.swap(process, cluster, node));
                   }));
 
+  /** Every kind of operation there is. */
+  static List<Deed> all() {
+    List<Deed> all = new ArrayList<>();
+    all.addAll(List.of(values()));
+    return all;
+  }
+
   private final BiConsumer<World, SplittableRandom> what;
 
   Operation(BiConsumer<World, SplittableRandom> what) {
@@ -44,12 +52,12 @@ enum Operation implements Deed {
     what.accept(world, random);
   }
 
-  private static Optional<Replica> ready(World world, SplittableRandom random) {
+  static Optional<Replica> ready(World world, SplittableRandom random) {
     List<Replica> ready = world.ready();
     return ready.isEmpty() ? Optional.empty() : Optional.of(ready.get(random.nextInt(ready.size())));
   }
 
-  private static String anyCluster(World world, SplittableRandom random) {
+  static String anyCluster(World world, SplittableRandom random) {
     List<String> clusters = world.scale.clusters();
     return clusters.get(random.nextInt(clusters.size()));
   }

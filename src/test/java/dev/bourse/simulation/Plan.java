@@ -41,13 +41,14 @@ record Plan(long seed, Scale scale, long lengthMillis, List<Step> steps) {
         faults.add(fault);
       }
     }
+    List<Deed> kinds = Operation.all();
     List<Deed> drawn = new ArrayList<>();
     int operations = random.nextInt(5, 60);
     for (int i = 0; i < operations; i++) {
       drawn.add(
           random.nextInt(3) > 0
               ? Operation.DECLARE
-              : Operation.values()[random.nextInt(Operation.values().length)]);
+              : kinds.get(random.nextInt(kinds.size())));
     }
     int troubles = faults.isEmpty() ? 0 : random.nextInt(1, 15);
     for (int i = 0; i < troubles; i++) {

@@ -8,11 +8,15 @@ public final class Simulate {
     long from = Long.parseLong(args[0]);
     long to = Long.parseLong(args[1]);
     int lines = args.length > 2 ? Integer.parseInt(args[2]) : 0;
+    Bug bug =
+        args.length > 3
+            ? Bug.all().stream().filter(b -> b.name().equals(args[3])).findFirst().orElseThrow()
+            : Bug.NONE;
     long began = System.nanoTime();
     long simulated = 0;
     long acknowledged = 0;
     for (long seed = from; seed < to; seed++) {
-      Simulation.Outcome outcome = Simulation.run(Plan.of(seed), Bug.NONE, lines);
+      Simulation.Outcome outcome = Simulation.run(Plan.of(seed), bug, lines);
       simulated += outcome.simulatedMillis();
       acknowledged += outcome.acknowledged();
       Violation violation = outcome.violation();

@@ -20,6 +20,9 @@ final class Simulation {
   /** Within this every machine is given back. */
   private static final long RELEASE_MILLIS = 120_000;
 
+  /** Some hundred are usual in a small world. */
+  private static final int MOST_STEPS_A_SECOND = 200_000;
+
   private static final String KEY =
       "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGzS76FGWDk2LWIsC07vR5a2E0nAgt8dm5xXc7xJiOWX ada@example.com";
 
@@ -112,8 +115,12 @@ final class Simulation {
   private void passUntil(long millis) {
     while (world.scheduler.nowMillis() < millis) {
       long second = Math.min(millis, world.scheduler.nowMillis() / 1_000 * 1_000 + 1_000);
+      int steps = 0;
       while (world.step(second * 1_000_000)) {
         world.failIfViolated();
+        if (++steps > MOST_STEPS_A_SECOND) {
+          throw new Violation("NobodySpins", "more than " + MOST_STEPS_A_SECOND + " steps in a second");
+        }
       }
       if (second % 1_000 == 0) {
         invariants.forEach(invariant -> invariant.everySecond(world));

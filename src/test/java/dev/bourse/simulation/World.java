@@ -122,8 +122,11 @@ final class World implements AutoCloseable {
                       }
                       isSeeded[0] = true;
                     }));
-    for (long end = scheduler.nowNanos() + 10_000_000_000L; !isSeeded[0]; ) {
-      step(end);
+    long end = scheduler.nowNanos() + 10_000_000_000L;
+    while (!isSeeded[0]) {
+      if (!step(end)) {
+        throw new IllegalStateException("the world could not be seeded");
+      }
     }
     seeding.crash();
   }
