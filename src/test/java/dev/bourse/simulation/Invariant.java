@@ -27,11 +27,7 @@ abstract class Invariant {
   }
 
   final Violation violated(String what, Object... values) {
-    String text = what;
-    for (Object value : values) {
-      text = text.replaceFirst("\\{\\}", java.util.regex.Matcher.quoteReplacement("" + value));
-    }
-    return new Violation(name(), text);
+    return new Violation(name(), Text.filled(what, values));
   }
 
   /** Whether one of the statements is about a table. */

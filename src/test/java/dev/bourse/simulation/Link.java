@@ -11,6 +11,7 @@ import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -103,8 +104,9 @@ class Link implements Database {
 
   private <T> Future<T> ask(
       String what, Supplier<T> work, Supplier<StoreUnavailable> silence) {
-    Context caller = process.vertx().getOrCreateContext();
-    Promise<T> answer = Promise.promise();
+    ContextInternal caller = (ContextInternal) process.vertx().getOrCreateContext();
+    // Of the context, as the engines' are: a time-out on it is by the process's own clock.
+    Promise<T> answer = caller.promise();
     // Once it has left, a message no longer depends on the process that sent it.
     if (network.fate() == Fate.ARRIVES) {
       scheduler.after(network.delayNanos(), () -> carryOut(what, work, caller, answer));

@@ -66,6 +66,20 @@ record Plan(long seed, Scale scale, long lengthMillis, List<Step> steps) {
     return new Plan(seed, scale, length, numbered);
   }
 
+  /**
+   * A plan without faults in a large world, to be measured: each cluster declares every five minutes.
+   */
+  static Plan large(long seed, long lengthMillis) {
+    SplittableRandom random = new SplittableRandom(seed);
+    Scale scale = new Scale(3, 20, 10, 150);
+    List<Step> steps = new ArrayList<>();
+    long between = 300_000 / scale.clusters().size();
+    for (long at = 0; at < lengthMillis; at += between) {
+      steps.add(new Step(steps.size(), at, Operation.DECLARE, random.nextLong()));
+    }
+    return new Plan(seed, scale, lengthMillis, steps);
+  }
+
   /** The same with these steps alone. */
   Plan only(Collection<Integer> numbers) {
     return new Plan(

@@ -60,6 +60,7 @@ final class Simulation {
    */
   static Outcome run(Plan plan, Bug bug, int traceLines) {
     try (World world = new World(plan.scale(), plan.seed(), traceLines, bug)) {
+      TracedLog.into(world.trace);
       Simulation simulation = new Simulation(plan, world, Invariants.all());
       Violation violation = null;
       try {
@@ -77,6 +78,8 @@ final class Simulation {
           world.clients.acknowledged().size());
     } catch (Exception e) {
       throw new IllegalStateException("seed " + plan.seed(), e);
+    } finally {
+      TracedLog.into(null);
     }
   }
 

@@ -5,8 +5,7 @@ import java.util.Locale;
 import java.util.function.LongSupplier;
 
 /**
- * What happened, a line each, with the true time and where. It keeps the last lines; of a replay it
- * keeps all. Its digest tells two runs apart.
+ * What happened, a line each, with the true time and where. Its digest tells two runs apart.
  */
 final class Trace {
   private final LongSupplier nowNanos;
@@ -15,7 +14,7 @@ final class Trace {
   private long digest;
 
   /**
-   * @param most lines kept; 0 keeps none, and only their digest is made
+   * @param most how many lines are kept, the last ones; 0 for none but their digest
    */
   Trace(LongSupplier nowNanos, int most) {
     this.nowNanos = nowNanos;
@@ -23,25 +22,30 @@ final class Trace {
   }
 
   /**
+   * Something happened.
+   *
    * @param message with {@code {}} where values go
    */
   void add(String where, String message, Object... values) {
-    long now = nowNanos.getAsLong();
-    digest = digest * 31 + now;
+    digest = digest * 31 + nowNanos.getAsLong();
     digest = digest * 31 + message.hashCode();
-    if (most == 0) {
-      return;
+    if (most > 0) {
+      keep(where, Text.filled(message, values));
     }
-    String text = message;
-    for (Object value : values) {
-      text = text.replaceFirst("\\{\\}", java.util.regex.Matcher.quoteReplacement("" + value));
+  }
+
+  /** Something that is good to know, and does not tell two runs apart. */
+  void note(String where, String text) {
+    if (most > 0) {
+      keep(where, text);
     }
+  }
+
+  private void keep(String where, String text) {
     if (lines.size() == most) {
       lines.remove();
     }
-    lines.add(
-        String.format(
-            Locale.ROOT, "%,14.3f ms  %-10s %s", now / 1e6, where, text));
+    lines.add(String.format(Locale.ROOT, "%,14.3f ms  %-10s %s", nowNanos.getAsLong() / 1e6, where, text));
   }
 
   /** The same for two runs in which the same happened at the same times. */

@@ -1,0 +1,62 @@
+package dev.bourse.simulation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The service keeps its promises whatever goes wrong; see the package's tour. A failure names its
+ * seed and the command that shows how it came to it.
+ */
+class SimulationTest {
+  /** About a minute on two cores. */
+  private static final int SEEDS = 1_000;
+
+  @Test
+  void everyInvariantHoldsInAThousandWorlds() throws Exception {
+    Simulate.SeedRun run =
+        Simulate.SeedRun.of(
+            0, SEEDS, Runtime.getRuntime().availableProcessors(), Bug.NONE, Integer.MAX_VALUE);
+    assertEquals(
+        List.of(),
+        run.violated(),
+        () ->
+            run.violated().stream()
+                .map(o -> o.violation() + "\n  " + Simulate.replayCommand(o.plan(), Bug.NONE))
+                .collect(Collectors.joining("\n")));
+    assertTrue(run.acknowledged() > SEEDS, "hardly anything was done: " + run.acknowledged());
+  }
+
+  @Test
+  void theSameSeedIsTheSameSimulation() {
+    long first = Simulation.run(Plan.of(7), Bug.NONE, 0).digest();
+    assertEquals(first, Simulation.run(Plan.of(7), Bug.NONE, 0).digest());
+    assertNotEquals(first, Simulation.run(Plan.of(8), Bug.NONE, 0).digest());
+  }
+
+  @Test
+  void aPlantedBugIsFoundAndItsPlanShrunk() throws Exception {
+    Bug bug = StoreBug.REVISION_NOT_DEMANDED;
+    Simulate.SeedRun run = Simulate.SeedRun.of(0, SEEDS, 1, bug, 1);
+    Simulation.Outcome found = run.violated().get(0);
+    Violation violation = found.violation();
+    assertTrue(violation != null);
+
+    Plan shrunk = Shrinker.shrink(found.plan(), bug, violation);
+
+    assertTrue(shrunk.steps().size() < found.plan().steps().size(), shrunk::toString);
+    Violation again = Simulation.run(shrunk, bug, 0).violation();
+    assertTrue(again != null && again.invariant().equals(violation.invariant()), shrunk::toString);
+  }
+
+  @Test
+  void withoutABugTheShrunkPlanHolds() {
+    Plan plan = Plan.of(3).only(List.of());
+    assertEquals(List.of(), plan.steps());
+    assertEquals(null, Simulation.run(plan, Bug.NONE, 0).violation());
+  }
+}
