@@ -83,11 +83,7 @@ final class ChangeLane {
    * @param before lanes whose changes are to be in force first
    */
   ChangeLane(
-      String topic,
-      Context context,
-      LongSupplier nanoTime,
-      Owner owner,
-      List<ChangeLane> before) {
+      String topic, Context context, LongSupplier nanoTime, Owner owner, List<ChangeLane> before) {
     this.topic = topic;
     this.context = context;
     this.nanoTime = nanoTime;

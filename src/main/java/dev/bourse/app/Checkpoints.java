@@ -75,8 +75,7 @@ record Checkpoints(
    *
    * @param standing knows who may publish
    */
-  static Checkpoints start(
-      Ground ground, Database database, Standing standing, BlobStore blobs) {
+  static Checkpoints start(Ground ground, Database database, Standing standing, BlobStore blobs) {
     if (ground.config().checkpoints().enabled() && database.isShared()) {
       LOG.warn(
           "checkpoints are kept on this machine's disk, and other processes on the same database do"

@@ -37,7 +37,6 @@ import java.time.Clock;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -185,8 +184,7 @@ final class Core {
                     .get()
                     .map(
                         blobs ->
-                            new Core(
-                                ground, database, memory, owners, ports.providers(), blobs)));
+                            new Core(ground, database, memory, owners, ports.providers(), blobs)));
   }
 
   /** Puts in force what other processes change. */
@@ -197,9 +195,7 @@ final class Core {
   /** Sets to rest what retired organizations still hold, and opens the market. */
   Future<Void> open() {
     ground.vertx().setPeriodic(RELEASE_INTERVAL_MILLIS, timer -> orgs.releaseRetired());
-    return orgs.releaseRetired()
-        .compose(released -> holds.start())
-        .compose(put -> market.start());
+    return orgs.releaseRetired().compose(released -> holds.start()).compose(put -> market.start());
   }
 
   /** What is held in memory of the store, by the topics that others tell its changes by. */
@@ -224,10 +220,7 @@ final class Core {
         new HistoryStore(database),
         providers,
         new LimitedSpending(
-            database,
-            memory.clusters,
-            ground.config().market().protectionMillis(),
-            ground.clock()),
+            database, memory.clusters, ground.config().market().protectionMillis(), ground.clock()),
         ground.config().market(),
         ground.clock(),
         ground.time(),

@@ -139,9 +139,9 @@ final class Replication implements ChangeListener {
   }
 
   /**
-   * Every change to what callers may do that was stored before this moment is in force here; as
-   * the monotonic clock has it. On a store of this process alone it stays where it was at the
-   * start, and means nothing.
+   * Every change to what callers may do that was stored before this moment is in force here; as the
+   * monotonic clock has it. On a store of this process alone it stays where it was at the start,
+   * and means nothing.
    */
   long knownAsOfNanos() {
     return knownAsOf.get();

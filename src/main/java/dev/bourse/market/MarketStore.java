@@ -300,8 +300,7 @@ public final class MarketStore {
 
   /** Keeps a lease for so long from now on. Fails when somebody else has it. */
   Future<Void> renew(Lease lease, long leaseMillis) {
-    return database.commit(
-        List.of(expiring(lease, database.clockSql() + " + ?", leaseMillis)));
+    return database.commit(List.of(expiring(lease, database.clockSql() + " + ?", leaseMillis)));
   }
 
   /** Gives a lease back. Fails when somebody else has it. */

@@ -59,8 +59,8 @@ public interface Database {
   boolean isShared();
 
   /**
-   * The present moment in epoch milliseconds, by the clock of the machine that keeps the rows, as an
-   * expression of SQL.
+   * The present moment in epoch milliseconds, by the clock of the machine that keeps the rows, as
+   * an expression of SQL.
    */
   String clockSql();
 

@@ -1,5 +1,6 @@
 package dev.bourse.app;
 
+import dev.bourse.access.Tokens;
 import dev.bourse.billing.BillingAdminService;
 import dev.bourse.billing.BillingService;
 import dev.bourse.blob.BlobStore;
@@ -9,7 +10,6 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.PoolService;
 import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SwitchService;
-import dev.bourse.access.Tokens;
 import dev.bourse.core.Settings;
 import dev.bourse.edge.EdgeMetrics;
 import dev.bourse.market.MarketService;
@@ -113,10 +113,7 @@ public final class BareProcess {
                   ground,
                   told,
                   Callers.of(
-                      ground,
-                      told,
-                      () -> "http://bourse.invalid",
-                      replication::knownAsOfNanos),
+                      ground, told, () -> "http://bourse.invalid", replication::knownAsOfNanos),
                   new Core.Ports(platform.providers(), platform.blobs()),
                   new KeysFiles(config, false));
             })

@@ -59,8 +59,7 @@ class PostgresLeaseTest extends MarketFixture {
         database.commit(
             List.of(
                 Statement.of(
-                    "UPDATE lease SET expires_at = " + database.clockSql() + " + ?",
-                    millis))));
+                    "UPDATE lease SET expires_at = " + database.clockSql() + " + ?", millis))));
   }
 
   private long epoch() {

@@ -25,8 +25,7 @@ final class Clients {
    * @param version the version it made
    * @param atNanos when, in true time
    */
-  record Acknowledged(
-      String cluster, long version, int maxGpus, BigDecimal price, long atNanos) {}
+  record Acknowledged(String cluster, long version, int maxGpus, BigDecimal price, long atNanos) {}
 
   private final World world;
   private final List<Acknowledged> acknowledged = new ArrayList<>();
@@ -94,8 +93,7 @@ final class Clients {
         process,
         "swaps " + node + " of " + cluster,
         core ->
-            core.capacity()
-                .swapNode(principal(organization(cluster)), Optional.of(cluster), node));
+            core.capacity().swapNode(principal(organization(cluster)), Optional.of(cluster), node));
   }
 
   /** Adds an ssh key to an organization. */
@@ -103,8 +101,7 @@ final class Clients {
     call(
         process,
         "adds a key to " + organization,
-        core ->
-            core.keys().addSshKey(principal(organization), organization, "ada", line, null));
+        core -> core.keys().addSshKey(principal(organization), organization, "ada", line, null));
   }
 
   private static String organization(String cluster) {

@@ -10,8 +10,8 @@ interface Deed {
   /**
    * Does it, at this moment of the world's time.
    *
-   * @param random decides what it is done to; the same for the same step of a plan, whatever else is
-   *     left out
+   * @param random decides what it is done to; the same for the same step of a plan, whatever else
+   *     is left out
    */
   void happen(World world, SplittableRandom random);
 }

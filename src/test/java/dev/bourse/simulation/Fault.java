@@ -163,11 +163,7 @@ enum Fault implements Deed {
     String machine = world.machines.any(random);
     if (machine != null) {
       world.machines.setHealth(machine, health);
-      later(
-          world,
-          random,
-          120_000,
-          () -> world.machines.setHealth(machine, Machines.Health.WELL));
+      later(world, random, 120_000, () -> world.machines.setHealth(machine, Machines.Health.WELL));
     }
   }
 }

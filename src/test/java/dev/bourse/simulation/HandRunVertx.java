@@ -20,7 +20,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
-/** A Vert.x without threads: its timers and contexts run on one loop, its workers where it is told. */
+/**
+ * A Vert.x without threads: its timers and contexts run on one loop, its workers where it is told.
+ */
 final class HandRunVertx {
   private HandRunVertx() {}
 

@@ -4,9 +4,9 @@ import dev.bourse.store.Statement;
 import java.util.List;
 
 /**
- * Something that has to hold whatever happens. An invariant overrides the moments at which it can be
- * judged, and throws {@link #violated} when it does not hold. One object belongs to one simulation,
- * so it may remember what it saw.
+ * Something that has to hold whatever happens. An invariant overrides the moments at which it can
+ * be judged, and throws {@link #violated} when it does not hold. One object belongs to one
+ * simulation, so it may remember what it saw.
  */
 abstract class Invariant {
   /** A process stored a commit: the store shows it, and nothing has happened since. */

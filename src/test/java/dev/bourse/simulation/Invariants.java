@@ -1,13 +1,14 @@
 package dev.bourse.simulation;
 
+import dev.bourse.capacity.Cluster;
 import dev.bourse.store.MemoryEngine;
 import dev.bourse.store.Statement;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeSet;
 
 /** All that has to hold. */
 final class Invariants {
@@ -24,13 +25,28 @@ final class Invariants {
     return all;
   }
 
+  /** The clusters that statements name. */
+  private static List<String> clusters(World world, List<Statement> statements) {
+    List<String> named = new ArrayList<>();
+    for (Statement statement : statements) {
+      for (Object value : statement.parameters()) {
+        if (value instanceof String text && world.scale.isCluster(text) && !named.contains(text)) {
+          named.add(text);
+        }
+      }
+    }
+    return named;
+  }
+
   /** No node is allocated twice at a time. */
   static final class OneTenantPerNode extends Invariant {
     @Override
     void afterCommit(World world, String process, List<Statement> statements) {
       if (touches(statements, "allocation")) {
         List<String> twice =
-            world.server.engine()
+            world
+                .server
+                .engine()
                 .query(
                     "SELECT node_id FROM allocation WHERE gone_at IS NULL GROUP BY node_id"
                         + " HAVING COUNT(*) > 1",
@@ -54,12 +70,16 @@ final class Invariants {
       if (!touches(statements, "cluster")) {
         return;
       }
-      for (Counters now :
-          world.server.engine()
-              .query(
-                  "SELECT name, version, revision FROM cluster",
-                  List.of(),
-                  row -> new Counters(row.text(0), row.integer(1), row.integer(2)))) {
+      for (String cluster : clusters(world, statements)) {
+        Counters now =
+            world
+                .server
+                .engine()
+                .query(
+                    "SELECT name, version, revision FROM cluster WHERE name = ?",
+                    List.of(cluster),
+                    row -> new Counters(row.text(0), row.integer(1), row.integer(2)))
+                .get(0);
         Counters before = last.put(now.cluster, now);
         if (before != null
             && (now.version < before.version
@@ -89,8 +109,7 @@ final class Invariants {
                     + " AND detail LIKE ?",
                 write.cluster(),
                 "max_gpus=" + write.maxGpus() + " %version=" + write.version());
-        long stored =
-            engine.number("SELECT version FROM cluster WHERE name = ?", write.cluster());
+        long stored = engine.number("SELECT version FROM cluster WHERE name = ?", write.cluster());
         if (rows != 1 || stored < write.version()) {
           throw violated(
               "{} was acknowledged; it has {} audit rows and the cluster is at version {}",
@@ -107,56 +126,59 @@ final class Invariants {
    * its way to the database counts until the time-out of what was lost has passed.
    */
   static final class ReplicasConverge extends Invariant {
-    private static final long BOUND_SECONDS = 2;
-    private static final long TROUBLE_SECONDS = 15;
+    private static final long BOUND_NANOS = 2_000_000_000L;
+    private static final long TROUBLE_NANOS = 15_000_000_000L;
 
-    private final ArrayDeque<Map<String, Long>> past = new ArrayDeque<>();
-    private final Map<String, Long> wellSince = new HashMap<>();
+    private record Stored(String cluster, long revision, long atNanos) {}
+
+    /** Commits that are younger than the bound. */
+    private final ArrayDeque<Stored> young = new ArrayDeque<>();
+
+    /** The revisions that everybody has to show by now. */
+    private final Map<String, Long> due = new HashMap<>();
+
+    /** By process, the clusters it has not been seen to show as they are due. */
+    private final Map<String, TreeSet<String>> unseen = new HashMap<>();
+
+    @Override
+    void afterCommit(World world, String process, List<Statement> statements) {
+      if (touches(statements, "cluster")) {
+        for (String cluster : clusters(world, statements)) {
+          long revision =
+              world.server.engine().number("SELECT revision FROM cluster WHERE name = ?", cluster);
+          young.add(new Stored(cluster, revision, world.scheduler.nowNanos()));
+        }
+      }
+    }
 
     @Override
     void everySecond(World world) {
-      Map<String, Long> revisions = new LinkedHashMap<>();
-      world.server.engine()
-          .query(
-              "SELECT name, revision FROM cluster",
-              List.of(),
-              row -> revisions.put(row.text(0), row.integer(1)));
-      past.add(revisions);
-      if (past.size() <= BOUND_SECONDS) {
-        return;
+      long now = world.scheduler.nowNanos();
+      while (!young.isEmpty() && young.peek().atNanos <= now - BOUND_NANOS) {
+        Stored old = young.remove();
+        due.put(old.cluster, old.revision);
+        unseen.values().forEach(clusters -> clusters.add(old.cluster));
       }
-      Map<String, Long> due = past.remove();
-      for (World.Slot slot : world.slots()) {
-        Replica replica = slot.replica;
-        if (replica == null || !replica.isReady()) {
-          continue;
+      for (Replica replica : world.ready()) {
+        TreeSet<String> clusters =
+            unseen.computeIfAbsent(replica.name(), name -> new TreeSet<>(due.keySet()));
+        clusters.removeIf(cluster -> shown(replica, cluster) >= due.get(cluster));
+        long quiet = now - world.lastTroubleNanos(replica);
+        if (!clusters.isEmpty() && quiet >= TROUBLE_NANOS) {
+          throw violated(
+              "{} shows {} at revision {}, {} was stored more than 2 s ago, and nothing is wrong"
+                  + " for {} s",
+              replica.name(),
+              clusters.first(),
+              shown(replica, clusters.first()),
+              due.get(clusters.first()),
+              quiet / 1_000_000_000);
         }
-        long now = world.scheduler.nowNanos();
-        long since = wellSince.computeIfAbsent(replica.name(), name -> now);
-        long troubled =
-            Math.max(
-                Math.max(since, replica.runsSinceNanos()), slot.route.lastTroubleNanos());
-        long quiet = (now - troubled) / 1_000_000_000;
-        if (quiet < TROUBLE_SECONDS) {
-          continue;
-        }
-        due.forEach(
-            (cluster, revision) -> {
-              long shown =
-                  Clients.shown(replica, cluster).map(found -> found.revision()).orElse(-1L);
-              if (shown < revision) {
-                throw violated(
-                    "{} shows {} at revision {}, {} was stored {} s ago and nothing is wrong for"
-                        + " {} s",
-                    replica.name(),
-                    cluster,
-                    shown,
-                    revision,
-                    BOUND_SECONDS,
-                    quiet);
-              }
-            });
       }
+    }
+
+    private static long shown(Replica replica, String cluster) {
+      return Clients.shown(replica, cluster).map(Cluster::revision).orElse(-1L);
     }
   }
 

@@ -102,8 +102,7 @@ class Link implements Database {
         });
   }
 
-  private <T> Future<T> ask(
-      String what, Supplier<T> work, Supplier<StoreUnavailable> silence) {
+  private <T> Future<T> ask(String what, Supplier<T> work, Supplier<StoreUnavailable> silence) {
     ContextInternal caller = (ContextInternal) process.vertx().getOrCreateContext();
     // Of the context, as the engines' are: a time-out on it is by the process's own clock.
     Promise<T> answer = caller.promise();

@@ -54,7 +54,9 @@ enum Operation implements Deed {
 
   static Optional<Replica> ready(World world, SplittableRandom random) {
     List<Replica> ready = world.ready();
-    return ready.isEmpty() ? Optional.empty() : Optional.of(ready.get(random.nextInt(ready.size())));
+    return ready.isEmpty()
+        ? Optional.empty()
+        : Optional.of(ready.get(random.nextInt(ready.size())));
   }
 
   static String anyCluster(World world, SplittableRandom random) {

@@ -46,9 +46,7 @@ record Plan(long seed, Scale scale, long lengthMillis, List<Step> steps) {
     int operations = random.nextInt(5, 60);
     for (int i = 0; i < operations; i++) {
       drawn.add(
-          random.nextInt(3) > 0
-              ? Operation.DECLARE
-              : kinds.get(random.nextInt(kinds.size())));
+          random.nextInt(3) > 0 ? Operation.DECLARE : kinds.get(random.nextInt(kinds.size())));
     }
     int troubles = faults.isEmpty() ? 0 : random.nextInt(1, 15);
     for (int i = 0; i < troubles; i++) {
@@ -67,7 +65,8 @@ record Plan(long seed, Scale scale, long lengthMillis, List<Step> steps) {
   }
 
   /**
-   * A plan without faults in a large world, to be measured: each cluster declares every five minutes.
+   * A plan without faults in a large world, to be measured: each cluster declares every five
+   * minutes.
    */
   static Plan large(long seed, long lengthMillis) {
     SplittableRandom random = new SplittableRandom(seed);

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One process of the service, with a loop, a wall clock and a monotonic clock of its own. It runs
- * only while the simulation lets it: it can be stopped for a while, in which its clocks go on, and it
- * can crash, after which nothing of it happens any more.
+ * only while the simulation lets it: it can be stopped for a while, in which its clocks go on, and
+ * it can crash, after which nothing of it happens any more.
  */
 final class Replica {
   private final String name;

@@ -35,6 +35,11 @@ record Scale(int replicas, int organizations, int clustersPerOrganization, int n
     return names;
   }
 
+  /** Whether a text is the name of one of the clusters. */
+  boolean isCluster(String text) {
+    return text.startsWith("org") && text.indexOf("-c") > 0 && text.indexOf(' ') < 0;
+  }
+
   /** The world as a world file lists it. */
   String worldFile() {
     StringBuilder yaml =

@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Leaves out of a plan whatever a violation does not need, by the algorithm ddmin of A. Zeller and R.
- * Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002): complements of ever smaller
- * parts are tried, for as long as the same invariant is violated.
+ * Leaves out of a plan whatever a violation does not need, by the algorithm ddmin of A. Zeller and
+ * R. Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002): complements of ever
+ * smaller parts are tried, for as long as the same invariant is violated.
  */
 final class Shrinker {
   /** Some seconds; a plan has some dozen steps. */

@@ -16,7 +16,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The command line of the simulation: many seeds, one seed with its trace, or every planted bug. */
+/**
+ * The command line of the simulation: many seeds, one seed with its trace, or every planted bug.
+ */
 @Command(
     name = "simulate",
     mixinStandardHelpOptions = true,

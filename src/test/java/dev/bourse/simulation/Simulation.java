@@ -12,8 +12,8 @@ final class Simulation {
   private static final long START_MILLIS = 5_000;
 
   /**
-   * Every retry, lease, back-off and time-out ends within this once nothing goes wrong any more: the
-   * longest is a machine's third back-off, of four minutes.
+   * Every retry, lease, back-off and time-out ends within this once nothing goes wrong any more:
+   * the longest is a machine's third back-off, of four minutes.
    */
   private static final long REST_MILLIS = 300_000;
 
@@ -122,7 +122,8 @@ final class Simulation {
       while (world.step(second * 1_000_000)) {
         world.failIfViolated();
         if (++steps > MOST_STEPS_A_SECOND) {
-          throw new Violation("NobodySpins", "more than " + MOST_STEPS_A_SECOND + " steps in a second");
+          throw new Violation(
+              "NobodySpins", "more than " + MOST_STEPS_A_SECOND + " steps in a second");
         }
       }
       if (second % 1_000 == 0) {

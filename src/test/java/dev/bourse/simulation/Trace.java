@@ -4,9 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Locale;
 import java.util.function.LongSupplier;
 
-/**
- * What happened, a line each, with the true time and where. Its digest tells two runs apart.
- */
+/** What happened, a line each, with the true time and where. Its digest tells two runs apart. */
 final class Trace {
   private final LongSupplier nowNanos;
   private final int most;
@@ -45,7 +43,9 @@ final class Trace {
     if (lines.size() == most) {
       lines.remove();
     }
-    lines.add(String.format(Locale.ROOT, "%,14.3f ms  %-10s %s", nowNanos.getAsLong() / 1e6, where, text));
+    lines.add(
+        String.format(
+            Locale.ROOT, "%,14.3f ms  %-10s %s", nowNanos.getAsLong() / 1e6, where, text));
   }
 
   /** The same for two runs in which the same happened at the same times. */

@@ -83,7 +83,9 @@ final class World implements AutoCloseable {
     server.watch(this::wakeOthers);
   }
 
-  /** Where files cost nothing, if there is such a place: some small ones are flushed at each start. */
+  /**
+   * Where files cost nothing, if there is such a place: some small ones are flushed at each start.
+   */
   private static Path memoryDisk() {
     Path shared = Path.of("/dev/shm");
     return Files.isWritable(shared) ? shared : Path.of(System.getProperty("java.io.tmpdir"));
@@ -113,11 +115,29 @@ final class World implements AutoCloseable {
     return ready;
   }
 
+  /** When something was last wrong with a process, its clocks apart, in true time. */
+  long lastTroubleNanos(Replica replica) {
+    long last = replica.runsSinceNanos();
+    for (Slot slot : slots) {
+      if (slot.replica == replica) {
+        last = Math.max(last, slot.route.lastTroubleNanos());
+      }
+    }
+    return last;
+  }
+
   /** Puts the world's organizations, clusters and nodes into the store, by a process that ends. */
   void seed() {
     Replica seeding =
-        new Replica("seed", scheduler, trace, new SimulatedClock(scheduler::nowMillis, beginMillis), random.split());
-    Link link = new Link(seeding, server, new Weather(random.split(), scheduler::nowNanos).route(), scheduler);
+        new Replica(
+            "seed",
+            scheduler,
+            trace,
+            new SimulatedClock(scheduler::nowMillis, beginMillis),
+            random.split());
+    Link link =
+        new Link(
+            seeding, server, new Weather(random.split(), scheduler::nowNanos).route(), scheduler);
     boolean[] isSeeded = new boolean[1];
     seeding.doNow(
         () ->
@@ -244,9 +264,7 @@ final class World implements AutoCloseable {
   public void close() throws IOException {
     server.close();
     try (var files = Files.walk(data)) {
-      files
-          .sorted(Comparator.reverseOrder())
-          .forEach(file -> file.toFile().delete());
+      files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
     }
   }
 }

@@ -45,8 +45,7 @@ public final class MemoryEngine implements AutoCloseable {
             connection.query(
                 "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
                     + " ORDER BY type DESC, rowid",
-                List.of(),
-                row -> row.text(0)));
+                List.of(), row -> row.text(0)));
         schema = found;
       }
     }
