@@ -1,0 +1,98 @@
+package dev.bourse.simulation.hostile;
+
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Tells what is wrong with an outcome. */
+final class Oracle {
+  /** Statuses that anything on the wire may be answered with, whatever the contract lists. */
+  private static final Set<Integer> OF_THE_WIRE =
+      Set.of(400, 404, 405, 406, 408, 411, 413, 414, 415, 417, 431);
+
+  private final World world;
+
+  Oracle(World world) {
+    this.world = world;
+  }
+
+  /** What is wrong; nothing when all is well. */
+  List<String> faults(Draft draft, Request request, Outcome outcome) {
+    List<String> faults = new ArrayList<>();
+    if (!outcome.fault().isEmpty()) {
+      faults.add(outcome.fault());
+    }
+    for (Answer answer : outcome.answers()) {
+      ofAnswer(answer).ifPresent(faults::add);
+    }
+    if (request.isWhole() && !outcome.answers().isEmpty()) {
+      ofContract(draft, request, outcome.first()).ifPresent(faults::add);
+    }
+    return faults;
+  }
+
+  /** What no answer may be, whatever was asked. */
+  private static Optional<String> ofAnswer(Answer answer) {
+    if (answer.status() >= 500) {
+      return Optional.of("answered " + answer.status());
+    }
+    if (answer.header("x-request-id").isEmpty() && answer.status() != 400) {
+      return Optional.of("an answer without X-Request-Id");
+    }
+    if (answer.isJson()) {
+      try {
+        JsonObject body = new JsonObject(answer.text());
+        if (answer.status() == 429
+            && body.containsKey("retry_after_s")
+            && !answer.header("retry-after").equals(String.valueOf(body.getValue("retry_after_s")))) {
+          return Optional.of("429 whose Retry-After is not retry_after_s");
+        }
+      } catch (DecodeException | ClassCastException e) {
+        return Optional.of("says that it is JSON and is none: " + e.getMessage());
+      }
+    }
+    return Optional.empty();
+  }
+
+  private Optional<String> ofContract(Draft draft, Request request, Answer answer) {
+    Operation operation = draft.sample.operation();
+    String path = request.target().replaceAll("[?#].*", "");
+    boolean isOwn =
+        draft.method.equals(operation.method())
+            && path.matches(operation.path().replaceAll("\\{[^}]+}", "[^/]+"))
+            && !path.endsWith("/openapi.json");
+    if (answer.status() == 404 && path.contains("%") || answer.status() == 400) {
+      // What is no path, or no HTTP, is turned away before there is an operation.
+      isOwn = false;
+    }
+    try {
+      world.judge(
+          request.method(),
+          isOwn || answer.status() < 400 ? request.target() : "/unknown",
+          answer.status(),
+          answer.isJson() ? answer.text() : null);
+    } catch (AssertionError e) {
+      return Optional.of("off the contract: " + e.getMessage());
+    }
+    if (isOwn
+        && !OF_THE_WIRE.contains(answer.status())
+        && answer.body().length > 0
+        && operation.answers().containsKey(answer.status())) {
+      Set<String> types = operation.answers().getOrDefault(answer.status(), Set.of());
+      String type = answer.header("content-type").replaceAll(";.*", "");
+      if (!types.contains(type)
+          && !types.contains("*/*")
+          && !types.contains("application/octet-stream")
+          && !type.equals("text/html")) {
+        return Optional.of("a " + answer.status() + " of type " + type + ", not of " + types);
+      }
+    }
+    if (draft.mustBeRefused && answer.isAccepted()) {
+      return Optional.of("accepted though its body is off the contract");
+    }
+    return Optional.empty();
+  }
+}
