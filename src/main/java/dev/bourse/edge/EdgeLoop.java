@@ -145,6 +145,11 @@ final class EdgeLoop {
         connections.throttles(link);
         throw edge.addressBudgets().refusal(probe);
       }
+      if (!Headers.hasOneHost(request)) {
+        // The library would refuse it in words of its own, and log each as a fault of ours.
+        throw ApiError.of(
+            ErrorCode.MALFORMED_REQUEST, "a request has one Host header: a name or an address");
+      }
       String path = request.path();
       if (path == null || !Percent.isNormal(path)) {
         notFound(exchange);
