@@ -15,10 +15,13 @@ import java.util.TreeMap;
 final class MemberSamples {
   private final HostileWorld world;
   private final RunningBourse bourse;
+  private final Application app;
+  private int asked;
 
   MemberSamples(HostileWorld world) {
     this.world = world;
     this.bourse = world.bourse();
+    this.app = Application.registered(bourse);
   }
 
   void add() {
@@ -94,7 +97,6 @@ final class MemberSamples {
         "disconnectApplication",
         s -> {
           String cookie = cookie();
-          Application app = Application.registered(bourse);
           app.tokens(cookie);
           HttpResponse<String> account = app.browse("GET", "/account", null, cookie);
           return browser(s, cookie)
@@ -164,7 +166,6 @@ final class MemberSamples {
   }
 
   private void addOAuth() {
-    Application app = Application.registered(bourse);
     world.add(
         "showConsent",
         s -> {
@@ -213,13 +214,15 @@ final class MemberSamples {
   }
 
   private JsonObject device() {
-    return Application.named(bourse, "bourse-cli")
-        .post("/oauth/device_authorization", Map.of("client_id", "bourse-cli"))
+    return app.post(
+            "/oauth/device_authorization",
+            Map.of("client_id", "bourse-cli"),
+            "X-Forwarded-For",
+            "192.0.2." + ++asked % 250)
         .ok();
   }
 
   private void addTokens() {
-    Application app = Application.registered(bourse);
     world.add(
         "issueOAuthToken/code",
         "issueOAuthToken",

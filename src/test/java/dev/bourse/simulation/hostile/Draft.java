@@ -45,7 +45,10 @@ final class Draft {
   /** Whether the body is as its schema says, as far as mutations know. */
   boolean mustBeRefused;
 
-  Draft(Sample sample) {
+  /**
+   * @param address where it says it comes from, to a service that believes it
+   */
+  Draft(Sample sample, String address) {
     this.sample = sample;
     method = sample.operation().method();
     json = Tree.of(sample.json());
@@ -58,6 +61,7 @@ final class Draft {
       }
     }
     headers.add("Host: 127.0.0.1");
+    headers.add("X-Forwarded-For: " + address);
     sample.headers().forEach((name, value) -> headers.add(name + ": " + value));
     if (!sample.operation().mediaType().isEmpty() && !sample.headers().containsKey("Content-Type")) {
       headers.add("Content-Type: " + sample.operation().mediaType());

@@ -24,6 +24,9 @@ public final class Fuzzer implements AutoCloseable {
   /** After so many requests it is seen whether the service still answers a plain one. */
   private static final int PLAIN_EVERY = 50;
 
+  /** A member who tries as often is throttled. */
+  private static final int MOST_USES = 25;
+
   /** How much of a sample is tried: so many mutations of each kind, and pairs of any. */
   public record Effort(int ofEachKind, int pairs) {
     /** Every single one. */
@@ -42,6 +45,7 @@ public final class Fuzzer implements AutoCloseable {
   private final Set<String> known = new HashSet<>();
   private Map<String, String> stored;
   private int sent;
+  private int uses;
   private long slowestNanos;
   private String slowest = "";
 
@@ -60,7 +64,7 @@ public final class Fuzzer implements AutoCloseable {
     Random random = new Random(seed ^ name.hashCode());
     Sample sample = samples.get();
     stored = world.stored();
-    Draft sound = new Draft(sample);
+    Draft sound = new Draft(sample, address());
     // A mutation of what is refused anyhow would try little.
     boolean accepted = send(sound, "nothing changed").first().isAccepted();
     if (!accepted && sample.isAccepted()) {
@@ -86,10 +90,15 @@ public final class Fuzzer implements AutoCloseable {
     }
   }
 
+  /** One of its own for each request, so that none pays for others. */
+  private String address() {
+    return "10." + (sent >> 16) % 256 + '.' + (sent >> 8) % 256 + '.' + sent % 256;
+  }
+
   /** The sample to go on with. */
   private Sample attempt(Supplier<Sample> samples, Sample sample, List<Mutation> mutations)
       throws IOException {
-    Draft draft = new Draft(sample);
+    Draft draft = new Draft(sample, address());
     StringBuilder name = new StringBuilder();
     for (Mutation mutation : mutations) {
       mutation.change().accept(draft);
@@ -99,13 +108,12 @@ public final class Fuzzer implements AutoCloseable {
     Outcome outcome = send(draft, name.toString());
     boolean mayHaveWritten =
         outcome.answers().isEmpty() || outcome.answers().stream().anyMatch(Answer::isAccepted);
-    if (!sample.operation().isWrite() && sample.operation().method().equals(draft.method)) {
-      return sample;
-    }
-    if (!mayHaveWritten) {
+    boolean isRead = !sample.operation().isWrite() && sample.operation().method().equals(draft.method);
+    if ((isRead || !mayHaveWritten) && ++uses < MOST_USES) {
       return sample;
     }
     // It may be used up.
+    uses = 0;
     Sample fresh = samples.get();
     stored = world.stored();
     return fresh;

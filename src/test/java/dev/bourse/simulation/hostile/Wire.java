@@ -20,6 +20,9 @@ final class Wire implements AutoCloseable {
   /** Whoever waits longer for an answer takes the service for dead. */
   static final int PATIENCE_MILLIS = 2_000;
 
+  /** A service that refuses early lets the client read that before it closes; so long at most. */
+  private static final int LINGER_MILLIS = 5_000;
+
   /** What may be no whole request is waited for so long before the client ends it. */
   private static final int MOMENT_MILLIS = 25;
 
@@ -124,12 +127,13 @@ final class Wire implements AutoCloseable {
   /** What is wrong with a connection whose end was announced. */
   private String unclosed() {
     try {
+      socket.setSoTimeout(LINGER_MILLIS);
       while (in.read() >= 0) {
         // Whatever comes behind the last answer.
       }
       return "";
     } catch (SocketTimeoutException open) {
-      return "said it would close the connection, and did not within " + PATIENCE_MILLIS + " ms";
+      return "said it would close the connection, and did not within " + LINGER_MILLIS + " ms";
     } catch (IOException reset) {
       return "";
     }
