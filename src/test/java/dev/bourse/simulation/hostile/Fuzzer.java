@@ -187,9 +187,10 @@ public final class Fuzzer implements AutoCloseable {
 
   private void found(Draft draft, Request request, String name, String fault) {
     // One of a kind is enough.
-    String kind = draft.sample.name() + ' ' + fault.replaceAll("(?s)\n.*|[0-9]+ ms", "");
-    String shortened = kind.substring(0, Math.min(kind.length(), 160));
-    if (findings.size() >= MOST_FINDINGS || !known.add(shortened)) {
+    String code = fault.replaceAll("(?s).*?\"error\":\"([a-z_-]+)\".*|.*", "$1");
+    String words = fault.replaceAll("(?s)[{\n].*|[0-9]+ ms", "").replaceAll("/\\S*", "");
+    String kind = draft.sample.name() + ' ' + words + ' ' + code;
+    if (findings.size() >= MOST_FINDINGS || !known.add(kind)) {
       return;
     }
     findings.add(

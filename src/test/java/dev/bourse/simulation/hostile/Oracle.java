@@ -64,7 +64,8 @@ final class Oracle {
         draft.method.equals(operation.method())
             && path.matches(operation.path().replaceAll("\\{[^}]+}", "[^/]+"))
             && !path.endsWith("/openapi.json");
-    if (answer.status() == 404 && path.contains("%") || answer.status() == 400) {
+    boolean isListed = operation.answers().containsKey(answer.status());
+    if (!isListed && (answer.status() == 400 || (answer.status() == 404 && path.contains("%")))) {
       // What is no path, or no HTTP, is turned away before there is an operation.
       isOwn = false;
     }
