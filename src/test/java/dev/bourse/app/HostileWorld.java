@@ -31,7 +31,7 @@ final class HostileWorld implements World, AutoCloseable {
   private static final Map<String, String> KEPT =
       Map.ofEntries(
           Map.entry("org", "*"),
-          Map.entry("member", "*"),
+          Map.entry("member", "org_id, username, email, name, suspended_at"),
           Map.entry("token", "token_id, revoked_at"),
           Map.entry("pool", "*"),
           Map.entry("cluster", "name, org_id, kind, posture, writes_armed, maintenance, version"),

@@ -42,9 +42,6 @@ final class Draft {
   /** Whether it is surely one whole request, so that silence is a fault. */
   boolean isWhole = true;
 
-  /** Whether the body is as its schema says, as far as mutations know. */
-  boolean mustBeRefused;
-
   /**
    * @param address where it says it comes from, to a service that believes it
    */

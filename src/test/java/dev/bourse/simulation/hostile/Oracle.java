@@ -2,8 +2,16 @@ package dev.bourse.simulation.hostile;
 
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonObject;
+import io.vertx.json.schema.JsonSchema;
+import io.vertx.json.schema.JsonSchemaOptions;
+import io.vertx.json.schema.OutputFormat;
+import io.vertx.json.schema.OutputUnit;
+import io.vertx.json.schema.Validator;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -13,6 +21,13 @@ final class Oracle {
   private static final Set<Integer> OF_THE_WIRE =
       Set.of(400, 404, 405, 406, 408, 411, 413, 414, 415, 417, 431);
 
+  private static final JsonSchemaOptions OPTIONS =
+      new JsonSchemaOptions()
+          .setDraft(io.vertx.json.schema.Draft.DRAFT202012)
+          .setBaseUri("app://hostile")
+          .setOutputFormat(OutputFormat.Flag);
+
+  private final Map<String, Validator> schemas = new HashMap<>();
   private final World world;
 
   Oracle(World world) {
@@ -64,21 +79,21 @@ final class Oracle {
         draft.method.equals(operation.method())
             && path.matches(operation.path().replaceAll("\\{[^}]+}", "[^/]+"))
             && !path.endsWith("/openapi.json");
-    boolean isListed = operation.answers().containsKey(answer.status());
-    if (!isListed && (answer.status() == 400 || (answer.status() == 404 && path.contains("%")))) {
-      // What is no path, or no HTTP, is turned away before there is an operation.
-      isOwn = false;
-    }
+    // What is no path, or no HTTP, is turned away before there is an operation.
+    boolean isBefore =
+        !operation.answers().containsKey(answer.status())
+            && (answer.status() == 400 || (answer.status() == 404 && path.matches(".*[%#\\\\].*")));
     try {
       world.judge(
           request.method(),
-          isOwn || answer.status() < 400 ? request.target() : "/unknown",
+          isBefore ? "/unknown" : request.target(),
           answer.status(),
           answer.isJson() ? answer.text() : null);
     } catch (AssertionError e) {
       return Optional.of("off the contract: " + e.getMessage());
     }
     if (isOwn
+        && !isBefore
         && !OF_THE_WIRE.contains(answer.status())
         && answer.body().length > 0
         && operation.answers().containsKey(answer.status())) {
@@ -91,9 +106,32 @@ final class Oracle {
         return Optional.of("a " + answer.status() + " of type " + type + ", not of " + types);
       }
     }
-    if (draft.mustBeRefused && answer.isAccepted()) {
-      return Optional.of("accepted though its body is off the contract");
+    if (isOwn && answer.status() < 300 && draft.sample.root().isEmpty()) {
+      return ofBody(draft);
     }
     return Optional.empty();
+  }
+
+  /** What is wrong with a body that was accepted. */
+  private Optional<String> ofBody(Draft draft) {
+    Operation operation = draft.sample.operation();
+    if (!operation.takesJson()) {
+      return Optional.empty();
+    }
+    try {
+      JsonObject body = new JsonObject(new String(draft.body(), StandardCharsets.UTF_8));
+      OutputUnit outcome =
+          schemas
+              .computeIfAbsent(
+                  operation.id(),
+                  id -> Validator.create(JsonSchema.of(operation.body().copy()), OPTIONS))
+              .validate(body);
+      if (Boolean.TRUE.equals(outcome.getValid())) {
+        return Optional.empty();
+      }
+    } catch (DecodeException | ClassCastException e) {
+      // It is no JSON object at all.
+    }
+    return Optional.of("accepted though its body is off the contract");
   }
 }
