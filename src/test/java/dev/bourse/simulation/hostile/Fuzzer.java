@@ -4,6 +4,7 @@ import dev.bourse.simulation.hostile.Mutation.Kind;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
@@ -23,6 +25,9 @@ public final class Fuzzer implements AutoCloseable {
 
   /** After so many requests it is seen whether the service still answers a plain one. */
   private static final int PLAIN_EVERY = 50;
+
+  /** What nobody waits for is carried out by then. */
+  private static final long LATE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   /** A member who tries as often is throttled. */
   private static final int MOST_USES = 25;
@@ -46,6 +51,7 @@ public final class Fuzzer implements AutoCloseable {
   private Map<String, String> stored;
   private int sent;
   private int uses;
+  private long unansweredAt = System.nanoTime() - LATE_NANOS;
   private long slowestNanos;
   private String slowest = "";
 
@@ -74,6 +80,8 @@ public final class Fuzzer implements AutoCloseable {
     stored = world.stored();
     List<Mutation> singles = new ArrayList<>(Mutations.of(sample));
     Collections.shuffle(singles, random);
+    // What may go unanswered, and be carried out later, comes last.
+    singles.sort(Comparator.comparing(mutation -> mutation.kind() == Kind.FRAMING));
     Map<Kind, Integer> tried = new EnumMap<>(Kind.class);
     for (Mutation mutation : singles) {
       if (tried.merge(mutation.kind(), 1, Integer::sum) <= effort.ofEachKind()) {
@@ -123,6 +131,9 @@ public final class Fuzzer implements AutoCloseable {
     Request request = draft.request();
     probe.during(draft.sample.name() + " with " + name);
     Outcome outcome = wire.send(request);
+    if (!request.isWhole() && outcome.answers().isEmpty()) {
+      unansweredAt = System.nanoTime();
+    }
     for (Answer answer : outcome.answers()) {
       statuses.merge(answer.status(), 1, Integer::sum);
     }
@@ -146,6 +157,12 @@ public final class Fuzzer implements AutoCloseable {
 
   private void leavesNothing(Draft draft, Request request, String name) throws IOException {
     Map<String, String> now = world.stored();
+    if (!now.equals(stored) && System.nanoTime() - unansweredAt < LATE_NANOS) {
+      // Perhaps what was written is another's, who did not wait for the answer: once more.
+      stored = now;
+      wire.send(request);
+      now = world.stored();
+    }
     if (!now.equals(stored)) {
       List<String> changed = new ArrayList<>();
       for (Map.Entry<String, String> entry : now.entrySet()) {

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -151,10 +152,11 @@ class FuzzerTest {
 
   @Test
   void silenceIsFound() throws IOException {
+    AtomicBoolean wasSilent = new AtomicBoolean();
     String found =
         findings(
             (request, body) -> {
-              if (!body.contains("max_gpus") || request.path().length() > 20) {
+              if (!body.contains("max_gpus") || wasSilent.getAndSet(true)) {
                 soundly(request, body);
               }
             });

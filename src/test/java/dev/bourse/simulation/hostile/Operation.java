@@ -57,6 +57,11 @@ public record Operation(
     return !method.equals("GET") && !method.equals("OPTIONS");
   }
 
+  /** The media types that an answer of a status may have. */
+  Set<String> types(int status) {
+    return answers.getOrDefault(status, Set.of());
+  }
+
   boolean takesJson() {
     return mediaType.equals("application/json");
   }
