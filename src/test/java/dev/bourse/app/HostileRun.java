@@ -72,7 +72,13 @@ final class HostileRun {
         }
         long begun = System.nanoTime();
         int known = fuzzer.findings().size();
-        fuzzer.attack(sample.getKey(), sample.getValue(), EFFORT);
+        try {
+          fuzzer.attack(sample.getKey(), sample.getValue(), EFFORT);
+        } catch (AssertionError spent) {
+          // Garbled bytes may happen to end what other samples stand on.
+          out.println("this world is spent: " + spent.getMessage());
+          break;
+        }
         tried++;
         out.printf(
             "%s: %d s%n", sample.getKey(), TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begun));

@@ -148,7 +148,7 @@ final class HostileWorld implements World, AutoCloseable {
     Map<String, String> all = new TreeMap<>();
     try {
       for (Map.Entry<String, String> kept : KEPT.entrySet()) {
-        String where = kept.getKey().equals("audit") ? " WHERE NOT is_read" : "";
+        String where = kept.getKey().equals("audit") ? " WHERE is_read = 0" : "";
         all.put(kept.getKey(), rows("SELECT " + kept.getValue() + " FROM " + kept.getKey() + where));
       }
     } catch (SQLException e) {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * An operation as its contract states it, with every reference followed.
@@ -17,6 +18,7 @@ import java.util.Set;
  * @param mediaType what its body is; empty when it takes none
  * @param body the schema of its body; empty when it takes none, or bytes
  * @param answers the media types of each status it may answer with
+ * @param siblings the methods of all operations of its path, itself among them
  */
 public record Operation(
     String contract,
@@ -26,7 +28,8 @@ public record Operation(
     List<Parameter> parameters,
     String mediaType,
     JsonObject body,
-    Map<Integer, Set<String>> answers) {
+    Map<Integer, Set<String>> answers,
+    Set<String> siblings) {
 
   private static final Set<String> METHODS =
       Set.of("get", "put", "post", "delete", "patch", "options");
@@ -115,7 +118,11 @@ public record Operation(
         List.copyOf(parameters),
         mediaType,
         body,
-        answers);
+        answers,
+        item.fieldNames().stream()
+            .filter(METHODS::contains)
+            .map(one -> one.toUpperCase(Locale.ROOT))
+            .collect(Collectors.toUnmodifiableSet()));
   }
 
   private static Object resolved(Object node, JsonObject root) {
