@@ -33,7 +33,9 @@ final class Headers {
         && !headers.contains(HttpHeaders.CONTENT_LENGTH);
   }
 
-  /** Whether it is told what host is asked (RFC 9112, section 3.2): once, and by what may be one. */
+  /**
+   * Whether it is told what host is asked (RFC 9112, section 3.2): once, and by what may be one.
+   */
   static boolean hasOneHost(HttpServerRequest request) {
     return request.authority() != null && request.headers().getAll(HttpHeaders.HOST).size() == 1;
   }

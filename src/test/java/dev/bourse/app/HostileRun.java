@@ -81,7 +81,8 @@ final class HostileRun {
         }
         tried++;
         out.printf(
-            "%s: %d s%n", sample.getKey(), TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begun));
+            "%s: %d s%n",
+            sample.getKey(), TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begun));
         fuzzer.findings().stream().skip(known).forEach(one -> out.println("FOUND " + one));
       }
       out.println(tried + " samples; " + fuzzer.summary());
@@ -99,6 +100,7 @@ final class HostileRun {
     probe.longest().stream()
         .limit(MOST_HOLDS)
         .forEach(
-            hold -> out.println("  " + hold + (hold.busyMillis() > GOAL_MILLIS ? hold.doing() : "")));
+            hold ->
+                out.println("  " + hold + (hold.busyMillis() > GOAL_MILLIS ? hold.doing() : "")));
   }
 }

@@ -114,7 +114,9 @@ final class HostileWorld implements World, AutoCloseable {
     if (described.schemes().contains(Operator.SCHEME)) {
       return bearing(sample, bourse.operatorToken());
     }
-    return described.schemes().isEmpty() ? sample : bearing(sample, bourse.secret("acme", "orgwide"));
+    return described.schemes().isEmpty()
+        ? sample
+        : bearing(sample, bourse.secret("acme", "orgwide"));
   }
 
   static Sample bearing(Sample sample, String token) {
@@ -149,7 +151,8 @@ final class HostileWorld implements World, AutoCloseable {
     try {
       for (Map.Entry<String, String> kept : KEPT.entrySet()) {
         String where = kept.getKey().equals("audit") ? " WHERE is_read = 0" : "";
-        all.put(kept.getKey(), rows("SELECT " + kept.getValue() + " FROM " + kept.getKey() + where));
+        all.put(
+            kept.getKey(), rows("SELECT " + kept.getValue() + " FROM " + kept.getKey() + where));
       }
     } catch (SQLException e) {
       throw new IOException(e);

@@ -29,10 +29,7 @@ final class MemberSamples {
         .operator()
         .post(
             "/api/operator/orgs",
-            new JsonObject()
-                .put("org_id", "people")
-                .put("display", "P")
-                .put("kind", "standard"));
+            new JsonObject().put("org_id", "people").put("display", "P").put("kind", "standard"));
     addPages();
     addSignIn();
     addOAuth();
@@ -84,8 +81,7 @@ final class MemberSamples {
     String kept = cookie();
     world.add("showAccount", s -> browser(s, kept));
     world.add("showSignedOut", s -> browser(s, kept));
-    for (String[] leaving :
-        new String[][] {{"signOut"}, {"signOutEverywhere"}}) {
+    for (String[] leaving : new String[][] {{"signOut"}, {"signOutEverywhere"}}) {
       world.add(
           leaving[0],
           s -> {
@@ -156,8 +152,7 @@ final class MemberSamples {
         "endProviderSignIn",
         s -> {
           Browser browser = new Browser(bourse);
-          String answer =
-              world.provider().signIn(Browser.location(browser.get("/sign-in/oidc")));
+          String answer = world.provider().signIn(Browser.location(browser.get("/sign-in/oidc")));
           io.vertx.core.MultiMap query = IdentityProvider.query(answer);
           return browser(s, cookies(browser))
               .value("code", query.get("code"))
@@ -340,7 +335,8 @@ final class MemberSamples {
                           new JsonObject().put("name", name).put("arguments", given.copy())))
                   .within("/params/arguments", tool.getJsonObject("inputSchema")));
     }
-    for (String method : List.of("tools/list", "server/discover", "resources/list", "prompts/list")) {
+    for (String method :
+        List.of("tools/list", "server/discover", "resources/list", "prompts/list")) {
       world.add(
           "sendMcpMessage/" + method,
           "sendMcpMessage",

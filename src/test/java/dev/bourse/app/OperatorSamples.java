@@ -98,7 +98,9 @@ final class OperatorSamples {
     world.add("readOrg", s -> s.value("org", "hostile"));
     world.add(
         "updateOrg",
-        s -> s.value("org", "hostile").json(new JsonObject().put("display", "H").put("kind", "standard")));
+        s ->
+            s.value("org", "hostile")
+                .json(new JsonObject().put("display", "H").put("kind", "standard")));
     world.add(
         "retireOrg",
         s -> s.value("org", created("orgs", org(world.fresh("going"))).getString("org_id")));
@@ -114,7 +116,10 @@ final class OperatorSamples {
         "addJoinRule",
         s ->
             s.value("org", "hostile")
-                .json(new JsonObject().put("kind", "domain").put("value", world.fresh("d") + ".example")));
+                .json(
+                    new JsonObject()
+                        .put("kind", "domain")
+                        .put("value", world.fresh("d") + ".example")));
     world.add("removeJoinRule", s -> s.value("org", "hostile").value("rule_id", newRule()));
     world.add(
         "inviteMember",
@@ -130,7 +135,8 @@ final class OperatorSamples {
   }
 
   private String newRule() {
-    JsonObject rule = new JsonObject().put("kind", "domain").put("value", world.fresh("r") + ".example");
+    JsonObject rule =
+        new JsonObject().put("kind", "domain").put("value", world.fresh("r") + ".example");
     return created("orgs/hostile/rules", rule).getString("rule_id");
   }
 
@@ -160,7 +166,8 @@ final class OperatorSamples {
                           .put("memo", "m")));
     }
     world.add(
-        "limitBilling", s -> s.value("org", "hostile").json(new JsonObject().put("limit_usd", 100)));
+        "limitBilling",
+        s -> s.value("org", "hostile").json(new JsonObject().put("limit_usd", 100)));
     world.add("unlimitBilling", s -> s.value("org", "hostile"));
     world.add("verifyBilling", s -> s);
   }
@@ -191,7 +198,9 @@ final class OperatorSamples {
           return s.json(armed);
         });
     list("listPlatformActivity", Map.of("org", "acme", "reads", "0"));
-    world.add("verifySeals", s -> s.value("org", "acme").value("kind", "writes").value("after_batch", "0"));
+    world.add(
+        "verifySeals",
+        s -> s.value("org", "acme").value("kind", "writes").value("after_batch", "0"));
   }
 
   private void addClusters() {
@@ -252,7 +261,14 @@ final class OperatorSamples {
         s -> {
           JsonObject changed = pool("spare");
           for (String fixed :
-              List.of("name", "site", "provider", "gpu_vendor", "gpus_per_node", "ssh_user", "ssh_port")) {
+              List.of(
+                  "name",
+                  "site",
+                  "provider",
+                  "gpu_vendor",
+                  "gpus_per_node",
+                  "ssh_user",
+                  "ssh_port")) {
             changed.remove(fixed);
           }
           return s.value("pool", "spare").json(changed);
@@ -303,8 +319,7 @@ final class OperatorSamples {
     HttpAnswer answer = operator.post(ROOT + "documents", body);
     if (answer.status() == 429) {
       for (JsonObject one :
-          Desk.objects(
-              operator.get(ROOT + "documents?limit=500").ok().getJsonArray("documents"))) {
+          Desk.objects(operator.get(ROOT + "documents?limit=500").ok().getJsonArray("documents"))) {
         if (one.getString("status").equals("pending")) {
           operator.delete(ROOT + "documents/" + one.getString("id"));
         }
@@ -347,7 +362,8 @@ final class OperatorSamples {
         });
     list("listOrgCheckpoints", Map.of("org", "acme", "q", "a"));
     Caller bob = bourse.asMember("acme", "bob");
-    String read = publish(bob, publication(world.fresh("bobs"), BYTES, "org"), BYTES).getString("id");
+    String read =
+        publish(bob, publication(world.fresh("bobs"), BYTES, "org"), BYTES).getString("id");
     world.add("readOrgCheckpoint", s -> s.value("id", read));
     world.add(
         "deleteOrgCheckpoint",

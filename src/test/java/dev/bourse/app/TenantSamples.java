@@ -58,9 +58,13 @@ final class TenantSamples {
     }
     world.add(
         "swapNode",
-        s -> s.json(new JsonObject().put("node", desk.active().get(0)).put("cluster", "acme-train")));
+        s ->
+            s.json(
+                new JsonObject().put("node", desk.active().get(0)).put("cluster", "acme-train")));
     world.add("followEvents", s -> s.value("cluster", "acme-train"));
-    world.add("listActivity", s -> s.value("cluster", "acme-train").value("page", "0").value("who", "user"));
+    world.add(
+        "listActivity",
+        s -> s.value("cluster", "acme-train").value("page", "0").value("who", "user"));
     world.add("readHistory", s -> s.value("cluster", "acme-train").value("hours", "24"));
     world.add("listSshKeys", s -> s.value("org", "acme"));
     world.add(
@@ -91,8 +95,10 @@ final class TenantSamples {
     world.add("listTokens", s -> s);
     world.add("revokeOwnToken", s -> HostileWorld.bearing(s, minted()));
     world.add(
-        "listTokenActivity", s -> s.value("token_id", "self").value("reads", "1").value("limit", "5"));
-    world.add("listOrgActivity", s -> s.value("reads", "0").value("limit", "5").value("before", "999"));
+        "listTokenActivity",
+        s -> s.value("token_id", "self").value("reads", "1").value("limit", "5"));
+    world.add(
+        "listOrgActivity", s -> s.value("reads", "0").value("limit", "5").value("before", "999"));
   }
 
   private String minted() {
@@ -113,7 +119,10 @@ final class TenantSamples {
     world.add("readBalance", s -> s);
     world.add(
         "listUsage",
-        s -> s.value("cluster", "acme-train").value("from", span).value("to", "2026-01-02T00:00:00Z"));
+        s ->
+            s.value("cluster", "acme-train")
+                .value("from", span)
+                .value("to", "2026-01-02T00:00:00Z"));
     world.add(
         "readUsageWorking", s -> s.value("cluster", "acme-train").value("hour", span).refused());
     world.add("listStatements", s -> s);
@@ -157,8 +166,7 @@ final class TenantSamples {
 
   private JsonObject announced(String upload) {
     // What mutations announced may have taken all room.
-    JsonObject publication =
-        publication(world.fresh("file"), BYTES, "org").put("upload", upload);
+    JsonObject publication = publication(world.fresh("file"), BYTES, "org").put("upload", upload);
     HttpAnswer answer = alice.post(FilesFixture.FAMILY, publication);
     if (answer.status() == 429) {
       makeRoom();
@@ -168,8 +176,7 @@ final class TenantSamples {
   }
 
   private void makeRoom() {
-    JsonArray all =
-        alice.get(FilesFixture.FAMILY + "?limit=100").ok().getJsonArray("checkpoints");
+    JsonArray all = alice.get(FilesFixture.FAMILY + "?limit=100").ok().getJsonArray("checkpoints");
     for (JsonObject one : Desk.objects(all)) {
       if (!one.getString("status").equals("ready")) {
         alice.delete(FilesFixture.item(one.getString("id")));
@@ -182,8 +189,7 @@ final class TenantSamples {
   }
 
   private void addFiles() {
-    world.add(
-        "listCheckpoints", s -> s.value("scope", "org").value("q", "a").value("limit", "5"));
+    world.add("listCheckpoints", s -> s.value("scope", "org").value("q", "a").value("limit", "5"));
     world.add(
         "publishCheckpoint",
         s -> {
@@ -227,13 +233,16 @@ final class TenantSamples {
 
   private void addFeed() {
     Caller carol = bourse.asMember("openlab", "carol");
-    String id = publish(carol, publication(world.fresh("open"), BYTES, "public"), BYTES).getString("id");
+    String id =
+        publish(carol, publication(world.fresh("open"), BYTES, "public"), BYTES).getString("id");
     FilesFixture.approve(bourse, id).ok();
     world.add("listPublicCheckpoints", s -> s.value("q", "open").value("limit", "5"));
     world.add("preflightPublicCheckpoints", s -> s);
     for (String one :
         List.of(
-            "readPublicCheckpoint", "preflightPublicCheckpoint", "preflightPublicCheckpointContent")) {
+            "readPublicCheckpoint",
+            "preflightPublicCheckpoint",
+            "preflightPublicCheckpointContent")) {
       world.add(one, s -> s.value("id", id));
     }
     world.add("readPublicCheckpointContent", s -> s.value("id", id).value("download", "0"));

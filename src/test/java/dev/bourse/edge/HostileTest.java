@@ -339,7 +339,8 @@ class HostileTest {
     String rest = " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n";
     for (String query : new String[] {"%", "x=%", "%zz=1", "a=%00", "%c3=1"}) {
       for (String path : new String[] {"/api/whoami", "/api/vm/orgs/acme/ssh-keys"}) {
-        String known = raw("GET " + path + '?' + query + rest + "Authorization: Bearer all\r\n\r\n");
+        String known =
+            raw("GET " + path + '?' + query + rest + "Authorization: Bearer all\r\n\r\n");
         status(422, known);
         assertTrue(known.contains("bad-request"), known);
         status(401, raw("GET " + path + '?' + query + rest + "\r\n"));

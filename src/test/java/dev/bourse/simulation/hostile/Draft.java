@@ -60,7 +60,8 @@ final class Draft {
     headers.add("Host: 127.0.0.1");
     headers.add("X-Forwarded-For: " + address);
     sample.headers().forEach((name, value) -> headers.add(name + ": " + value));
-    if (!sample.operation().mediaType().isEmpty() && !sample.headers().containsKey("Content-Type")) {
+    if (!sample.operation().mediaType().isEmpty()
+        && !sample.headers().containsKey("Content-Type")) {
       headers.add("Content-Type: " + sample.operation().mediaType());
     }
     sample.form().forEach((name, value) -> form.add(name + '=' + encoded(value)));

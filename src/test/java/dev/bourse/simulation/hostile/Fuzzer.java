@@ -116,7 +116,8 @@ public final class Fuzzer implements AutoCloseable {
     Outcome outcome = send(draft, name.toString());
     boolean mayHaveWritten =
         outcome.answers().isEmpty() || outcome.answers().stream().anyMatch(Answer::isAccepted);
-    boolean isRead = !sample.operation().isWrite() && sample.operation().method().equals(draft.method);
+    boolean isRead =
+        !sample.operation().isWrite() && sample.operation().method().equals(draft.method);
     if ((isRead || !mayHaveWritten) && ++uses < MOST_USES) {
       return sample;
     }

@@ -92,7 +92,8 @@ class FuzzerTest {
         fuzzer.attack(sample.getKey(), sample.getValue(), new Fuzzer.Effort(25, 10));
       }
       assertEquals(Set.of("writeBid"), fuzzer.tried());
-      assertEquals(Set.of("BODY", "PARAMETER", "HEADER", "FRAMING", "BYTES"), fuzzer.kinds("writeBid"));
+      assertEquals(
+          Set.of("BODY", "PARAMETER", "HEADER", "FRAMING", "BYTES"), fuzzer.kinds("writeBid"));
       List<String> own =
           fuzzer.findings().stream().filter(one -> !one.contains("answered 501")).toList();
       longest = probe.longest().isEmpty() ? 0 : probe.longest().get(0).busyMillis();

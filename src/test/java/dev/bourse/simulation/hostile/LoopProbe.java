@@ -60,7 +60,8 @@ public final class LoopProbe implements AutoCloseable {
       long now = System.nanoTime();
       long cpuNow = THREADS.getCurrentThreadCpuTime();
       long collectedNow = collectedMillis();
-      long late = now - turned - PERIOD_NANOS - TimeUnit.MILLISECONDS.toNanos(collectedNow - collected);
+      long late =
+          now - turned - PERIOD_NANOS - TimeUnit.MILLISECONDS.toNanos(collectedNow - collected);
       if (cpu > 0) {
         note(late / 1e6, Math.min(cpuNow - cpu, Math.max(0, late)) / 1e6, seen);
       }

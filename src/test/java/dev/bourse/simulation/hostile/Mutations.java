@@ -2,7 +2,6 @@ package dev.bourse.simulation.hostile;
 
 import dev.bourse.simulation.hostile.Mutation.Kind;
 import io.vertx.core.json.Json;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -57,11 +56,34 @@ final class Mutations {
       ofObject(List.of(), sample.operation().body());
     }
     for (String text :
-        List.of("", " ", "null", "0", "\"\"", "[]", "{", "}", "{}{}", "{},", "\uFEFF{}", "[{}]",
-            "{\"a\"}", "{a:1}", "//c\n{}", "{}\u0000", "\u0000", "nul", Tree.raw(0xff), Tree.raw(0xfe)
-                + Tree.raw(0xff) + "\u0000{\u0000}", "[".repeat(30_000), "{\"a\":".repeat(10_000),
-            "[" + "0,".repeat(30_000) + "0]", "{" + " ".repeat(60_000) + "}", " ".repeat(70_000),
-            "\"" + "\\u0041".repeat(10_000) + "\"", "{\"a\":\"" + "\\\\".repeat(30_000) + "\"}")) {
+        List.of(
+            "",
+            " ",
+            "null",
+            "0",
+            "\"\"",
+            "[]",
+            "{",
+            "}",
+            "{}{}",
+            "{},",
+            "\uFEFF{}",
+            "[{}]",
+            "{\"a\"}",
+            "{a:1}",
+            "//c\n{}",
+            "{}\u0000",
+            "\u0000",
+            "nul",
+            Tree.raw(0xff),
+            Tree.raw(0xfe) + Tree.raw(0xff) + "\u0000{\u0000}",
+            "[".repeat(30_000),
+            "{\"a\":".repeat(10_000),
+            "[" + "0,".repeat(30_000) + "0]",
+            "{" + " ".repeat(60_000) + "}",
+            " ".repeat(70_000),
+            "\"" + "\\u0041".repeat(10_000) + "\"",
+            "{\"a\":\"" + "\\\\".repeat(30_000) + "\"}")) {
       body("body " + text, text);
     }
     String whole = sample.json().encode();
@@ -118,7 +140,8 @@ final class Mutations {
           Kind.BODY,
           where + " has " + name + " twice",
           draft -> draft.json.add(at, Json.encode(name), "0"));
-      String escaped = "\"\\u" + String.format("%04x", (int) name.charAt(0)) + name.substring(1) + '"';
+      String escaped =
+          "\"\\u" + String.format("%04x", (int) name.charAt(0)) + name.substring(1) + '"';
       add(
           Kind.BODY,
           where + " has " + name + " twice, once with an escape",
@@ -128,8 +151,17 @@ final class Mutations {
       }
     }
     for (String name :
-        List.of("\"x\"", "\"\"", "\"__proto__\"", "\"constructor\"", "\"$ref\"", "\"\\u0000\"",
-            "\"\\ud800\"", "\"" + "n".repeat(60_000) + "\"", "\"a\r\nb\"", "x")) {
+        List.of(
+            "\"x\"",
+            "\"\"",
+            "\"__proto__\"",
+            "\"constructor\"",
+            "\"$ref\"",
+            "\"\\u0000\"",
+            "\"\\ud800\"",
+            "\"" + "n".repeat(60_000) + "\"",
+            "\"a\r\nb\"",
+            "x")) {
       add(Kind.BODY, where + " has " + name, draft -> draft.json.add(at, name, "0"));
     }
   }
@@ -148,9 +180,27 @@ final class Mutations {
       add(Kind.BODY, name + " bare", draft -> draft.form.add(name));
     }
     for (String text :
-        List.of("", "&", "=", "&&&&", "=&=", "x=1", "%", "%=%", "a=%00", "a=%ff", "{}", "a;b=c",
-            "=x", Tree.raw(0xff) + "=" + Tree.raw(0xff), "a=b&".repeat(3_000), "a".repeat(60_000),
-            "%41".repeat(10_000), "a=".repeat(10_000), "&".repeat(60_000), " ".repeat(70_000),
+        List.of(
+            "",
+            "&",
+            "=",
+            "&&&&",
+            "=&=",
+            "x=1",
+            "%",
+            "%=%",
+            "a=%00",
+            "a=%ff",
+            "{}",
+            "a;b=c",
+            "=x",
+            Tree.raw(0xff) + "=" + Tree.raw(0xff),
+            "a=b&".repeat(3_000),
+            "a".repeat(60_000),
+            "%41".repeat(10_000),
+            "a=".repeat(10_000),
+            "&".repeat(60_000),
+            " ".repeat(70_000),
             "--x\r\nContent-Disposition: form-data; name=\"csrf\"\r\n\r\nx\r\n--x--\r\n")) {
       body("form " + text, text);
       add(Kind.BODY, "the form and " + text, draft -> draft.form.add(text));
@@ -175,17 +225,32 @@ final class Mutations {
             draft.onBody =
                 any ->
                     Arrays.copyOf(
-                        Tree.bytes("-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA"), own.length));
+                        Tree.bytes("-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA"),
+                        own.length));
     for (String range :
-        List.of("bytes */*", "bytes 0-0/1", "bytes 0-0/*", "bytes */0", "bytes 1-0/2", "bytes 0-9/5",
-            "bytes 0-" + (own.length - 1) + "/" + own.length, "bytes 5-9/" + own.length, "bytes",
-            "bytes 0-", "bytes -1/5", "bytes 0-9223372036854775807/9223372036854775807", "bytes a-b/c",
-            "bytes 0-0/99999999999999999999", "octets 0-0/1", "bytes 0-0/1, bytes 0-0/1", "bytes  0-0/1",
-            "bytes 0--1/1", "bytes +0-0/1", "bytes */" + own.length, "bytes */1125899906842625")) {
-      add(
-          Kind.BODY,
-          "Content-Range: " + range,
-          draft -> draft.header("Content-Range", range));
+        List.of(
+            "bytes */*",
+            "bytes 0-0/1",
+            "bytes 0-0/*",
+            "bytes */0",
+            "bytes 1-0/2",
+            "bytes 0-9/5",
+            "bytes 0-" + (own.length - 1) + "/" + own.length,
+            "bytes 5-9/" + own.length,
+            "bytes",
+            "bytes 0-",
+            "bytes -1/5",
+            "bytes 0-9223372036854775807/9223372036854775807",
+            "bytes a-b/c",
+            "bytes 0-0/99999999999999999999",
+            "octets 0-0/1",
+            "bytes 0-0/1, bytes 0-0/1",
+            "bytes  0-0/1",
+            "bytes 0--1/1",
+            "bytes +0-0/1",
+            "bytes */" + own.length,
+            "bytes */1125899906842625")) {
+      add(Kind.BODY, "Content-Range: " + range, draft -> draft.header("Content-Range", range));
     }
   }
 
@@ -206,26 +271,70 @@ final class Mutations {
             Kind.PARAMETER,
             "no " + name,
             draft -> draft.query.removeIf(part -> part.startsWith(name + '=')));
-        add(Kind.PARAMETER, name + " twice", draft -> {
-          draft.query.add(name + "=1");
-          draft.query.add(name + "=1");
-        });
+        add(
+            Kind.PARAMETER,
+            name + " twice",
+            draft -> {
+              draft.query.add(name + "=1");
+              draft.query.add(name + "=1");
+            });
         add(Kind.PARAMETER, name + " bare", draft -> draft.query.add(name));
         add(
             Kind.PARAMETER,
             name + " encoded",
-            draft -> draft.query.add("%" + Integer.toHexString(name.charAt(0)) + name.substring(1) + "=1"));
+            draft ->
+                draft.query.add(
+                    "%" + Integer.toHexString(name.charAt(0)) + name.substring(1) + "=1"));
       }
     }
     for (String part :
-        List.of("x=1", "x", "=", "&", "&&&", "=1", "%", "%00=1", "a%", "?", "#f", "x=" + "y".repeat(3_500),
-            "a&".repeat(1_500) + "a", "__proto__=1", "a[b]=c", "\u00e9=1", ";", "x=1;y=2", "%zz=1",
-            Tree.raw(0xff) + "=1", "limit=1&limit=2", "access_token=x", "_method=DELETE")) {
+        List.of(
+            "x=1",
+            "x",
+            "=",
+            "&",
+            "&&&",
+            "=1",
+            "%",
+            "%00=1",
+            "a%",
+            "?",
+            "#f",
+            "x=" + "y".repeat(3_500),
+            "a&".repeat(1_500) + "a",
+            "__proto__=1",
+            "a[b]=c",
+            "\u00e9=1",
+            ";",
+            "x=1;y=2",
+            "%zz=1",
+            Tree.raw(0xff) + "=1",
+            "limit=1&limit=2",
+            "access_token=x",
+            "_method=DELETE")) {
       add(Kind.PARAMETER, "query " + part, draft -> draft.query.add(part));
     }
     for (String end :
-        List.of("/", "//", "/.", "/..", "/../", "%2f", ";x", "%00", "/x", ".json", "?", "#", "\\", "%20",
-            "/%2e%2e/", "*", "%", "/" + "x".repeat(3_500), "/" + "a/".repeat(1_500))) {
+        List.of(
+            "/",
+            "//",
+            "/.",
+            "/..",
+            "/../",
+            "%2f",
+            ";x",
+            "%00",
+            "/x",
+            ".json",
+            "?",
+            "#",
+            "\\",
+            "%20",
+            "/%2e%2e/",
+            "*",
+            "%",
+            "/" + "x".repeat(3_500),
+            "/" + "a/".repeat(1_500))) {
       add(Kind.PARAMETER, "path and " + end, draft -> draft.onTarget = target -> target + end);
     }
     add(Kind.PARAMETER, "path after //", draft -> draft.onTarget = target -> '/' + target);
@@ -255,7 +364,8 @@ final class Mutations {
     switch (way) {
       case 0 -> copy[at] ^= (byte) (1 << random.nextInt(8));
       case 1 -> copy = Arrays.copyOf(bytes, at);
-      case 2 -> System.arraycopy(bytes, random.nextInt(bytes.length - length + 1), copy, at, length);
+      case 2 ->
+          System.arraycopy(bytes, random.nextInt(bytes.length - length + 1), copy, at, length);
       case 3 -> copy = joined(Arrays.copyOf(bytes, at + length), bytes, at);
       case 4 -> copy = joined(Arrays.copyOf(bytes, at), bytes, at + length);
       case 5 -> {

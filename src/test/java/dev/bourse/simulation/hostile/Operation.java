@@ -105,10 +105,7 @@ public record Operation(
     for (String status : responses.fieldNames()) {
       answers.put(
           Integer.valueOf(status),
-          responses
-              .getJsonObject(status)
-              .getJsonObject("content", new JsonObject())
-              .fieldNames());
+          responses.getJsonObject(status).getJsonObject("content", new JsonObject()).fieldNames());
     }
     return new Operation(
         contract,

@@ -64,7 +64,9 @@ final class Oracle {
         JsonObject body = new JsonObject(answer.text());
         if (answer.status() == 429
             && body.containsKey("retry_after_s")
-            && !answer.header("retry-after").equals(String.valueOf(body.getValue("retry_after_s")))) {
+            && !answer
+                .header("retry-after")
+                .equals(String.valueOf(body.getValue("retry_after_s")))) {
           return Optional.of("429 whose Retry-After is not retry_after_s");
         }
       } catch (DecodeException | ClassCastException e) {
@@ -105,7 +107,12 @@ final class Oracle {
     }
     if (isOwn && !isBefore && !isListed(operation, answer, type)) {
       return Optional.of(
-          "a " + answer.status() + " of type " + type + ", not " + operation.types(answer.status()));
+          "a "
+              + answer.status()
+              + " of type "
+              + type
+              + ", not "
+              + operation.types(answer.status()));
     }
     if (isOwn && answer.status() < 300 && draft.sample.root().isEmpty()) {
       return ofBody(draft);

@@ -45,8 +45,7 @@ public record Sample(
 
   /** The same, known to be refused though nothing is wrong with it. */
   public Sample refused() {
-    return new Sample(
-        operation, name, values, headers, json, schema, root, form, bytes, false);
+    return new Sample(operation, name, values, headers, json, schema, root, form, bytes, false);
   }
 
   public Sample named(String variant) {

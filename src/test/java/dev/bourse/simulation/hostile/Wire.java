@@ -91,7 +91,8 @@ final class Wire implements AutoCloseable {
         request.isWhole()
             && fault.isEmpty()
             && tookAll
-            && answers.stream().noneMatch(a -> a.header("connection").equals("close") || isStream(a));
+            && answers.stream()
+                .noneMatch(a -> a.header("connection").equals("close") || isStream(a));
     if (request.isWhole() && fault.isEmpty() && saysClose(answers)) {
       fault = unclosed();
     }
@@ -205,7 +206,8 @@ final class Wire implements AutoCloseable {
           throw new Broken("answers what is no header: " + line);
         }
         headers
-            .computeIfAbsent(line.substring(0, colon).toLowerCase(Locale.ROOT), n -> new ArrayList<>())
+            .computeIfAbsent(
+                line.substring(0, colon).toLowerCase(Locale.ROOT), n -> new ArrayList<>())
             .add(line.substring(colon + 1).strip());
       }
       if (status >= 200) {
