@@ -122,7 +122,7 @@ final class Endpoint {
           Refusals.PAGE.equals(
               Refusals.find(model.getOpenAPIModel().getString(Refusals.EXTENSION)).orElse(null));
       // A browser's question what it may ask is answered without a body.
-      boolean isPreflight = model.getHttpMethod() == HttpMethod.OPTIONS;
+      boolean isPreflight = model.getHttpMethod().equals(HttpMethod.OPTIONS);
       return isPage || isPreflight ? List.of(Entrance.ANY_TYPE) : List.of(JSON);
     }
     return List.copyOf(types);

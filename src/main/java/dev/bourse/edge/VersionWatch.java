@@ -29,7 +29,11 @@ final class VersionWatch extends ChannelInboundHandlerAdapter {
     context.fireChannelRead(message);
   }
 
-  /** The decoder makes these two instances of what it reads. */
+  /**
+   * The decoder makes these two instances of what it reads; what only equals them, such as {@code
+   * http/1.1}, Vert.x does not know.
+   */
+  @SuppressWarnings("ReferenceEquality")
   private static boolean isSpoken(HttpVersion version) {
     return version == HttpVersion.HTTP_1_1 || version == HttpVersion.HTTP_1_0;
   }

@@ -18,7 +18,7 @@ public final class PageTemplates {
   public static final String HTML = "text/html; charset=utf-8";
 
   private static final Map<String, Object> NOBODYS =
-      Map.of("title", "", "text", "", "note", "", "link", "", "link_text", "");
+      Map.of("title", "<", "text", "<", "note", "<", "link", "<", "link_text", "<");
 
   private final PebbleTemplateEngine engine;
 
