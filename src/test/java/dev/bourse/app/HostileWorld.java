@@ -15,6 +15,7 @@ import java.sql.SQLException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
@@ -134,8 +135,8 @@ final class HostileWorld implements World, AutoCloseable {
   }
 
   /** The operations that no sample is of. */
-  TreeSet<String> missing() {
-    TreeSet<String> missing = new TreeSet<>(operations.keySet());
+  Set<String> missing() {
+    Set<String> missing = new TreeSet<>(operations.keySet());
     samples.keySet().forEach(name -> missing.remove(name.replaceAll("/.*", "")));
     return missing;
   }

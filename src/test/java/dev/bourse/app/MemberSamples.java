@@ -81,9 +81,9 @@ final class MemberSamples {
     String kept = cookie();
     world.add("showAccount", s -> browser(s, kept));
     world.add("showSignedOut", s -> browser(s, kept));
-    for (String[] leaving : new String[][] {{"signOut"}, {"signOutEverywhere"}}) {
+    for (String leaving : List.of("signOut", "signOutEverywhere")) {
       world.add(
-          leaving[0],
+          leaving,
           s -> {
             String cookie = cookie();
             return browser(s, cookie).form(map("csrf", accountCsrf(cookie)));

@@ -9,6 +9,7 @@ import java.util.Map;
  *
  * @param headers by their names in small letters
  */
+@SuppressWarnings("ArrayRecordComponent") // No two of them are compared.
 record Answer(int status, Map<String, List<String>> headers, byte[] body) {
 
   /** The first value of a header, empty when there is none. */

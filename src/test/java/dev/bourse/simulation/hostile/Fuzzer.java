@@ -84,7 +84,9 @@ public final class Fuzzer implements AutoCloseable {
     singles.sort(Comparator.comparing(mutation -> mutation.kind() == Kind.FRAMING));
     Map<Kind, Integer> tried = new EnumMap<>(Kind.class);
     for (Mutation mutation : singles) {
-      if (tried.merge(mutation.kind(), 1, Integer::sum) <= effort.ofEachKind()) {
+      int already = tried.getOrDefault(mutation.kind(), 0);
+      if (already < effort.ofEachKind()) {
+        tried.put(mutation.kind(), already + 1);
         sample = attempt(samples, sample, List.of(mutation));
       }
     }

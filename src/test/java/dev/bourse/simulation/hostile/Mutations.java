@@ -6,6 +6,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 
 /** All there is to change in a sample by what its contract says of it. */
@@ -98,8 +99,8 @@ final class Mutations {
 
   private static String utf16(String text) {
     StringBuilder out = new StringBuilder();
-    for (char c : text.toCharArray()) {
-      out.append('\u0000').append(c);
+    for (int i = 0; i < text.length(); i++) {
+      out.append('\u0000').append(text.charAt(i));
     }
     return out.toString();
   }
@@ -118,7 +119,7 @@ final class Mutations {
     for (int i = 0; i < 2_048; i++) {
       out.append(i > 0 ? "," : "").append('"');
       for (int bit = 0; bit < 11; bit++) {
-        out.append((i >> bit & 1) == 0 ? "Aa" : "BB");
+        out.append(((i >> bit) & 1) == 0 ? "Aa" : "BB");
       }
       out.append("\":0");
     }
@@ -338,7 +339,10 @@ final class Mutations {
       add(Kind.PARAMETER, "path and " + end, draft -> draft.onTarget = target -> target + end);
     }
     add(Kind.PARAMETER, "path after //", draft -> draft.onTarget = target -> '/' + target);
-    add(Kind.PARAMETER, "path in capitals", draft -> draft.onTarget = String::toUpperCase);
+    add(
+        Kind.PARAMETER,
+        "path in capitals",
+        draft -> draft.onTarget = target -> target.toUpperCase(Locale.ROOT));
     add(Kind.PARAMETER, "path after ..", draft -> draft.onTarget = target -> "/x/.." + target);
     add(Kind.PARAMETER, "too long a path", draft -> draft.onTarget = t -> t + "x".repeat(9_000));
   }
@@ -362,7 +366,7 @@ final class Mutations {
     int length = 1 + random.nextInt(Math.min(64, bytes.length - at));
     byte[] copy = bytes.clone();
     switch (way) {
-      case 0 -> copy[at] ^= (byte) (1 << random.nextInt(8));
+      case 0 -> copy[at] = (byte) (copy[at] ^ (1 << random.nextInt(8)));
       case 1 -> copy = Arrays.copyOf(bytes, at);
       case 2 ->
           System.arraycopy(bytes, random.nextInt(bytes.length - length + 1), copy, at, length);

@@ -6,6 +6,7 @@ package dev.bourse.simulation.hostile;
  * @param target as it stands in the request line
  * @param isWhole whether it surely is one whole request, so that an answer is due
  */
+@SuppressWarnings("ArrayRecordComponent") // No two of them are compared.
 record Request(String method, String target, byte[] bytes, boolean isWhole) {
   /** A failure shows so much of a request; the seed gives the rest. */
   private static final int MOST_SHOWN = 6_000;

@@ -17,6 +17,7 @@ import java.util.Map;
  * @param bytes of an operation that takes bytes
  * @param isAccepted false where the world has nothing that the operation would accept
  */
+@SuppressWarnings("ArrayRecordComponent") // No two of them are compared.
 public record Sample(
     Operation operation,
     String name,
