@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 class HostileInputTest {
   private static final long SEED = 20_261_122;
 
-  /** Some twenty requests an operation, thousands in all, within half a minute. */
-  private static final Fuzzer.Effort EFFORT = new Fuzzer.Effort(3, 3);
+  /** A dozen requests an operation, two thousand in all, within half a minute. */
+  private static final Fuzzer.Effort EFFORT = new Fuzzer.Effort(2, 2);
 
   /**
    * No request may hold an event loop as long. Far over the goal of 20 ms, which a machine that is
