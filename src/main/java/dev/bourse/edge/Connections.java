@@ -2,6 +2,7 @@ package dev.bourse.edge;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpConnection;
@@ -155,7 +156,9 @@ final class Connections {
     Link link = new Link(connection, tenant, nowMillis() + limits.headMillis());
     links.put(connection, link);
     if (connection instanceof ConnectionBase base) {
-      base.channelHandlerContext().pipeline().addFirst(new HeadWatch(this, link));
+      ChannelHandlerContext last = base.channelHandlerContext();
+      last.pipeline().addFirst(new HeadWatch(this, link));
+      last.pipeline().addBefore(last.name(), null, VersionWatch.INSTANCE);
     }
     connection.closeHandler(gone -> gone(link));
   }

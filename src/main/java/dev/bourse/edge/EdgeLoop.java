@@ -10,10 +10,13 @@ import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.MultiMap;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.internal.http.HttpServerRequestInternal;
+import io.vertx.core.internal.http.HttpServerRequestWrapper;
 import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.openapi.router.OpenAPIRoute;
@@ -145,6 +148,11 @@ final class EdgeLoop {
         connections.throttles(link);
         throw edge.addressBudgets().refusal(probe);
       }
+      if (!Headers.hasOneHost(request)) {
+        // The library would refuse it in words of its own, and log each as a fault of ours.
+        throw ApiError.of(
+            ErrorCode.MALFORMED_REQUEST, "a request has one Host header: a name or an address");
+      }
       String path = request.path();
       if (path == null || !Percent.isNormal(path)) {
         notFound(exchange);
@@ -171,7 +179,30 @@ final class EdgeLoop {
       return;
     }
     entering = exchange;
-    router.handle(exchange.request());
+    router.handle(new Routed((HttpServerRequestInternal) exchange.request()));
+  }
+
+  /**
+   * What the router sees of a request. It would decode the whole query to add the path's parameters
+   * to it, and throw at an escape that is malformed; {@link Parameters} reads both, and says what
+   * is wrong with them once it is known who asks.
+   */
+  private static final class Routed extends HttpServerRequestWrapper {
+    private final MultiMap params = MultiMap.caseInsensitiveMultiMap();
+
+    Routed(HttpServerRequestInternal request) {
+      super(request);
+    }
+
+    @Override
+    public MultiMap params() {
+      return params;
+    }
+
+    @Override
+    public MultiMap params(boolean semicolonIsNormalChar) {
+      return params;
+    }
   }
 
   private void show(Exchange exchange, String path) {

@@ -3,6 +3,7 @@ package dev.bourse.edge;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
 import io.vertx.openapi.contract.Location;
 import io.vertx.openapi.contract.MediaType;
@@ -120,7 +121,9 @@ final class Endpoint {
       boolean isPage =
           Refusals.PAGE.equals(
               Refusals.find(model.getOpenAPIModel().getString(Refusals.EXTENSION)).orElse(null));
-      return isPage ? List.of(Entrance.ANY_TYPE) : List.of(JSON);
+      // A browser's question what it may ask is answered without a body.
+      boolean isPreflight = model.getHttpMethod().equals(HttpMethod.OPTIONS);
+      return isPage || isPreflight ? List.of(Entrance.ANY_TYPE) : List.of(JSON);
     }
     return List.copyOf(types);
   }

@@ -2,6 +2,7 @@ package dev.bourse.edge;
 
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpServerRequest;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,13 @@ final class Headers {
     return encodings.size() == 1
         && encodings.get(0).equalsIgnoreCase("chunked")
         && !headers.contains(HttpHeaders.CONTENT_LENGTH);
+  }
+
+  /**
+   * Whether it is told what host is asked (RFC 9112, section 3.2): once, and by what may be one.
+   */
+  static boolean hasOneHost(HttpServerRequest request) {
+    return request.authority() != null && request.headers().getAll(HttpHeaders.HOST).size() == 1;
   }
 
   /** Whether a Content-Length is over a bound. The decoder has seen that it is a number. */

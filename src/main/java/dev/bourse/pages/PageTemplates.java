@@ -17,6 +17,9 @@ public final class PageTemplates {
   /** The media type of a page. */
   public static final String HTML = "text/html; charset=utf-8";
 
+  private static final Map<String, Object> NOBODYS =
+      Map.of("title", "<", "text", "<", "note", "<", "link", "<", "link_text", "<");
+
   private final PebbleTemplateEngine engine;
 
   /**
@@ -36,6 +39,9 @@ public final class PageTemplates {
             .build();
     engine = PebbleTemplateEngine.create(vertx, pebble);
     templates.forEach(name -> pebble.getTemplate(file(name)));
+    // The first page of a process loads all that renders pages, for which no event loop stands
+    // still and no start waits: it is this one, for nobody.
+    vertx.executeBlocking(() -> render("message", NOBODYS), false);
   }
 
   /**

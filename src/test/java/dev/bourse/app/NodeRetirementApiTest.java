@@ -133,6 +133,7 @@ class NodeRetirementApiTest {
             retire(nodeId),
             operator.patch(path(nodeId), cordon),
             operator.send("POST", path(nodeId) + "/release", null),
+            operator.send("POST", path(nodeId) + "/retry", null),
             operator.put(path(nodeId) + "/host-key", key),
             operator.post(path(nodeId) + "/end-reclaim", end))) {
       assertEquals("retired", answer.refused(ErrorCode.CONFLICT).getString("reason"));

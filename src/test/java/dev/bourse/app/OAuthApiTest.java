@@ -48,6 +48,8 @@ class OAuthApiTest extends OAuthScene {
     assertEquals(true, server.getBoolean("authorization_response_iss_parameter_supported"));
     assertEquals(1, anybody.get("/oauth/jwks.json").ok().getJsonArray("keys").size());
     assertEquals(204, anybody.send("OPTIONS", "/oauth/token", null).status());
+    assertEquals(
+        204, anybody.send("OPTIONS", "/oauth/token", null, "Accept", "text/plain").status());
   }
 
   @Test

@@ -253,4 +253,22 @@ class OrgAdminApiTest {
       }
     }
   }
+
+  @Test
+  void whatNothingCanBeNamedIsRefusedWhereverAPathNamesIt() {
+    for (String name : List.of("%0a", "a%0d%0ab", "%7f", "%c2%85", "x".repeat(3_000))) {
+      for (String path :
+          List.of(
+              "orgs/" + name,
+              "orgs/acme/members/" + name,
+              "orgs/acme/rules/" + name,
+              "orgs/acme/tokens/" + name,
+              "operators/" + name,
+              "nodes/" + name)) {
+        operator.delete("/api/operator/" + path).refused(ErrorCode.BAD_REQUEST);
+      }
+      JsonObject switched = new JsonObject().put("swaps_enabled", true);
+      operator.patch("/api/operator/pools/" + name, switched).refused(ErrorCode.BAD_REQUEST);
+    }
+  }
 }

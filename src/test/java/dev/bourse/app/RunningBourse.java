@@ -244,6 +244,16 @@ final class RunningBourse implements AutoCloseable {
     return data;
   }
 
+  /** What the service runs on. */
+  Vertx vertx() {
+    return vertx;
+  }
+
+  /** Where the rows are. */
+  String storeUrl() {
+    return storeUrl;
+  }
+
   /** Has an operator's command carried out on a cluster. */
   Cluster steer(String cluster, Command command) {
     return await(bourse.owners().submit(cluster, command));

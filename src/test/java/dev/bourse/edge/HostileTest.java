@@ -318,6 +318,46 @@ class HostileTest {
   }
 
   @Test
+  void aRequestWithoutOneHostIsRefusedInJsonAndTheConnectionServesOn() throws IOException {
+    String rest = " HTTP/1.1\r\nAuthorization: Bearer all\r\n";
+    for (String hosts :
+        new String[] {"", "Host: a:b\r\n", "Host: a b\r\n", "Host: a\r\nHost: b\r\n"}) {
+      String answer =
+          raw(
+              "GET /api/whoami"
+                  + rest
+                  + hosts
+                  + "\r\nGET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+      assertTrue(answer.startsWith("HTTP/1.1 400 "), hosts + answer);
+      assertTrue(answer.contains("malformed-request"), answer);
+      assertTrue(answer.contains("no route /last"), answer);
+    }
+  }
+
+  @Test
+  void aQueryThatCannotBeDecodedIsRefusedAsAnyOtherThatIsWrong() throws IOException {
+    String rest = " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n";
+    for (String query : new String[] {"%", "x=%", "%zz=1", "a=%00", "%c3=1"}) {
+      for (String path : new String[] {"/api/whoami", "/api/vm/orgs/acme/ssh-keys"}) {
+        String known =
+            raw("GET " + path + '?' + query + rest + "Authorization: Bearer all\r\n\r\n");
+        status(422, known);
+        assertTrue(known.contains("bad-request"), known);
+        status(401, raw("GET " + path + '?' + query + rest + "\r\n"));
+      }
+    }
+  }
+
+  @Test
+  void anotherVersionOfHttpIsRefusedInJson() throws IOException {
+    for (String version : new String[] {"HTTP/2.0", "HTTP/1.2", "http/1.1", "HTTP/11.1"}) {
+      String answer = raw("GET /api/whoami " + version + "\r\nHost: a\r\n\r\n");
+      assertTrue(answer.contains(" 400 "), version + answer);
+      assertTrue(answer.contains("malformed-request"), version + answer);
+    }
+  }
+
+  @Test
   void anotherTransferEncodingThanChunkedIsRefused() throws IOException {
     status(400, raw(PUT + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n"));
     status(400, raw(PUT + "Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n"));

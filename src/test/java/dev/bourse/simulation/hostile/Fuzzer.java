@@ -1,0 +1,251 @@
+package dev.bourse.simulation.hostile;
+
+import dev.bourse.simulation.hostile.Mutation.Kind;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * Sends a service mutations of requests that it accepts, one at a time and in pairs, and notes what
+ * is wrong with the answers.
+ */
+public final class Fuzzer implements AutoCloseable {
+  /** More are of no use to a reader. */
+  private static final int MOST_FINDINGS = 40;
+
+  /** After so many requests it is seen whether the service still answers a plain one. */
+  private static final int PLAIN_EVERY = 50;
+
+  /** What nobody waits for is carried out by then. */
+  private static final long LATE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  /** A member who tries as often is throttled. */
+  private static final int MOST_USES = 25;
+
+  /** How much of a sample is tried: so many mutations of each kind, and pairs of any. */
+  public record Effort(int ofEachKind, int pairs) {
+    /** Every single one. */
+    public static final Effort ALL = new Effort(Integer.MAX_VALUE, 200);
+  }
+
+  private final World world;
+  private final LoopProbe probe;
+  private final long seed;
+  private final Oracle oracle;
+  private final Wire wire;
+  private final Wire plain;
+  private final Map<Integer, Integer> statuses = new TreeMap<>();
+  private final Map<String, Set<Kind>> covered = new TreeMap<>();
+  private final List<String> findings = new ArrayList<>();
+  private final Set<String> known = new HashSet<>();
+  private Map<String, String> stored;
+  private int sent;
+  private int uses;
+  private long unansweredAt = System.nanoTime() - LATE_NANOS;
+  private long slowestNanos;
+  private String slowest = "";
+
+  public Fuzzer(World world, LoopProbe probe, long seed) throws IOException {
+    this.world = world;
+    this.probe = probe;
+    this.seed = seed;
+    this.oracle = new Oracle(world);
+    this.wire = new Wire(world.port());
+    this.plain = new Wire(world.port());
+    this.stored = world.stored();
+  }
+
+  /** Tries a sample; what fails, fails the same way with the same seed. */
+  public void attack(String name, Supplier<Sample> samples, Effort effort) throws IOException {
+    Random random = new Random(seed ^ name.hashCode());
+    Sample sample = samples.get();
+    stored = world.stored();
+    Draft sound = new Draft(sample, address());
+    // A mutation of what is refused anyhow would try little.
+    boolean accepted = send(sound, "nothing changed").first().isAccepted();
+    if (!accepted && sample.isAccepted()) {
+      found(sound, sound.request(), "nothing changed", "the sample itself is refused");
+    }
+    sample = samples.get();
+    stored = world.stored();
+    List<Mutation> singles = new ArrayList<>(Mutations.of(sample));
+    Collections.shuffle(singles, random);
+    // What may go unanswered, and be carried out later, comes last.
+    singles.sort(Comparator.comparing(mutation -> mutation.kind() == Kind.FRAMING));
+    Map<Kind, Integer> tried = new EnumMap<>(Kind.class);
+    for (Mutation mutation : singles) {
+      int already = tried.getOrDefault(mutation.kind(), 0);
+      if (already < effort.ofEachKind()) {
+        tried.put(mutation.kind(), already + 1);
+        sample = attempt(samples, sample, List.of(mutation));
+      }
+    }
+    for (int i = 0; i < Math.min(effort.ofEachKind(), 200); i++) {
+      sample = attempt(samples, sample, List.of(Mutations.random(random.nextLong())));
+    }
+    for (int i = 0; i < effort.pairs(); i++) {
+      Mutation one = singles.get(random.nextInt(singles.size()));
+      Mutation other = singles.get(random.nextInt(singles.size()));
+      sample = attempt(samples, sample, List.of(one, other));
+    }
+  }
+
+  /** One of its own for each request, so that none pays for others. */
+  private String address() {
+    return "10." + (sent >> 16) % 256 + '.' + (sent >> 8) % 256 + '.' + sent % 256;
+  }
+
+  /** The sample to go on with. */
+  private Sample attempt(Supplier<Sample> samples, Sample sample, List<Mutation> mutations)
+      throws IOException {
+    Draft draft = new Draft(sample, address());
+    StringBuilder name = new StringBuilder();
+    for (Mutation mutation : mutations) {
+      mutation.change().accept(draft);
+      name.append(name.length() > 0 ? " and " : "").append(mutation.name());
+      covered.computeIfAbsent(sample.name(), n -> new HashSet<>()).add(mutation.kind());
+    }
+    Outcome outcome = send(draft, name.toString());
+    boolean mayHaveWritten =
+        outcome.answers().isEmpty() || outcome.answers().stream().anyMatch(Answer::isAccepted);
+    boolean isRead =
+        !sample.operation().isWrite() && sample.operation().method().equals(draft.method);
+    if ((isRead || !mayHaveWritten) && ++uses < MOST_USES) {
+      return sample;
+    }
+    // It may be used up.
+    uses = 0;
+    Sample fresh = samples.get();
+    stored = world.stored();
+    return fresh;
+  }
+
+  private Outcome send(Draft draft, String name) throws IOException {
+    Request request = draft.request();
+    probe.during(draft.sample.name() + " with " + name);
+    Outcome outcome = wire.send(request);
+    if (!request.isWhole() && outcome.answers().isEmpty()) {
+      unansweredAt = System.nanoTime();
+    }
+    for (Answer answer : outcome.answers()) {
+      statuses.merge(answer.status(), 1, Integer::sum);
+    }
+    if (outcome.nanos() > slowestNanos && request.isWhole()) {
+      slowestNanos = outcome.nanos();
+      slowest = draft.sample.name() + " with " + name;
+    }
+    for (String fault : oracle.faults(draft, request, outcome)) {
+      found(draft, request, name, fault + "\n    answer: " + shown(outcome));
+    }
+    boolean isRefused =
+        !outcome.answers().isEmpty() && outcome.answers().stream().noneMatch(Answer::isAccepted);
+    if (isRefused && (draft.sample.operation().isWrite() || !draft.method.equals("GET"))) {
+      leavesNothing(draft, request, name);
+    }
+    if (++sent % PLAIN_EVERY == 0) {
+      stillServes(draft, request, name);
+    }
+    return outcome;
+  }
+
+  private void leavesNothing(Draft draft, Request request, String name) throws IOException {
+    Map<String, String> now = world.stored();
+    if (!now.equals(stored) && System.nanoTime() - unansweredAt < LATE_NANOS) {
+      // Perhaps what was written is another's, who did not wait for the answer: once more.
+      stored = now;
+      wire.send(request);
+      now = world.stored();
+    }
+    if (!now.equals(stored)) {
+      List<String> changed = new ArrayList<>();
+      for (Map.Entry<String, String> entry : now.entrySet()) {
+        if (!entry.getValue().equals(stored.get(entry.getKey()))) {
+          changed.add(entry.getKey());
+        }
+      }
+      stored = now;
+      found(draft, request, name, "refused, and yet something was written to " + changed);
+    }
+  }
+
+  private void stillServes(Draft draft, Request request, String name) throws IOException {
+    Outcome outcome =
+        plain.send(
+            new Request(
+                "GET",
+                "/nothing-here",
+                Tree.bytes("GET /nothing-here HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"),
+                true));
+    if (outcome.first().status() != 404) {
+      found(draft, request, name, "afterwards a plain request gets " + shown(outcome));
+    }
+  }
+
+  private static String shown(Outcome outcome) {
+    StringBuilder out = new StringBuilder();
+    for (Answer answer : outcome.answers().subList(0, Math.min(3, outcome.answers().size()))) {
+      String text = answer.text();
+      out.append(answer.status())
+          .append(' ')
+          .append(answer.headers())
+          .append(' ')
+          .append(text, 0, Math.min(text.length(), 400))
+          .append(' ');
+    }
+    return out.append(outcome.fault()).toString();
+  }
+
+  private void found(Draft draft, Request request, String name, String fault) {
+    // One of a kind is enough.
+    String code = fault.replaceAll("(?s).*?\"error\":\"([a-z_-]+)\".*|.*", "$1");
+    String words = fault.replaceAll("(?s)[{\n].*|[0-9]+ ms", "").replaceAll("/\\S*", "");
+    String kind = draft.sample.name() + ' ' + words + ' ' + code;
+    if (findings.size() >= MOST_FINDINGS || !known.add(kind)) {
+      return;
+    }
+    findings.add(
+        String.format(
+            "%s with %s: %s%n    request: %s%n    replay: scripts/hostile --seed %d --only %s",
+            draft.sample.name(), name, fault, request.command(), seed, draft.sample.name()));
+  }
+
+  /** What is wrong, one of each kind. */
+  public List<String> findings() {
+    return List.copyOf(findings);
+  }
+
+  /** The samples tried. */
+  public Set<String> tried() {
+    return Set.copyOf(covered.keySet());
+  }
+
+  /** The kinds of mutation that a sample was tried with, by name. */
+  public Set<String> kinds(String sample) {
+    Set<String> names = new HashSet<>();
+    covered.getOrDefault(sample, Set.of()).forEach(kind -> names.add(kind.name()));
+    return names;
+  }
+
+  /** How many requests were sent, what was answered how often, and what took longest. */
+  public String summary() {
+    return String.format(
+        "%d requests with seed %d; answers by status: %s; slowest %.0f ms: %s",
+        sent, seed, statuses, slowestNanos / 1e6, slowest);
+  }
+
+  @Override
+  public void close() throws IOException {
+    wire.close();
+    plain.close();
+  }
+}

@@ -1,0 +1,236 @@
+package dev.bourse.simulation.hostile;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.internal.VertxInternal;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What is planted in a small service is found, and a sound one is not accused. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+class FuzzerTest {
+  private static final String ERROR = "{\"error\":\"bad-request\",\"detail\":\"no\"}";
+
+  private static final JsonObject SOUND =
+      new JsonObject().put("limit_price_per_gpu_hour", 3).put("expected_version", 0);
+
+  private final Map<String, String> stored = new ConcurrentHashMap<>(Map.of("table", "0"));
+  private Vertx vertx;
+  private HttpServer server;
+  private BiConsumer<HttpServerRequest, String> behaviour;
+
+  @BeforeEach
+  void serve() {
+    vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));
+    server =
+        vertx
+            .createHttpServer()
+            .requestHandler(
+                request -> {
+                  request.response().putHeader("X-Request-Id", "r");
+                  request.response().putHeader("Content-Type", "application/json");
+                  request.body().onSuccess(body -> behaviour.accept(request, body.toString()));
+                })
+            .invalidRequestHandler(
+                request -> {
+                  request.response().setStatusCode(400).putHeader("X-Request-Id", "r").end();
+                  request.connection().close();
+                })
+            .listen(0, "127.0.0.1")
+            .await();
+  }
+
+  @AfterEach
+  void stop() {
+    vertx.close().await();
+  }
+
+  /** Takes what it was sent first, in the same words, and refuses all else. */
+  private static void soundly(HttpServerRequest request, String body) {
+    boolean isKnown = request.path().equals("/api/k8s/bid") && body.equals(SOUND.encode());
+    if (isKnown && request.method().name().equals("PUT")) {
+      request.response().end("{}");
+    } else if (request.path().equals("/api/k8s/bid")) {
+      request.response().setStatusCode(422).end(ERROR);
+    } else {
+      request.response().setStatusCode(404).end("{\"error\":\"not-found\",\"detail\":\"no\"}");
+    }
+  }
+
+  private static boolean isWhole(String body) {
+    try {
+      new JsonObject(body);
+      return true;
+    } catch (RuntimeException e) {
+      return false;
+    }
+  }
+
+  /** What is found in the service as it behaves; what only the library's answers lack is left. */
+  private String findings(BiConsumer<HttpServerRequest, String> planted) throws IOException {
+    behaviour = planted;
+    World world = new Planted();
+    try (LoopProbe probe = new LoopProbe(((VertxInternal) vertx).nettyEventLoopGroup());
+        Fuzzer fuzzer = new Fuzzer(world, probe, 7)) {
+      for (Map.Entry<String, Supplier<Sample>> sample : world.samples().entrySet()) {
+        fuzzer.attack(sample.getKey(), sample.getValue(), new Fuzzer.Effort(25, 10));
+      }
+      assertEquals(Set.of("writeBid"), fuzzer.tried());
+      assertEquals(
+          Set.of("BODY", "PARAMETER", "HEADER", "FRAMING", "BYTES"), fuzzer.kinds("writeBid"));
+      List<String> own =
+          fuzzer.findings().stream().filter(one -> !one.contains("answered 501")).toList();
+      longest = probe.longest().isEmpty() ? 0 : probe.longest().get(0).busyMillis();
+      return String.join("\n", own);
+    }
+  }
+
+  private double longest;
+
+  /** The service as a world with one operation. */
+  private final class Planted implements World {
+    @Override
+    public int port() {
+      return server.actualPort();
+    }
+
+    @Override
+    public Map<String, Supplier<Sample>> samples() {
+      Operation bid =
+          Operation.all().stream().filter(o -> o.id().equals("writeBid")).findFirst().orElseThrow();
+      return Map.of("writeBid", () -> Sample.of(bid).json(SOUND));
+    }
+
+    @Override
+    public void judge(String method, String target, int status, @Nullable String json) {
+      if (status >= 400 && json != null && !json.contains("\"detail\"")) {
+        throw new AssertionError("a refusal without detail");
+      }
+    }
+
+    @Override
+    public Map<String, String> stored() {
+      return Map.copyOf(stored);
+    }
+  }
+
+  @Test
+  void aSoundServiceIsNotAccused() throws IOException {
+    assertEquals("", findings(FuzzerTest::soundly));
+  }
+
+  @Test
+  void aFaultOfTheServiceIsFoundWithWhatSendsItAgain() throws IOException {
+    String found =
+        findings(
+            (request, body) -> {
+              if (body.contains("max_gpus")) {
+                request.response().setStatusCode(500).end(ERROR);
+              } else {
+                soundly(request, body);
+              }
+            });
+    assertTrue(found.contains("answered 500"), found);
+    assertTrue(found.contains("printf 'PUT /api/k8s/bid HTTP/1.1"), found);
+    assertTrue(found.contains("--seed 7 --only writeBid"), found);
+  }
+
+  @Test
+  void silenceIsFound() throws IOException {
+    AtomicBoolean wasSilent = new AtomicBoolean();
+    String found =
+        findings(
+            (request, body) -> {
+              if (!body.contains("max_gpus") || wasSilent.getAndSet(true)) {
+                soundly(request, body);
+              }
+            });
+    assertTrue(found.contains("silent for 2000 ms"), found);
+  }
+
+  @Test
+  void aConnectionThatIsCutWithoutAnAnswerIsFound() throws IOException {
+    String found =
+        findings(
+            (request, body) -> {
+              if (body.contains("max_gpus")) {
+                request.connection().close();
+              } else {
+                soundly(request, body);
+              }
+            });
+    assertTrue(found.contains("closed without an answer"), found);
+  }
+
+  @Test
+  void anAnswerOffTheContractIsFound() throws IOException {
+    String found =
+        findings(
+            (request, body) -> {
+              if (body.contains("max_gpus")) {
+                request.response().setStatusCode(422).end("{\"error\":\"bad-request\"}");
+              } else {
+                soundly(request, body);
+              }
+            });
+    assertTrue(found.contains("off the contract: a refusal without detail"), found);
+  }
+
+  @Test
+  void aRefusalThatLeavesSomethingBehindIsFound() throws IOException {
+    String found =
+        findings(
+            (request, body) -> {
+              if (body.contains("max_gpus")) {
+                stored.merge("table", "1", String::concat);
+                request.response().setStatusCode(422).end(ERROR);
+              } else {
+                soundly(request, body);
+              }
+            });
+    assertTrue(found.contains("something was written to [table]"), found);
+  }
+
+  @Test
+  void aBodyOffItsSchemaThatIsAcceptedIsFound() throws IOException {
+    String found =
+        findings(
+            (request, body) -> {
+              if (isWhole(body) && request.path().equals("/api/k8s/bid")) {
+                request.response().end("{}");
+              } else {
+                soundly(request, body);
+              }
+            });
+    assertTrue(found.contains("accepted though its body is off the contract"), found);
+  }
+
+  @Test
+  void aHeldEventLoopIsMeasured() throws IOException {
+    findings(
+        (request, body) -> {
+          long until = System.nanoTime() + (body.contains("max_gpus") ? 60_000_000L : 0);
+          while (System.nanoTime() < until) {
+            Thread.onSpinWait();
+          }
+          soundly(request, body);
+        });
+    assertTrue(longest > 25, "longest hold " + longest);
+  }
+}

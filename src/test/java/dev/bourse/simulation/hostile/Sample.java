@@ -1,0 +1,107 @@
+package dev.bourse.simulation.hostile;
+
+import io.vertx.core.json.JsonObject;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * A request that its operation accepts, from which mutations begin.
+ *
+ * @param name the operation's id, and what tells it from another sample of the same operation
+ * @param values of parameters in path and query, as they are meant
+ * @param headers credentials, and what else the operation needs
+ * @param json of an operation that takes JSON
+ * @param schema what the JSON is held to; the operation's own, or that of a tool that it calls
+ * @param root where in the JSON the schema applies, as names with slashes before them
+ * @param form of an operation that takes one
+ * @param bytes of an operation that takes bytes
+ * @param isAccepted false where the world has nothing that the operation would accept
+ */
+@SuppressWarnings("ArrayRecordComponent") // No two of them are compared.
+public record Sample(
+    Operation operation,
+    String name,
+    Map<String, String> values,
+    Map<String, String> headers,
+    JsonObject json,
+    JsonObject schema,
+    String root,
+    Map<String, String> form,
+    byte[] bytes,
+    boolean isAccepted) {
+
+  public static Sample of(Operation operation) {
+    return new Sample(
+        operation,
+        operation.id(),
+        Map.of(),
+        Map.of(),
+        new JsonObject(),
+        operation.body(),
+        "",
+        Map.of(),
+        new byte[0],
+        true);
+  }
+
+  /** The same, known to be refused though nothing is wrong with it. */
+  public Sample refused() {
+    return new Sample(operation, name, values, headers, json, schema, root, form, bytes, false);
+  }
+
+  public Sample named(String variant) {
+    return copy(operation.id() + '/' + variant, values, headers, json, form, bytes);
+  }
+
+  public Sample value(String parameter, String value) {
+    return copy(name, with(values, parameter, value), headers, json, form, bytes);
+  }
+
+  public Sample header(String header, String value) {
+    return copy(name, values, with(headers, header, value), json, form, bytes);
+  }
+
+  public Sample json(JsonObject body) {
+    return copy(name, values, headers, body, form, bytes);
+  }
+
+  public Sample form(Map<String, String> fields) {
+    return copy(name, values, headers, json, fields, bytes);
+  }
+
+  public Sample bytes(byte[] body) {
+    return copy(name, values, headers, json, form, body);
+  }
+
+  /** Held to another schema, at a place within the JSON. */
+  public Sample within(String place, JsonObject other) {
+    return new Sample(
+        operation, name, values, headers, json, other, place, form, bytes, isAccepted);
+  }
+
+  private Sample copy(
+      String otherName,
+      Map<String, String> otherValues,
+      Map<String, String> otherHeaders,
+      JsonObject otherJson,
+      Map<String, String> otherForm,
+      byte[] otherBytes) {
+    return new Sample(
+        operation,
+        otherName,
+        otherValues,
+        otherHeaders,
+        otherJson,
+        schema,
+        root,
+        otherForm,
+        otherBytes,
+        isAccepted);
+  }
+
+  private static Map<String, String> with(Map<String, String> all, String name, String value) {
+    Map<String, String> more = new LinkedHashMap<>(all);
+    more.put(name, value);
+    return more;
+  }
+}

@@ -1,0 +1,270 @@
+package dev.bourse.simulation.hostile;
+
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** A client that sends bytes as they are and notes how the answers come. */
+final class Wire implements AutoCloseable {
+  /** Whoever waits longer for an answer takes the service for dead. */
+  static final int PATIENCE_MILLIS = 2_000;
+
+  /** A service that refuses early lets the client read that before it closes; so long at most. */
+  private static final int LINGER_MILLIS = 5_000;
+
+  /** What may be no whole request is waited for so long before the client ends it. */
+  private static final int MOMENT_MILLIS = 25;
+
+  /** A service that goes on after so much has lost its way. */
+  private static final int MOST_ANSWERS = 2_000;
+
+  private static final int MOST_BYTES = 1 << 24;
+
+  /** How an answer came to its end, or did not. */
+  private static final class Broken extends Exception {
+    private static final long serialVersionUID = 1;
+
+    Broken(String message) {
+      super(message);
+    }
+  }
+
+  private final int port;
+  private Socket socket;
+  private InputStream in;
+  private boolean isOpen;
+
+  Wire(int port) throws IOException {
+    this.port = port;
+    this.socket = new Socket();
+    this.in = InputStream.nullInputStream();
+  }
+
+  /** Sends a request and waits for what it brings. */
+  Outcome send(Request request) throws IOException {
+    // A connection that carried something else could be closing for its reasons.
+    boolean reused = isOpen;
+    Outcome outcome = attempt(request);
+    boolean mayHaveClosedBefore = reused && outcome.answers().isEmpty() && request.isWhole();
+    return mayHaveClosedBefore && outcome.fault().startsWith("closed") ? attempt(request) : outcome;
+  }
+
+  private Outcome attempt(Request request) throws IOException {
+    if (!isOpen) {
+      connect();
+    }
+    long begun = System.nanoTime();
+    List<Answer> answers = new ArrayList<>();
+    String fault = "";
+    boolean tookAll = write(request.bytes());
+    boolean isHead = request.method().equals("HEAD");
+    try {
+      if (request.isWhole()) {
+        answers.add(answer(isHead));
+      } else {
+        answers.addAll(untilClosed(isHead));
+      }
+    } catch (SocketTimeoutException silent) {
+      fault = "silent for " + PATIENCE_MILLIS + " ms";
+    } catch (Broken broken) {
+      fault = String.valueOf(broken.getMessage());
+    } catch (IOException reset) {
+      fault = "closed without an answer: " + reset.getMessage();
+    }
+    long nanos = System.nanoTime() - begun;
+    if (!tookAll && fault.startsWith("closed")) {
+      // It was told to go before it had sent all, and the reset overtook the answer.
+      fault = "";
+    }
+    boolean goesOn =
+        request.isWhole()
+            && fault.isEmpty()
+            && tookAll
+            && answers.stream()
+                .noneMatch(a -> a.header("connection").equals("close") || isStream(a));
+    if (request.isWhole() && fault.isEmpty() && saysClose(answers)) {
+      fault = unclosed();
+    }
+    if (!goesOn) {
+      close();
+    }
+    return new Outcome(answers, fault, nanos);
+  }
+
+  private static boolean saysClose(List<Answer> answers) {
+    return answers.stream().anyMatch(answer -> answer.header("connection").equals("close"));
+  }
+
+  private void connect() throws IOException {
+    socket = new Socket(InetAddress.getLoopbackAddress(), port);
+    socket.setTcpNoDelay(true);
+    socket.setSoTimeout(PATIENCE_MILLIS);
+    in = new BufferedInputStream(socket.getInputStream());
+    isOpen = true;
+  }
+
+  /** Whether it was all taken. */
+  private boolean write(byte[] bytes) {
+    try {
+      socket.getOutputStream().write(bytes);
+      socket.getOutputStream().flush();
+      return true;
+    } catch (IOException closed) {
+      return false;
+    }
+  }
+
+  /** What is wrong with a connection whose end was announced. */
+  private String unclosed() {
+    try {
+      socket.setSoTimeout(LINGER_MILLIS);
+      while (in.read() >= 0) {
+        // Whatever comes behind the last answer.
+      }
+      return "";
+    } catch (SocketTimeoutException open) {
+      return "said it would close the connection, and did not within " + LINGER_MILLIS + " ms";
+    } catch (IOException reset) {
+      return "";
+    }
+  }
+
+  /** Every answer that comes until the service closes, which it must once the client has ended. */
+  private List<Answer> untilClosed(boolean isHead) throws IOException, Broken {
+    List<Answer> answers = new ArrayList<>();
+    socket.setSoTimeout(MOMENT_MILLIS);
+    boolean hasEnded = false;
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(4L * PATIENCE_MILLIS);
+    while (answers.size() < MOST_ANSWERS) {
+      in.mark(1);
+      int next;
+      try {
+        next = in.read();
+      } catch (SocketTimeoutException quiet) {
+        if (hasEnded) {
+          throw new Broken("open for " + PATIENCE_MILLIS + " ms after the client ended it");
+        }
+        hasEnded = true;
+        socket.shutdownOutput();
+        socket.setSoTimeout(PATIENCE_MILLIS);
+        continue;
+      } catch (IOException reset) {
+        return answers;
+      }
+      if (next < 0) {
+        return answers;
+      }
+      in.reset();
+      socket.setSoTimeout(PATIENCE_MILLIS);
+      try {
+        answers.add(answer(isHead));
+      } catch (SocketTimeoutException | Broken e) {
+        // The client ended it while it was answered; or what came before makes this a body.
+        if (System.nanoTime() > deadline) {
+          throw new Broken("neither answers nor closes");
+        }
+        return answers;
+      } catch (IOException reset) {
+        return answers;
+      }
+      if (isStream(answers.get(answers.size() - 1))) {
+        return answers;
+      }
+      if (!hasEnded) {
+        socket.setSoTimeout(MOMENT_MILLIS);
+      }
+    }
+    throw new Broken("more than " + MOST_ANSWERS + " answers");
+  }
+
+  private static boolean isStream(Answer answer) {
+    return answer.header("content-type").startsWith("text/event-stream");
+  }
+
+  private Answer answer(boolean isHead) throws IOException, Broken {
+    while (true) {
+      String line = line();
+      if (!line.matches("HTTP/1\\.[01] [1-5][0-9][0-9] .*")) {
+        throw new Broken("answers what is no status line: " + line);
+      }
+      int status = Integer.parseInt(line.substring(9, 12));
+      Map<String, List<String>> headers = new HashMap<>();
+      for (line = line(); !line.isEmpty(); line = line()) {
+        int colon = line.indexOf(':');
+        if (colon < 1) {
+          throw new Broken("answers what is no header: " + line);
+        }
+        headers
+            .computeIfAbsent(
+                line.substring(0, colon).toLowerCase(Locale.ROOT), n -> new ArrayList<>())
+            .add(line.substring(colon + 1).strip());
+      }
+      if (status >= 200) {
+        Answer head = new Answer(status, headers, new byte[0]);
+        boolean isBare = isHead || status == 204 || status == 304 || isStream(head);
+        return isBare ? head : new Answer(status, headers, body(head));
+      }
+    }
+  }
+
+  private byte[] body(Answer head) throws IOException, Broken {
+    if (head.header("transfer-encoding").equals("chunked")) {
+      ByteArrayOutputStream all = new ByteArrayOutputStream();
+      for (int size = size(); size > 0; size = size()) {
+        all.writeBytes(bytes(size));
+        line();
+      }
+      line();
+      return all.toByteArray();
+    }
+    String length = head.header("content-length");
+    if (length.isEmpty()) {
+      // It ends with the connection.
+      return in.readNBytes(MOST_BYTES);
+    }
+    return bytes(Integer.parseInt(length));
+  }
+
+  private int size() throws IOException, Broken {
+    return Integer.parseInt(line().strip(), 16);
+  }
+
+  private byte[] bytes(int length) throws IOException, Broken {
+    byte[] all = in.readNBytes(length);
+    if (all.length < length) {
+      throw new Broken("an answer of " + length + " bytes ends after " + all.length);
+    }
+    return all;
+  }
+
+  private String line() throws IOException, Broken {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    for (int b = in.read(); b != '\n'; b = in.read()) {
+      if (b < 0) {
+        throw new Broken("closed without an answer" + (all.size() > 0 ? ", after " + all : ""));
+      }
+      if (all.size() > MOST_BYTES) {
+        throw new Broken("a line without an end");
+      }
+      all.write(b);
+    }
+    return all.toString(StandardCharsets.ISO_8859_1).stripTrailing();
+  }
+
+  @Override
+  public void close() throws IOException {
+    isOpen = false;
+    socket.close();
+  }
+}
