@@ -136,7 +136,8 @@ final class Core {
             memory.reads,
             ground.config().capacity(),
             market::forecast,
-            ground.clock());
+            ground.clock(),
+            ground.nanoTime());
     holds = Billing.holds(ground, database, memory.clusters, owners);
     billing = Billing.start(ground, database, memory.clusters, holds);
     orgs =

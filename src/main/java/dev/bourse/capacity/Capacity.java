@@ -233,9 +233,8 @@ public final class Capacity {
 
   private static void requireCadence(Cluster cluster, Terms terms, long nowMillis) {
     // A clock set back must not make anybody wait longer than the cadence.
-    long waitMillis =
-        Math.min(
-            terms.cadenceMillis(), cluster.lastWriteAtMillis() + terms.cadenceMillis() - nowMillis);
+    long overMillis = Math.max(terms.lastOverMillis(), nowMillis - cluster.lastWriteAtMillis());
+    long waitMillis = terms.cadenceMillis() - overMillis;
     if (cluster.lastWriteAtMillis() > 0 && waitMillis > 0) {
       throw ApiError.tooOften(
           "cadence",

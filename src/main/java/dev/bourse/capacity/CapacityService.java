@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.LongSupplier;
 
 /** The VM surface: capacity, swaps, activity and history of an organization's clusters. */
 public final class CapacityService {
@@ -29,10 +30,12 @@ public final class CapacityService {
   private final AuditedReads reads;
   private final CapacityConfig config;
   private final Clock clock;
+  private final AheadWrites ahead;
   private final Previewing previewing;
 
   /**
    * @param market tells what the next tick would bring
+   * @param nanoTime a clock that nobody sets
    */
   public CapacityService(
       Clusters clusters,
@@ -43,7 +46,8 @@ public final class CapacityService {
       AuditedReads reads,
       CapacityConfig config,
       Forecast.Source market,
-      Clock clock) {
+      Clock clock,
+      LongSupplier nanoTime) {
     this.clusters = clusters;
     this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
     this.owners = owners;
@@ -53,6 +57,7 @@ public final class CapacityService {
     this.reads = reads;
     this.config = config;
     this.clock = clock;
+    this.ahead = new AheadWrites(nanoTime);
     this.previewing = new Previewing(clusters, this::terms, market, clock);
   }
 
@@ -245,6 +250,7 @@ public final class CapacityService {
         clusters.findQuote(pool.name()).map(Quote::admissionCents).orElse(null),
         clusters.switches().writesArmed(),
         keys.hasKeys(cluster.orgId()),
-        config.cadenceMillis());
+        config.cadenceMillis(),
+        ahead.overMillis(cluster, clock.millis()));
   }
 }

@@ -10,13 +10,26 @@ import org.jspecify.annotations.Nullable;
  * @param writesArmed whether the platform accepts capacity writes
  * @param hasSshKeys whether the organization has any ssh key registered; only VM clusters need one
  * @param cadenceMillis how far apart accepted client writes of one cluster must be
+ * @param lastOverMillis for how long at least the last of them is over though it lies ahead of the
+ *     clock; 0 when it does not
  */
 public record Terms(
     Pool pool,
     @Nullable Long admissionCents,
     boolean writesArmed,
     boolean hasSshKeys,
-    long cadenceMillis) {
+    long cadenceMillis,
+    long lastOverMillis) {
+
+  /** As long as no clock was set back. */
+  public Terms(
+      Pool pool,
+      @Nullable Long admissionCents,
+      boolean writesArmed,
+      boolean hasSshKeys,
+      long cadenceMillis) {
+    this(pool, admissionCents, writesArmed, hasSshKeys, cadenceMillis, 0);
+  }
 
   /** The same for a write that is only imagined. */
   Terms withoutCadence() {

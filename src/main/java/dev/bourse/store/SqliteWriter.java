@@ -9,6 +9,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sqlite.SQLiteException;
 
 /**
  * The one thread that writes. It takes the commits that wait, stores them in one transaction with
@@ -40,6 +41,9 @@ final class SqliteWriter implements Runnable {
   private final Inbox<Commit> inbox;
   private @Nullable SqliteConnection connection;
   private boolean failing;
+
+  /** Set while a transaction's end is written and flushed. */
+  private boolean committing;
 
   SqliteWriter(Path file, StoreConfig config, Inbox<Commit> inbox) throws SQLException {
     this.file = file;
@@ -90,7 +94,9 @@ final class SqliteWriter implements Runnable {
       open.execute("BEGIN IMMEDIATE");
       runWithSavepoints(open, batch);
     }
+    committing = true;
     open.execute("COMMIT");
+    committing = false;
     if (failing) {
       failing = false;
       log.info("the store {} accepts commits again", file);
@@ -160,16 +166,25 @@ final class SqliteWriter implements Runnable {
     return -1;
   }
 
-  /** Nothing of the batch is stored; a new connection, with the next batch, is sure of that. */
+  /**
+   * A new connection, with the next batch, sees nothing of this one and writes over what there is
+   * of it. Only when that does not happen any more in this process, the next one may find it.
+   */
   private void batchFailed(List<Commit> batch, Throwable cause) {
+    boolean mayBeStored = committing && mayBeWhole(cause);
+    committing = false;
     for (Commit commit : batch) {
-      commit.reply.fail(new StoreUnavailable("the store cannot be written", cause));
+      // One that failed by itself would have failed in a batch that is stored, too.
+      commit.reply.fail(
+          new StoreUnavailable(
+              "the store cannot be written", cause, mayBeStored && commit.reply.failure() == null));
     }
     if (!failing) {
       failing = true;
       log.error(
-          "the store {} cannot be written; nothing of {} commits is stored",
+          "the store {} cannot be written; {} of {} commits is stored",
           file,
+          mayBeStored ? "all or nothing" : "nothing",
           batch.size(),
           cause);
     }
@@ -182,6 +197,19 @@ final class SqliteWriter implements Runnable {
         log.warn("a connection to the store did not close", e);
       }
     }
+  }
+
+  /**
+   * Whether a transaction whose end failed so may be whole in the log all the same. The frame that
+   * commits it is the last to be written: when writing fails, it is not there. But a flush may fail
+   * of what reaches the disk later, and so may what is done after the flush.
+   */
+  private static boolean mayBeWhole(Throwable cause) {
+    return !(cause instanceof SQLiteException engine)
+        || switch (engine.getResultCode()) {
+          case SQLITE_FULL, SQLITE_IOERR_WRITE, SQLITE_READONLY, SQLITE_BUSY -> false;
+          default -> true;
+        };
   }
 
   /** Moves the log into the database file and closes. Only after {@link #run} has returned. */

@@ -44,9 +44,10 @@ public final class StoreUnavailable extends RuntimeException {
 
   /**
    * Whether the commit may be stored all the same: the engine was lost between the order to commit
-   * and its answer, and did not come back in time to be asked. All or nothing of it is stored; the
-   * caller learns which by reading the row its guard names. False on embedded engines, and whenever
-   * nothing was written.
+   * and its answer, and did not come back in time to be asked; or the disk failed when the embedded
+   * engine flushed what it had written, which this process then does not show, and the next one may
+   * find. All or nothing of it is stored; the caller learns which by reading the row its guard
+   * names. False whenever nothing was written.
    */
   public boolean mayBeStored() {
     return mayBeStored;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.core.ErrorCode;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -59,6 +60,23 @@ class ClockApiTest {
       JsonObject balance = desk.caller().get("/api/billing/balance").ok();
       assertEquals(CREDIT, balance.getLong("posted_micros"));
       assertTrue(balance.getLong("accrued_micros") < 8_000_000, balance::encode);
+    }
+  }
+
+  @Test
+  void aClockSetBackMakesNoWriteWaitLongerThanTheCadence() {
+    try (RunningBourse bourse =
+        start(clock, "time.confirm-after=1h", "capacity.write-cadence=3s")) {
+      Desk desk = bourse.stage().redA();
+      clock.step(DAYS);
+      desk.declare(0, 2);
+      clock.step(-DAYS);
+      JsonObject next = desk.order(0, 3);
+      until("a cadence is over", () -> desk.put(next).status() == 200);
+      // And it has not left off: the next one waits, and no longer than that.
+      JsonObject last = desk.order(0, 4);
+      desk.put(last).refused(ErrorCode.RATE_LIMITED);
+      until("another is over", () -> desk.put(last).status() == 200);
     }
   }
 

@@ -78,7 +78,7 @@ public final class PostgresServer implements AutoCloseable {
   }
 
   /** Ends every session the store has. */
-  void terminateSessions() throws SQLException {
+  public void terminateSessions() throws SQLException {
     execute(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'bourse'");
   }

@@ -1,0 +1,113 @@
+package dev.bourse.faults;
+
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+
+/** A machine whose clock is set while the process runs: days ahead, back, and days behind. */
+final class Clocks implements Scenario {
+  private static final List<Integer> STEPS_DAYS = List.of(3, 0, -3, 0);
+
+  /** Longer than the library and the service together look away from a clock. */
+  private static final int STEP_SECONDS = 4;
+
+  private static final int CADENCE_MILLIS = 300;
+
+  /** A cadence, and what a busy machine adds. */
+  private static final int WRITE_SECONDS = 4;
+
+  private static final List<String> SETTINGS =
+      List.of(
+          "capacity.write-cadence=" + CADENCE_MILLIS + "ms",
+          "billing.check-interval=100ms",
+          "billing.settle=1ms");
+
+  private static Optional<Path> library() throws IOException {
+    try (Stream<Path> folders = Files.list(Path.of("/usr/lib"))) {
+      return folders
+          .map(folder -> folder.resolve("faketime/libfaketimeMT.so.1"))
+          .filter(Files::exists)
+          .findFirst();
+    }
+  }
+
+  @Override
+  public String leftOut() throws IOException {
+    return library().isPresent() ? "" : "there is no libfaketime; install Debian's faketime";
+  }
+
+  @Override
+  public void run(Run run) throws Exception {
+    World one = new World(run, "clock-sqlite");
+    one.add("only", Stream.concat(SETTINGS.stream(), Stream.of("store.url=sqlite")).toList());
+    step(run, one, "the clock of the one process, embedded store,");
+    World two = new World(run, "clock-postgres");
+    run.addReplicas(two, SETTINGS.toArray(String[]::new));
+    step(run, two, "the clock of one of two replicas");
+  }
+
+  private static void step(Run run, World world, String what) throws Exception {
+    Path offset = world.folder().resolve("offset");
+    ServiceProcess stepped = world.process(0);
+    set(offset, 0);
+    stepped.environment("LD_PRELOAD", library().orElseThrow().toString());
+    stepped.environment("FAKETIME_TIMESTAMP_FILE", offset.toString());
+    stepped.environment("FAKETIME_CACHE_DURATION", "1");
+    stepped.environment("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+    // Where the library finds out by itself what waits on the monotonic clock need, a JVM hangs.
+    stepped.environment("FAKETIME_FORCE_MONOTONIC_FIX", "0");
+    world.start();
+    for (int days : STEPS_DAYS) {
+      set(offset, days);
+      for (int i = 0; i < STEP_SECONDS; i++) {
+        world.untilWritten(
+            WRITE_SECONDS, "a write within a cadence of a step to " + days + " d", 1);
+        LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(1));
+        requireNothingBilledAhead(world);
+      }
+    }
+    requireStepsSeen(world);
+    run.judge(world, what + " set to " + STEPS_DAYS + " days from now");
+  }
+
+  /** What the library adds to the time, from its next look on. */
+  private static void set(Path file, int days) throws IOException {
+    Path next = file.resolveSibling("offset.next");
+    Files.writeString(next, String.format("%+d", TimeUnit.DAYS.toSeconds(days)));
+    Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  private static void requireNothingBilledAhead(World world) {
+    Instant now = Instant.now();
+    for (Object one :
+        world.ask("acme", "GET", "/api/billing/ledger?limit=500").getJsonArray("transactions")) {
+      JsonObject posted = (JsonObject) one;
+      if (posted.getString("kind").equals("usage")
+          && Instant.parse(posted.getString("effective_at")).plusSeconds(3_600).isAfter(now)) {
+        throw new Violated("billed for an hour that has not happened: " + posted.encode());
+      }
+    }
+  }
+
+  /** Else nothing would have been tried. */
+  private static void requireStepsSeen(World world) {
+    JsonObject seen =
+        Http.ok(
+            String.valueOf(world.process(0).baseUrl()),
+            "GET",
+            "/api/operator/clock",
+            world.operatorToken(),
+            null);
+    if (seen.getInteger("steps_ahead") < 2 || seen.getInteger("steps_back") < 2) {
+      throw new Violated("the process has not seen its clock being set: " + seen.encode());
+    }
+  }
+}

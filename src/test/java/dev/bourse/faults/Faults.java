@@ -1,0 +1,141 @@
+package dev.bourse.faults;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * Runs scenarios and ends with 1 at the first that is violated.
+ *
+ * <p>Arguments: options, names of scenarios (none for all), {@code --} and what starts the service.
+ * {@code --folder} is where everything is left, {@code --kills} how often each engine is killed,
+ * {@code --seed} what chances are drawn from, {@code --plant} a fault of the run's own.
+ */
+public final class Faults {
+  /** The longest takes some minutes, with every kill asked for. */
+  private static final long SCENARIO_MINUTES = 12;
+
+  private static final Map<String, Supplier<Scenario>> SCENARIOS = new LinkedHashMap<>();
+
+  static {
+    SCENARIOS.put("kills-sqlite", () -> Kills::ofOneProcess);
+    SCENARIOS.put("kills-postgres", () -> Kills::ofReplicas);
+    SCENARIOS.put("freezes", Freezes::new);
+    SCENARIOS.put("disk-full", FullDisk::new);
+    SCENARIOS.put("disk-read-only", ReadOnlyDisk::new);
+    SCENARIOS.put("clock", Clocks::new);
+    SCENARIOS.put("database", Databases::new);
+    SCENARIOS.put("network", Networks::new);
+  }
+
+  private Path folder = Path.of("target", "faults");
+  private int kills = 100;
+  private long seed = System.nanoTime();
+  private Plant plant = Plant.NONE;
+  private final List<String> names = new ArrayList<>();
+  private List<String> launch = List.of();
+
+  private Faults() {}
+
+  /** See the class. */
+  public static void main(String[] arguments) throws IOException {
+    Faults faults = new Faults();
+    faults.understand(List.of(arguments));
+    System.exit(faults.runAll() ? 0 : 1);
+  }
+
+  private void understand(List<String> arguments) {
+    for (int i = 0; i < arguments.size(); i++) {
+      String argument = arguments.get(i);
+      switch (argument) {
+        case "--folder" -> folder = Path.of(arguments.get(++i)).toAbsolutePath();
+        case "--kills" -> kills = Integer.parseInt(arguments.get(++i));
+        case "--seed" -> seed = Long.parseLong(arguments.get(++i));
+        case "--plant" -> plant = Plant.of(arguments.get(++i));
+        case "--" -> {
+          launch = arguments.subList(i + 1, arguments.size());
+          i = arguments.size();
+        }
+        default -> {
+          if (!SCENARIOS.containsKey(argument)) {
+            throw new IllegalArgumentException(
+                "there is no scenario " + argument + "; there are " + SCENARIOS.keySet());
+          }
+          names.add(argument);
+        }
+      }
+    }
+    if (names.isEmpty()) {
+      names.addAll(SCENARIOS.keySet());
+    }
+  }
+
+  private boolean runAll() throws IOException {
+    folder = Files.createDirectories(folder.resolve(Long.toString(seed)));
+    Run run = new Run(launch, folder, seed, kills, plant);
+    for (String name : names) {
+      long began = System.nanoTime();
+      try {
+        Scenario scenario = Objects.requireNonNull(SCENARIOS.get(name)).get();
+        String leftOut = scenario.leftOut();
+        if (!leftOut.isEmpty()) {
+          System.out.println("faults: " + name + ": LEFT OUT: " + leftOut);
+          continue;
+        }
+        runWithin(run, scenario);
+      } catch (Exception e) {
+        System.err.println("faults: " + name + ": FAILED: " + e.getMessage());
+        if (!(e instanceof Violated) || e.getCause() != null) {
+          e.printStackTrace();
+        }
+        System.err.println(
+            "faults: the history is "
+                + run.leave()
+                + ", all else in "
+                + folder
+                + "; again with --seed "
+                + seed
+                + " "
+                + name);
+        return false;
+      }
+      long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - began);
+      System.out.println("faults: " + name + " took " + seconds + " s");
+    }
+    return true;
+  }
+
+  /** A scenario that hangs ends the run; what it started is taken down with it. */
+  private void runWithin(Run run, Scenario scenario) throws Exception {
+    Thread runner = Thread.currentThread();
+    Thread watch =
+        new Thread(
+            () -> {
+              try {
+                TimeUnit.MINUTES.sleep(SCENARIO_MINUTES);
+              } catch (InterruptedException over) {
+                return;
+              }
+              System.err.println(
+                  "faults: FAILED: not over within " + SCENARIO_MINUTES + " min, at");
+              for (StackTraceElement element : runner.getStackTrace()) {
+                System.err.println("  " + element);
+              }
+              System.exit(1);
+            });
+    watch.setDaemon(true);
+    watch.start();
+    try {
+      scenario.run(run);
+    } finally {
+      watch.interrupt();
+    }
+  }
+}

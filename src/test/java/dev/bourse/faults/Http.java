@@ -1,0 +1,93 @@
+package dev.bourse.faults;
+
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Requests to the service, and what comes of them. */
+final class Http {
+  /** Longer than any of the service's own time-outs and than a process is frozen here. */
+  static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private static final HttpClient CLIENT =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(Duration.ofSeconds(10))
+          .build();
+
+  private Http() {}
+
+  /** An answer of the service. */
+  record Answer(int status, JsonObject body, Optional<String> retryAfter) {
+    boolean isOk() {
+      return status / 100 == 2;
+    }
+
+    /** The code of a refusal. */
+    String code() {
+      return body.getString("error", "");
+    }
+
+    /** Whether it is no refusal of the write: that may be stored, or is without being in force. */
+    boolean mayBeStored() {
+      String detail = body.getString("detail", "");
+      return status == 500
+          || (status == 503 && (detail.contains("may be stored") || detail.contains("is stored")));
+    }
+  }
+
+  /**
+   * Sends a request.
+   *
+   * @throws ConnectException when it was not sent, for nobody listens
+   * @throws IOException when it is not known what came of it
+   */
+  static Answer send(
+      String baseUrl, String method, String path, String token, @Nullable JsonObject body)
+      throws IOException {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create(baseUrl + path))
+            .timeout(PATIENCE)
+            .header("Authorization", "Bearer " + token)
+            .method(
+                method,
+                body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body.encode()));
+    if (body != null) {
+      request.header("Content-Type", "application/json");
+    }
+    try {
+      HttpResponse<String> response =
+          CLIENT.send(request.build(), HttpResponse.BodyHandlers.ofString());
+      String text = response.body();
+      return new Answer(
+          response.statusCode(),
+          text.startsWith("{") ? new JsonObject(text) : new JsonObject(),
+          response.headers().firstValue("retry-after"));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    }
+  }
+
+  /** The body of an answer that must be a success. */
+  static JsonObject ok(
+      String baseUrl, String method, String path, String token, @Nullable JsonObject body) {
+    try {
+      Answer answer = send(baseUrl, method, path, token, body);
+      if (!answer.isOk()) {
+        throw new Violated(method + " " + path + " answers " + answer);
+      }
+      return answer.body();
+    } catch (IOException e) {
+      throw new Violated(method + " " + path + " is not answered", e);
+    }
+  }
+}

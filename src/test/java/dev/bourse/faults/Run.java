@@ -1,0 +1,142 @@
+package dev.bourse.faults;
+
+import dev.bourse.history.History;
+import dev.bourse.history.History.Stored;
+import dev.bourse.history.LinearizabilityChecker;
+import dev.bourse.history.Operation.Outcome;
+import dev.bourse.history.Violation;
+import dev.bourse.store.PostgresServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What the scenarios of one run share. */
+final class Run {
+  /** What a server does by itself, and what servers of tests usually leave out. */
+  private static final Map<String, String> DURABLE =
+      Map.of("fsync", "on", "synchronous_commit", "on", "full_page_writes", "on");
+
+  private final List<String> launch;
+  private final Path folder;
+  private final long seed;
+  private final int kills;
+  private final Plant plant;
+  private @Nullable PostgresServer postgres;
+  private @Nullable World world;
+
+  /**
+   * @param launch the JVM, its options and the jar, as processes of the service are started
+   * @param kills how often processes are killed on each engine
+   */
+  Run(List<String> launch, Path folder, long seed, int kills, Plant plant) {
+    this.launch = launch;
+    this.folder = folder;
+    this.seed = seed;
+    this.kills = kills;
+    this.plant = plant;
+  }
+
+  List<String> launch() {
+    return launch;
+  }
+
+  Path folder() {
+    return folder;
+  }
+
+  long seed() {
+    return seed;
+  }
+
+  int kills() {
+    return kills;
+  }
+
+  Plant plant() {
+    return plant;
+  }
+
+  /** Notes whose record {@link #leave} leaves. */
+  void begin(World begun) {
+    world = begun;
+  }
+
+  /** Leaves what clients saw when it came to no judgement; where, empty when there is nothing. */
+  String leave() throws IOException {
+    World failed = world;
+    if (failed == null) {
+      return "";
+    }
+    Path file = file(failed);
+    if (!Files.exists(file)) {
+      Stored unknown = new Stored(Map.of(), Map.of(), List.of());
+      failed.history(unknown).write(file);
+    }
+    return file.toString();
+  }
+
+  private static Path file(World world) {
+    return world.folder().resolve("history.jsonl");
+  }
+
+  /** The database server of this run. */
+  PostgresServer postgres() throws IOException {
+    PostgresServer server = postgres;
+    if (server == null) {
+      server = PostgresServer.start(folder.resolve("postgres"), DURABLE);
+      postgres = server;
+      Processes.atEnd(this::stopPostgres);
+    }
+    return server;
+  }
+
+  private void stopPostgres() {
+    try {
+      if (postgres != null) {
+        postgres.close();
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Two processes on a new database; what it is called. */
+  String addReplicas(World world, String... settings) throws IOException, SQLException {
+    String url = postgres().newDatabase();
+    for (String name : List.of("first", "second")) {
+      List<String> all = new ArrayList<>(List.of(settings));
+      all.add("store.url=" + url);
+      world.add(name, all);
+    }
+    return url;
+  }
+
+  /** Ends the clients and judges what they saw; says what was done when all is as promised. */
+  void judge(World world, String done) throws IOException, InterruptedException {
+    world.stopWriters();
+    History history = world.history(world.stored());
+    world.processes().forEach(ServiceProcess::kill);
+    Path file = file(world);
+    history.write(file);
+    List<Violation> found = LinearizabilityChecker.check(history);
+    String counts =
+        String.format(
+            Locale.ROOT,
+            "%,d operations acknowledged, %,d refused, %,d unknown",
+            world.recorder().count(Outcome.ACKNOWLEDGED),
+            world.recorder().count(Outcome.REFUSED),
+            world.recorder().count(Outcome.UNKNOWN));
+    if (!found.isEmpty()) {
+      found.stream().limit(5).forEach(violation -> System.err.println("faults: " + violation));
+      throw new Violated(done + "; " + counts + ": VIOLATED; the history is " + file);
+    }
+    System.out.println("faults: " + done + "; " + counts + ": as promised");
+  }
+}
