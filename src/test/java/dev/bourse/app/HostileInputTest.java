@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Test;
  * tries for as long as one likes. Always the same part: a build that fails now and then tells
  * nothing.
  */
-@OneEngine("what is refused never reaches a store; scripts/hostile --postgres sends all of it to the other")
+@OneEngine(
+    "what is refused never reaches a store; scripts/hostile --postgres sends all of it to the other")
 class HostileInputTest {
   private static final long SEED = 20_261_122;
 

@@ -59,6 +59,7 @@ final class HandRunVertx {
     }
 
     @Override
+    @SuppressWarnings("deprecation") // Vert.x asks for it so.
     public DatagramChannel datagramChannel(InternetProtocolFamily family) {
       throw noNetwork();
     }
