@@ -88,7 +88,22 @@ final class Bookings {
   /** Books money, or asks again for what was asked for before. */
   void book(Replica process, String organization, SplittableRandom random) {
     Booking booking;
-    if (!bookings.isEmpty() && random.nextInt(3) == 0) {
+    List<String> held =
+        world.server.engine()
+            .query(
+                "SELECT org_id FROM billing_org WHERE hold_stage <> 'NONE' ORDER BY org_id",
+                List.of(),
+                row -> row.text(0));
+    if (!held.isEmpty() && random.nextBoolean()) {
+      // Who is held pays what it lacks.
+      booking =
+          new Booking(
+              held.get(random.nextInt(held.size())),
+              Ledger.Kind.PAYMENT,
+              "sim-" + ++asked + "-",
+              2_000_000_000L);
+      bookings.add(booking);
+    } else if (!bookings.isEmpty() && random.nextInt(3) == 0) {
       booking = bookings.get(random.nextInt(bookings.size()));
     } else {
       booking = drawn(organization, random);
@@ -135,7 +150,7 @@ final class Bookings {
           core -> core.billingAdmin().limit("operator:sim", organization, null));
       return;
     }
-    long micros = random.nextLong(random.nextBoolean() ? 2_000_000 : 100_000_000) * 1_000 + ++asked;
+    long micros = random.nextLong(random.nextBoolean() ? 40_000 : 400_000) * 1_000 + ++asked;
     Limit limit = new Limit(organization, micros, world.nowMillis());
     limits.add(limit);
     world.clients.call(

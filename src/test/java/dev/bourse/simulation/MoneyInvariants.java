@@ -280,8 +280,8 @@ final class MoneyInvariants {
 
   /**
    * Where limits are acted upon, nothing is granted that usage, what is committed and the new nodes'
-   * protection together do not leave room for. Limits and ceilings that were changed a moment ago are
-   * left out: a tick may have begun before.
+   * protection together do not leave room for. Limits that were changed a moment ago are left out,
+   * and of ceilings the lowest of the last moments counts: a tick may have begun before.
    */
   static final class LimitsAreKept extends Invariant {
     /** From the beginning of a tick to its grants: some queries, each repeated once. */
@@ -324,14 +324,19 @@ final class MoneyInvariants {
     private static boolean isQuiet(World world, String organization) {
       long since = world.nowMillis() - TICK_MILLIS;
       Long asked = world.bookings.limitAskedAtMillis(organization);
-      return (asked == null || asked < since)
-          && world.server.engine()
-                  .number(
-                      "SELECT COUNT(*) FROM activity WHERE kind = 'request' AND ts > ?"
-                          + " AND cluster LIKE ?",
-                      since,
-                      organization + "-%")
-              == 0;
+      return asked == null || asked < since;
+    }
+
+    /** The lowest ceiling that was in force since a tick that grants now may have begun. */
+    private static long leastCeiling(World world, String cluster, long since) {
+      return world.server.engine()
+          .number(
+              "SELECT COALESCE(MIN(ceiling_cents), 0) FROM activity WHERE kind = 'request'"
+                  + " AND cluster = ? AND ts >= COALESCE((SELECT MAX(x.ts) FROM activity x WHERE"
+                  + " x.kind = 'request' AND x.cluster = ? AND x.ts <= ?), 0)",
+              cluster,
+              cluster,
+              since);
     }
 
     private void judge(World world, String organization, long limit, Set<String> granted) {
@@ -367,8 +372,7 @@ final class MoneyInvariants {
           continue;
         }
         most += recount.micros(cluster, monthOf(now), now - TICK_MILLIS);
-        long ceiling =
-            engine.number("SELECT COALESCE(ceiling_cents, 0) FROM cluster WHERE name = ?", cluster);
+        long ceiling = leastCeiling(world, cluster, now - TICK_MILLIS);
         for (Slot slot : slots) {
           if (slot.cluster.equals(cluster) && !slot.isReplacement) {
             long millis =

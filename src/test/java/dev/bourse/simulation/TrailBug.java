@@ -65,7 +65,7 @@ enum TrailBug implements Bug {
       return statements.stream().anyMatch(s -> s.sql().contains("INTO audit_seal "))
           ? List.of(
               Statement.of(
-                  "UPDATE audit SET actor = 'token' WHERE is_read = 1"
+                  "UPDATE audit SET detail = '-' WHERE is_read = 1"
                       + " AND id < (SELECT MAX(through_id) FROM audit_sealed) - 10"))
           : List.of();
     }
