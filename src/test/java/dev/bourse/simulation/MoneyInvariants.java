@@ -303,7 +303,7 @@ final class MoneyInvariants {
       Set<String> granted = new HashSet<>();
       for (Statement statement : statements) {
         if (statement.sql().startsWith("INSERT INTO allocation")) {
-          String id = (String) Objects.requireNonNull(statement.parameters().get(0));
+          String id = (String) Objects.requireNonNull(statement.parameters().get(1));
           if (known.add(id)) {
             granted.add(id);
           }
