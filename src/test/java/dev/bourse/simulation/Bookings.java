@@ -48,7 +48,9 @@ final class Bookings {
     }
   }
 
-  /** An audited read that was answered; who reads is like nobody else, so that its row can be told. */
+  /**
+   * An audited read that was answered; who reads is like nobody else, so that its row can be told.
+   */
   record Read(String actor, String cluster, Replica process, long atMillis) {}
 
   private final World world;
@@ -89,7 +91,9 @@ final class Bookings {
   void book(Replica process, String organization, SplittableRandom random) {
     Booking booking;
     List<String> held =
-        world.server.engine()
+        world
+            .server
+            .engine()
             .query(
                 "SELECT org_id FROM billing_org WHERE hold_stage <> 'NONE' ORDER BY org_id",
                 List.of(),
@@ -128,15 +132,16 @@ final class Bookings {
     String key = "sim-" + ++asked + "-";
     return switch (random.nextInt(3)) {
       case 0 ->
-          new Booking(
-              organization, Ledger.Kind.CREDIT, key, 10_000 * random.nextLong(1, 20_000));
+          new Booking(organization, Ledger.Kind.CREDIT, key, 10_000 * random.nextLong(1, 20_000));
       case 1 ->
-          new Booking(
-              organization, Ledger.Kind.PAYMENT, key, 10_000 * random.nextLong(1, 200_000));
+          new Booking(organization, Ledger.Kind.PAYMENT, key, 10_000 * random.nextLong(1, 200_000));
       // About as much as everybody has at first, so that some run out.
       default ->
           new Booking(
-              organization, Ledger.Kind.ADJUSTMENT, key, -10_000 * random.nextLong(80_000, 110_000));
+              organization,
+              Ledger.Kind.ADJUSTMENT,
+              key,
+              -10_000 * random.nextLong(80_000, 110_000));
     };
   }
 

@@ -29,7 +29,10 @@ enum MoneyBug implements Bug {
     Statement changed(Statement statement, Store store) {
       List<@Nullable Object> parameters = new ArrayList<>(statement.parameters());
       parameters.replaceAll(
-          value -> value instanceof String text && text.startsWith("usage:") ? text + store.slot.index : value);
+          value ->
+              value instanceof String text && text.startsWith("usage:")
+                  ? text + store.slot.index
+                  : value);
       return new Statement(
           statement.sql().replace("INSERT INTO usage_line", "INSERT OR REPLACE INTO usage_line"),
           parameters,
@@ -44,7 +47,9 @@ enum MoneyBug implements Bug {
     <T> Future<List<T>> read(
         Store store, World.Slot slot, String sql, List<?> parameters, RowMapper<T> mapper) {
       return store.ask(
-          sql.replace("gpus_per_node, a.active_at, a.reclaim_at", "gpus_per_node, a.granted_at, a.reclaim_at"),
+          sql.replace(
+              "gpus_per_node, a.active_at, a.reclaim_at",
+              "gpus_per_node, a.granted_at, a.reclaim_at"),
           parameters,
           mapper);
     }
@@ -77,7 +82,8 @@ enum MoneyBug implements Bug {
     @Override
     <T> Future<List<T>> read(
         Store store, World.Slot slot, String sql, List<?> parameters, RowMapper<T> mapper) {
-      return store.ask(sql.replace("t.made_at > ?", "t.made_at > ? + 9999999999"), parameters, mapper);
+      return store.ask(
+          sql.replace("t.made_at > ?", "t.made_at > ? + 9999999999"), parameters, mapper);
     }
   },
 
@@ -100,7 +106,11 @@ enum MoneyBug implements Bug {
     @Override
     Statement changed(Statement statement, Store store) {
       return new Statement(
-          statement.sql().replace("hold_stage = ?, hold_reason = ?, hold_enforce_after = ?", "hold_stage = COALESCE(?, hold_stage), hold_reason = COALESCE(?, hold_reason), hold_enforce_after = COALESCE(?, hold_enforce_after)"),
+          statement
+              .sql()
+              .replace(
+                  "hold_stage = ?, hold_reason = ?, hold_enforce_after = ?",
+                  "hold_stage = COALESCE(?, hold_stage), hold_reason = COALESCE(?, hold_reason), hold_enforce_after = COALESCE(?, hold_enforce_after)"),
           statement.parameters(),
           statement.guard(),
           statement.demandedRows());

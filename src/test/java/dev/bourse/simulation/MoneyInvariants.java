@@ -69,7 +69,9 @@ final class MoneyInvariants {
 
     private void judge(World world, String process) {
       List<String> wrong =
-          world.server.engine()
+          world
+              .server
+              .engine()
               .query(
                   "SELECT 'transaction ' || t.id FROM ledger_transaction t LEFT JOIN ledger_entry e"
                       + " ON e.transaction_id = t.id GROUP BY t.id"
@@ -95,7 +97,9 @@ final class MoneyInvariants {
         return;
       }
       List<String> twice =
-          world.server.engine()
+          world
+              .server
+              .engine()
               .query(
                   "SELECT t.org_id || ' ' || t.effective_at"
                       + UNREVERSED
@@ -110,8 +114,8 @@ final class MoneyInvariants {
 
   /**
    * An hour is posted only when it has ended and settled, as soon as nobody can take the server's
-   * clock for another any more; and what was posted while it was wrong is taken back once it has been
-   * right for long enough to be believed.
+   * clock for another any more; and what was posted while it was wrong is taken back once it has
+   * been right for long enough to be believed.
    */
   static final class NothingIsPostedAhead extends Invariant {
     @Override
@@ -137,9 +141,13 @@ final class MoneyInvariants {
     @Override
     void atRest(World world) {
       List<String> ahead =
-          world.server.engine()
+          world
+              .server
+              .engine()
               .query(
-                  "SELECT t.org_id || ' ' || t.effective_at" + UNREVERSED + " AND t.effective_at + ? > ?",
+                  "SELECT t.org_id || ' ' || t.effective_at"
+                      + UNREVERSED
+                      + " AND t.effective_at + ? > ?",
                   List.of(MoneyTerms.HOUR_MILLIS, world.nowMillis()),
                   row -> row.text(0));
       if (!ahead.isEmpty()) {
@@ -150,9 +158,9 @@ final class MoneyInvariants {
 
   /**
    * What is posted for an hour is what follows from machines, prices and declarations, its
-   * transaction is the sum of its lines, and nothing that is due is left out. Only where the server's
-   * clock was never set: what a clock that was believed tells of when something happened is true by
-   * that clock alone.
+   * transaction is the sum of its lines, and nothing that is due is left out. Only where the
+   * server's clock was never set: what a clock that was believed tells of when something happened
+   * is true by that clock alone.
    */
   static final class PostedIsWhatWasUsed extends Invariant {
     /** From when an hour has settled until it is posted: a look of everybody, with retries. */
@@ -279,9 +287,9 @@ final class MoneyInvariants {
   }
 
   /**
-   * Where limits are acted upon, nothing is granted that usage, what is committed and the new nodes'
-   * protection together do not leave room for. Limits that were changed a moment ago are left out,
-   * and of ceilings the lowest of the last moments counts: a tick may have begun before.
+   * Where limits are acted upon, nothing is granted that usage, what is committed and the new
+   * nodes' protection together do not leave room for. Limits that were changed a moment ago are
+   * left out, and of ceilings the lowest of the last moments counts: a tick may have begun before.
    */
   static final class LimitsAreKept extends Invariant {
     /** From the beginning of a tick to its grants: some queries, each repeated once. */
@@ -292,7 +300,11 @@ final class MoneyInvariants {
     private final Set<String> known = new HashSet<>();
 
     private record Slot(
-        String id, String cluster, boolean isReplacement, @Nullable Long active, @Nullable Long until) {}
+        String id,
+        String cluster,
+        boolean isReplacement,
+        @Nullable Long active,
+        @Nullable Long until) {}
 
     @Override
     void afterCommit(World world, String process, List<Statement> statements) {
@@ -329,7 +341,9 @@ final class MoneyInvariants {
 
     /** The lowest ceiling that was in force since a tick that grants now may have begun. */
     private static long leastCeiling(World world, String cluster, long since) {
-      return world.server.engine()
+      return world
+          .server
+          .engine()
           .number(
               "SELECT COALESCE(MIN(ceiling_cents), 0) FROM activity WHERE kind = 'request'"
                   + " AND cluster = ? AND ts >= COALESCE((SELECT MAX(x.ts) FROM activity x WHERE"
@@ -378,9 +392,7 @@ final class MoneyInvariants {
             long millis =
                 slot.active == null
                     ? window
-                    : slot.until == null
-                        ? 0
-                        : Math.max(0, Math.min(window, slot.until - now));
+                    : slot.until == null ? 0 : Math.max(0, Math.min(window, slot.until - now));
             most += millis * World.GPUS_PER_NODE * ceiling / 360;
           }
         }
@@ -397,8 +409,8 @@ final class MoneyInvariants {
   }
 
   /**
-   * A hold begins with grace, goes on to notice and to enforce, each stage after the full time of the
-   * one before, and is lifted from anywhere. Only where the server's clock was never set.
+   * A hold begins with grace, goes on to notice and to enforce, each stage after the full time of
+   * the one before, and is lifted from anywhere. Only where the server's clock was never set.
    */
   static final class HoldsKeepTheirTime extends Invariant {
     private record Hold(String stage, boolean isEnforced, long sinceMillis) {}
@@ -411,7 +423,9 @@ final class MoneyInvariants {
         return;
       }
       long now = world.nowMillis();
-      world.server.engine()
+      world
+          .server
+          .engine()
           .query(
               "SELECT org_id, hold_stage, hold_enforced FROM billing_org ORDER BY org_id",
               List.of(),
@@ -438,7 +452,8 @@ final class MoneyInvariants {
             default -> before.stage.equals("NOTICE") ? world.terms.noticeMillis() : Long.MAX_VALUE;
           };
       long lasted = world.nowMillis() - before.sinceMillis;
-      boolean isEarly = least == Long.MAX_VALUE || (areTimesTrue(world) && lasted < least - APART_MILLIS);
+      boolean isEarly =
+          least == Long.MAX_VALUE || (areTimesTrue(world) && lasted < least - APART_MILLIS);
       if (isEarly || (!stage.equals("NONE") && isEnforced != world.terms.isEnforced())) {
         throw violated(
             "the hold of {} went from {} to {} (acted upon: {}) after {} ms",
@@ -481,10 +496,14 @@ final class MoneyInvariants {
               .findFirst()
               .orElse(new Hold("NONE", null, 0));
       long lasted = world.nowMillis() - hold.sinceMillis;
-      if (areTimesTrue(world) && lacks(world, organization, recount, -1) && hold.stage.equals("NONE")) {
+      if (areTimesTrue(world)
+          && lacks(world, organization, recount, -1)
+          && hold.stage.equals("NONE")) {
         throw violated("{} lacks money and is under no hold", organization);
       }
-      if (areTimesTrue(world) && !lacks(world, organization, recount, 1) && !hold.stage.equals("NONE")) {
+      if (areTimesTrue(world)
+          && !lacks(world, organization, recount, 1)
+          && !hold.stage.equals("NONE")) {
         throw violated("{} lacks nothing and is under {}", organization, hold);
       }
       if (!world.terms.isEnforced()) {
@@ -532,7 +551,8 @@ final class MoneyInvariants {
               "SELECT COALESCE(SUM(micros), 0) FROM ledger_entry WHERE account = ?",
               "org:" + organization);
       long through =
-          engine.number("SELECT COALESCE(MAX(through), 0) FROM billing_posted WHERE name = 'usage'");
+          engine.number(
+              "SELECT COALESCE(MAX(through), 0) FROM billing_posted WHERE name = 'usage'");
       long used = 0;
       long month = 0;
       long accrued = 0;

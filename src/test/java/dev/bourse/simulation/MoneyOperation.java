@@ -18,7 +18,8 @@ enum MoneyOperation implements Deed {
       (world, random) ->
           Operation.ready(world, random)
               .ifPresent(
-                  process -> world.bookings.limit(process, anyOrganization(world, random), random))),
+                  process ->
+                      world.bookings.limit(process, anyOrganization(world, random), random))),
 
   /** A client follows what is done in its organization. */
   FOLLOW(

@@ -10,8 +10,8 @@ import java.util.SplittableRandom;
  *
  * @param confirmMillis how long a clock must have gone on since a step
  * @param checkMillis how often hours and holds are looked at
- * @param settleMillis how long after its end an hour is posted; left at the product's own, for it has
- *     to be longer than any commit takes
+ * @param settleMillis how long after its end an hour is posted; left at the product's own, for it
+ *     has to be longer than any commit takes
  * @param sealMillis how often trails are sealed
  * @param isEnforced whether limits and holds are acted upon
  * @param graceMillis how long grace lasts

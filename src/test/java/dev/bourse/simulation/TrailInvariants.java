@@ -29,7 +29,9 @@ final class TrailInvariants {
     void atRest(World world) {
       for (Bookings.Read read : world.bookings.reads()) {
         long rows =
-            world.server.engine()
+            world
+                .server
+                .engine()
                 .number(
                     "SELECT COUNT(*) FROM audit WHERE actor = ? AND subject = ? AND is_read = 1",
                     read.actor(),
@@ -41,7 +43,9 @@ final class TrailInvariants {
     }
   }
 
-  /** Each write of a cluster by its clients, acknowledged or not, has its row, and no row lacks one. */
+  /**
+   * Each write of a cluster by its clients, acknowledged or not, has its row, and no row lacks one.
+   */
   static final class WritesLeaveOneRow extends Invariant {
     @Override
     void atRest(World world) {
@@ -160,7 +164,9 @@ final class TrailInvariants {
 
     private void judge(World world) {
       List<String> unlike =
-          world.server.engine()
+          world
+              .server
+              .engine()
               .query(
                   "SELECT b.name || ': ' || b.granted || '/' || b.told_granted || ' granted, '"
                       + " || b.released || '/' || b.told_released || ' released, ' || b.unwound"
@@ -178,8 +184,7 @@ final class TrailInvariants {
                       + " AND t.kind = 'action' AND t.note LIKE '% unwound: %') AS told_unwound"
                       + " FROM cluster c) AS b WHERE b.granted <> b.told_granted"
                       + " OR b.released <> b.told_released OR b.unwound <> b.told_unwound",
-                  List.of(),
-                  row -> row.text(0));
+                  List.of(), row -> row.text(0));
       if (!unlike.isEmpty()) {
         throw violated("nodes and what activity tells of them differ: {}", unlike);
       }

@@ -7,9 +7,9 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives rows of the trail their ids as a server with concurrent transactions does: when a commit has
- * arrived, and not when it is stored. So rows appear in another order than that of their ids, and
- * what is undone leaves a gap.
+ * Gives rows of the trail their ids as a server with concurrent transactions does: when a commit
+ * has arrived, and not when it is stored. So rows appear in another order than that of their ids,
+ * and what is undone leaves a gap.
  */
 final class TrailNumbers {
   private static final String INSERT =
@@ -63,7 +63,10 @@ final class TrailNumbers {
       values.addAll(statement.parameters());
       last += MOST_FOUND;
       return new Statement(
-          into + "SELECT CAST(? AS BIGINT) + ROW_NUMBER() OVER (), found.* FROM (" + rest + ") AS found",
+          into
+              + "SELECT CAST(? AS BIGINT) + ROW_NUMBER() OVER (), found.* FROM ("
+              + rest
+              + ") AS found",
           values,
           statement.guard(),
           statement.demandedRows());
