@@ -22,6 +22,7 @@ final class Invariants {
     all.add(new ReplicasConverge());
     all.add(new EveryProcessIsReady());
     all.addAll(MoneyInvariants.all());
+    all.addAll(HoldInvariants.all());
     all.addAll(TrailInvariants.all());
     return all;
   }
