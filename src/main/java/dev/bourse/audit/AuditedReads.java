@@ -36,10 +36,18 @@ public final class AuditedReads {
   /** Rows of one commit: small enough that a write queued behind it waits a few milliseconds. */
   private static final int ROWS_PER_COMMIT = 1024;
 
-  /** How long marks of batches are kept that the process they are of did not live to forget. */
+  /**
+   * How long marks of batches are kept that were tried more than once, or that the process they are
+   * of did not live to forget.
+   */
   private static final Duration MARKS_KEPT = Duration.ofDays(1);
 
-  private record Batch(String id, List<AuditRow> rows) {}
+  /**
+   * Rows of one commit.
+   *
+   * @param wasTried whether an earlier try failed, which may be under way still
+   */
+  private record Batch(String id, List<AuditRow> rows, boolean wasTried) {}
 
   private final AuditStore store;
   private final Clock clock;
@@ -121,7 +129,7 @@ public final class AuditedReads {
     synchronized (lock) {
       for (int from = 0; from < waiting.size(); from += ROWS_PER_COMMIT) {
         int to = Math.min(waiting.size(), from + ROWS_PER_COMMIT);
-        batches.add(new Batch(Ids.next("arb", random), waiting.subList(from, to)));
+        batches.add(new Batch(Ids.next("arb", random), waiting.subList(from, to), false));
       }
       triedRows += waiting.size();
       waiting = new ArrayList<>(waiting.size());
@@ -137,11 +145,13 @@ public final class AuditedReads {
     for (int i = 0; i < batches.size(); i++) {
       Batch batch = batches.get(i);
       if (commits.get(i).failed()) {
-        failed.add(batch);
+        failed.add(new Batch(batch.id(), batch.rows(), true));
         failedRows += batch.rows().size();
-      } else {
+      } else if (!batch.wasTried()) {
         stored.add(batch.id());
       }
+      // The mark of one that was tried again stays: an earlier try that nobody has heard of may
+      // still reach the store, and must find it there. It goes with those of processes that ended.
     }
     tried = failed;
     settled = stored;

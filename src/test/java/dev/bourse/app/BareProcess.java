@@ -1,6 +1,8 @@
 package dev.bourse.app;
 
 import dev.bourse.access.Tokens;
+import dev.bourse.audit.SealService;
+import dev.bourse.audit.TrailStore;
 import dev.bourse.billing.BillingAdminService;
 import dev.bourse.billing.BillingService;
 import dev.bourse.blob.BlobStore;
@@ -184,6 +186,14 @@ public final class BareProcess {
 
   public OrgAdminService orgs() {
     return core.orgs();
+  }
+
+  public TrailStore trails() {
+    return new TrailStore(database);
+  }
+
+  public SealService seals() {
+    return new SealService(ground.vertx(), database);
   }
 
   /** Changes that were found in the store though nobody told of them. */

@@ -157,6 +157,51 @@ class AuditedReadsTest extends StoreFixture {
   }
 
   @Test
+  void aTryThatReachesTheStoreLongAfterItWasGivenUpStoresNothing() throws Exception {
+    Delaying delaying = new Delaying(database);
+    AuditedReads reads = reads(delaying);
+    reads.record(row(0));
+    delaying.isDelayed = true;
+    await(reads.flush().otherwiseEmpty());
+    delaying.isDelayed = false;
+    for (int i = 1; i < 5; i++) {
+      reads.record(row(i));
+      await(reads.flush());
+    }
+
+    await(database.commit(delaying.delayed).otherwiseEmpty());
+
+    assertEquals(5, rows(), "the first try came when the second was stored and others after it");
+    clock.advance(Duration.ofDays(1).toMillis());
+    reads(database).start(vertx);
+    eventually("the mark goes in time", () -> marks() == 0);
+  }
+
+  /** A store that a commit reaches when its process has long given it up. */
+  private static final class Delaying extends ForwardingDatabase {
+    boolean isDelayed;
+    List<Statement> delayed = List.of();
+
+    Delaying(Database store) {
+      super(store);
+    }
+
+    @Override
+    public Future<Void> commit(List<Statement> statements, List<Change> changes) {
+      if (!isDelayed) {
+        return super.commit(statements, changes);
+      }
+      delayed = statements;
+      return Future.failedFuture(new StoreUnavailable("no answer", null));
+    }
+
+    @Override
+    public boolean isShared() {
+      return true;
+    }
+  }
+
+  @Test
   void anEmbeddedStoreIsSparedTheMark() throws Exception {
     AuditedReads reads = reads(database);
     reads.record(row(1));

@@ -17,6 +17,8 @@ interface Bug {
   static List<Bug> all() {
     List<Bug> all = new ArrayList<>();
     all.addAll(List.of(StoreBug.values()));
+    all.addAll(List.of(MoneyBug.values()));
+    all.addAll(List.of(TrailBug.values()));
     return all;
   }
 

@@ -27,6 +27,7 @@ final class DatabaseServer implements AutoCloseable {
   private final SimulatedClock clock;
   private final List<Told> log = new ArrayList<>();
   private final List<Watcher> watchers = new ArrayList<>();
+  private final TrailNumbers trail = new TrailNumbers();
   private long setMillis;
 
   DatabaseServer(SimulatedClock clock) throws Exception {
@@ -54,8 +55,20 @@ final class DatabaseServer implements AutoCloseable {
     return engine.query(sql, parameters, mapper);
   }
 
-  /** Stores a commit and tells of it. */
-  void commit(String process, List<Statement> statements, List<Change> changes) {
+  /** A commit has arrived; others may be stored before it. */
+  TrailNumbers.Numbered begin(List<Statement> statements) {
+    return trail.begin(statements);
+  }
+
+  /** The newest id of the trail up to which no commit under way can bring a row. */
+  long settledTrail() {
+    return trail.settled();
+  }
+
+  /** Stores a commit that has arrived and tells of it. */
+  void commit(String process, TrailNumbers.Numbered commit, List<Change> changes) {
+    List<Statement> statements = commit.statements();
+    trail.end(commit);
     for (Statement statement : statements) {
       if (statement.sql().contains(CLOCK_SQL)) {
         setClock();

@@ -43,6 +43,14 @@ enum Fault implements Deed {
         later(world, random, 30_000, () -> world.weather.slowPercent = 0);
       }),
 
+  /** Some commits wait within the server, and others that came later are stored before them. */
+  COMMITS_STALL(
+      (world, random) -> {
+        world.weather.stallPercent = random.nextInt(1, 40);
+        world.trace.add("database", "stalls {} in 100 commits", world.weather.stallPercent);
+        later(world, random, 30_000, () -> world.weather.stallPercent = 0);
+      }),
+
   /** Changes are told twice, or only that some were missed. */
   CONFUSED_FEED(
       (world, random) -> {
@@ -106,6 +114,29 @@ enum Fault implements Deed {
         later(world, random, 120_000, () -> slot.wall.set(0));
       }),
 
+  /** Somebody sets the clock of the database's machine, for long enough that it is believed. */
+  SERVER_CLOCK_SET(
+      (world, random) -> {
+        long off =
+            switch (random.nextInt(4)) {
+              case 0 -> random.nextLong(-1_900, 1_900);
+              case 1 -> random.nextLong(-600_000, 600_000);
+              case 2 -> random.nextLong(0, 3 * 3_600_000L);
+              default -> random.nextLong(-3 * 86_400_000L, 3 * 86_400_000L);
+            };
+        world.serverClock.set(off);
+        world.trace.add("database", "has its clock set {} ms off", off);
+        later(world, random, 600_000, () -> world.serverClock.set(0));
+      }),
+
+  /** The clock of the database's machine goes too fast or too slow for a while. */
+  SERVER_CLOCK_DRIFTS(
+      (world, random) -> {
+        long by = random.nextLong(-60, 60);
+        world.trace.add("database", "has a clock that drifts by {} ms a second", by);
+        drift(world, by, random.nextInt(10, 120));
+      }),
+
   /** A machine cannot be reached for a while. */
   MACHINE_DEAD((world, random) -> machineIs(world, random, Machines.Health.DEAD)),
 
@@ -143,6 +174,15 @@ enum Fault implements Deed {
   /** Ends a fault after at most so long. */
   private static void later(World world, SplittableRandom random, long mostMillis, Runnable end) {
     world.scheduler.afterMillis(random.nextLong(100, mostMillis), end);
+  }
+
+  private static void drift(World world, long byMillis, int seconds) {
+    if (seconds == 0) {
+      world.serverClock.set(0);
+    } else if (!world.isHealed()) {
+      world.serverClock.set(world.serverClock.offMillis() + byMillis);
+      world.scheduler.afterMillis(1_000, () -> drift(world, byMillis, seconds - 1));
+    }
   }
 
   private static World.Slot anySlot(World world, SplittableRandom random) {

@@ -22,6 +22,9 @@ final class Invariants {
     all.add(new AcceptedWritesAreKept());
     all.add(new ReplicasConverge());
     all.add(new EveryProcessIsReady());
+    all.addAll(MoneyInvariants.all());
+    all.addAll(HoldInvariants.all());
+    all.addAll(TrailInvariants.all());
     return all;
   }
 

@@ -14,6 +14,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +42,9 @@ class Link implements Database {
     long delayNanos();
 
     Fate fate();
+
+    /** How long a commit that has arrived is under way in the server before it is stored. */
+    long stallNanos();
 
     /** Whether a change is told a second time. */
     boolean repeats();
@@ -89,10 +93,15 @@ class Link implements Database {
   @Override
   public Future<Void> commit(List<Statement> statements, List<Change> changes) {
     Doubt doubt = new Doubt(changes);
+    TrailNumbers.Numbered[] begun = new TrailNumbers.Numbered[1];
     return ask(
         "commit",
         () -> {
-          server.commit(process.name(), statements, changes);
+          begun[0] = server.begin(statements);
+          return network.stallNanos();
+        },
+        () -> {
+          server.commit(process.name(), begun[0], changes);
           doubt.isStored = true;
           return null;
         },
@@ -103,12 +112,29 @@ class Link implements Database {
   }
 
   private <T> Future<T> ask(String what, Supplier<T> work, Supplier<StoreUnavailable> silence) {
+    return ask(what, () -> 0, work, silence);
+  }
+
+  /**
+   * @param begin is called when it has arrived, and tells how long the server then takes
+   */
+  private <T> Future<T> ask(
+      String what, LongSupplier begin, Supplier<T> work, Supplier<StoreUnavailable> silence) {
     ContextInternal caller = (ContextInternal) process.vertx().getOrCreateContext();
     // Of the context, as the engines' are: a time-out on it is by the process's own clock.
     Promise<T> answer = caller.promise();
     // Once it has left, a message no longer depends on the process that sent it.
     if (network.fate() == Fate.ARRIVES) {
-      scheduler.after(network.delayNanos(), () -> carryOut(what, work, caller, answer));
+      scheduler.after(
+          network.delayNanos(),
+          () -> {
+            long nanos = begin.getAsLong();
+            if (nanos == 0) {
+              carryOut(what, work, caller, answer);
+            } else {
+              scheduler.after(nanos, () -> carryOut(what, work, caller, answer));
+            }
+          });
     }
     process.afterMillis(
         TIMEOUT_MILLIS,
@@ -232,12 +258,12 @@ class Link implements Database {
         });
   }
 
-  /** Commits are carried out one by one, so nothing can appear below what is there. */
+  /** What a commit under way may still bring is known to the server. */
   @Override
   public Future<Long> settledTrail(long enough) {
     return ask(
         "read",
-        () -> server.engine().number("SELECT COALESCE(MAX(id), 0) FROM audit"),
+        server::settledTrail,
         () -> new StoreUnavailable("no answer to a query", null));
   }
 

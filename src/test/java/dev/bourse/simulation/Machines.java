@@ -10,6 +10,7 @@ import io.vertx.core.Promise;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -81,7 +82,7 @@ class Machines {
   }
 
   /** Every machine anybody ever asked, by its id. */
-  TreeMap<String, State> all() {
+  Map<String, State> all() {
     return all;
   }
 

@@ -27,6 +27,9 @@ record Plan(long seed, Scale scale, long lengthMillis, List<Step> steps) {
     }
   }
 
+  /** One plan in so many goes on for hours with as few steps: money is billed by the hour. */
+  private static final int LONG_ONE_IN = 40;
+
   /**
    * The plan of a seed. Each plan has some kinds of faults and not the others: two that would hide
    * each other are apart in some plans, and in others one kind comes often.
@@ -34,7 +37,9 @@ record Plan(long seed, Scale scale, long lengthMillis, List<Step> steps) {
   static Plan of(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     Scale scale = Scale.small(random);
-    long length = random.nextLong(60_000, 360_000);
+    boolean isLong = random.nextInt(LONG_ONE_IN) == 0;
+    long length =
+        isLong ? random.nextLong(1_200_000, 9_000_000) : random.nextLong(60_000, 360_000);
     List<Fault> faults = new ArrayList<>();
     for (Fault fault : Fault.values()) {
       if (random.nextInt(3) == 0) {

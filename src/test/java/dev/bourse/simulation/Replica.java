@@ -4,6 +4,7 @@ import dev.bourse.app.BareProcess;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayDeque;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -94,6 +95,11 @@ final class Replica {
   /** The core once it has started; null before. */
   @Nullable BareProcess core() {
     return core;
+  }
+
+  /** The core of a process that is ready. */
+  BareProcess readyCore() {
+    return Objects.requireNonNull(core);
   }
 
   boolean isReady() {

@@ -135,7 +135,9 @@ final class Simulation {
   /** Ends every fault. */
   private void heal() {
     world.trace.add("world", "all faults end");
+    world.healed();
     world.weather.clear();
+    world.serverClock.set(0);
     world.machines.all().keySet().forEach(id -> world.machines.setHealth(id, Machines.Health.WELL));
     for (World.Slot slot : world.slots()) {
       slot.wall.set(0);

@@ -28,6 +28,9 @@ final class Weather implements Machines.Luck {
   /** How many of a hundred messages take seconds. */
   int slowPercent;
 
+  /** How many of a hundred commits are under way in the server for a while. */
+  int stallPercent;
+
   /** Nobody reaches the database. */
   boolean isDatabaseAway;
 
@@ -43,6 +46,7 @@ final class Weather implements Machines.Luck {
     lostPlacePercent = 0;
     breakPercent = 0;
     slowPercent = 0;
+    stallPercent = 0;
     isDatabaseAway = false;
     routes.forEach(route -> route.isCut = false);
   }
@@ -96,6 +100,15 @@ final class Weather implements Machines.Luck {
         return Link.Fate.LOST;
       }
       return Link.Fate.ARRIVES;
+    }
+
+    @Override
+    public long stallNanos() {
+      if (happens(stallPercent)) {
+        lastTroubleNanos = nowNanos.getAsLong();
+        return random.nextLong(10 * MILLI, 8_000 * MILLI);
+      }
+      return 0;
     }
 
     @Override

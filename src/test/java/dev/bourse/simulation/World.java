@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -34,12 +35,15 @@ final class World implements AutoCloseable {
   final Weather weather;
   final Machines machines;
   final Clients clients;
+  final Bookings bookings;
+  final MoneyTerms terms;
   private final Bug bug;
   private final SplittableRandom random;
   private final Path data;
   private final long beginMillis;
   private final List<Slot> slots = new ArrayList<>();
   private @Nullable Violation violation;
+  private boolean isHealed;
 
   /** A place where one process after the other runs, on one machine with one wall clock. */
   static final class Slot {
@@ -69,14 +73,16 @@ final class World implements AutoCloseable {
     data = Files.createTempDirectory(memoryDisk(), "simulation");
     scheduler = new Scheduler(random.split());
     trace = new Trace(scheduler::nowNanos, traceLines);
-    // Some hours around the end of a month, which is where money is most particular.
+    terms = MoneyTerms.drawn(random.split());
     beginMillis =
-        Instant.parse("2026-03-31T20:00:00Z").toEpochMilli() + random.nextLong(5 * 3_600_000L);
+        MoneyTerms.beginMillis(
+            Instant.parse("2026-03-31T20:00:00Z").toEpochMilli(), random.split());
     serverClock = clock();
     weather = new Weather(random.split(), scheduler::nowNanos);
     server = new DatabaseServer(serverClock);
     machines = new Machines(scheduler, trace, weather);
     clients = new Clients(this);
+    bookings = new Bookings(this);
     for (int i = 0; i < scale.replicas(); i++) {
       slots.add(new Slot(i, clock(), weather.route()));
     }
@@ -185,6 +191,16 @@ final class World implements AutoCloseable {
     }
   }
 
+  /** Whether all faults have ended, and none may begin again. */
+  boolean isHealed() {
+    return isHealed;
+  }
+
+  /** No fault goes on from here. */
+  void healed() {
+    isHealed = true;
+  }
+
   /** Ends the process of a slot between two instructions. */
   void crash(Slot slot) {
     if (slot.replica != null) {
@@ -214,12 +230,18 @@ final class World implements AutoCloseable {
     return new BareProcess.Platform(
         process.vertx(),
         data.resolve(process.name().replaceAll("\\..*", "")),
-        Map.of("event-loops", "1"),
+        settings(),
         process.wall(),
         process::nanoTime,
         random.split(),
         Map.of("simulated", provider),
         MemoryBlobs::open);
+  }
+
+  private Map<String, String> settings() {
+    Map<String, String> settings = new LinkedHashMap<>(terms.settings());
+    settings.put("event-loops", "1");
+    return settings;
   }
 
   private void wakeOthers(String process, List<Statement> statements) {

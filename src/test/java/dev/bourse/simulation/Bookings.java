@@ -1,0 +1,213 @@
+package dev.bourse.simulation;
+
+import dev.bourse.access.Organization;
+import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
+import dev.bourse.audit.TrailQuery;
+import dev.bourse.billing.Ledger;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/** What operators did with money and clients read, and what they were told of it. */
+final class Bookings {
+  /** Money an operator books; asked for once or more, with one key. */
+  static final class Booking {
+    final String organization;
+    final Ledger.Kind kind;
+    final String key;
+    final long micros;
+    int acknowledged;
+
+    Booking(String organization, Ledger.Kind kind, String key, long micros) {
+      this.organization = organization;
+      this.kind = kind;
+      this.key = key;
+      this.micros = micros;
+    }
+  }
+
+  /** A limit an operator sets; the amount is like no other's, so that its row can be told. */
+  static final class Limit {
+    final String organization;
+    final long micros;
+    final long askedAtMillis;
+    boolean isAcknowledged;
+
+    Limit(String organization, long micros, long askedAtMillis) {
+      this.organization = organization;
+      this.micros = micros;
+      this.askedAtMillis = askedAtMillis;
+    }
+  }
+
+  /**
+   * An audited read that was answered; who reads is like nobody else, so that its row can be told.
+   */
+  record Read(String actor, String cluster, Replica process, long atMillis) {}
+
+  private final World world;
+  private final List<Booking> bookings = new ArrayList<>();
+  private final List<Limit> limits = new ArrayList<>();
+  private final List<Read> reads = new ArrayList<>();
+  private final Map<String, Long> shown = new HashMap<>();
+  private int asked;
+
+  Bookings(World world) {
+    this.world = world;
+  }
+
+  List<Booking> bookings() {
+    return bookings;
+  }
+
+  List<Limit> limits() {
+    return limits;
+  }
+
+  List<Read> reads() {
+    return reads;
+  }
+
+  /** When somebody last asked for a limit of an organization; empty when nobody did. */
+  @Nullable Long limitAskedAtMillis(String organization) {
+    Long last = null;
+    for (Limit limit : limits) {
+      if (limit.organization.equals(organization)) {
+        last = limit.askedAtMillis;
+      }
+    }
+    return last;
+  }
+
+  /** Books money, or asks again for what was asked for before. */
+  void book(Replica process, String organization, SplittableRandom random) {
+    Booking booking;
+    List<String> held =
+        world
+            .server
+            .engine()
+            .query(
+                "SELECT org_id FROM billing_org WHERE hold_stage <> 'NONE' ORDER BY org_id",
+                List.of(),
+                row -> row.text(0));
+    if (!held.isEmpty() && random.nextBoolean()) {
+      // Who is held pays what it lacks.
+      booking =
+          new Booking(
+              held.get(random.nextInt(held.size())),
+              Ledger.Kind.PAYMENT,
+              "sim-" + ++asked + "-",
+              2_000_000_000L);
+      bookings.add(booking);
+    } else if (!bookings.isEmpty() && random.nextInt(3) == 0) {
+      booking = bookings.get(random.nextInt(bookings.size()));
+    } else {
+      booking = drawn(organization, random);
+      bookings.add(booking);
+    }
+    world.clients.call(
+        process,
+        "books " + booking.micros + " as " + booking.key + " of " + booking.organization,
+        core ->
+            core.billingAdmin()
+                .book(
+                    "operator:sim",
+                    booking.kind,
+                    booking.organization,
+                    booking.key,
+                    booking.micros,
+                    "")
+                .onSuccess(booked -> booking.acknowledged++));
+  }
+
+  private Booking drawn(String organization, SplittableRandom random) {
+    String key = "sim-" + ++asked + "-";
+    return switch (random.nextInt(3)) {
+      case 0 ->
+          new Booking(organization, Ledger.Kind.CREDIT, key, 10_000 * random.nextLong(1, 20_000));
+      case 1 ->
+          new Booking(organization, Ledger.Kind.PAYMENT, key, 10_000 * random.nextLong(1, 200_000));
+      // About as much as everybody has at first, so that some run out.
+      default ->
+          new Booking(
+              organization,
+              Ledger.Kind.ADJUSTMENT,
+              key,
+              -10_000 * random.nextLong(80_000, 110_000));
+    };
+  }
+
+  /** Sets a limit, or takes it away. */
+  void limit(Replica process, String organization, SplittableRandom random) {
+    if (random.nextInt(4) == 0) {
+      limits.add(new Limit(organization, -1, world.nowMillis()));
+      world.clients.call(
+          process,
+          "takes the limit of " + organization + " away",
+          core -> core.billingAdmin().limit("operator:sim", organization, null));
+      return;
+    }
+    long micros = random.nextLong(random.nextBoolean() ? 40_000 : 400_000) * 1_000 + ++asked;
+    Limit limit = new Limit(organization, micros, world.nowMillis());
+    limits.add(limit);
+    world.clients.call(
+        process,
+        "limits " + organization + " to " + micros,
+        core ->
+            core.billingAdmin()
+                .limit("operator:sim", organization, micros)
+                .onSuccess(view -> limit.isAcknowledged = true));
+  }
+
+  /** The newest row of an organization's trail that anybody was shown; 0 for none. */
+  long shownThrough(String organization) {
+    return shown.getOrDefault(organization, 0L);
+  }
+
+  /** Reads the newest page of an organization's trail. */
+  void readTrail(Replica process, String organization) {
+    world.clients.call(
+        process,
+        "reads the trail of " + organization,
+        core ->
+            core.trails()
+                .listEntries(
+                    organization,
+                    Optional.empty(),
+                    new TrailQuery(true, OptionalInt.of(1), Long.MAX_VALUE))
+                .onSuccess(
+                    page ->
+                        page.items()
+                            .forEach(entry -> shown.merge(organization, entry.id(), Math::max))));
+  }
+
+  /** Reads a cluster's capacity, which has to be recorded. */
+  void read(Replica process, String cluster) {
+    String organization = cluster.substring(0, cluster.indexOf('-'));
+    String actor = "token:reader" + ++asked;
+    Principal reader =
+        new Principal(
+            new Organization(organization, organization, "standard"),
+            actor,
+            actor,
+            EnumSet.allOf(Scope.class),
+            null,
+            null);
+    world.clients.call(
+        process,
+        "reads " + cluster,
+        core -> {
+          core.capacity().readCapacity(reader, Optional.of(cluster));
+          reads.add(new Read(actor, cluster, process, world.nowMillis()));
+          return Future.succeededFuture();
+        });
+  }
+}

@@ -1,0 +1,277 @@
+package dev.bourse.simulation;
+
+import dev.bourse.store.MemoryEngine;
+import dev.bourse.store.Statement;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** What has to hold of money. */
+final class MoneyInvariants {
+  /** Two clocks that are both right may be as far apart, and an answer may be as long under way. */
+  static final long APART_MILLIS = 3_000;
+
+  /** What was asked of the server's clock is used for at most so long, and a query may be lost. */
+  private static final long STALE_MILLIS = 70_000;
+
+  private static final String UNREVERSED =
+      " FROM ledger_transaction t WHERE t.kind = 'usage' AND t.reverses IS NULL"
+          + " AND t.reversed_at IS NULL";
+
+  private MoneyInvariants() {}
+
+  static List<Invariant> all() {
+    return List.of(
+        new LedgerBalances(),
+        new NoHourIsPostedTwice(),
+        new NothingIsPostedAhead(),
+        new PostedIsWhatWasUsed(),
+        new BookingsAreKeptOnce());
+  }
+
+  /**
+   * Whether clocks were good enough all the time for what is stored to be told by true time: the
+   * server's was never set, or ahead alone, which is put right, while all others were right.
+   */
+  static boolean areTimesTrue(World world) {
+    return world.serverClock.mostOffMillis() <= APART_MILLIS
+        || (world.serverClock.mostBehindMillis() <= APART_MILLIS
+            && world.slots().stream().allMatch(slot -> slot.wall.mostOffMillis() <= APART_MILLIS));
+  }
+
+  /** Entries of each transaction sum to zero, and each account is the sum of its entries. */
+  static final class LedgerBalances extends Invariant {
+    @Override
+    void afterCommit(World world, String process, List<Statement> statements) {
+      if (touches(statements, "INTO ledger_")) {
+        judge(world, process);
+      }
+    }
+
+    @Override
+    void atRest(World world) {
+      judge(world, "all");
+    }
+
+    private void judge(World world, String process) {
+      List<String> wrong =
+          world
+              .server
+              .engine()
+              .query(
+                  "SELECT 'transaction ' || t.id FROM ledger_transaction t LEFT JOIN ledger_entry e"
+                      + " ON e.transaction_id = t.id GROUP BY t.id"
+                      + " HAVING COUNT(e.micros) < 2 OR SUM(e.micros) <> 0"
+                      + " UNION ALL SELECT 'account ' || a.account FROM ledger_account a"
+                      + " LEFT JOIN ledger_entry e ON e.account = a.account"
+                      + " GROUP BY a.account, a.micros HAVING COALESCE(SUM(e.micros), 0) <> a.micros"
+                      + " UNION ALL SELECT 'entries of ' || e.account FROM ledger_entry e"
+                      + " WHERE e.account NOT IN (SELECT account FROM ledger_account)",
+                  List.of(),
+                  row -> row.text(0));
+      if (!wrong.isEmpty()) {
+        throw violated("after a commit of {} these do not add up: {}", process, wrong);
+      }
+    }
+  }
+
+  /** An organization has at most one transaction for an hour that was not reversed. */
+  static final class NoHourIsPostedTwice extends Invariant {
+    @Override
+    void afterCommit(World world, String process, List<Statement> statements) {
+      if (!touches(statements, "INTO ledger_transaction")) {
+        return;
+      }
+      List<String> twice =
+          world
+              .server
+              .engine()
+              .query(
+                  "SELECT t.org_id || ' ' || t.effective_at"
+                      + UNREVERSED
+                      + " GROUP BY t.org_id, t.effective_at HAVING COUNT(*) > 1",
+                  List.of(),
+                  row -> row.text(0));
+      if (!twice.isEmpty()) {
+        throw violated("after a commit of {} these are posted twice: {}", process, twice);
+      }
+    }
+  }
+
+  /**
+   * An hour is posted only when it has ended and settled, as soon as nobody can take the server's
+   * clock for another any more; and what was posted while it was wrong is taken back once it has
+   * been right for long enough to be believed.
+   */
+  static final class NothingIsPostedAhead extends Invariant {
+    @Override
+    void afterCommit(World world, String process, List<Statement> statements) {
+      if (touches(statements, "INTO usage_line")
+          && world.serverClock.rightForMillis() > STALE_MILLIS) {
+        long ended = world.nowMillis() - world.terms.settleMillis() + APART_MILLIS;
+        for (Statement statement : statements) {
+          if (statement.sql().contains("INTO usage_line")
+              && Objects.requireNonNull((Long) statement.parameters().get(1))
+                      + MoneyTerms.HOUR_MILLIS
+                  > ended) {
+            throw violated(
+                "{} posted the hour of {} at {}",
+                process,
+                Instant.ofEpochMilli((Long) statement.parameters().get(1)),
+                Instant.ofEpochMilli(world.nowMillis()));
+          }
+        }
+      }
+    }
+
+    @Override
+    void atRest(World world) {
+      List<String> ahead =
+          world
+              .server
+              .engine()
+              .query(
+                  "SELECT t.org_id || ' ' || t.effective_at"
+                      + UNREVERSED
+                      + " AND t.effective_at + ? > ?",
+                  List.of(MoneyTerms.HOUR_MILLIS, world.nowMillis()),
+                  row -> row.text(0));
+      if (!ahead.isEmpty()) {
+        throw violated("posted though they have not ended: {}", ahead);
+      }
+    }
+  }
+
+  /**
+   * What is posted for an hour is what follows from machines, prices and declarations, its
+   * transaction is the sum of its lines, and nothing that is due is left out. Only where the
+   * server's clock was never set: what a clock that was believed tells of when something happened
+   * is true by that clock alone.
+   */
+  static final class PostedIsWhatWasUsed extends Invariant {
+    /** From when an hour has settled until it is posted: a look of everybody, with retries. */
+    private static final long DUE_MILLIS = 90_000;
+
+    @Override
+    void atRest(World world) {
+      judge(world);
+    }
+
+    @Override
+    void whenReleased(World world) {
+      judge(world);
+    }
+
+    private void judge(World world) {
+      MemoryEngine engine = world.server.engine();
+      List<String> unlike =
+          engine.query(
+              "SELECT t.org_id || ' ' || t.effective_at || ': ' || -e.micros || ' instead of '"
+                  + " || COALESCE((SELECT SUM(u.amount_micros) FROM usage_line u WHERE u.org_id ="
+                  + " t.org_id AND u.hour = t.effective_at), 0) FROM ledger_transaction t"
+                  + " JOIN ledger_entry e ON e.transaction_id = t.id"
+                  + " AND e.account = 'org:' || t.org_id WHERE t.kind = 'usage'"
+                  + " AND t.reverses IS NULL AND t.reversed_at IS NULL AND -e.micros <>"
+                  + " COALESCE((SELECT SUM(u.amount_micros) FROM usage_line u WHERE u.org_id ="
+                  + " t.org_id AND u.hour = t.effective_at), 0)",
+              List.of(),
+              row -> row.text(0));
+      if (!unlike.isEmpty()) {
+        throw violated("transactions are not the sums of their lines: {}", unlike);
+      }
+      Map<String, long[]> posted = new HashMap<>();
+      engine.query(
+          "SELECT cluster, hour, gpu_millis, cent_gpu_millis, amount_micros FROM usage_line",
+          List.of(),
+          row ->
+              posted.put(
+                  row.text(0) + " " + row.integer(1),
+                  new long[] {row.integer(2), row.integer(3), row.integer(4)}));
+      Recount recount = new Recount(engine);
+      long due = world.nowMillis() - world.terms.settleMillis() - DUE_MILLIS;
+      if (recount.firstMillis() > due) {
+        return;
+      }
+      for (long hour = Recount.hourOf(recount.firstMillis());
+          hour + MoneyTerms.HOUR_MILLIS <= due;
+          hour += MoneyTerms.HOUR_MILLIS) {
+        for (String cluster : world.scale.clusters()) {
+          Recount.Bill bill = recount.of(cluster, hour, hour + MoneyTerms.HOUR_MILLIS);
+          long[] line = posted.get(cluster + " " + hour);
+          judge(world, cluster, hour, bill, line);
+        }
+      }
+    }
+
+    private void judge(
+        World world, String cluster, long hour, Recount.Bill bill, long @Nullable [] line) {
+      boolean isPosted = line != null;
+      if (isPosted != bill.gpuMillis() > 0 && (!isPosted || areTimesTrue(world))) {
+        throw violated(
+            "the hour {} of {} has {} line, though it used {} GPU-milliseconds",
+            Instant.ofEpochMilli(hour),
+            cluster,
+            isPosted ? "a" : "no",
+            bill.gpuMillis());
+      }
+      if (line != null
+          && areTimesTrue(world)
+          && (line[0] != bill.gpuMillis()
+              || line[1] != bill.centGpuMillis()
+              || line[2] != bill.micros())) {
+        throw violated(
+            "the hour {} of {} is posted as {}, and is {} of {} micro-dollars",
+            Instant.ofEpochMilli(hour),
+            cluster,
+            java.util.Arrays.toString(line),
+            bill,
+            bill.micros());
+      }
+    }
+  }
+
+  /** What an operator was told is booked is booked once, however often it was asked for. */
+  static final class BookingsAreKeptOnce extends Invariant {
+    @Override
+    void atRest(World world) {
+      MemoryEngine engine = world.server.engine();
+      for (Bookings.Booking booking : world.bookings.bookings()) {
+        long stored =
+            engine.number(
+                "SELECT COUNT(*) FROM ledger_transaction t JOIN ledger_entry e"
+                    + " ON e.transaction_id = t.id AND e.account = 'org:' || t.org_id"
+                    + " WHERE t.org_id = ? AND t.tx_key LIKE ? AND e.micros = ?",
+                booking.organization,
+                "%:" + booking.key,
+                booking.micros);
+        long rows =
+            engine.number(
+                "SELECT COUNT(*) FROM audit WHERE org_id = ? AND action = ? AND detail LIKE ?",
+                booking.organization,
+                "billing_" + booking.kind.label(),
+                "amount_micros=" + booking.micros + " %" + booking.key + "%");
+        if (stored != rows || stored > 1 || (booking.acknowledged > 0 && stored < 1)) {
+          throw violated(
+              "{} of {} was acknowledged {} times, stored {} times and has {} audit rows",
+              booking.key,
+              booking.organization,
+              booking.acknowledged,
+              stored,
+              rows);
+        }
+      }
+      for (Bookings.Limit limit : world.bookings.limits()) {
+        long rows =
+            engine.number(
+                "SELECT COUNT(*) FROM audit WHERE action = 'spend_limit_set' AND detail = ?",
+                "limit_micros=" + limit.micros);
+        if (rows > 1 || (limit.isAcknowledged && rows < 1)) {
+          throw violated("the limit of {} micro-dollars has {} audit rows", limit.micros, rows);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,125 @@
+package dev.bourse.simulation;
+
+import dev.bourse.store.Change;
+import dev.bourse.store.Database;
+import dev.bourse.store.ForwardingDatabase;
+import dev.bourse.store.RowMapper;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Bugs of how trails are kept. */
+enum TrailBug implements Bug {
+  /** Reads whose commit was stored though its answer was lost are stored again. */
+  READS_STORED_TWICE {
+    @Override
+    boolean isLeftOut(Statement statement) {
+      return statement.sql().contains("audit_read_batch");
+    }
+  },
+
+  /** Reads are taken for stored whatever became of their commit. */
+  READS_NOT_TRIED_AGAIN {
+    @Override
+    Future<Void> answered(List<Statement> statements, Future<Void> commit) {
+      return statements.stream().anyMatch(s -> s.sql().contains("INTO audit_read_batch"))
+          ? commit.otherwiseEmpty()
+          : commit;
+    }
+  },
+
+  /** A declaration is stored without its row. */
+  TRAIL_ROW_DROPPED {
+    @Override
+    boolean isLeftOut(Statement statement) {
+      return statement.sql().contains("INTO audit (")
+          && statement.parameters().contains("vm_capacity_put");
+    }
+  },
+
+  /** A page begins with the newest row there is, though others may come below it. */
+  PAGES_NOT_SETTLED {
+    @Override
+    Future<Long> settledTrail(Database store, long enough) {
+      return store
+          .read("SELECT COALESCE(MAX(id), 0) FROM audit", List.of(), row -> row.integer(0))
+          .map(rows -> rows.get(0));
+    }
+  },
+
+  /** Rows are taken for settled that have not been stored yet. */
+  SEALS_TOO_EARLY {
+    @Override
+    String read(String sql) {
+      return sql.equals("SELECT COALESCE(MAX(id), 0) FROM audit")
+          ? "SELECT COALESCE(MAX(id), 0) + 20 FROM audit"
+          : sql;
+    }
+  },
+
+  /** Old rows of reads are made shorter, though they are sealed. */
+  SEALED_ROW_CHANGED {
+    @Override
+    List<Statement> more(List<Statement> statements) {
+      return statements.stream().anyMatch(s -> s.sql().contains("INTO audit_seal "))
+          ? List.of(
+              Statement.of(
+                  "UPDATE audit SET detail = '-' WHERE is_read = 1"
+                      + " AND id < (SELECT MAX(through_id) FROM audit_sealed) - 10"))
+          : List.of();
+    }
+  },
+
+  /** A node that is released is not told of. */
+  RELEASE_NOT_TOLD {
+    @Override
+    boolean isLeftOut(Statement statement) {
+      return statement.sql().contains("INTO activity")
+          && statement.parameters().stream().anyMatch(v -> ("" + v).startsWith("released "));
+    }
+  };
+
+  boolean isLeftOut(Statement statement) {
+    return false;
+  }
+
+  List<Statement> more(List<Statement> statements) {
+    return List.of();
+  }
+
+  String read(String sql) {
+    return sql;
+  }
+
+  Future<Void> answered(List<Statement> statements, Future<Void> commit) {
+    return commit;
+  }
+
+  Future<Long> settledTrail(Database store, long enough) {
+    return store.settledTrail(enough);
+  }
+
+  @Override
+  public Database around(Database store, World world, World.Slot slot) {
+    return new ForwardingDatabase(store) {
+      @Override
+      public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
+        return super.read(TrailBug.this.read(sql), parameters, mapper);
+      }
+
+      @Override
+      public Future<Void> commit(List<Statement> statements, List<Change> changes) {
+        List<Statement> changed = new ArrayList<>(statements);
+        changed.removeIf(TrailBug.this::isLeftOut);
+        changed.addAll(more(statements));
+        return answered(statements, super.commit(changed, changes));
+      }
+
+      @Override
+      public Future<Long> settledTrail(long enough) {
+        return TrailBug.this.settledTrail(store, enough);
+      }
+    };
+  }
+}

@@ -1,0 +1,193 @@
+package dev.bourse.simulation;
+
+import dev.bourse.audit.Chain;
+import dev.bourse.audit.SealService;
+import dev.bourse.audit.Trails;
+import dev.bourse.store.MemoryEngine;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What has to hold of the trails: audit, seals and activity. */
+final class TrailInvariants {
+  private TrailInvariants() {}
+
+  static List<Invariant> all() {
+    return List.of(
+        new ReadsAreOnRecordOnce(),
+        new WritesLeaveOneRow(),
+        new NothingAppearsBehindAPage(),
+        new SealsAreWhole(),
+        new ActivityTellsOfEveryNode());
+  }
+
+  /** A read leaves one row; of a process that crashed since, at most one. */
+  static final class ReadsAreOnRecordOnce extends Invariant {
+    @Override
+    void atRest(World world) {
+      for (Bookings.Read read : world.bookings.reads()) {
+        long rows =
+            world
+                .server
+                .engine()
+                .number(
+                    "SELECT COUNT(*) FROM audit WHERE actor = ? AND subject = ? AND is_read = 1",
+                    read.actor(),
+                    read.cluster());
+        if (rows > 1 || (rows == 0 && !read.process().isDead())) {
+          throw violated("{} has {} rows", read.actor(), rows);
+        }
+      }
+    }
+  }
+
+  /**
+   * Each write of a cluster by its clients, acknowledged or not, has its row, and no row lacks one.
+   */
+  static final class WritesLeaveOneRow extends Invariant {
+    @Override
+    void atRest(World world) {
+      for (String cluster : world.scale.clusters()) {
+        MemoryEngine engine = world.server.engine();
+        long version = engine.number("SELECT version FROM cluster WHERE name = ?", cluster);
+        long rows =
+            engine.number(
+                "SELECT COUNT(*) FROM audit WHERE subject = ?"
+                    + " AND action IN ('vm_capacity_put', 'vm_capacity_swap')",
+                cluster);
+        if (rows != version) {
+          throw violated("{} was written {} times and has {} rows", cluster, version, rows);
+        }
+      }
+    }
+  }
+
+  /** Below the newest row that a page of a trail has shown, no other appears. */
+  static final class NothingAppearsBehindAPage extends Invariant {
+    private static final String INSERT = "INSERT INTO audit (id, ts, org_id";
+
+    @Override
+    void afterCommit(World world, String process, List<Statement> statements) {
+      for (Statement statement : statements) {
+        if (!statement.sql().startsWith(INSERT) || !statement.sql().contains("VALUES")) {
+          continue;
+        }
+        List<?> values = statement.parameters();
+        for (int i = 0; i < values.size(); i += 8) {
+          long id = (Long) values.get(i);
+          String organization = (String) values.get(i + 2);
+          long shown = world.bookings.shownThrough(organization);
+          if (id <= shown) {
+            throw violated(
+                "row {} of {} was stored when a page had shown {}", id, organization, shown);
+          }
+        }
+      }
+    }
+  }
+
+  /** The seals of every chain are those of its rows, and every row is sealed before long. */
+  static final class SealsAreWhole extends Invariant {
+    /** A row settles, two rounds go by, and the commit takes its time. */
+    private static final long SEALED_SECONDS = 150;
+
+    private static final long ANSWER_NANOS = 60_000_000_000L;
+
+    /** The greatest id, second by second. */
+    private final ArrayDeque<Long> greatest = new ArrayDeque<>();
+
+    @Override
+    void everySecond(World world) {
+      greatest.add(world.server.engine().number("SELECT COALESCE(MAX(id), 0) FROM audit"));
+      if (greatest.size() > SEALED_SECONDS) {
+        greatest.remove();
+      }
+    }
+
+    @Override
+    void atRest(World world) {
+      long sealed =
+          world.server.engine().number("SELECT COALESCE(MAX(through_id), 0) FROM audit_sealed");
+      if (sealed < greatest.getFirst()) {
+        throw violated(
+            "{} s ago there were rows up to {}, and they are sealed up to {}",
+            SEALED_SECONDS,
+            greatest.getFirst(),
+            sealed);
+      }
+      List<Chain> chains = new ArrayList<>(List.of(new Chain(Trails.PLATFORM, false)));
+      for (String organization : world.scale.organizationIds()) {
+        chains.add(new Chain(organization, false));
+        chains.add(new Chain(organization, true));
+      }
+      List<SealService.Report> reports = new ArrayList<>();
+      Future<?>[] done = {Future.succeededFuture()};
+      Replica process = world.ready().get(0);
+      process.doNow(
+          () -> {
+            SealService seals = process.readyCore().seals();
+            Future<Void> verified = Future.succeededFuture();
+            for (Chain chain : chains) {
+              verified =
+                  verified.compose(
+                      before -> seals.verifySeals(chain, 0).map(reports::add).mapEmpty());
+            }
+            done[0] = verified;
+          });
+      long until = world.scheduler.nowNanos() + ANSWER_NANOS;
+      while (!done[0].isComplete() || reports.size() < chains.size()) {
+        if (!world.step(until) || done[0].failed()) {
+          throw violated("the seals could not be verified: {}", done[0].cause());
+        }
+      }
+      for (SealService.Report report : reports) {
+        if (report.fault() != null) {
+          throw violated("{}: {}", report.chain(), report.fault());
+        }
+      }
+    }
+  }
+
+  /** Activity tells of every node that was granted, was released or could not be prepared. */
+  static final class ActivityTellsOfEveryNode extends Invariant {
+    @Override
+    void atRest(World world) {
+      judge(world);
+    }
+
+    @Override
+    void whenReleased(World world) {
+      judge(world);
+    }
+
+    private void judge(World world) {
+      List<String> unlike =
+          world
+              .server
+              .engine()
+              .query(
+                  "SELECT b.name || ': ' || b.granted || '/' || b.told_granted || ' granted, '"
+                      + " || b.released || '/' || b.told_released || ' released, ' || b.unwound"
+                      + " || '/' || b.told_unwound || ' unwound' FROM (SELECT c.name,"
+                      + " (SELECT COUNT(*) FROM allocation a WHERE a.cluster = c.name) AS granted,"
+                      + " (SELECT COUNT(*) FROM allocation a WHERE a.cluster = c.name"
+                      + " AND a.reclaim_reason <> 'unwound' COLLATE NOCASE) AS released,"
+                      + " (SELECT COUNT(*) FROM allocation a WHERE a.cluster = c.name"
+                      + " AND a.reclaim_reason = 'unwound' COLLATE NOCASE) AS unwound,"
+                      + " (SELECT COUNT(*) FROM activity t WHERE t.cluster = c.name"
+                      + " AND t.kind = 'action' AND t.note LIKE 'granted %') AS told_granted,"
+                      + " (SELECT COUNT(*) FROM activity t WHERE t.cluster = c.name"
+                      + " AND t.kind = 'action' AND t.note LIKE 'released %') AS told_released,"
+                      + " (SELECT COUNT(*) FROM activity t WHERE t.cluster = c.name"
+                      + " AND t.kind = 'action' AND t.note LIKE '% unwound: %') AS told_unwound"
+                      + " FROM cluster c) AS b WHERE b.granted <> b.told_granted"
+                      + " OR b.released <> b.told_released OR b.unwound <> b.told_unwound",
+                  List.of(), row -> row.text(0));
+      if (!unlike.isEmpty()) {
+        throw violated("nodes and what activity tells of them differ: {}", unlike);
+      }
+    }
+  }
+}
