@@ -17,6 +17,8 @@ interface Bug {
   static List<Bug> all() {
     List<Bug> all = new ArrayList<>();
     all.addAll(List.of(StoreBug.values()));
+    all.addAll(List.of(MarketBug.values()));
+    all.addAll(List.of(MachineBug.values()));
     return all;
   }
 

@@ -21,6 +21,7 @@ final class Invariants {
     all.add(new AcceptedWritesAreKept());
     all.add(new ReplicasConverge());
     all.add(new EveryProcessIsReady());
+    all.addAll(MarketInvariants.all());
     return all;
   }
 

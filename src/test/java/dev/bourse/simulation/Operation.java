@@ -38,6 +38,7 @@ enum Operation implements Deed {
   static List<Deed> all() {
     List<Deed> all = new ArrayList<>();
     all.addAll(List.of(values()));
+    all.addAll(List.of(OperatorOperation.values()));
     return all;
   }
 

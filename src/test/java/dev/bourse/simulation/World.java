@@ -33,6 +33,7 @@ final class World implements AutoCloseable {
   final Weather weather;
   final Machines machines;
   final Clients clients;
+  final MarketSettings settings;
   private final Bug bug;
   private final SplittableRandom random;
   private final Path data;
@@ -64,6 +65,7 @@ final class World implements AutoCloseable {
   World(Scale scale, long seed, int traceLines, Bug bug) throws Exception {
     this.scale = scale;
     this.bug = bug;
+    settings = MarketSettings.of(seed);
     random = new SplittableRandom(seed);
     data = Files.createTempDirectory("simulation");
     scheduler = new Scheduler(random.split());
@@ -187,7 +189,7 @@ final class World implements AutoCloseable {
     return new BareProcess.Platform(
         process.vertx(),
         data.resolve(process.name().replaceAll("\\..*", "")),
-        Map.of("event-loops", "1"),
+        settings.asSet(),
         process.wall(),
         process::nanoTime,
         random.split(),
