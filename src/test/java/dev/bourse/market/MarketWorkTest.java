@@ -111,6 +111,19 @@ class MarketWorkTest extends MarketFixture {
   }
 
   @Test
+  void aTenantIsRestoredThoughTheFirstTryBrokeOffAfterItsMark() throws Exception {
+    onlyNode("n0");
+    nodes.marks.put("n0", "ghost");
+    nodes.provisionsToFail.put("n0", 1);
+    adopt(Sample.active(1));
+    await(market.start());
+
+    eventually("restored", () -> nodes.keys.containsKey("n0"));
+
+    assertEquals(2, nodes.count("provision n0"));
+  }
+
+  @Test
   void anOperatorHasAMachineOfNobodysCleanedAtOnce() throws Exception {
     onlyNode("n0");
     nodes.marks.put("n0", "ghost");
