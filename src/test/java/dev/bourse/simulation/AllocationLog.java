@@ -91,7 +91,10 @@ final class AllocationLog {
   List<Step> steps(World world, List<Statement> statements) {
     if (statements != latest) {
       latest = statements;
-      steps = Invariant.touches(statements, "cluster") ? read(world) : List.of();
+      boolean isAboutThem =
+          Invariant.touches(statements, "allocation")
+              || Invariant.touches(statements, "UPDATE cluster SET");
+      steps = isAboutThem ? read(world) : List.of();
     }
     return steps;
   }

@@ -88,7 +88,10 @@ class Machines {
 
   /** How long calls and runs take, and whether a run breaks off. */
   interface Luck {
-    /** From a call to its arrival at the machine, which it reaches though its caller has ended. */
+    /**
+     * From a call to its arrival at the machine, which it reaches though its caller has ended; not
+     * when its caller has given it up.
+     */
     long callMillis();
 
     long runMillis();
@@ -193,7 +196,7 @@ class Machines {
                   process.after(
                       1_000_000, () -> caller.runOnContext(v -> answer.handle(done))));
       scheduler.afterMillis(
-          luck.callMillis(), () -> begin(machine.nodeId(), call, allocationId, keys, outcome));
+          luck.callMillis(), () -> retry(machine.nodeId(), call, allocationId, keys, outcome));
       scheduler.afterMillis(
           PATIENCE_MILLIS,
           () -> outcome.tryFail(NodeFailure.passing(call + ": does not come to an end")));

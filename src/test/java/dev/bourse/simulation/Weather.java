@@ -61,7 +61,7 @@ final class Weather implements Machines.Luck {
 
   @Override
   public long callMillis() {
-    return happens(lateCallPercent) ? random.nextLong(1_000, 90_000) : 2;
+    return happens(lateCallPercent) ? random.nextLong(1_000, 50_000) : 2;
   }
 
   @Override
