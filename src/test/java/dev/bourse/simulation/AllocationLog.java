@@ -174,7 +174,8 @@ final class AllocationLog {
 
   private void readBuyers(World world) {
     for (Buyer buyer :
-        world.server
+        world
+            .server
             .engine()
             .query(
                 "SELECT name, org_id, posture, max_gpus, ceiling_cents, hold_stage FROM cluster",

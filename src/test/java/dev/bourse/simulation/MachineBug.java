@@ -27,7 +27,9 @@ enum MachineBug implements Bug {
       return new Forwarding(provider) {
         @Override
         public Future<List<Holding>> held(List<Machine> machines) {
-          return super.held(machines).otherwise(List.of()).map(known -> withUnknown(known, machines));
+          return super.held(machines)
+              .otherwise(List.of())
+              .map(known -> withUnknown(known, machines));
         }
       };
     }

@@ -135,16 +135,19 @@ final class MachineInvariants {
       log.live().values().forEach(life -> holders.put(life.node, life));
       Set<String> here = inventory(world);
       long now = world.scheduler.nowNanos();
-      world.machines.all().forEach(
-          (node, machine) -> {
-            long since = machine.runsSinceNanos();
-            if (since >= 0 && now - since > RUN_NANOS) {
-              throw violated("{} is at work for {} s", node, (now - since) / SECOND);
-            }
-            if (here.contains(node)) {
-              judge(node, machine, holders.get(node));
-            }
-          });
+      world
+          .machines
+          .all()
+          .forEach(
+              (node, machine) -> {
+                long since = machine.runsSinceNanos();
+                if (since >= 0 && now - since > RUN_NANOS) {
+                  throw violated("{} is at work for {} s", node, (now - since) / SECOND);
+                }
+                if (here.contains(node)) {
+                  judge(node, machine, holders.get(node));
+                }
+              });
     }
 
     private void judge(String node, Machines.State machine, @Nullable Life holder) {
@@ -169,7 +172,8 @@ final class MachineInvariants {
 
   private static Set<String> inventory(World world) {
     return new HashSet<>(
-        world.server
+        world
+            .server
             .engine()
             .query(
                 "SELECT node_id FROM node WHERE retired_at IS NULL",

@@ -193,8 +193,7 @@ class Machines {
           .future()
           .onComplete(
               done ->
-                  process.after(
-                      1_000_000, () -> caller.runOnContext(v -> answer.handle(done))));
+                  process.after(1_000_000, () -> caller.runOnContext(v -> answer.handle(done))));
       scheduler.afterMillis(
           luck.callMillis(), () -> retry(machine.nodeId(), call, allocationId, keys, outcome));
       scheduler.afterMillis(
@@ -207,8 +206,7 @@ class Machines {
     public Future<List<Holding>> held(List<Machine> machines) {
       Context caller = process.vertx().getOrCreateContext();
       Promise<List<Holding>> answer = Promise.promise();
-      boolean hangs =
-          machines.stream().anyMatch(m -> state(m.nodeId()).health == Health.HANGS);
+      boolean hangs = machines.stream().anyMatch(m -> state(m.nodeId()).health == Health.HANGS);
       process.afterMillis(
           hangs ? 20_000 : 5,
           () -> {
@@ -318,8 +316,7 @@ class Machines {
     }
   }
 
-  private void finish(
-      String nodeId, Run run, String allocationId, @Nullable List<String> keys) {
+  private void finish(String nodeId, Run run, String allocationId, @Nullable List<String> keys) {
     State machine = state(nodeId);
     if (machine.run != run) {
       return;
@@ -331,7 +328,8 @@ class Machines {
     machine.run = null;
     if (luck.breaks()) {
       trace.add(nodeId, "breaks off at {}", run.call);
-      run.waiting.forEach(p -> p.tryFail(NodeFailure.passing(nodeId + ": " + run.call + " failed")));
+      run.waiting.forEach(
+          p -> p.tryFail(NodeFailure.passing(nodeId + ": " + run.call + " failed")));
       return;
     }
     if (keys != null) {

@@ -36,7 +36,9 @@ enum MarketBug implements Bug {
   NODE_GRANTED_AFTER_RETIREMENT {
     @Override
     @Nullable Statement change(Statement statement) {
-      return statement.sql().startsWith("UPDATE node SET cordoned = cordoned WHERE node_id = ? AND r")
+      return statement
+              .sql()
+              .startsWith("UPDATE node SET cordoned = cordoned WHERE node_id = ? AND r")
           ? null
           : statement;
     }

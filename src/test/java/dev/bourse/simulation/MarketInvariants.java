@@ -353,7 +353,8 @@ final class MarketInvariants {
       long now = world.scheduler.nowNanos();
       Map<String, Barred> barred = new TreeMap<>();
       for (Barred node :
-          world.server
+          world
+              .server
               .engine()
               .query(
                   "SELECT node_id, retired_at FROM node WHERE retired_at IS NOT NULL OR cordoned = 1"
@@ -461,7 +462,8 @@ final class MarketInvariants {
 
     private @Nullable String unmet(World world) {
       List<String> free =
-          world.server
+          world
+              .server
               .engine()
               .query(
                   "SELECT node_id FROM node n WHERE retired_at IS NULL AND cordoned = 0"
@@ -474,7 +476,11 @@ final class MarketInvariants {
         return null;
       }
       long reserve = world.server.engine().number("SELECT reserve_cents FROM pool");
-      long limits = world.server.engine().number("SELECT COUNT(*) FROM billing_org WHERE limit_micros IS NOT NULL");
+      long limits =
+          world
+              .server
+              .engine()
+              .number("SELECT COUNT(*) FROM billing_org WHERE limit_micros IS NOT NULL");
       for (Buyer buyer : log.buyers().values()) {
         int slots = buyer.maxGpus() / World.GPUS_PER_NODE;
         for (Life life : log.live().values()) {

@@ -87,14 +87,7 @@ enum OperatorOperation implements Deed {
                         cluster,
                         World.GPUS_PER_NODE * random.nextInt(1, 6),
                         java.math.BigDecimal.valueOf(random.nextLong(500, 1_000), 2));
-                    for (int i = 0; i < 3; i++) {
-                      SplittableRandom then = random.split();
-                      world.scheduler.afterMillis(
-                          random.nextLong(12_000),
-                          () ->
-                              any(freeNodes(world), then)
-                                  .ifPresent(node -> retireAndAdd(world, then, node)));
-                    }
+                    retireAtTicks(world, process, random);
                   })),
 
   /** Says of a node that is being reclaimed that it is clean; it need not be true. */
@@ -141,8 +134,7 @@ enum OperatorOperation implements Deed {
             world,
             random,
             "maintenance of " + cluster + " " + isOn,
-            updating(
-                cluster, Optional.empty(), Optional.empty(), Optional.of(isOn)));
+            updating(cluster, Optional.empty(), Optional.empty(), Optional.of(isOn)));
       }),
 
   /** Disarms a cluster's writes for a while. */
@@ -209,6 +201,11 @@ enum OperatorOperation implements Deed {
   private static final String ACTOR = "operator";
 
   private static final int MOST_NODES = 10;
+
+  /** The default of {@code market.tick}. */
+  private static final long TICK_MILLIS = 10_000;
+
+  private static final int TICKS = 3;
 
   /** A process may be stopped for 40 s and then do what it was asked before. */
   private static final int TRIES = 6;
@@ -324,6 +321,30 @@ enum OperatorOperation implements Deed {
     later(world, random, () -> add(world, then, node));
   }
 
+  /** At the moments at which the market has seen free nodes and not yet granted them. */
+  private static void retireAtTicks(World world, Replica process, SplittableRandom random) {
+    BareProcess core = process.core();
+    if (core == null) {
+      return;
+    }
+    long next =
+        core.clusters()
+            .findQuote(World.POOL)
+            .map(quote -> quote.nextTickAtMillis() - process.wall().millis())
+            .orElse(0L);
+    for (int i = 0; i < TICKS; i++) {
+      SplittableRandom then = random.split();
+      world.scheduler.after(
+          (next + i * TICK_MILLIS) * 1_000_000 + random.nextLong(-8_000_000, 8_000_000),
+          () -> {
+            List<String> free = freeNodes(world);
+            if (!free.isEmpty()) {
+              retireAndAdd(world, then, free.get(0));
+            }
+          });
+    }
+  }
+
   private static void add(World world, SplittableRandom random, String node) {
     ask(
         world,
@@ -335,10 +356,7 @@ enum OperatorOperation implements Deed {
                     ACTOR,
                     World.POOL,
                     new NodeService.Added(
-                        node,
-                        Optional.empty(),
-                        Optional.empty(),
-                        Optional.empty())));
+                        node, Optional.empty(), Optional.empty(), Optional.empty())));
   }
 
   private static void endSomeReclaim(World world, SplittableRandom random, int looksLeft) {
@@ -385,8 +403,7 @@ enum OperatorOperation implements Deed {
     return core -> core.clusterAdmin().pinNode(ACTOR, held.cluster, held.publicIp, isOn);
   }
 
-  private static Function<BareProcess, Future<?>> posture(
-      String cluster, Cluster.Posture posture) {
+  private static Function<BareProcess, Future<?>> posture(String cluster, Cluster.Posture posture) {
     return updating(cluster, Optional.of(posture), Optional.empty(), Optional.empty());
   }
 
