@@ -487,8 +487,19 @@ final class Fleet {
         .onFailure(
             e -> {
               LOG.warn("orphaned node {} could not be cleaned: {}", nodeId, e.toString());
-              crew.rest(nodeId, Crew.LAST_RETRY_MILLIS, () -> clean(nodeId, mark));
+              crew.rest(nodeId, Crew.LAST_RETRY_MILLIS, () -> cleanAgain(nodeId, mark, e));
             });
+  }
+
+  /** A machine that bears another mark by now is asked anew: of this one it is never cleaned. */
+  private void cleanAgain(String nodeId, String mark, Throwable failure) {
+    boolean isOther = failure instanceof NodeFailure refused && refused.isHeldByAnother();
+    if (isOther && nodes.get(nodeId) != null) {
+      inquiry.ask(List.of(nodeId));
+      cleaning.remove(nodeId);
+    } else {
+      clean(nodeId, mark);
+    }
   }
 
   private Machine machine(String nodeId) {

@@ -140,6 +140,25 @@ class MarketWorkTest extends MarketFixture {
     eventually("granted", () -> addresses(Allocation.State.ACTIVE).size() == 1);
   }
 
+  @Test
+  void aMachineOfNobodysThatBearsAnotherMarkByNowIsCleanedOfThat() throws Exception {
+    onlyNode("n0");
+    nodes.marks.put("n0", "ghost");
+    nodes.reclaimsToFail.put("n0", 1);
+    adopt(Sample.empty());
+    await(market.start());
+    eventually("a first try", () -> nodes.count("reclaim n0") == 1);
+    nodes.marks.put("n0", "other");
+    declare(8);
+
+    await(operators().retryNode("operator:first", "n0"));
+    eventually("a try that is refused", () -> nodes.count("reclaim n0") == 2);
+    ticks(2);
+    await(operators().retryNode("operator:first", "n0"));
+
+    eventually("granted", () -> addresses(Allocation.State.ACTIVE).size() == 1);
+  }
+
   private List<String> uncleanAfter() {
     try {
       return texts("SELECT unclean_after FROM node WHERE quarantined_at IS NOT NULL");
