@@ -163,7 +163,7 @@ final class MachineInvariants {
       // A machine that comes back empty and answers all the time is not asked what it holds.
       if (holder != null
           && holder.stored.state().equals("ACTIVE")
-          && machine.rebuiltNanos < holder.activeNanos
+          && machine.rebuiltNanos < holder.grantedNanos
           && !holder.id.equals(machine.tenant)) {
         throw violated("{} has {} on it, and is {}", node, machine.tenant, holder.stored);
       }
