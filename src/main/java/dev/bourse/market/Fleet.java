@@ -269,7 +269,17 @@ final class Fleet {
               .compose(go -> work.get())
               .onComplete(done -> inquiry.released(nodeId));
         },
-        () -> inspect(cluster));
+        () -> lookAgain(cluster, allocation.allocationId()));
+  }
+
+  /** What is over may have ended otherwise than by the work that is remembered for it. */
+  private void lookAgain(String cluster, String allocationId) {
+    if (clusters.find(cluster).flatMap(view -> view.cluster().find(allocationId)).isEmpty()) {
+      crew.succeeded(allocationId);
+      failedReclaims.remove(allocationId);
+      lost.remove(allocationId);
+    }
+    inspect(cluster);
   }
 
   private void noteSwap(Cluster cluster, Allocation allocation) {
@@ -325,12 +335,22 @@ final class Fleet {
     String id = allocation.allocationId();
     Machine machine = machine(allocation.nodeId());
     return lost.getOrDefault(id, Optional.empty())
-        .map(mark -> handover.clear(machine, mark))
+        .map(mark -> handover.clear(machine, mark).recover(Fleet::passOverOtherMark))
         .orElse(Future.succeededFuture(true))
         .compose(done -> keys.listLines(allocation.keyIds()))
         .compose(lines -> handover.provision(machine, id, lines))
         .onSuccess(restored -> lost.remove(id))
         .compose(restored -> clearIfLate(allocation));
+  }
+
+  /**
+   * The machine does not bear the mark any more that it was asked for: a try that broke off may
+   * have marked it for the very allocation that is to be restored. Preparing it tells.
+   */
+  private static Future<Boolean> passOverOtherMark(Throwable e) {
+    return e instanceof NodeFailure refused && refused.isHeldByAnother()
+        ? Future.succeededFuture(true)
+        : Future.failedFuture(e);
   }
 
   private Future<Void> provisioned(Cluster cluster, Allocation allocation) {
@@ -467,8 +487,19 @@ final class Fleet {
         .onFailure(
             e -> {
               LOG.warn("orphaned node {} could not be cleaned: {}", nodeId, e.toString());
-              crew.rest(nodeId, Crew.LAST_RETRY_MILLIS, () -> clean(nodeId, mark));
+              crew.rest(nodeId, Crew.LAST_RETRY_MILLIS, () -> cleanAgain(nodeId, mark, e));
             });
+  }
+
+  /** A machine that bears another mark by now is asked anew: of this one it is never cleaned. */
+  private void cleanAgain(String nodeId, String mark, Throwable failure) {
+    boolean isOther = failure instanceof NodeFailure refused && refused.isHeldByAnother();
+    if (isOther && nodes.get(nodeId) != null) {
+      inquiry.ask(List.of(nodeId));
+      cleaning.remove(nodeId);
+    } else {
+      clean(nodeId, mark);
+    }
   }
 
   private Machine machine(String nodeId) {

@@ -121,7 +121,10 @@ final class Inquiry {
   }
 
   private void look(String nodeId) {
-    if (open.containsKey(nodeId) && !inWork.contains(nodeId)) {
+    if (!open.containsKey(nodeId)) {
+      // A question that failed after its machine was forgotten counts for nothing.
+      crew.succeeded(nodeId);
+    } else if (!inWork.contains(nodeId)) {
       crew.take(nodeId, nodes.pool(), () -> put(nodeId), () -> look(nodeId));
     }
   }

@@ -111,6 +111,19 @@ class MarketWorkTest extends MarketFixture {
   }
 
   @Test
+  void aTenantIsRestoredThoughTheFirstTryBrokeOffAfterItsMark() throws Exception {
+    onlyNode("n0");
+    nodes.marks.put("n0", "ghost");
+    nodes.provisionsToFail.put("n0", 1);
+    adopt(Sample.active(1));
+    await(market.start());
+
+    eventually("restored", () -> nodes.keys.containsKey("n0"));
+
+    assertEquals(2, nodes.count("provision n0"));
+  }
+
+  @Test
   void anOperatorHasAMachineOfNobodysCleanedAtOnce() throws Exception {
     onlyNode("n0");
     nodes.marks.put("n0", "ghost");
@@ -122,6 +135,25 @@ class MarketWorkTest extends MarketFixture {
     declare(8);
     ticks(2);
 
+    await(operators().retryNode("operator:first", "n0"));
+
+    eventually("granted", () -> addresses(Allocation.State.ACTIVE).size() == 1);
+  }
+
+  @Test
+  void aMachineOfNobodysThatBearsAnotherMarkByNowIsCleanedOfThat() throws Exception {
+    onlyNode("n0");
+    nodes.marks.put("n0", "ghost");
+    nodes.reclaimsToFail.put("n0", 1);
+    adopt(Sample.empty());
+    await(market.start());
+    eventually("a first try", () -> nodes.count("reclaim n0") == 1);
+    nodes.marks.put("n0", "other");
+    declare(8);
+
+    await(operators().retryNode("operator:first", "n0"));
+    eventually("a try that is refused", () -> nodes.count("reclaim n0") == 2);
+    ticks(2);
     await(operators().retryNode("operator:first", "n0"));
 
     eventually("granted", () -> addresses(Allocation.State.ACTIVE).size() == 1);

@@ -19,6 +19,8 @@ interface Bug {
     all.addAll(List.of(StoreBug.values()));
     all.addAll(List.of(MoneyBug.values()));
     all.addAll(List.of(TrailBug.values()));
+    all.addAll(List.of(MarketBug.values()));
+    all.addAll(List.of(MachineBug.values()));
     return all;
   }
 

@@ -158,6 +158,49 @@ enum Fault implements Deed {
         world.weather.breakPercent = random.nextInt(10, 90);
         world.trace.add("machines", "break off {} in 100 runs", world.weather.breakPercent);
         later(world, random, 60_000, () -> world.weather.breakPercent = 0);
+      }),
+
+  /** What is begun on machines takes minutes. */
+  RUNS_LAST(
+      (world, random) -> {
+        world.weather.longRunPercent = random.nextInt(10, 90);
+        world.trace.add("machines", "take minutes for {} in 100 runs", world.weather.longRunPercent);
+        later(world, random, 60_000, () -> world.weather.longRunPercent = 0);
+      }),
+
+  /** Calls reach their machines late, whatever has become of their callers. */
+  CALLS_LATE(
+      (world, random) -> {
+        world.weather.lateCallPercent = random.nextInt(5, 60);
+        world.trace.add(
+            "machines", "are reached late by {} in 100 calls", world.weather.lateCallPercent);
+        later(world, random, 60_000, () -> world.weather.lateCallPercent = 0);
+      }),
+
+  /** A machine that hangs answers probes as if all were well. */
+  PROBE_LIES(
+      (world, random) -> {
+        String machine = world.machines.any(random);
+        if (machine != null) {
+          world.machines.state(machine).isProbeLying = true;
+          machineIs(world, machine, random, Machines.Health.HANGS);
+          later(
+              world,
+              random,
+              120_000,
+              () -> world.machines.state(machine).isProbeLying = false);
+        }
+      }),
+
+  /** A machine says that it is marked for an allocation nobody knows. */
+  MARK_LIES(
+      (world, random) -> {
+        String machine = world.machines.any(random);
+        if (machine != null) {
+          world.machines.state(machine).claims = "alc_unknown";
+          world.trace.add(machine, "says that it is marked for alc_unknown");
+          later(world, random, 60_000, () -> world.machines.state(machine).claims = null);
+        }
       });
 
   private final BiConsumer<World, SplittableRandom> what;
@@ -202,8 +245,14 @@ enum Fault implements Deed {
   private static void machineIs(World world, SplittableRandom random, Machines.Health health) {
     String machine = world.machines.any(random);
     if (machine != null) {
-      world.machines.setHealth(machine, health);
-      later(world, random, 120_000, () -> world.machines.setHealth(machine, Machines.Health.WELL));
+      machineIs(world, machine, random, health);
     }
+  }
+
+  private static void machineIs(
+      World world, String machine, SplittableRandom random, Machines.Health health) {
+    world.machines.setHealth(machine, health);
+    later(
+        world, random, 120_000, () -> world.machines.setHealth(machine, Machines.Health.WELL));
   }
 }

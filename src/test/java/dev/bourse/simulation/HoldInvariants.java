@@ -39,8 +39,6 @@ final class HoldInvariants {
     /** From the beginning of a tick to its grants: some queries, each repeated once. */
     private static final long TICK_MILLIS = 20_000;
 
-    private static final long PROTECTION_MILLIS = 3_600_000;
-
     private final Set<String> known = new HashSet<>();
 
     private record Slot(
@@ -122,7 +120,7 @@ final class HoldInvariants {
               .plusMonths(1)
               .toInstant()
               .toEpochMilli();
-      long window = Math.min(PROTECTION_MILLIS, monthEnd - now);
+      long window = Math.min(world.settings.protectionSeconds() * 1_000L, monthEnd - now);
       long most = 0;
       Recount recount = new Recount(engine);
       for (String cluster : world.scale.clusters()) {

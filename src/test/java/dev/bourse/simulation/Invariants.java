@@ -25,6 +25,7 @@ final class Invariants {
     all.addAll(MoneyInvariants.all());
     all.addAll(HoldInvariants.all());
     all.addAll(TrailInvariants.all());
+    all.addAll(MarketInvariants.all());
     return all;
   }
 

@@ -47,20 +47,54 @@ class Machines {
     @Nullable Run run;
 
     int begun;
+
+    /** When it was last cleaned, or set up anew; in true time. */
+    long cleanedNanos = -1;
+
+    /** When it was last set up anew; in true time. */
+    long rebuiltNanos = -1;
+
+    /** It answers probes whatever its health is. */
+    boolean isProbeLying;
+
+    /** What it says that it is marked for, in the place of the truth. */
+    @Nullable String claims;
+
+    /** Since when a run is under way; negative when none is. */
+    long runsSinceNanos() {
+      return run == null ? -1 : run.begunNanos;
+    }
+  }
+
+  /** Hears of what happens on machines, in order. */
+  interface Watcher {
+    /** A run begins; the machine is as it was before. */
+    void begins(String nodeId, State before, String allocationId, boolean isProvision);
+
+    /** A tenant can log in from now on. */
+    void letIn(String nodeId, String allocationId);
   }
 
   /** Something that is done on a machine. */
   private static final class Run {
     final String call;
+    final long begunNanos;
     final List<Promise<Void>> waiting = new ArrayList<>();
 
-    Run(String call) {
+    Run(String call, long begunNanos) {
       this.call = call;
+      this.begunNanos = begunNanos;
     }
   }
 
-  /** How long a run takes, and whether it breaks off. */
+  /** How long calls and runs take, and whether a run breaks off. */
   interface Luck {
+    /**
+     * From a call to its arrival at the machine, which it reaches though its caller has ended; not
+     * when its caller has given it up.
+     */
+    long callMillis();
+
     long runMillis();
 
     boolean breaks();
@@ -70,11 +104,19 @@ class Machines {
   private final Trace trace;
   private final Luck luck;
   private final TreeMap<String, State> all = new TreeMap<>();
+  private final List<Watcher> watchers = new ArrayList<>();
+
+  /** Whether machines heed whom they are marked for; always but for a bug that is planted. */
+  boolean heedMarks = true;
 
   Machines(Scheduler scheduler, Trace trace, Luck luck) {
     this.scheduler = scheduler;
     this.trace = trace;
     this.luck = luck;
+  }
+
+  void watch(Watcher watcher) {
+    watchers.add(watcher);
   }
 
   State state(String nodeId) {
@@ -108,6 +150,8 @@ class Machines {
     machine.tenant = null;
     machine.mark = null;
     machine.keys = List.of();
+    machine.cleanedNanos = scheduler.nowNanos();
+    machine.rebuiltNanos = scheduler.nowNanos();
     trace.add(nodeId, "is rebuilt, empty");
   }
 
@@ -151,7 +195,8 @@ class Machines {
           .onComplete(
               done ->
                   process.after(1_000_000, () -> caller.runOnContext(v -> answer.handle(done))));
-      scheduler.after(2_000_000, () -> begin(machine.nodeId(), call, allocationId, keys, outcome));
+      scheduler.afterMillis(
+          luck.callMillis(), () -> retry(machine.nodeId(), call, allocationId, keys, outcome));
       scheduler.afterMillis(
           PATIENCE_MILLIS,
           () -> outcome.tryFail(NodeFailure.passing(call + ": does not come to an end")));
@@ -170,7 +215,8 @@ class Machines {
             for (Machine machine : machines) {
               State state = state(machine.nodeId());
               if (state.health == Health.WELL) {
-                holdings.add(new Holding(machine.nodeId(), state.mark));
+                String claims = state.claims;
+                holdings.add(new Holding(machine.nodeId(), claims == null ? state.mark : claims));
               }
             }
             caller.runOnContext(
@@ -189,7 +235,8 @@ class Machines {
     public Future<Void> probe(Machine machine) {
       Context caller = process.vertx().getOrCreateContext();
       Promise<Void> answer = Promise.promise();
-      boolean isWell = state(machine.nodeId()).health == Health.WELL;
+      State state = state(machine.nodeId());
+      boolean isWell = state.health == Health.WELL || state.isProbeLying;
       process.afterMillis(
           isWell ? 3 : 5_000,
           () ->
@@ -239,7 +286,8 @@ class Machines {
       outcome.tryFail(NodeFailure.heldByAnother(nodeId + " is marked for " + machine.mark));
       return;
     }
-    Run run = new Run(call);
+    watchers.forEach(w -> w.begins(nodeId, machine, allocationId, keys != null));
+    Run run = new Run(call, scheduler.nowNanos());
     run.waiting.add(outcome);
     machine.run = run;
     machine.begun++;
@@ -255,7 +303,7 @@ class Machines {
 
   /** Whether a machine is marked for another allocation than a call's. */
   boolean isAnothers(State machine, String allocationId) {
-    return machine.mark != null && !machine.mark.equals(allocationId);
+    return heedMarks && machine.mark != null && !machine.mark.equals(allocationId);
   }
 
   private void retry(
@@ -288,8 +336,10 @@ class Machines {
     if (keys != null) {
       machine.tenant = allocationId;
       machine.keys = keys;
+      watchers.forEach(w -> w.letIn(nodeId, allocationId));
     } else {
       machine.mark = null;
+      machine.cleanedNanos = scheduler.nowNanos();
     }
     trace.add(nodeId, "did {}", run.call);
     run.waiting.forEach(Promise::tryComplete);

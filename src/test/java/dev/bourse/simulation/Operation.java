@@ -39,6 +39,7 @@ enum Operation implements Deed {
     List<Deed> all = new ArrayList<>();
     all.addAll(List.of(values()));
     all.addAll(MoneyOperation.all());
+    all.addAll(List.of(OperatorOperation.values()));
     return all;
   }
 

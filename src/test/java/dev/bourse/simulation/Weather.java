@@ -25,6 +25,12 @@ final class Weather implements Machines.Luck {
   /** How many of a hundred runs on machines break off. */
   int breakPercent;
 
+  /** How many of a hundred runs on machines take minutes. */
+  int longRunPercent;
+
+  /** How many of a hundred calls reach their machines late. */
+  int lateCallPercent;
+
   /** How many of a hundred messages take seconds. */
   int slowPercent;
 
@@ -45,6 +51,8 @@ final class Weather implements Machines.Luck {
     repeatPercent = 0;
     lostPlacePercent = 0;
     breakPercent = 0;
+    longRunPercent = 0;
+    lateCallPercent = 0;
     slowPercent = 0;
     stallPercent = 0;
     isDatabaseAway = false;
@@ -56,7 +64,15 @@ final class Weather implements Machines.Luck {
   }
 
   @Override
+  public long callMillis() {
+    return happens(lateCallPercent) ? random.nextLong(1_000, 50_000) : 2;
+  }
+
+  @Override
   public long runMillis() {
+    if (happens(longRunPercent)) {
+      return random.nextLong(40_000, 150_000);
+    }
     return random.nextLong(500, 8_000);
   }
 

@@ -37,6 +37,7 @@ final class World implements AutoCloseable {
   final Clients clients;
   final Bookings bookings;
   final MoneyTerms terms;
+  final MarketSettings settings;
   private final Bug bug;
   private final SplittableRandom random;
   private final Path data;
@@ -69,6 +70,7 @@ final class World implements AutoCloseable {
   World(Scale scale, long seed, int traceLines, Bug bug) throws Exception {
     this.scale = scale;
     this.bug = bug;
+    settings = MarketSettings.of(seed);
     random = new SplittableRandom(seed);
     data = Files.createTempDirectory(memoryDisk(), "simulation");
     scheduler = new Scheduler(random.split());
@@ -230,7 +232,7 @@ final class World implements AutoCloseable {
     return new BareProcess.Platform(
         process.vertx(),
         data.resolve(process.name().replaceAll("\\..*", "")),
-        settings(),
+        everySetting(),
         process.wall(),
         process::nanoTime,
         random.split(),
@@ -238,10 +240,10 @@ final class World implements AutoCloseable {
         MemoryBlobs::open);
   }
 
-  private Map<String, String> settings() {
-    Map<String, String> settings = new LinkedHashMap<>(terms.settings());
-    settings.put("event-loops", "1");
-    return settings;
+  private Map<String, String> everySetting() {
+    Map<String, String> all = new LinkedHashMap<>(terms.settings());
+    all.putAll(settings.asSet());
+    return all;
   }
 
   private void wakeOthers(String process, List<Statement> statements) {

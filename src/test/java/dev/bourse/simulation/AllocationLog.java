@@ -1,0 +1,214 @@
+package dev.bourse.simulation;
+
+import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** What commits made of allocations, and when in true time; read once for all who judge it. */
+final class AllocationLog {
+  /** An allocation as it is stored. */
+  record Stored(
+      String id,
+      String cluster,
+      String node,
+      String state,
+      @Nullable Long protectedUntil,
+      long grantCeiling,
+      boolean pinned,
+      boolean swapping,
+      @Nullable String replaces,
+      @Nullable String reason,
+      @Nullable Long reclaimAt) {
+    boolean isOpen() {
+      return !state.equals("RECLAIMING");
+    }
+  }
+
+  /** An allocation and since when it is what it is, in true time. */
+  static final class Life {
+    final String id;
+    final String node;
+    Stored stored;
+    final long grantedNanos;
+    long activeNanos = -1;
+    long reclaimingNanos = -1;
+    long swappingNanos = -1;
+
+    /** Since when it is in the state it is in. */
+    long stateNanos;
+
+    /** The cluster's ceiling was under the one at the grant at some time. */
+    boolean isLowered;
+
+    /** It was granted in the place of another. */
+    final boolean isReplacement;
+
+    Life(Stored stored, long nowNanos) {
+      id = stored.id;
+      node = stored.node;
+      this.stored = stored;
+      isReplacement = stored.replaces != null;
+      grantedNanos = nowNanos;
+      stateNanos = nowNanos;
+    }
+  }
+
+  /** A cluster as it is stored. */
+  record Buyer(
+      String name,
+      String org,
+      boolean isStatic,
+      int maxGpus,
+      long ceiling,
+      @Nullable String hold) {}
+
+  /**
+   * What a commit made of one allocation.
+   *
+   * @param before null when it is new
+   * @param after null when it is gone
+   */
+  record Step(Life life, @Nullable Stored before, @Nullable Stored after) {}
+
+  private static final String LIVE =
+      "SELECT allocation_id, cluster, node_id, state, protected_until, grant_ceiling_cents, pinned,"
+          + " swap_requested_at, replaces, reclaim_reason, reclaim_at FROM allocation WHERE ";
+
+  /** By id: those that are not gone. */
+  private final TreeMap<String, Life> live = new TreeMap<>();
+
+  private final TreeMap<String, Life> gone = new TreeMap<>();
+  private final TreeMap<String, Buyer> buyers = new TreeMap<>();
+  private @Nullable List<Statement> latest;
+  private List<Step> steps = List.of();
+  private boolean areClocksRight = true;
+
+  /** What a commit made of allocations; none when it is about none. */
+  List<Step> steps(World world, List<Statement> statements) {
+    if (statements != latest) {
+      latest = statements;
+      boolean isAboutThem =
+          Invariant.touches(statements, "allocation")
+              || Invariant.touches(statements, "UPDATE cluster SET");
+      steps = isAboutThem ? read(world) : List.of();
+    }
+    return steps;
+  }
+
+  /** Those that are not gone, by id. */
+  Map<String, Life> live() {
+    return live;
+  }
+
+  /** Those that are gone, by id. */
+  Map<String, Life> gone() {
+    return gone;
+  }
+
+  /** An allocation, gone or not; null when there never was one of that id. */
+  @Nullable Life find(String id) {
+    Life found = live.get(id);
+    return found == null ? gone.get(id) : found;
+  }
+
+  Map<String, Buyer> buyers() {
+    return buyers;
+  }
+
+  /** Whether no process's clock was ever off when it was looked at. */
+  boolean areClocksRight(World world) {
+    for (World.Slot slot : world.slots()) {
+      areClocksRight &= slot.wall.offMillis() == 0;
+    }
+    return areClocksRight;
+  }
+
+  private List<Step> read(World world) {
+    long now = world.scheduler.nowNanos();
+    readBuyers(world);
+    List<Step> made = new ArrayList<>();
+    TreeMap<String, Stored> found = new TreeMap<>();
+    for (Stored stored :
+        world.server.engine().query(LIVE + "gone_at IS NULL", List.of(), AllocationLog::stored)) {
+      found.put(stored.id, stored);
+    }
+    for (Stored stored : found.values()) {
+      Life life = live.get(stored.id);
+      if (life == null) {
+        life = new Life(stored, now);
+        live.put(stored.id, life);
+        made.add(new Step(life, null, stored));
+      } else if (!stored.equals(life.stored)) {
+        made.add(new Step(life, life.stored, stored));
+      }
+      note(life, stored, now);
+    }
+    for (Life life : List.copyOf(live.values())) {
+      if (!found.containsKey(life.id)) {
+        live.remove(life.id);
+        gone.put(life.id, life);
+        made.add(new Step(life, life.stored, null));
+      }
+    }
+    return made;
+  }
+
+  private void note(Life life, Stored stored, long now) {
+    if (!stored.state.equals(life.stored.state)) {
+      life.stateNanos = now;
+      if (stored.state.equals("ACTIVE")) {
+        life.activeNanos = now;
+      } else if (!stored.isOpen()) {
+        life.reclaimingNanos = now;
+      }
+    }
+    life.swappingNanos = !stored.swapping ? -1 : life.swappingNanos < 0 ? now : life.swappingNanos;
+    Buyer buyer = buyers.get(stored.cluster);
+    life.isLowered |= buyer != null && buyer.ceiling < stored.grantCeiling;
+    life.stored = stored;
+  }
+
+  private void readBuyers(World world) {
+    for (Buyer buyer :
+        world
+            .server
+            .engine()
+            .query(
+                "SELECT name, org_id, posture, max_gpus, ceiling_cents, hold_stage FROM cluster",
+                List.of(),
+                AllocationLog::buyer)) {
+      buyers.put(buyer.name, buyer);
+    }
+  }
+
+  private static Buyer buyer(Row row) {
+    Long maxGpus = row.integerOrNull(3);
+    Long ceiling = row.integerOrNull(4);
+    return new Buyer(
+        row.text(0),
+        row.text(1),
+        row.text(2).equals("STATIC"),
+        maxGpus == null ? 0 : Math.toIntExact(maxGpus),
+        ceiling == null ? 0 : ceiling,
+        row.textOrNull(5));
+  }
+
+  private static Stored stored(Row row) {
+    return new Stored(
+        row.text(0),
+        row.text(1),
+        row.text(2),
+        row.text(3),
+        row.integerOrNull(4),
+        row.integer(5),
+        row.truth(6),
+        row.integerOrNull(7) != null,
+        row.textOrNull(8),
+        row.textOrNull(9),
+        row.integerOrNull(10));
+  }
+}

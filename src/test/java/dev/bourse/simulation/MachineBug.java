@@ -1,0 +1,97 @@
+package dev.bourse.simulation;
+
+import dev.bourse.nodes.Holding;
+import dev.bourse.nodes.Machine;
+import dev.bourse.nodes.NodeProvider;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** Bugs of a node provider. */
+enum MachineBug implements Bug {
+  /** A machine that is marked for another allocation is prepared and cleaned all the same. */
+  MACHINE_FORGETS_ITS_MARK {
+    @Override
+    public NodeProvider around(NodeProvider provider, World world) {
+      world.machines.heedMarks = false;
+      return provider;
+    }
+  },
+
+  /** A machine that could not be asked is said to hold nothing. */
+  UNKNOWN_MACHINE_IS_FREE {
+    @Override
+    public NodeProvider around(NodeProvider provider, World world) {
+      return new Forwarding(provider) {
+        @Override
+        public Future<List<Holding>> held(List<Machine> machines) {
+          return super.held(machines)
+              .otherwise(List.of())
+              .map(known -> withUnknown(known, machines));
+        }
+      };
+    }
+
+    private List<Holding> withUnknown(List<Holding> known, List<Machine> machines) {
+      Set<String> answered = new HashSet<>();
+      known.forEach(holding -> answered.add(holding.nodeId()));
+      List<Holding> all = new ArrayList<>(known);
+      for (Machine machine : machines) {
+        if (!answered.contains(machine.nodeId())) {
+          all.add(new Holding(machine.nodeId(), null));
+        }
+      }
+      return all;
+    }
+  },
+
+  /** A reclaim is said to be done when it has begun. */
+  RECLAIM_ANSWERED_EARLY {
+    @Override
+    public NodeProvider around(NodeProvider provider, World world) {
+      return new Forwarding(provider) {
+        @Override
+        public Future<Void> reclaim(Machine machine, String allocationId) {
+          super.reclaim(machine, allocationId);
+          return Future.succeededFuture();
+        }
+      };
+    }
+  };
+
+  /** A provider that hands everything on to another. */
+  private static class Forwarding implements NodeProvider {
+    private final NodeProvider provider;
+
+    Forwarding(NodeProvider provider) {
+      this.provider = provider;
+    }
+
+    @Override
+    public Future<Void> provision(Machine machine, String allocationId, List<String> publicKeys) {
+      return provider.provision(machine, allocationId, publicKeys);
+    }
+
+    @Override
+    public Future<Void> reclaim(Machine machine, String allocationId) {
+      return provider.reclaim(machine, allocationId);
+    }
+
+    @Override
+    public Future<List<Holding>> held(List<Machine> machines) {
+      return provider.held(machines);
+    }
+
+    @Override
+    public Future<Void> probe(Machine machine) {
+      return provider.probe(machine);
+    }
+
+    @Override
+    public Future<Void> close() {
+      return provider.close();
+    }
+  }
+}

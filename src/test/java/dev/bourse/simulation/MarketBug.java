@@ -1,0 +1,86 @@
+package dev.bourse.simulation;
+
+import dev.bourse.store.Change;
+import dev.bourse.store.Database;
+import dev.bourse.store.ForwardingDatabase;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Bugs of how the market uses the store. */
+enum MarketBug implements Bug {
+  /** A market's commits do not demand that the process still has the lease. */
+  NO_FENCE {
+    @Override
+    @Nullable Statement change(Statement statement) {
+      return statement.sql().startsWith("UPDATE lease SET epoch = epoch") ? null : statement;
+    }
+  },
+
+  /** Whether a lease has expired is judged by the clock of whoever asks. */
+  LEASE_BY_OWN_CLOCK {
+    @Override
+    public Database around(Database store, World world, World.Slot slot) {
+      return new ForwardingDatabase(store) {
+        @Override
+        public String clockSql() {
+          return String.valueOf(slot.wall.millis());
+        }
+      };
+    }
+  },
+
+  /** A grant does not demand that its node was not retired meanwhile. */
+  NODE_GRANTED_AFTER_RETIREMENT {
+    @Override
+    @Nullable Statement change(Statement statement) {
+      return statement
+              .sql()
+              .startsWith("UPDATE node SET cordoned = cordoned WHERE node_id = ? AND r")
+          ? null
+          : statement;
+    }
+  },
+
+  /** A node that becomes ready is not protected. */
+  PROTECTION_LOST {
+    private static final int STATE = 0;
+    private static final int PROTECTED_UNTIL = 3;
+
+    @Override
+    Statement change(Statement statement) {
+      if (!statement.sql().startsWith("UPDATE allocation SET state = ?")
+          || !"ACTIVE".equals(statement.parameters().get(STATE))) {
+        return statement;
+      }
+      List<@Nullable Object> parameters = new ArrayList<>(statement.parameters());
+      parameters.set(PROTECTED_UNTIL, null);
+      return new Statement(
+          statement.sql(), parameters, statement.guard(), statement.demandedRows());
+    }
+  };
+
+  /** A statement as this bug has it; null for none. */
+  @Nullable Statement change(Statement statement) {
+    return statement;
+  }
+
+  @Override
+  public Database around(Database store, World world, World.Slot slot) {
+    return new ForwardingDatabase(store) {
+      @Override
+      public Future<Void> commit(List<Statement> statements, List<Change> changes) {
+        List<Statement> changed = new ArrayList<>();
+        for (Statement statement : statements) {
+          Statement kept = change(statement);
+          if (kept != null) {
+            changed.add(kept);
+          }
+        }
+        return super.commit(changed, changes);
+      }
+    };
+  }
+}

@@ -1,0 +1,516 @@
+package dev.bourse.simulation;
+
+import dev.bourse.simulation.AllocationLog.Buyer;
+import dev.bourse.simulation.AllocationLog.Life;
+import dev.bourse.simulation.AllocationLog.Step;
+import dev.bourse.simulation.AllocationLog.Stored;
+import dev.bourse.store.Statement;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** What has to hold of the market. */
+final class MarketInvariants {
+  private static final long SECOND = 1_000_000_000L;
+
+  private MarketInvariants() {}
+
+  /** A fresh one of each. */
+  static List<Invariant> all() {
+    AllocationLog log = new AllocationLog();
+    List<Invariant> all = new ArrayList<>();
+    all.add(new OneMarketPerFence(log));
+    all.add(new LeasesAreKept());
+    all.add(new ProtectionHolds(log));
+    all.add(new GrantsFitDeclarations(log));
+    all.add(new GrantsAreOfUsableNodes(log));
+    all.add(new PricesAreInTerms());
+    all.add(new DemandIsMet(log));
+    all.addAll(MachineInvariants.all(log));
+    return all;
+  }
+
+  private static boolean contains(List<Statement> statements, String text) {
+    return Invariant.touches(statements, text);
+  }
+
+  /** The right to decide is taken by this statement alone. */
+  private static boolean takesLease(Statement statement) {
+    return statement.sql().startsWith("INSERT INTO lease")
+        || statement.sql().startsWith("UPDATE lease SET owner");
+  }
+
+  /** Whether an operator's word is in a commit. */
+  static boolean isOperators(List<Statement> statements) {
+    for (Statement statement : statements) {
+      if (statement.sql().contains("audit")
+          && (statement.parameters().contains("node_end_reclaim")
+              || statement.parameters().contains("node_retire"))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Only the process that took the pool's lease last grants, takes back for a rival's sake, ends
+   * what the machines did, stores prices or says when machines were seen; epochs grow by one.
+   */
+  static final class OneMarketPerFence extends Invariant {
+    private final AllocationLog log;
+    private @Nullable String holder;
+    private long epoch;
+
+    OneMarketPerFence(AllocationLog log) {
+      this.log = log;
+    }
+
+    @Override
+    void afterCommit(World world, String process, List<Statement> statements) {
+      // All that follow look at the log only when they have to judge.
+      List<Step> steps = log.steps(world, statements);
+      for (Statement statement : statements) {
+        if (takesLease(statement)) {
+          long now = world.server.engine().number("SELECT epoch FROM lease");
+          if (now != epoch + 1) {
+            throw violated("{} took the lease with epoch {} after {}", process, now, epoch);
+          }
+          holder = process;
+          epoch = now;
+        }
+      }
+      if (process.equals(holder) || process.equals("seed")) {
+        return;
+      }
+      String does = null;
+      if (contains(statements, "INTO price_point")) {
+        does = "stored a price";
+      } else if (contains(statements, "SET last_seen")) {
+        does = "said when machines were seen";
+      } else if (contains(statements, "allocation")) {
+        boolean isOperators = isOperators(statements);
+        for (Step step : steps) {
+          if (isMarkets(step, isOperators)) {
+            does = "took " + step.before() + " to " + step.after();
+          }
+        }
+      }
+      if (does != null) {
+        throw violated("{} {}, and the lease is {}'s", process, does, holder);
+      }
+    }
+
+    private static boolean isMarkets(Step step, boolean isOperators) {
+      Stored before = step.before();
+      Stored after = step.after();
+      if (before == null || after == null) {
+        return before == null || !isOperators;
+      }
+      boolean isLanding = !before.state().equals(after.state()) && after.state().equals("ACTIVE");
+      return isLanding
+          || (before.isOpen()
+              && !after.isOpen()
+              && ("OUTBID".equals(after.reason()) || "UNWOUND".equals(after.reason())));
+    }
+  }
+
+  /**
+   * Nobody takes a lease within its length after its holder took or renewed it, unless it was given
+   * back; at rest somebody has it.
+   */
+  static final class LeasesAreKept extends Invariant {
+    /** The default of {@code market.lease}, by a clock of milliseconds. */
+    private static final long LEASE_NANOS = 10 * SECOND - 2_000_000;
+
+    private @Nullable String holder;
+    private long confirmedNanos;
+
+    @Override
+    void afterCommit(World world, String process, List<Statement> statements) {
+      for (Statement statement : statements) {
+        if (!statement.sql().contains("lease SET") && !statement.sql().contains("INTO lease")) {
+          continue;
+        }
+        long now = world.scheduler.nowNanos();
+        if (takesLease(statement)) {
+          // A lease lasts by the server's clock, whatever that is set to.
+          boolean isClockRight = world.serverClock.mostOffMillis() == 0;
+          if (holder != null && isClockRight && now - confirmedNanos < LEASE_NANOS) {
+            throw violated(
+                "{} took the lease {} ms after {} had it confirmed",
+                process,
+                (now - confirmedNanos) / 1_000_000,
+                holder);
+          }
+          holder = process;
+          confirmedNanos = now;
+        } else if (statement.sql().startsWith("UPDATE lease SET expires_at = ?")) {
+          holder = null;
+        } else if (statement.sql().startsWith("UPDATE lease SET expires_at")) {
+          confirmedNanos = now;
+        }
+      }
+    }
+
+    @Override
+    void atRest(World world) {
+      long silentMillis = (world.scheduler.nowNanos() - confirmedNanos) / 1_000_000;
+      if (holder == null || silentMillis > 2 * LEASE_NANOS / 1_000_000) {
+        throw violated("nobody runs the market; {} did {} ms ago", holder, silentMillis);
+      }
+    }
+  }
+
+  /**
+   * Rivals take no node that is pinned, no node of an operator-managed cluster, and none within its
+   * protection unless the cluster lowered its ceiling under the one at the grant.
+   */
+  static final class ProtectionHolds extends Invariant {
+    /** From a decision to its commit, and from a machine's answer to its commit: two time-outs. */
+    private static final long COMMIT_SECONDS = 10;
+
+    private final AllocationLog log;
+
+    ProtectionHolds(AllocationLog log) {
+      this.log = log;
+    }
+
+    @Override
+    void everySecond(World world) {
+      log.areClocksRight(world);
+    }
+
+    @Override
+    void afterCommit(World world, String process, List<Statement> statements) {
+      if (!contains(statements, "allocation")) {
+        return;
+      }
+      for (Step step : log.steps(world, statements)) {
+        Stored before = step.before();
+        Stored after = step.after();
+        if (before == null || after == null || !before.isOpen() || after.isOpen()) {
+          continue;
+        }
+        if ("OUTBID".equals(after.reason()) && before.replaces() == null) {
+          judge(world, step.life(), before, after);
+        }
+      }
+    }
+
+    private void judge(World world, Life life, Stored before, Stored after) {
+      Buyer buyer = log.buyers().get(before.cluster());
+      if (before.pinned() || (buyer != null && buyer.isStatic())) {
+        throw violated("{} of {} was taken by rivals", before, buyer);
+      }
+      if (buyer == null || life.isLowered || !log.areClocksRight(world)) {
+        return;
+      }
+      Long until = before.protectedUntil();
+      Long at = after.reclaimAt();
+      if (before.state().equals("PROVISIONING") || (until != null && at != null && at < until)) {
+        throw violated("{} of {} was taken at {}", before, buyer, at);
+      }
+      long seconds = (world.scheduler.nowNanos() - life.activeNanos) / SECOND;
+      // What landed in the place of another goes on with that one's protection.
+      if (!life.isReplacement && seconds < world.settings.protectionSeconds() - COMMIT_SECONDS) {
+        throw violated("{} of {} was taken {} s after it was ready", before, buyer, seconds);
+      }
+    }
+  }
+
+  /**
+   * Who is granted a node declared as many, is the market's to serve, and bids at least the reserve
+   * price; of a swap there is one replacement at a time.
+   */
+  static final class GrantsFitDeclarations extends Invariant {
+    private final AllocationLog log;
+    private final Terms terms = new Terms();
+
+    GrantsFitDeclarations(AllocationLog log) {
+      this.log = log;
+    }
+
+    @Override
+    void afterCommit(World world, String process, List<Statement> statements) {
+      terms.follow(world, statements);
+      if (!contains(statements, "INTO allocation")) {
+        return;
+      }
+      for (Step step : log.steps(world, statements)) {
+        Stored granted = step.after();
+        if (step.before() == null && granted != null) {
+          judge(world, granted);
+        }
+      }
+    }
+
+    private void judge(World world, Stored granted) {
+      Buyer buyer = log.buyers().get(granted.cluster());
+      if (buyer == null || buyer.isStatic() || buyer.hold() != null && !isGrace(buyer)) {
+        throw violated("{} was granted to {}", granted, buyer);
+      }
+      if (buyer.ceiling() < terms.leastReserve(world)) {
+        throw violated("{} was granted to {}, who bids too little", granted, buyer);
+      }
+      int filling = 0;
+      int twins = 0;
+      for (Life life : log.live().values()) {
+        Stored held = life.stored;
+        if (held.cluster().equals(granted.cluster()) && held.isOpen()) {
+          filling += held.replaces() == null ? 1 : 0;
+          twins += held.replaces() != null && held.replaces().equals(granted.replaces()) ? 1 : 0;
+        }
+      }
+      if (twins > 1) {
+        throw violated("{} replaces what another replaces", granted);
+      }
+      if (granted.replaces() == null && filling * World.GPUS_PER_NODE > buyer.maxGpus()) {
+        throw violated("{} was granted to {}, who fills {} slots now", granted, buyer, filling);
+      }
+    }
+
+    private static boolean isGrace(Buyer buyer) {
+      return "GRACE".equals(buyer.hold());
+    }
+  }
+
+  /** The terms of the pool that any process may still believe in. */
+  private static final class Terms {
+    /**
+     * Of new terms a process hears within seconds; one that is stopped loses the lease in as many,
+     * and tells them apart from the old ones when it goes on.
+     */
+    private static final long HEARD_NANOS = 60 * SECOND;
+
+    private record Set(long reserve, long cap, long untilNanos) {}
+
+    private final ArrayDeque<Set> past = new ArrayDeque<>();
+    private long reserve = -1;
+    private long cap;
+
+    void follow(World world, List<Statement> statements) {
+      if (reserve >= 0 && !contains(statements, "pool")) {
+        return;
+      }
+      long now = world.scheduler.nowNanos();
+      if (reserve >= 0) {
+        past.add(new Set(reserve, cap, now));
+      }
+      reserve = world.server.engine().number("SELECT reserve_cents FROM pool");
+      cap = world.server.engine().number("SELECT cap_cents FROM pool");
+    }
+
+    long leastReserve(World world) {
+      long least = reserve;
+      for (Set set : recent(world)) {
+        least = Math.min(least, set.reserve);
+      }
+      return least;
+    }
+
+    long mostCap(World world) {
+      long most = cap;
+      for (Set set : recent(world)) {
+        most = Math.max(most, set.cap);
+      }
+      return most;
+    }
+
+    private ArrayDeque<Set> recent(World world) {
+      while (!past.isEmpty()
+          && past.element().untilNanos < world.scheduler.nowNanos() - HEARD_NANOS) {
+        past.remove();
+      }
+      return past;
+    }
+  }
+
+  /**
+   * No node is granted that is retired; none that has been cordoned or quarantined for so long that
+   * whoever runs the market knows.
+   */
+  static final class GrantsAreOfUsableNodes extends Invariant {
+    /** As long as a process may be away from the store and still have the lease, and a tick. */
+    private static final long HEARD_NANOS = 60 * SECOND;
+
+    private final AllocationLog log;
+    private final Map<String, Long> unusableSince = new HashMap<>();
+
+    GrantsAreOfUsableNodes(AllocationLog log) {
+      this.log = log;
+    }
+
+    private record Barred(String node, boolean isRetired) {}
+
+    @Override
+    void afterCommit(World world, String process, List<Statement> statements) {
+      boolean grants = contains(statements, "INTO allocation");
+      if (!grants && !contains(statements, "UPDATE node SET")) {
+        return;
+      }
+      long now = world.scheduler.nowNanos();
+      Map<String, Barred> barred = new TreeMap<>();
+      for (Barred node :
+          world
+              .server
+              .engine()
+              .query(
+                  "SELECT node_id, retired_at FROM node WHERE retired_at IS NOT NULL OR cordoned = 1"
+                      + " OR quarantined_at IS NOT NULL",
+                  List.of(),
+                  row -> new Barred(row.text(0), row.integerOrNull(1) != null))) {
+        barred.put(node.node, node);
+      }
+      unusableSince.keySet().retainAll(barred.keySet());
+      barred.keySet().forEach(node -> unusableSince.putIfAbsent(node, now));
+      for (Step step : grants ? log.steps(world, statements) : List.<Step>of()) {
+        Stored granted = step.after();
+        Barred node = granted == null ? null : barred.get(granted.node());
+        if (step.before() != null || granted == null || node == null) {
+          continue;
+        }
+        long sinceNanos = now - unusableSince.getOrDefault(node.node, now);
+        if (node.isRetired || sinceNanos > HEARD_NANOS) {
+          throw violated("{} was granted, {} for {} s", granted, node, sinceNanos / SECOND);
+        }
+      }
+    }
+  }
+
+  /**
+   * The clearing price lies between the reserve price and the highest price ever accepted, and the
+   * admission price not above the cap.
+   */
+  static final class PricesAreInTerms extends Invariant {
+    private final Terms terms = new Terms();
+    private long highestCap;
+
+    @Override
+    void afterCommit(World world, String process, List<Statement> statements) {
+      terms.follow(world, statements);
+      highestCap = Math.max(highestCap, terms.cap);
+      for (Statement statement : statements) {
+        if (statement.sql().startsWith("INSERT INTO price_point")) {
+          judge(world, (Long) statement.parameters().get(2), (Long) statement.parameters().get(3));
+        }
+      }
+    }
+
+    private void judge(World world, @Nullable Long clearing, @Nullable Long admission) {
+      long reserve = terms.leastReserve(world);
+      if (clearing != null && (clearing < reserve || clearing > highestCap)) {
+        throw violated("it clears at {}, from {} to {}", clearing, reserve, highestCap);
+      }
+      if (admission != null && (admission < reserve || admission > terms.mostCap(world))) {
+        throw violated("it admits at {}, from {} to {}", admission, reserve, terms.mostCap(world));
+      }
+    }
+  }
+
+  /**
+   * At rest no usable node is free for long while somebody waits for one and bids enough; no swap
+   * waits longer than it may; whatever is under way comes to its end.
+   */
+  static final class DemandIsMet extends Invariant {
+    /** Two ticks to see it, and one to be told that a node is clean. */
+    private static final long WAIT_SECONDS = 40;
+
+    /** A machine's work and the longest wait between two tries, which is 64 s. */
+    private static final long WORK_NANOS = 150 * SECOND;
+
+    private final AllocationLog log;
+
+    DemandIsMet(AllocationLog log) {
+      this.log = log;
+    }
+
+    @Override
+    void everySecond(World world) {
+      log.areClocksRight(world);
+    }
+
+    @Override
+    void atRest(World world) {
+      long now = world.scheduler.nowNanos();
+      for (Life life : log.live().values()) {
+        if (!life.stored.state().equals("ACTIVE") && now - life.stateNanos > WORK_NANOS) {
+          throw violated("{} for {} s", life.stored, (now - life.stateNanos) / SECOND);
+        }
+        long freshness = world.settings.swapFreshnessSeconds() + WAIT_SECONDS;
+        if (life.swappingNanos >= 0
+            && life.stored.isOpen()
+            && log.areClocksRight(world)
+            && now - life.swappingNanos > freshness * SECOND + WORK_NANOS) {
+          throw violated("{} swaps for {} s", life.stored, (now - life.swappingNanos) / SECOND);
+        }
+      }
+      String unmet = unmet(world);
+      for (long i = 0; unmet != null && i < WAIT_SECONDS; i++) {
+        Pause.seconds(world, 1);
+        unmet = unmet(world);
+      }
+      if (unmet != null) {
+        List<String> busy = new ArrayList<>();
+        for (Replica process : world.ready()) {
+          busy.addAll(KeptInMind.of(process));
+        }
+        throw violated("for {} s {}; at work are {}", WAIT_SECONDS, unmet, busy);
+      }
+    }
+
+    private @Nullable String unmet(World world) {
+      List<String> free =
+          world
+              .server
+              .engine()
+              .query(
+                  "SELECT node_id FROM node n WHERE retired_at IS NULL AND cordoned = 0"
+                      + " AND quarantined_at IS NULL AND last_error IS NULL AND usable_after < ?"
+                      + " AND NOT EXISTS (SELECT 1 FROM allocation a WHERE a.node_id = n.node_id"
+                      + " AND (a.gone_at IS NULL OR a.reclaim_reason = 'SWAP'))",
+                  List.of(world.nowMillis()),
+                  row -> row.text(0));
+      if (free.isEmpty()) {
+        return null;
+      }
+      long reserve = world.server.engine().number("SELECT reserve_cents FROM pool");
+      long limits =
+          world
+              .server
+              .engine()
+              .number("SELECT COUNT(*) FROM billing_org WHERE limit_micros IS NOT NULL");
+      for (Buyer buyer : log.buyers().values()) {
+        int slots = buyer.maxGpus() / World.GPUS_PER_NODE;
+        for (Life life : log.live().values()) {
+          Stored held = life.stored;
+          boolean fills = held.isOpen() && held.replaces() == null;
+          slots -= fills && held.cluster().equals(buyer.name()) ? 1 : 0;
+        }
+        if (slots > 0
+            && limits == 0
+            && !buyer.isStatic()
+            && buyer.hold() == null
+            && buyer.ceiling() >= reserve) {
+          return free + " are free, and " + buyer + " waits for " + slots;
+        }
+      }
+      return null;
+    }
+  }
+
+  /** Lets time go on while an invariant looks. */
+  static final class Pause {
+    private Pause() {}
+
+    static void seconds(World world, long seconds) {
+      long until = world.scheduler.nowNanos() + seconds * SECOND;
+      while (world.step(until)) {
+        world.failIfViolated();
+      }
+    }
+  }
+}
