@@ -127,7 +127,41 @@ enum Fault implements Deed {
         world.weather.breakPercent = random.nextInt(10, 90);
         world.trace.add("machines", "break off {} in 100 runs", world.weather.breakPercent);
         later(world, random, 60_000, () -> world.weather.breakPercent = 0);
-      });
+      }),
+
+  /** Disks fail at some of what they are asked, or have no room, or are slow. */
+  BAD_DISKS(
+      (world, random) -> {
+        Weather weather = world.weather;
+        switch (random.nextInt(4)) {
+          case 0 -> weather.diskFaultPercent = random.nextInt(1, 60);
+          case 1 -> weather.diskFullPercent = random.nextInt(1, 100);
+          case 2 -> weather.diskBusyPercent = random.nextInt(1, 60);
+          default -> weather.diskSlowPercent = random.nextInt(1, 60);
+        }
+        world.trace.add("disks", "are bad");
+        later(
+            world,
+            random,
+            60_000,
+            () -> {
+              weather.diskFaultPercent = 0;
+              weather.diskFullPercent = 0;
+              weather.diskBusyPercent = 0;
+              weather.diskSlowPercent = 0;
+            });
+      }),
+
+  /** The machine of a process stops: what was not made durable on its disk is partly lost. */
+  POWER_LOSS(
+      (world, random) ->
+          living(world, random)
+              .ifPresent(
+                  slot -> {
+                    world.crash(slot);
+                    slot.disk.losePower(random);
+                    later(world, random, 15_000, () -> world.startIfDown(slot));
+                  }));
 
   private final BiConsumer<World, SplittableRandom> what;
 

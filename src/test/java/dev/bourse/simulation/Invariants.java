@@ -21,6 +21,8 @@ final class Invariants {
     all.add(new AcceptedWritesAreKept());
     all.add(new ReplicasConverge());
     all.add(new EveryProcessIsReady());
+    all.addAll(AccessInvariants.all());
+    all.addAll(UploadInvariants.all());
     return all;
   }
 

@@ -38,6 +38,8 @@ enum Operation implements Deed {
   static List<Deed> all() {
     List<Deed> all = new ArrayList<>();
     all.addAll(List.of(values()));
+    all.addAll(List.of(AccessOperation.values()));
+    all.addAll(List.of(UploadOperation.values()));
     return all;
   }
 

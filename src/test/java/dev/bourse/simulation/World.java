@@ -1,9 +1,12 @@
 package dev.bourse.simulation;
 
 import dev.bourse.app.BareProcess;
+import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobStore;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
+import io.vertx.core.Future;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +37,8 @@ final class World implements AutoCloseable {
   final Weather weather;
   final Machines machines;
   final Clients clients;
+  final AccessClients access;
+  final UploadClients uploads;
   private final Bug bug;
   private final SplittableRandom random;
   private final Path data;
@@ -45,14 +51,16 @@ final class World implements AutoCloseable {
     final int index;
     final SimulatedClock wall;
     final Weather.Route route;
+    final Disk disk;
     @Nullable Replica replica;
     @Nullable Link link;
     int incarnations;
 
-    Slot(int index, SimulatedClock wall, Weather.Route route) {
+    Slot(int index, SimulatedClock wall, Weather.Route route, Disk disk) {
       this.index = index;
       this.wall = wall;
       this.route = route;
+      this.disk = disk;
     }
   }
 
@@ -76,10 +84,14 @@ final class World implements AutoCloseable {
     server = new DatabaseServer(serverClock);
     machines = new Machines(scheduler, trace, weather);
     clients = new Clients(this);
+    access = new AccessClients(this);
+    uploads = new UploadClients(this);
     for (int i = 0; i < scale.replicas(); i++) {
-      slots.add(new Slot(i, clock(), weather.route()));
+      SimulatedClock wall = clock();
+      slots.add(new Slot(i, wall, weather.route(), new Disk(wall, weather.disk())));
     }
     server.watch(this::wakeOthers);
+    bug.begin(this);
   }
 
   private SimulatedClock clock() {
@@ -112,9 +124,11 @@ final class World implements AutoCloseable {
         new Replica("seed", scheduler, trace, new SimulatedClock(scheduler::nowMillis, beginMillis), random.split());
     Link link = new Link(seeding, server, new Weather(random.split(), scheduler::nowNanos).route(), scheduler);
     boolean[] isSeeded = new boolean[1];
+    BareProcess.Platform platform =
+        platform(seeding, () -> Future.failedFuture(new BlobGone("a seeding process has no disk")));
     seeding.doNow(
         () ->
-            BareProcess.seed(platform(seeding), link, scale.worldFile())
+            BareProcess.seed(platform, link, scale.worldFile())
                 .onComplete(
                     done -> {
                       if (done.failed()) {
@@ -147,7 +161,14 @@ final class World implements AutoCloseable {
     replica.trace("starts");
     Database store = bug.around(link, this, slot);
     replica.start(
-        started -> BareProcess.start(platform(started), store),
+        started ->
+            BareProcess.start(
+                platform(
+                    started,
+                    () ->
+                        Future.succeededFuture(
+                            bug.around(new MemoryBlobs(started, slot.disk), this, slot))),
+                store),
         () -> scheduler.afterMillis(SUPERVISOR_MILLIS, () -> startIfDown(slot)));
   }
 
@@ -175,6 +196,13 @@ final class World implements AutoCloseable {
     }
   }
 
+  /** Ends the simulation with this, found where nothing can be thrown. */
+  void fail(Violation found) {
+    if (violation == null) {
+      violation = found;
+    }
+  }
+
   /** Ends the simulation when something was found where nothing can be thrown. */
   void failIfViolated() {
     if (violation != null) {
@@ -182,7 +210,8 @@ final class World implements AutoCloseable {
     }
   }
 
-  private BareProcess.Platform platform(Replica process) {
+  private BareProcess.Platform platform(
+      Replica process, Supplier<Future<BlobStore>> blobs) {
     NodeProvider provider = bug.around(machines.reachedBy(process), this);
     return new BareProcess.Platform(
         process.vertx(),
@@ -192,7 +221,7 @@ final class World implements AutoCloseable {
         process::nanoTime,
         random.split(),
         Map.of("simulated", provider),
-        MemoryBlobs::open);
+        blobs);
   }
 
   private void wakeOthers(String process, List<Statement> statements) {
