@@ -192,13 +192,12 @@ final class UploadClients {
   private static byte[] content(SplittableRandom random, boolean isSecret) {
     StringBuilder text = new StringBuilder();
     int length = random.nextInt(1, MOST_BYTES);
-    int at = isSecret ? random.nextInt(length) : -1;
     while (text.length() < length) {
-      if (at >= 0 && text.length() >= at) {
-        text.append('\n').append(TokenSecret.mint(random).text()).append('\n');
-        at = -1;
-      }
       text.append("row ").append(random.nextInt(1_000)).append('\n');
+    }
+    if (isSecret) {
+      int at = text.lastIndexOf("\n", random.nextInt(text.length())) + 1;
+      text.insert(at, TokenSecret.mint(random).text() + '\n');
     }
     return text.toString().getBytes(StandardCharsets.US_ASCII);
   }
@@ -305,6 +304,7 @@ final class UploadClients {
     int from = (int) stored;
     int to = attempt.random.nextInt(from, attempt.bytes.length) + 1;
     attempt.losses = disk().losses();
+    attempt.kept = stored;
     giveUpWith(process, attempt);
     world.clients.call(
         process,

@@ -104,13 +104,23 @@ final class UploadInvariants {
 
   /**
    * Bytes that no row has use for are deleted. Those a crash left are taken for such after an hour,
-   * which is made to have passed once all is at rest.
+   * by the date their machine gave them; days are made to have passed once all is at rest, for its
+   * clock may have been days ahead.
    */
   static final class UselessBytesGo extends Invariant {
-    private static final long PASSED_MILLIS = Duration.ofHours(2).toMillis();
+    private static final long PASSED_MILLIS = Duration.ofDays(5).toMillis();
+
+    /** Processes that delete by age: nobody may do that by a clock that was set just now. */
+    private final Set<String> confirmed = new TreeSet<>();
 
     @Override
     void atRest(World world) {
+      for (Replica replica : world.ready()) {
+        BareProcess core = replica.core();
+        if (core != null && core.isTimeConfirmed()) {
+          confirmed.add(replica.name());
+        }
+      }
       world.slots().forEach(slot -> slot.disk.age(PASSED_MILLIS));
     }
 
@@ -130,8 +140,7 @@ final class UploadInvariants {
               row -> row.text(0)));
       for (World.Slot slot : world.slots()) {
         Replica replica = slot.replica;
-        BareProcess core = replica == null ? null : replica.core();
-        if (core == null || !core.isTimeConfirmed()) {
+        if (replica == null || !confirmed.contains(replica.name())) {
           continue;
         }
         for (Map<String, Disk.File> files : List.of(slot.disk.uploads, slot.disk.blobs)) {
