@@ -130,10 +130,7 @@ public final class BareProcess {
                   ground,
                   told,
                   Callers.of(
-                      ground,
-                      told,
-                      () -> "http://bourse.invalid",
-                      replication::knownAsOfNanos),
+                      ground, told, () -> "http://bourse.invalid", replication::knownAsOfNanos),
                   new Core.Ports(platform.providers(), platform.blobs()),
                   new KeysFiles(config, false));
             })

@@ -131,6 +131,7 @@ final class AccessClients {
   private final List<Key> keys = new ArrayList<>();
   private final List<Person> people = new ArrayList<>();
   private final List<String> refusedMaterial = new ArrayList<>();
+  private final TreeMap<String, String> refusedNames = new TreeMap<>();
   private final TreeMap<String, Fate> retirements = new TreeMap<>();
   private long movedNanos;
   private int names;
@@ -154,6 +155,11 @@ final class AccessClients {
   /** Lines of keys whose adding was refused for certain. */
   List<String> refusedMaterial() {
     return refusedMaterial;
+  }
+
+  /** Names of what was refused for certain, and the condition by which it would be found. */
+  TreeMap<String, String> refusedNames() {
+    return refusedNames;
   }
 
   /** Organizations somebody asked to retire; {@link Fate#ENDED} once that was acknowledged. */
@@ -208,6 +214,7 @@ final class AccessClients {
 
   /** Mints a token for an organization. */
   void mint(Replica process, String organization, java.util.function.Consumer<Pass> then) {
+    String name = "t" + names++;
     call(
         process,
         "mints a token of " + organization,
@@ -217,20 +224,21 @@ final class AccessClients {
                     ACTOR,
                     organization,
                     new TokenService.Order(
-                        "t" + names++, EnumSet.allOf(Scope.class), null, null, null)),
+                        name, EnumSet.allOf(Scope.class), null, null, null)),
         minted ->
             minted(process, organization, minted.token().tokenId(), minted.secret().text(), then),
-        () -> {});
+        () -> refusedNames.put(name, "token WHERE name"));
   }
 
   /** Mints an operator's token. */
   void mintOperator(Replica process, java.util.function.Consumer<Pass> then) {
+    String name = "o" + names++;
     call(
         process,
         "mints an operator's token",
-        core -> core.operatorTokens().mint(ACTOR, "o" + names++, null),
+        core -> core.operatorTokens().mint(ACTOR, name, null),
         minted -> minted(process, "", minted.token().tokenId(), minted.secret().text(), then),
-        () -> {});
+        () -> refusedNames.put(name, "operator_token WHERE name"));
   }
 
   private void minted(
@@ -279,7 +287,7 @@ final class AccessClients {
           }
           people.add(person);
         },
-        () -> {});
+        () -> refusedNames.put(username, "member WHERE username"));
   }
 
   /** Suspends or removes a member whom nobody else is about to change. */
@@ -366,7 +374,8 @@ final class AccessClients {
         process,
         "adds a key to " + organization + (cluster == null ? "" : " for " + cluster),
         core ->
-            core.keys().addSshKey(Clients.principal(organization), organization, "k", line, cluster),
+            core.keys()
+                .addSshKey(Clients.principal(organization), organization, "k", line, cluster),
         added ->
             keys.add(new Key(organization, added.key().keyId(), cluster, process.name(), now())),
         () -> refusedMaterial.add(line));

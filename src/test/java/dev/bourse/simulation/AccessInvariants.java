@@ -262,6 +262,15 @@ final class AccessInvariants {
       for (Key key : world.access.keys()) {
         check(engine, "ssh_key", "key_id", key.keyId, key);
       }
+      world
+          .access
+          .refusedNames()
+          .forEach(
+              (name, where) -> {
+                if (engine.number("SELECT COUNT(*) FROM " + where + " = ?", name) > 0) {
+                  throw violated("{} was refused, and is stored: {}", name, where);
+                }
+              });
       for (String line : world.access.refusedMaterial()) {
         if (engine.number("SELECT COUNT(*) FROM ssh_key WHERE public_key = ?", line) > 0) {
           throw violated("the key {} was refused and is stored", line);
@@ -301,7 +310,8 @@ final class AccessInvariants {
 
     private void judge(World world) {
       MemoryEngine engine = world.server.engine();
-      world.machines
+      world
+          .machines
           .all()
           .forEach(
               (id, machine) -> {
@@ -354,8 +364,7 @@ final class AccessInvariants {
         }
         long tokens =
             engine.number(
-                "SELECT COUNT(*) FROM token WHERE org_id = ? AND revoked_at IS NULL",
-                organization);
+                "SELECT COUNT(*) FROM token WHERE org_id = ? AND revoked_at IS NULL", organization);
         List<String> held =
             engine.query(
                 "SELECT node_id FROM allocation a JOIN cluster c ON c.name = a.cluster"

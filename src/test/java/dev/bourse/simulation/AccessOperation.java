@@ -7,16 +7,18 @@ import java.util.function.BiConsumer;
 
 /** What operators ask about who may call, and members about their keys. */
 enum AccessOperation implements Deed {
-  /** An organization's token is minted, and mostly revoked soon after, of whatever process. */
+  /** Tokens of an organization are minted, and mostly revoked soon after, of whatever process. */
   TOKEN(
-      (world, random) ->
+      (world, random) -> {
+        String organization = organization(world, random);
+        for (int i = random.nextInt(1, 4); i > 0; i--) {
           Operation.ready(world, random)
               .ifPresent(
                   process ->
                       world.access.mint(
-                          process,
-                          organization(world, random),
-                          pass -> revokeLater(world, random, pass)))),
+                          process, organization, pass -> revokeLater(world, random, pass)));
+        }
+      }),
 
   /** The same with an operator's token. */
   OPERATOR_TOKEN(
@@ -33,8 +35,7 @@ enum AccessOperation implements Deed {
         List<AccessClients.Pass> passes = world.access.passes();
         if (!passes.isEmpty()) {
           AccessClients.Pass pass = passes.get(random.nextInt(passes.size()));
-          Operation.ready(world, random)
-              .ifPresent(process -> world.access.revoke(process, pass));
+          Operation.ready(world, random).ifPresent(process -> world.access.revoke(process, pass));
         }
       }),
 
@@ -42,8 +43,7 @@ enum AccessOperation implements Deed {
   ADD_MEMBER(
       (world, random) ->
           Operation.ready(world, random)
-              .ifPresent(
-                  process -> world.access.addMember(process, organization(world, random)))),
+              .ifPresent(process -> world.access.addMember(process, organization(world, random)))),
 
   /** A member is suspended, let in again or removed. */
   CHANGE_MEMBER(
@@ -90,8 +90,7 @@ enum AccessOperation implements Deed {
         List<AccessClients.Key> keys = world.access.keys();
         if (!keys.isEmpty()) {
           AccessClients.Key key = keys.get(random.nextInt(keys.size()));
-          Operation.ready(world, random)
-              .ifPresent(process -> world.access.revokeKey(process, key));
+          Operation.ready(world, random).ifPresent(process -> world.access.revokeKey(process, key));
         }
       });
 

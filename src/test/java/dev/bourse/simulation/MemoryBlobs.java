@@ -302,8 +302,7 @@ final class MemoryBlobs implements BlobStore {
 
   /** An upload that is open: one block after the other is written, each in two halves. */
   private final class Open implements Upload {
-    private record Block(
-        byte[] bytes, int from, int to, Context caller, Promise<Void> answer) {}
+    private record Block(byte[] bytes, int from, int to, Context caller, Promise<Void> answer) {}
 
     private final String id;
     private final Inspector inspector;

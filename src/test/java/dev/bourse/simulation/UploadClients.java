@@ -123,8 +123,7 @@ final class UploadClients {
   }
 
   Place place(String organization, String name) {
-    return places.computeIfAbsent(
-        organization + '/' + name, key -> new Place(organization, name));
+    return places.computeIfAbsent(organization + '/' + name, key -> new Place(organization, name));
   }
 
   /** The process that keeps the bytes, when it takes requests. */
@@ -162,8 +161,7 @@ final class UploadClients {
     place.isBusy = true;
     CheckpointService.Publication publication =
         new CheckpointService.Publication(
-            new Facts(
-                "t", "", place.name, TYPE, bytes.length, isDeclared ? declared : null),
+            new Facts("t", "", place.name, TYPE, bytes.length, isDeclared ? declared : null),
             Visibility.ORG,
             Optional.of(isResumable),
             Replace.ANY);
@@ -412,7 +410,8 @@ final class UploadClients {
         core ->
             core.contents()
                 .openShown(place.organization, due.itemId)
-                .compose(opened -> whole(opened).onSuccess(bytes -> compare(place, due, opened, bytes)))
+                .compose(
+                    opened -> whole(opened).onSuccess(bytes -> compare(place, due, opened, bytes)))
                 .onFailure(e -> notRead(place, due, e)));
   }
 
@@ -424,8 +423,7 @@ final class UploadClients {
         .eventually(() -> opened.bytes().close());
   }
 
-  private void compare(
-      Place place, Acknowledged due, ContentService.Opened opened, byte[] bytes) {
+  private void compare(Place place, Acknowledged due, ContentService.Opened opened, byte[] bytes) {
     String sha256 = digest(bytes);
     boolean isDue =
         opened.content().revision() == due.revision
@@ -509,7 +507,12 @@ final class UploadClients {
     @Override
     public Future<Long> read(int blockBytes, long expectedBytes, Sink sink) {
       Promise<Long> whole = Promise.promise();
-      next(process.vertx().getOrCreateContext(), from, Math.min(blockBytes, MOST_BLOCK), sink, whole);
+      next(
+          process.vertx().getOrCreateContext(),
+          from,
+          Math.min(blockBytes, MOST_BLOCK),
+          sink,
+          whole);
       return whole.future();
     }
 

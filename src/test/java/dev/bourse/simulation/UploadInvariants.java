@@ -27,7 +27,9 @@ final class UploadInvariants {
     void afterCommit(World world, String process, List<Statement> statements) {
       if (touches(statements, "checkpoint_usage") || touches(statements, "checkpoint_revision")) {
         List<String> wrong =
-            world.server.engine()
+            world
+                .server
+                .engine()
                 .query(
                     "SELECT org_id || ': ' || used_bytes || ' bytes of ' || items || ' items, not '"
                         + " || held || ' of ' || there FROM (SELECT u.org_id, u.used_bytes, u.items,"
@@ -46,8 +48,8 @@ final class UploadInvariants {
   }
 
   /**
-   * A file that was acknowledged is there with its bytes, unless it was replaced or deleted; whatever
-   * is readable was sent so, and to be published.
+   * A file that was acknowledged is there with its bytes, unless it was replaced or deleted;
+   * whatever is readable was sent so, and to be published.
    */
   static final class PublishedFilesAreKept extends Invariant {
     private record Live(String itemId, String place, int revision, String sha256) {}
@@ -66,8 +68,7 @@ final class UploadInvariants {
       for (Live live : all) {
         UploadClients.Place place = world.uploads.places().get(live.place);
         byte[] sent = place == null ? null : place.contents.get(live.sha256);
-        Disk.File file =
-            disk.blobs.get(live.itemId + '.' + live.revision + '.' + live.sha256);
+        Disk.File file = disk.blobs.get(live.itemId + '.' + live.revision + '.' + live.sha256);
         if (sent == null || file == null || !java.util.Arrays.equals(sent, file.bytes)) {
           throw violated(
               "{} is readable; it was sent so: {}, its bytes are there: {}",

@@ -7,12 +7,10 @@ import java.util.function.BiConsumer;
 /** What members do with files. */
 enum UploadOperation implements Deed {
   /** A file is published or replaced in one request. */
-  UPLOAD_DIRECT(
-      (world, random) -> world.uploads.upload(any(world, random), false, random)),
+  UPLOAD_DIRECT((world, random) -> world.uploads.upload(any(world, random), false, random)),
 
   /** A file is published or replaced in a session of many requests. */
-  UPLOAD_SESSION(
-      (world, random) -> world.uploads.upload(any(world, random), true, random)),
+  UPLOAD_SESSION((world, random) -> world.uploads.upload(any(world, random), true, random)),
 
   /** A file is read back. */
   READ_FILE((world, random) -> world.uploads.read(any(world, random))),
