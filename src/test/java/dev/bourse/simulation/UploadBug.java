@@ -27,8 +27,8 @@ enum UploadBug implements Bug {
     }
   },
 
-  /** A block is said to be kept that was not written. */
-  BLOCK_IS_LOST {
+  /** An upload that is opened again has another first byte. */
+  REOPENED_UPLOAD_CHANGES {
     @Override
     public BlobStore around(BlobStore blobs, World world, World.Slot slot) {
       return new Forwarding(blobs) {
