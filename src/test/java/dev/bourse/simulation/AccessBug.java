@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.WeakHashMap;
 
 /** Bugs of the feed, of what commits answer, and of what ends who may call. */
+@SuppressWarnings("ImmutableEnumChecker") // what a bug keeps, it keeps by the world.
 enum AccessBug implements Bug {
   /** Some changes are never told, and nobody is told that they were missed. */
   FEED_DROPS_A_CHANGE {

@@ -18,6 +18,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -158,12 +159,12 @@ final class AccessClients {
   }
 
   /** Names of what was refused for certain, and the condition by which it would be found. */
-  TreeMap<String, String> refusedNames() {
+  SortedMap<String, String> refusedNames() {
     return refusedNames;
   }
 
   /** Organizations somebody asked to retire; {@link Fate#ENDED} once that was acknowledged. */
-  TreeMap<String, Fate> retirements() {
+  SortedMap<String, Fate> retirements() {
     return retirements;
   }
 

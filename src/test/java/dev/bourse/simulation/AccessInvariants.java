@@ -6,7 +6,6 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.simulation.AccessClients.Fate;
 import dev.bourse.simulation.AccessClients.Granted;
-import dev.bourse.simulation.AccessClients.Key;
 import dev.bourse.simulation.AccessClients.Pass;
 import dev.bourse.simulation.AccessClients.Person;
 import dev.bourse.store.MemoryEngine;
@@ -220,7 +219,7 @@ final class AccessInvariants {
     @Override
     void judge(World world, Replica replica, BareProcess core, boolean isQuiet) {
       Map<String, Set<String>> shown = new HashMap<>();
-      for (Key key : world.access.keys()) {
+      for (AccessClients.Key key : world.access.keys()) {
         boolean isDue = key.by.equals(replica.name()) || (isQuiet && isOld(world, key));
         if (key.fate == Fate.IN_DOUBT || !isDue) {
           continue;
@@ -259,7 +258,7 @@ final class AccessInvariants {
         String table = pass.organization.isEmpty() ? "operator_token" : "token";
         check(engine, table, "token_id", pass.tokenId, pass);
       }
-      for (Key key : world.access.keys()) {
+      for (AccessClients.Key key : world.access.keys()) {
         check(engine, "ssh_key", "key_id", key.keyId, key);
       }
       world
@@ -331,7 +330,7 @@ final class AccessInvariants {
               row -> row.text(0))
           .forEach(
               ids -> {
-                for (String keyId : ids.split(" ")) {
+                for (String keyId : ids.split(" ", -1)) {
                   granted.addAll(
                       engine.query(
                           "SELECT public_key FROM ssh_key WHERE key_id = ?",

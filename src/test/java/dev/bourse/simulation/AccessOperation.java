@@ -6,6 +6,7 @@ import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
 
 /** What operators ask about who may call, and members about their keys. */
+@SuppressWarnings("ImmutableEnumChecker") // lambdas without state.
 enum AccessOperation implements Deed {
   /** Tokens of an organization are minted, and mostly revoked soon after, of whatever process. */
   TOKEN(

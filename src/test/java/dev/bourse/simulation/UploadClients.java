@@ -24,6 +24,8 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -109,12 +111,12 @@ final class UploadClients {
   }
 
   /** By organization and name. */
-  TreeMap<String, Place> places() {
+  SortedMap<String, Place> places() {
     return places;
   }
 
   /** Items whose deletion was acknowledged. */
-  TreeSet<String> deleted() {
+  SortedSet<String> deleted() {
     return deleted;
   }
 

@@ -5,6 +5,7 @@ import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
 
 /** What members do with files. */
+@SuppressWarnings("ImmutableEnumChecker") // lambdas without state.
 enum UploadOperation implements Deed {
   /** A file is published or replaced in one request. */
   UPLOAD_DIRECT((world, random) -> world.uploads.upload(any(world, random), false, random)),
