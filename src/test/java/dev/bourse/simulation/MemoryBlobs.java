@@ -22,6 +22,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -241,7 +242,7 @@ final class MemoryBlobs implements BlobStore {
   }
 
   private Future<Page<String>> list(
-      java.util.TreeMap<String, Disk.File> files, Instant before, String after, int limit) {
+      NavigableMap<String, Disk.File> files, Instant before, String after, int limit) {
     return ask(
         () -> {
           List<String> found = new ArrayList<>();
@@ -302,6 +303,7 @@ final class MemoryBlobs implements BlobStore {
 
   /** An upload that is open: one block after the other is written, each in two halves. */
   private final class Open implements Upload {
+    @SuppressWarnings("ArrayRecordComponent") // nobody compares blocks.
     private record Block(byte[] bytes, int from, int to, Context caller, Promise<Void> answer) {}
 
     private final String id;
