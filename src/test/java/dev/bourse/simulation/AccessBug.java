@@ -12,6 +12,7 @@ import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.WeakHashMap;
 
 /** Bugs of the feed, of what commits answer, and of what ends who may call. */
@@ -69,7 +70,7 @@ enum AccessBug implements Bug {
 
     @Override
     public Database around(Database store, World world, World.Slot slot) {
-      Standby standby = standbys.get(world);
+      Standby standby = Objects.requireNonNull(standbys.get(world));
       return new ForwardingDatabase(store) {
         @Override
         public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
