@@ -200,7 +200,7 @@ final class Core {
   }
 
   /** What is held in memory of the store, by the topics that others tell its changes by. */
-  private Map<String, Mirror> mirrors() {
+  Map<String, Mirror> mirrors() {
     Map<String, Mirror> mirrors = new HashMap<>(memory.callers.mirrors());
     mirrors.put(PoolStore.CHANGED, memory.pools);
     mirrors.put(SwitchService.CHANGED, memory.switches);

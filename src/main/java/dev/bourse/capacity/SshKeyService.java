@@ -31,6 +31,9 @@ public final class SshKeyService implements Mirror {
   /** Keys of one organization: an authorized_keys file that sshd still reads in a blink. */
   static final int MAX_KEYS_PER_ORG = 200;
 
+  /** A reading is of no use when another change of the same keys comes in force meanwhile. */
+  private static final int MAX_READINGS = 5;
+
   /** Compared at once; at {@value #MAX_KEYS_PER_ORG} keys each that is some thousand rows. */
   private static final int COMPARED_ORGS = 100;
 
@@ -201,12 +204,35 @@ public final class SshKeyService implements Mirror {
         .recover(failure -> answerRacer(key, failure));
   }
 
-  /** When another call registered the same material first, its key is the answer. */
+  /**
+   * When another call registered the same material first, its key is the answer; it may be this
+   * call's own, whose commit was stored though the answer to it was lost. This process hears of
+   * either later than its caller would.
+   */
   private Future<Added> answerRacer(SshKey key, Throwable failure) {
     return store
         .findSame(key)
-        .map(same -> new Added(same.orElseThrow(() -> new CompletionException(failure)), false))
-        .recover(e -> Future.failedFuture(failure));
+        .recover(e -> Future.failedFuture(failure))
+        .compose(
+            same -> {
+              SshKey there = same.orElseThrow(() -> new CompletionException(failure));
+              return bringInForce(there, MAX_READINGS)
+                  .map(read -> new Added(there, there.keyId().equals(key.keyId())));
+            })
+        .recover(e -> Future.failedFuture(e instanceof CompletionException ? failure : e));
+  }
+
+  /** Reads the organization's keys until this one is known, or is seen to be revoked by now. */
+  private Future<Void> bringInForce(SshKey key, int readings) {
+    return refresh(List.of(key.orgId()))
+        .recover(e -> Future.failedFuture(ApiError.storedOnly()))
+        .compose(
+            refreshed ->
+                refreshed.left().isEmpty()
+                    ? Future.succeededFuture()
+                    : readings > 1
+                        ? bringInForce(key, readings - 1)
+                        : Future.failedFuture(ApiError.storedOnly()));
   }
 
   /**

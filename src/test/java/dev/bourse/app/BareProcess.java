@@ -1,5 +1,11 @@
 package dev.bourse.app;
 
+import dev.bourse.access.Authenticator;
+import dev.bourse.access.MemberToken;
+import dev.bourse.access.MemberTokens;
+import dev.bourse.access.Members;
+import dev.bourse.access.OperatorTokenService;
+import dev.bourse.access.Scope;
 import dev.bourse.access.Tokens;
 import dev.bourse.audit.SealService;
 import dev.bourse.audit.TrailStore;
@@ -12,6 +18,10 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.PoolService;
 import dev.bourse.capacity.SshKeyService;
 import dev.bourse.capacity.SwitchService;
+import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.checkpoint.ContentService;
+import dev.bourse.checkpoint.DirectUploadService;
+import dev.bourse.checkpoint.UploadSessionService;
 import dev.bourse.core.Settings;
 import dev.bourse.edge.EdgeMetrics;
 import dev.bourse.market.MarketService;
@@ -19,16 +29,21 @@ import dev.bourse.market.NodeService;
 import dev.bourse.market.RetirementService;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.org.OrgAdminService;
+import dev.bourse.org.RosterService;
 import dev.bourse.org.TokenService;
 import dev.bourse.store.Database;
+import dev.bourse.store.Mirror;
 import dev.bourse.store.Timekeeper;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.io.StringReader;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -55,6 +70,8 @@ public final class BareProcess {
       RandomGenerator random,
       Map<String, NodeProvider> providers,
       Supplier<Future<BlobStore>> blobs) {}
+
+  private static final long MEMBER_TOKEN_MILLIS = 3_600_000;
 
   private final Ground ground;
   private final Database database;
@@ -149,6 +166,67 @@ public final class BareProcess {
 
   public TokenService tokenService() {
     return new TokenService(database, tokens(), ground.clock(), ground.random());
+  }
+
+  /** Tells callers from their tokens, as the ways in do. */
+  public Authenticator authenticator() {
+    return core.callers().authenticator();
+  }
+
+  /** Who may act as a member. */
+  public Members members() {
+    return core.callers().members();
+  }
+
+  /** A member's token as an application that acts for them holds it, good for an hour. */
+  public String issueMemberToken(String orgId, String username) {
+    MemberTokens memberTokens = core.callers().memberTokens();
+    return memberTokens.issue(
+        new MemberToken(
+            orgId,
+            username,
+            memberTokens.restAudience(),
+            EnumSet.allOf(Scope.class),
+            "simulation",
+            "",
+            MEMBER_TOKEN_MILLIS));
+  }
+
+  public OperatorTokenService operatorTokens() {
+    return new OperatorTokenService(
+        database, core.callers().operators(), ground.clock(), ground.random());
+  }
+
+  public RosterService roster() {
+    Callers callers = core.callers();
+    return new RosterService(
+        database, callers.tokens(), callers.members(), callers.revocations(), ground.clock());
+  }
+
+  public CheckpointService checkpoints() {
+    return core.checkpoints().checkpoints();
+  }
+
+  public DirectUploadService directUploads() {
+    return core.checkpoints().direct();
+  }
+
+  public UploadSessionService uploadSessions() {
+    return core.checkpoints().sessions();
+  }
+
+  public ContentService contents() {
+    return core.checkpoints().contents();
+  }
+
+  /** What is held in memory of the store, by topic. */
+  public SortedMap<String, Mirror> mirrors() {
+    return new TreeMap<>(core.mirrors());
+  }
+
+  /** Whether records are deleted by their age now. */
+  public boolean isTimeConfirmed() {
+    return ground.time().confirmedMillis().isPresent();
   }
 
   public PoolService pools() {

@@ -51,6 +51,15 @@ class SshKeyServiceTest extends ExchangeFixture {
   }
 
   @Test
+  void aKeyWhoseCommitWasNotAnsweredIsInForceOnceItIsAcknowledged() throws Exception {
+    loseNextAnswer();
+    SshKeyService.Added added = await(keys.addSshKey(alice, "acme", "a", newLine(), null));
+
+    assertTrue(added.isNew());
+    assertTrue(keys.listSshKeys(alice, "acme").contains(added.key()));
+  }
+
+  @Test
   void twoWhoRevokeTheSameKeyAtOnceAreOneRevokeAndOneNotFound() throws Exception {
     SshKey key = await(keys.addSshKey(alice, "acme", "a", newLine(), null)).key();
     Future<SshKeyService.Revoked> first = keys.revokeSshKey(alice, "acme", key.keyId());

@@ -18,6 +18,7 @@ import dev.bourse.nodes.Machine;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.ForwardingDatabase;
+import dev.bourse.store.MemoryEngine;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.SqliteDatabase;
 import dev.bourse.store.Statement;
@@ -94,6 +95,11 @@ public abstract class StoreFixture {
   }
 
   /** How many commits waited for the store at a time, at most. */
+  /** The next commit is stored, and whoever made it is not told. */
+  protected void loseNextAnswer() {
+    ((Failing) database).lostAnswers.set(1);
+  }
+
   protected int mostCommitsAtOnce() {
     return ((Failing) database).mostAtOnce.get();
   }
@@ -159,6 +165,7 @@ public abstract class StoreFixture {
   /** A store whose commits and reads can be made to fail, and reads to be late. */
   private static final class Failing extends ForwardingDatabase {
     final AtomicInteger failures = new AtomicInteger();
+    final AtomicInteger lostAnswers = new AtomicInteger();
     final AtomicInteger readFailures = new AtomicInteger();
     private final AtomicInteger underWay = new AtomicInteger();
     final AtomicInteger mostAtOnce = new AtomicInteger();
@@ -186,6 +193,10 @@ public abstract class StoreFixture {
     public Future<Void> commit(List<Statement> statements, List<Change> changes) {
       if (failures.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
         return Future.failedFuture(new StoreUnavailable("made to fail", null));
+      }
+      if (lostAnswers.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
+        return super.commit(statements, changes)
+            .compose(stored -> Future.failedFuture(MemoryEngine.unknown("made to be lost")));
       }
       mostAtOnce.accumulateAndGet(underWay.incrementAndGet(), Math::max);
       return super.commit(statements, changes).onComplete(done -> underWay.decrementAndGet());

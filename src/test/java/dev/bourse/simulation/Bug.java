@@ -1,5 +1,6 @@
 package dev.bourse.simulation;
 
+import dev.bourse.blob.BlobStore;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.store.Database;
 import java.util.ArrayList;
@@ -21,11 +22,16 @@ interface Bug {
     all.addAll(List.of(TrailBug.values()));
     all.addAll(List.of(MarketBug.values()));
     all.addAll(List.of(MachineBug.values()));
+    all.addAll(List.of(AccessBug.values()));
+    all.addAll(List.of(UploadBug.values()));
     return all;
   }
 
   /** How it is asked for. */
   String name();
+
+  /** A world begins; nothing has happened in it. */
+  default void begin(World world) {}
 
   /** The store as the service with this bug uses it. */
   default Database around(Database store, World world, World.Slot slot) {
@@ -35,5 +41,10 @@ interface Bug {
   /** The machines as the service with this bug uses them. */
   default NodeProvider around(NodeProvider provider, World world) {
     return provider;
+  }
+
+  /** The store of bytes as the service with this bug uses it. */
+  default BlobStore around(BlobStore blobs, World world, World.Slot slot) {
+    return blobs;
   }
 }

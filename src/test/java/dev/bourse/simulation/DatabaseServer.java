@@ -65,10 +65,8 @@ final class DatabaseServer implements AutoCloseable {
     return trail.settled();
   }
 
-  /** Stores a commit that has arrived and tells of it. */
-  void commit(String process, TrailNumbers.Numbered commit, List<Change> changes) {
-    List<Statement> statements = commit.statements();
-    trail.end(commit);
+  /** Carries out what another server has stored; nobody is told. */
+  void carryOut(List<Statement> statements) {
     for (Statement statement : statements) {
       if (statement.sql().contains(CLOCK_SQL)) {
         setClock();
@@ -76,6 +74,13 @@ final class DatabaseServer implements AutoCloseable {
       }
     }
     engine.commit(statements);
+  }
+
+  /** Stores a commit that has arrived and tells of it. */
+  void commit(String process, TrailNumbers.Numbered commit, List<Change> changes) {
+    List<Statement> statements = commit.statements();
+    trail.end(commit);
+    carryOut(statements);
     changes.forEach(change -> log.add(new Told(process, change)));
     watchers.forEach(watcher -> watcher.stored(process, statements));
   }

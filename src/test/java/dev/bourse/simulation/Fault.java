@@ -201,7 +201,41 @@ enum Fault implements Deed {
           world.trace.add(machine, "says that it is marked for alc_unknown");
           later(world, random, 60_000, () -> world.machines.state(machine).claims = null);
         }
-      });
+      }),
+
+  /** Disks fail at some of what they are asked, or have no room, or are slow. */
+  BAD_DISKS(
+      (world, random) -> {
+        Weather weather = world.weather;
+        switch (random.nextInt(4)) {
+          case 0 -> weather.diskFaultPercent = random.nextInt(1, 60);
+          case 1 -> weather.diskFullPercent = random.nextInt(1, 100);
+          case 2 -> weather.diskBusyPercent = random.nextInt(1, 60);
+          default -> weather.diskSlowPercent = random.nextInt(1, 60);
+        }
+        world.trace.add("disks", "are bad");
+        later(
+            world,
+            random,
+            60_000,
+            () -> {
+              weather.diskFaultPercent = 0;
+              weather.diskFullPercent = 0;
+              weather.diskBusyPercent = 0;
+              weather.diskSlowPercent = 0;
+            });
+      }),
+
+  /** The machine of a process stops: what was not made durable on its disk is partly lost. */
+  POWER_LOSS(
+      (world, random) ->
+          living(world, random)
+              .ifPresent(
+                  slot -> {
+                    world.crash(slot);
+                    slot.disk.losePower(random);
+                    later(world, random, 15_000, () -> world.startIfDown(slot));
+                  }));
 
   private final BiConsumer<World, SplittableRandom> what;
 

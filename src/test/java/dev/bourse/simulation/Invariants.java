@@ -26,6 +26,8 @@ final class Invariants {
     all.addAll(HoldInvariants.all());
     all.addAll(TrailInvariants.all());
     all.addAll(MarketInvariants.all());
+    all.addAll(AccessInvariants.all());
+    all.addAll(UploadInvariants.all());
     return all;
   }
 

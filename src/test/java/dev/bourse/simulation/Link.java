@@ -215,11 +215,8 @@ class Link implements Database {
         network.delayNanos(),
         () -> {
           List<Change> news = server.news(process.name(), from);
-          for (Doubt doubt : List.copyOf(doubts)) {
-            if (doubt.isStored) {
-              news.addAll(doubt.changes);
-            }
-          }
+          List<Doubt> settled = doubts.stream().filter(doubt -> doubt.isStored).toList();
+          settled.forEach(doubt -> news.addAll(doubt.changes));
           int until = server.told();
           boolean isLost = network.fate() == Fate.LOST;
           process.after(
@@ -227,20 +224,21 @@ class Link implements Database {
               () -> {
                 isPolling = false;
                 if (!isLost) {
-                  tell(news, until, asked);
+                  tell(news, settled, until, asked);
                 }
               });
         });
   }
 
-  private void tell(List<Change> news, int until, long asked) {
+  private void tell(List<Change> news, List<Doubt> settled, int until, long asked) {
     ChangeListener heeding = listener;
     Context context = listening;
     if (heeding == null || context == null) {
       return;
     }
     heard = Math.max(heard, until);
-    doubts.removeIf(doubt -> doubt.isStored);
+    // A commit that fell into doubt meanwhile is told the next time.
+    doubts.removeAll(settled);
     boolean losesPlace = network.losesPlace();
     context.runOnContext(
         v -> {

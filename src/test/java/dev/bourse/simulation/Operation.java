@@ -40,6 +40,8 @@ enum Operation implements Deed {
     all.addAll(List.of(values()));
     all.addAll(MoneyOperation.all());
     all.addAll(List.of(OperatorOperation.values()));
+    all.addAll(List.of(AccessOperation.values()));
+    all.addAll(List.of(UploadOperation.values()));
     return all;
   }
 

@@ -67,6 +67,7 @@ record Scale(int replicas, int organizations, int clustersPerOrganization, int n
               display: %s
               kind: standard
               credit: 1000
+              members: [{username: ada, email: ada@example.com, name: Ada}]
               clusters:
           """
               .formatted(organization, organization));

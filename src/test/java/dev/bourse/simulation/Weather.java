@@ -37,6 +37,18 @@ final class Weather implements Machines.Luck {
   /** How many of a hundred commits are under way in the server for a while. */
   int stallPercent;
 
+  /** How many of a hundred calls of a disk fail. */
+  int diskFaultPercent;
+
+  /** How many of a hundred calls of a disk find no room. */
+  int diskFullPercent;
+
+  /** How many of a hundred calls of a disk are refused, for too much is asked at once. */
+  int diskBusyPercent;
+
+  /** How many of a hundred calls of a disk take seconds. */
+  int diskSlowPercent;
+
   /** Nobody reaches the database. */
   boolean isDatabaseAway;
 
@@ -55,6 +67,10 @@ final class Weather implements Machines.Luck {
     lateCallPercent = 0;
     slowPercent = 0;
     stallPercent = 0;
+    diskFaultPercent = 0;
+    diskFullPercent = 0;
+    diskBusyPercent = 0;
+    diskSlowPercent = 0;
     isDatabaseAway = false;
     routes.forEach(route -> route.isCut = false);
   }
@@ -79,6 +95,43 @@ final class Weather implements Machines.Luck {
   @Override
   public boolean breaks() {
     return happens(breakPercent);
+  }
+
+  /** What befalls a new disk. */
+  Disk.Luck disk() {
+    SplittableRandom own = random.split();
+    return new Disk.Luck() {
+      @Override
+      public long delayNanos() {
+        return chance(diskSlowPercent)
+            ? own.nextLong(100 * MILLI, 6_000 * MILLI)
+            : own.nextLong(MILLI / 20, 2 * MILLI);
+      }
+
+      @Override
+      public boolean faults() {
+        return chance(diskFaultPercent);
+      }
+
+      @Override
+      public boolean isFull() {
+        return chance(diskFullPercent);
+      }
+
+      @Override
+      public boolean isBusy() {
+        return chance(diskBusyPercent);
+      }
+
+      @Override
+      public int below(int bound) {
+        return own.nextInt(bound);
+      }
+
+      private boolean chance(int percent) {
+        return percent > 0 && own.nextInt(100) < percent;
+      }
+    };
   }
 
   /** A new way between a process and the database. */

@@ -1,9 +1,12 @@
 package dev.bourse.simulation;
 
 import dev.bourse.app.BareProcess;
+import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobStore;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
+import io.vertx.core.Future;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +42,8 @@ final class World implements AutoCloseable {
   final Bookings bookings;
   final MoneyTerms terms;
   final MarketSettings settings;
+  final AccessClients access;
+  final UploadClients uploads;
   private final Bug bug;
   private final SplittableRandom random;
   private final Path data;
@@ -51,14 +57,16 @@ final class World implements AutoCloseable {
     final int index;
     final SimulatedClock wall;
     final Weather.Route route;
+    final Disk disk;
     @Nullable Replica replica;
     @Nullable Link link;
     int incarnations;
 
-    Slot(int index, SimulatedClock wall, Weather.Route route) {
+    Slot(int index, SimulatedClock wall, Weather.Route route, Disk disk) {
       this.index = index;
       this.wall = wall;
       this.route = route;
+      this.disk = disk;
     }
   }
 
@@ -85,10 +93,14 @@ final class World implements AutoCloseable {
     machines = new Machines(scheduler, trace, weather);
     clients = new Clients(this);
     bookings = new Bookings(this);
+    access = new AccessClients(this);
+    uploads = new UploadClients(this);
     for (int i = 0; i < scale.replicas(); i++) {
-      slots.add(new Slot(i, clock(), weather.route()));
+      SimulatedClock wall = clock();
+      slots.add(new Slot(i, wall, weather.route(), new Disk(wall, weather.disk())));
     }
     server.watch(this::wakeOthers);
+    bug.begin(this);
   }
 
   /**
@@ -147,9 +159,11 @@ final class World implements AutoCloseable {
         new Link(
             seeding, server, new Weather(random.split(), scheduler::nowNanos).route(), scheduler);
     boolean[] isSeeded = new boolean[1];
+    BareProcess.Platform platform =
+        platform(seeding, () -> Future.failedFuture(new BlobGone("a seeding process has no disk")));
     seeding.doNow(
         () ->
-            BareProcess.seed(platform(seeding), link, scale.worldFile())
+            BareProcess.seed(platform, link, scale.worldFile())
                 .onComplete(
                     done -> {
                       if (done.failed()) {
@@ -182,7 +196,14 @@ final class World implements AutoCloseable {
     replica.trace("starts");
     Database store = bug.around(link, this, slot);
     replica.start(
-        started -> BareProcess.start(platform(started), store),
+        started ->
+            BareProcess.start(
+                platform(
+                    started,
+                    () ->
+                        Future.succeededFuture(
+                            bug.around(new MemoryBlobs(started, slot.disk), this, slot))),
+                store),
         () -> scheduler.afterMillis(SUPERVISOR_MILLIS, () -> startIfDown(slot)));
   }
 
@@ -220,6 +241,13 @@ final class World implements AutoCloseable {
     }
   }
 
+  /** Ends the simulation with this, found where nothing can be thrown. */
+  void fail(Violation found) {
+    if (violation == null) {
+      violation = found;
+    }
+  }
+
   /** Ends the simulation when something was found where nothing can be thrown. */
   void failIfViolated() {
     if (violation != null) {
@@ -227,7 +255,8 @@ final class World implements AutoCloseable {
     }
   }
 
-  private BareProcess.Platform platform(Replica process) {
+  private BareProcess.Platform platform(
+      Replica process, Supplier<Future<BlobStore>> blobs) {
     NodeProvider provider = bug.around(machines.reachedBy(process), this);
     return new BareProcess.Platform(
         process.vertx(),
@@ -237,7 +266,7 @@ final class World implements AutoCloseable {
         process::nanoTime,
         random.split(),
         Map.of("simulated", provider),
-        MemoryBlobs::open);
+        blobs);
   }
 
   private Map<String, String> everySetting() {

@@ -1,0 +1,410 @@
+package dev.bourse.simulation;
+
+import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
+import dev.bourse.app.BareProcess;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.org.TokenService;
+import dev.bourse.store.GuardFailed;
+import dev.bourse.store.StoreUnavailable;
+import io.vertx.core.Future;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Operators who say who may call, and what they were told of it. */
+final class AccessClients {
+  private static final String ACTOR = "operator:simulation";
+
+  /** What is known of something that can be taken back. */
+  enum Fate {
+    LIVE,
+    /** Somebody asked for its end and was not told whether it came. */
+    IN_DOUBT,
+    ENDED
+  }
+
+  /** Something that was acknowledged, and its end, perhaps acknowledged too. */
+  abstract static class Granted {
+    /** The process that acknowledged what it is now. */
+    String by;
+
+    /** Since when it is what it is now, in true time. */
+    long sinceNanos;
+
+    Fate fate = Fate.LIVE;
+    private int doubts;
+
+    Granted(String by, long sinceNanos) {
+      this.by = by;
+      this.sinceNanos = sinceNanos;
+    }
+
+    /** Somebody asks for its end. */
+    void asked() {
+      doubts++;
+      if (fate == Fate.LIVE) {
+        fate = Fate.IN_DOUBT;
+      }
+    }
+
+    void ended(String process, long nowNanos) {
+      if (fate != Fate.ENDED) {
+        fate = Fate.ENDED;
+        by = process;
+        sinceNanos = nowNanos;
+      }
+    }
+
+    /** Somebody who asked for its end was told for certain that it did not come. */
+    void refused(long nowNanos) {
+      if (--doubts == 0 && fate == Fate.IN_DOUBT) {
+        fate = Fate.LIVE;
+        by = "";
+        sinceNanos = nowNanos;
+      }
+    }
+  }
+
+  /** A token whose secret was told. */
+  static final class Pass extends Granted {
+    /** Whose; empty for an operator's. */
+    final String organization;
+
+    final String tokenId;
+    final String header;
+
+    /** Processes that refused it after its end was acknowledged. */
+    final Set<String> refusedBy = new HashSet<>();
+
+    Pass(String organization, String tokenId, String secret, String by, long sinceNanos) {
+      super(by, sinceNanos);
+      this.organization = organization;
+      this.tokenId = tokenId;
+      header = "Bearer " + secret;
+    }
+  }
+
+  /** A registered ssh key. */
+  static final class Key extends Granted {
+    final String organization;
+    final String keyId;
+    final @Nullable String cluster;
+
+    Key(String organization, String keyId, @Nullable String cluster, String by, long sinceNanos) {
+      super(by, sinceNanos);
+      this.organization = organization;
+      this.keyId = keyId;
+      this.cluster = cluster;
+    }
+  }
+
+  /** Somebody on a roster: live while they may act. */
+  static final class Person extends Granted {
+    final String organization;
+    final String username;
+    boolean isBusy;
+
+    /** What an application holds of theirs; null without one. */
+    @Nullable String header;
+
+    Person(String organization, String username, String by, long sinceNanos) {
+      super(by, sinceNanos);
+      this.organization = organization;
+      this.username = username;
+    }
+  }
+
+  private final World world;
+  private final List<Pass> passes = new ArrayList<>();
+  private final List<Key> keys = new ArrayList<>();
+  private final List<Person> people = new ArrayList<>();
+  private final List<String> refusedMaterial = new ArrayList<>();
+  private final TreeMap<String, String> refusedNames = new TreeMap<>();
+  private final TreeMap<String, Fate> retirements = new TreeMap<>();
+  private long movedNanos;
+  private int names;
+
+  AccessClients(World world) {
+    this.world = world;
+  }
+
+  List<Pass> passes() {
+    return passes;
+  }
+
+  List<Key> keys() {
+    return keys;
+  }
+
+  List<Person> people() {
+    return people;
+  }
+
+  /** Lines of keys whose adding was refused for certain. */
+  List<String> refusedMaterial() {
+    return refusedMaterial;
+  }
+
+  /** Names of what was refused for certain, and the condition by which it would be found. */
+  SortedMap<String, String> refusedNames() {
+    return refusedNames;
+  }
+
+  /** Organizations somebody asked to retire; {@link Fate#ENDED} once that was acknowledged. */
+  SortedMap<String, Fate> retirements() {
+    return retirements;
+  }
+
+  /** When something was last acknowledged, in true time. */
+  long movedNanos() {
+    return movedNanos;
+  }
+
+  private long now() {
+    return world.scheduler.nowNanos();
+  }
+
+  /** Whether a failure says that nothing was stored, rather than that nobody knows. */
+  static boolean isCertain(Throwable cause) {
+    if (cause instanceof ApiError error) {
+      return error.code() != ErrorCode.OVERLOADED && error.code() != ErrorCode.INTERNAL;
+    }
+    if (cause instanceof StoreUnavailable unavailable) {
+      return !unavailable.mayBeStored();
+    }
+    return cause instanceof GuardFailed;
+  }
+
+  private <T> void call(
+      Replica process,
+      String what,
+      Function<BareProcess, Future<T>> call,
+      java.util.function.Consumer<T> done,
+      Runnable refused) {
+    world.clients.call(
+        process,
+        what,
+        core ->
+            Future.succeededFuture(core)
+                .compose(call)
+                .onSuccess(
+                    value -> {
+                      movedNanos = now();
+                      done.accept(value);
+                    })
+                .onFailure(
+                    e -> {
+                      if (isCertain(e)) {
+                        refused.run();
+                      }
+                    }));
+  }
+
+  /** Mints a token for an organization. */
+  void mint(Replica process, String organization, java.util.function.Consumer<Pass> then) {
+    String name = "t" + names++;
+    call(
+        process,
+        "mints a token of " + organization,
+        core ->
+            core.tokenService()
+                .mint(
+                    ACTOR,
+                    organization,
+                    new TokenService.Order(
+                        name, EnumSet.allOf(Scope.class), null, null, null)),
+        minted ->
+            minted(process, organization, minted.token().tokenId(), minted.secret().text(), then),
+        () -> refusedNames.put(name, "token WHERE name"));
+  }
+
+  /** Mints an operator's token. */
+  void mintOperator(Replica process, java.util.function.Consumer<Pass> then) {
+    String name = "o" + names++;
+    call(
+        process,
+        "mints an operator's token",
+        core -> core.operatorTokens().mint(ACTOR, name, null),
+        minted -> minted(process, "", minted.token().tokenId(), minted.secret().text(), then),
+        () -> refusedNames.put(name, "operator_token WHERE name"));
+  }
+
+  private void minted(
+      Replica process,
+      String organization,
+      String tokenId,
+      String secret,
+      java.util.function.Consumer<Pass> then) {
+    Pass pass = new Pass(organization, tokenId, secret, process.name(), now());
+    if (retirements.containsKey(organization)) {
+      pass.asked();
+    }
+    passes.add(pass);
+    then.accept(pass);
+  }
+
+  /** Revokes a token. */
+  void revoke(Replica process, Pass pass) {
+    pass.asked();
+    call(
+        process,
+        "revokes token " + pass.tokenId,
+        core ->
+            pass.organization.isEmpty()
+                ? core.operatorTokens().revoke(ACTOR, pass.tokenId)
+                : core.tokenService().revoke(ACTOR, pass.organization, pass.tokenId),
+        at -> pass.ended(process.name(), now()),
+        () -> pass.refused(now()));
+  }
+
+  /** Adds a member, who at once lets an application act for them. */
+  void addMember(Replica process, String organization) {
+    String username = "u" + names++;
+    call(
+        process,
+        "adds " + username + " to " + organization,
+        core ->
+            core.roster()
+                .add(ACTOR, organization, username, username + "@example.com", username)
+                .map(added -> core.issueMemberToken(organization, username)),
+        token -> {
+          Person person = new Person(organization, username, process.name(), now());
+          person.header = "Bearer " + token;
+          if (retirements.containsKey(organization)) {
+            person.asked();
+          }
+          people.add(person);
+        },
+        () -> refusedNames.put(username, "member WHERE username"));
+  }
+
+  /** Suspends or removes a member whom nobody else is about to change. */
+  void end(Replica process, Person person, boolean isRemoval) {
+    person.isBusy = true;
+    person.asked();
+    call(
+        process,
+        (isRemoval ? "removes " : "suspends ") + person.username,
+        core ->
+            isRemoval
+                ? core.roster().remove(ACTOR, person.organization, person.username).mapEmpty()
+                : core.roster()
+                    .update(
+                        ACTOR,
+                        person.organization,
+                        person.username,
+                        Optional.of(true),
+                        Optional.empty(),
+                        Optional.empty())
+                    .mapEmpty(),
+        done -> {
+          person.ended(process.name(), now());
+          // Who is removed stays so; who is suspended can be let in again.
+          person.isBusy = isRemoval;
+        },
+        () -> {
+          person.isBusy = false;
+          person.refused(now());
+        });
+  }
+
+  /** Lets a suspended member in again. */
+  void reinstate(Replica process, Person person) {
+    person.isBusy = true;
+    // Until the answer nobody knows, and after it another one is what is watched.
+    people.remove(person);
+    call(
+        process,
+        "lets " + person.username + " in again",
+        core ->
+            core.roster()
+                .update(
+                    ACTOR,
+                    person.organization,
+                    person.username,
+                    Optional.of(false),
+                    Optional.empty(),
+                    Optional.empty())
+                .mapEmpty(),
+        done -> {
+          Person again = new Person(person.organization, person.username, process.name(), now());
+          if (retirements.containsKey(person.organization)) {
+            again.asked();
+          }
+          people.add(again);
+        },
+        () -> {});
+  }
+
+  /** Retires an organization: all that was given to it ends. */
+  void retire(Replica process, String organization) {
+    retirements.putIfAbsent(organization, Fate.IN_DOUBT);
+    List<Granted> all = new ArrayList<>();
+    passes.stream().filter(p -> p.organization.equals(organization)).forEach(all::add);
+    people.stream().filter(p -> p.organization.equals(organization)).forEach(all::add);
+    all.forEach(Granted::asked);
+    call(
+        process,
+        "retires " + organization,
+        core -> core.orgs().retire(ACTOR, organization),
+        done -> {
+          retirements.put(organization, Fate.ENDED);
+          all.forEach(one -> one.ended(process.name(), now()));
+        },
+        () -> {});
+  }
+
+  /** Registers an ssh key nobody has yet. */
+  void addKey(
+      Replica process, String organization, @Nullable String cluster, SplittableRandom random) {
+    String line = line(random);
+    call(
+        process,
+        "adds a key to " + organization + (cluster == null ? "" : " for " + cluster),
+        core ->
+            core.keys()
+                .addSshKey(Clients.principal(organization), organization, "k", line, cluster),
+        added ->
+            keys.add(new Key(organization, added.key().keyId(), cluster, process.name(), now())),
+        () -> refusedMaterial.add(line));
+  }
+
+  /** Revokes an ssh key. */
+  void revokeKey(Replica process, Key key) {
+    Principal caller = Clients.principal(key.organization);
+    key.asked();
+    call(
+        process,
+        "revokes key " + key.keyId,
+        core -> core.keys().revokeSshKey(caller, key.organization, key.keyId),
+        revoked -> key.ended(process.name(), now()),
+        () -> key.refused(now()));
+  }
+
+  private static String line(SplittableRandom random) {
+    byte[] type = "ssh-ed25519".getBytes(StandardCharsets.US_ASCII);
+    byte[] key = new byte[32];
+    random.nextBytes(key);
+    byte[] blob =
+        ByteBuffer.allocate(8 + type.length + key.length)
+            .putInt(type.length)
+            .put(type)
+            .putInt(key.length)
+            .put(key)
+            .array();
+    return "ssh-ed25519 " + Base64.getEncoder().encodeToString(blob);
+  }
+}

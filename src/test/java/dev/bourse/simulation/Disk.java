@@ -1,0 +1,89 @@
+package dev.bourse.simulation;
+
+import java.time.Clock;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+
+/** The local disk of one machine: what processes wrote there, one after the other. */
+final class Disk {
+  /** What befalls whoever asks it for something. */
+  interface Luck {
+    /** How long a call takes, in nanoseconds. */
+    long delayNanos();
+
+    boolean faults();
+
+    boolean isFull();
+
+    boolean isBusy();
+
+    /** Any number from 0 to below the bound. */
+    int below(int bound);
+  }
+
+  /** A file, and when it was last written by the machine's clock. */
+  static final class File {
+    byte[] bytes;
+    long writtenMillis;
+
+    File(byte[] bytes, long writtenMillis) {
+      this.bytes = bytes;
+      this.writtenMillis = writtenMillis;
+    }
+  }
+
+  final TreeMap<String, File> uploads = new TreeMap<>();
+  final TreeMap<String, File> blobs = new TreeMap<>();
+  final Luck luck;
+  private final Clock clock;
+  private boolean hasLost;
+  private int losses;
+
+  Disk(Clock clock, Luck luck) {
+    this.clock = clock;
+    this.luck = luck;
+  }
+
+  long nowMillis() {
+    return clock.millis();
+  }
+
+  /** Whether a loss of power may have left other bytes in an upload than were sent. */
+  boolean hasLost() {
+    return hasLost;
+  }
+
+  /** How often bytes of uploads were lost. */
+  int losses() {
+    return losses;
+  }
+
+  /** Bytes of an upload are lost, as the port allows. */
+  void lose() {
+    losses++;
+  }
+
+  /** Whatever was not made durable loses its end or, on some file systems, has zeros there. */
+  void losePower(SplittableRandom random) {
+    lose();
+    for (File file : uploads.values()) {
+      int kept = random.nextInt(file.bytes.length + 1);
+      if (random.nextInt(4) == 0) {
+        file.bytes = file.bytes.clone();
+        Arrays.fill(file.bytes, kept, file.bytes.length, (byte) 0);
+        hasLost = true;
+      } else {
+        file.bytes = Arrays.copyOf(file.bytes, kept);
+      }
+    }
+  }
+
+  /** As if so much time had passed since anything was written. */
+  void age(long millis) {
+    for (Map<String, File> files : java.util.List.of(uploads, blobs)) {
+      files.values().forEach(file -> file.writtenMillis -= millis);
+    }
+  }
+}

@@ -1,0 +1,124 @@
+package dev.bourse.simulation;
+
+import dev.bourse.blob.BlobStore;
+import dev.bourse.blob.Inspector;
+import dev.bourse.blob.Reading;
+import dev.bourse.blob.Upload;
+import dev.bourse.core.Page;
+import io.vertx.core.Future;
+import java.time.Instant;
+
+/** Bugs of how bytes are kept. */
+enum UploadBug implements Bug {
+  /** A publication answers before the bytes are there; a crash or a bad disk loses them. */
+  BLOB_ROW_BEFORE_BYTES {
+    @Override
+    public BlobStore around(BlobStore blobs, World world, World.Slot slot) {
+      Replica process = slot.replica;
+      return new Forwarding(blobs) {
+        @Override
+        public Future<Void> publish(String uploadId, String key) {
+          if (process != null) {
+            process.afterMillis(LATE_MILLIS, () -> super.publish(uploadId, key));
+          }
+          return Future.succeededFuture();
+        }
+      };
+    }
+  },
+
+  /** An upload that is opened again has another first byte. */
+  REOPENED_UPLOAD_CHANGES {
+    @Override
+    public BlobStore around(BlobStore blobs, World world, World.Slot slot) {
+      return new Forwarding(blobs) {
+        @Override
+        public Future<Upload> open(String uploadId, Inspector inspector) {
+          return super.open(uploadId, inspector)
+              .onSuccess(
+                  upload -> {
+                    Disk.File file = slot.disk.uploads.get(uploadId);
+                    if (file != null && file.bytes.length > 1) {
+                      file.bytes = java.util.Arrays.copyOf(file.bytes, file.bytes.length);
+                      file.bytes[0] ^= 1;
+                    }
+                  });
+        }
+      };
+    }
+  },
+
+  /** What is deleted stays on the disk. */
+  DELETED_BYTES_STAY {
+    @Override
+    public BlobStore around(BlobStore blobs, World world, World.Slot slot) {
+      return new Forwarding(blobs) {
+        @Override
+        public Future<Void> delete(String key) {
+          return Future.succeededFuture();
+        }
+      };
+    }
+  };
+
+  private static final long LATE_MILLIS = 300;
+
+  /** A store that hands everything on. */
+  private static class Forwarding implements BlobStore {
+    private final BlobStore blobs;
+
+    Forwarding(BlobStore blobs) {
+      this.blobs = blobs;
+    }
+
+    @Override
+    public Future<Upload> open(String uploadId, Inspector inspector) {
+      return blobs.open(uploadId, inspector);
+    }
+
+    @Override
+    public Future<Long> stored(String uploadId) {
+      return blobs.stored(uploadId);
+    }
+
+    @Override
+    public Future<Void> publish(String uploadId, String key) {
+      return blobs.publish(uploadId, key);
+    }
+
+    @Override
+    public Future<Void> abandon(String uploadId) {
+      return blobs.abandon(uploadId);
+    }
+
+    @Override
+    public Future<Void> delete(String key) {
+      return blobs.delete(key);
+    }
+
+    @Override
+    public Future<Boolean> exists(String key) {
+      return blobs.exists(key);
+    }
+
+    @Override
+    public Future<Reading> read(String key) {
+      return blobs.read(key);
+    }
+
+    @Override
+    public Future<Page<String>> listUploads(Instant before, String after, int limit) {
+      return blobs.listUploads(before, after, limit);
+    }
+
+    @Override
+    public Future<Page<String>> listBlobs(Instant before, String after, int limit) {
+      return blobs.listBlobs(before, after, limit);
+    }
+
+    @Override
+    public Future<Void> close() {
+      return blobs.close();
+    }
+  }
+}

@@ -1,0 +1,552 @@
+package dev.bourse.simulation;
+
+import dev.bourse.access.TokenSecret;
+import dev.bourse.app.BareProcess;
+import dev.bourse.checkpoint.ByteSource;
+import dev.bourse.checkpoint.Checkpoint;
+import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.checkpoint.CheckpointStore;
+import dev.bourse.checkpoint.ContentService;
+import dev.bourse.checkpoint.Facts;
+import dev.bourse.checkpoint.Publisher;
+import dev.bourse.checkpoint.Replace;
+import dev.bourse.checkpoint.Revision;
+import dev.bourse.checkpoint.Visibility;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.Digests;
+import dev.bourse.core.ErrorCode;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Members who publish files, by the process whose disk keeps them: the first place's. One client
+ * has each file, and does one thing with it at a time.
+ */
+final class UploadClients {
+  private static final String MEMBER = "ada";
+  private static final String TYPE = "text/plain";
+  private static final int MOST_BYTES = 6_000;
+  private static final int MOST_BLOCK = 1_500;
+
+  /** Somebody whose upload does not come to an end by then has given it up. */
+  private static final int MOST_TRIES = 40;
+
+  /** An answer that takes longer never comes, if its process has ended. */
+  private static final long LOOK_MILLIS = 2_000;
+
+  /** What was acknowledged as readable. */
+  record Acknowledged(String itemId, int revision, String sha256) {}
+
+  /** A place for a file, and what became of what was sent there. */
+  static final class Place {
+    final String organization;
+    final String name;
+
+    /** All that was sent and could be published, by its digest. */
+    final TreeMap<String, byte[]> contents = new TreeMap<>();
+
+    /** The last that was acknowledged and that nobody has asked to delete. */
+    @Nullable Acknowledged acknowledged;
+
+    /** Nobody knows whether a deletion came about. */
+    boolean isDeletionInDoubt;
+
+    boolean isBusy;
+
+    Place(String organization, String name) {
+      this.organization = organization;
+      this.name = name;
+    }
+  }
+
+  /** One file on its way. */
+  private static final class Attempt {
+    final Place place;
+    final byte[] bytes;
+    final String sha256;
+
+    /** Whether it has to be refused. */
+    final boolean isDoomed;
+
+    final SplittableRandom random;
+    String itemId = "";
+    int revision;
+    String session = "";
+    int tries;
+    int step;
+
+    /** So many bytes were acknowledged as kept, after so many losses of the disk. */
+    long kept;
+
+    int losses;
+
+    Attempt(Place place, byte[] bytes, boolean isDoomed, SplittableRandom random) {
+      this.place = place;
+      this.bytes = bytes;
+      this.isDoomed = isDoomed;
+      this.random = random;
+      sha256 = digest(bytes);
+    }
+  }
+
+  private final World world;
+  private final TreeMap<String, Place> places = new TreeMap<>();
+  private final TreeSet<String> deleted = new TreeSet<>();
+
+  UploadClients(World world) {
+    this.world = world;
+  }
+
+  /** By organization and name. */
+  SortedMap<String, Place> places() {
+    return places;
+  }
+
+  /** Items whose deletion was acknowledged. */
+  SortedSet<String> deleted() {
+    return deleted;
+  }
+
+  static String digest(byte[] bytes) {
+    return HexFormat.of().formatHex(Digests.sha256(bytes));
+  }
+
+  Place place(String organization, String name) {
+    return places.computeIfAbsent(organization + '/' + name, key -> new Place(organization, name));
+  }
+
+  /** The process that keeps the bytes, when it takes requests. */
+  private @Nullable Replica keeper() {
+    Replica replica = world.slots().get(0).replica;
+    return replica != null && replica.isReady() ? replica : null;
+  }
+
+  private Disk disk() {
+    return world.slots().get(0).disk;
+  }
+
+  private static Publisher publisher(BareProcess core, String organization) {
+    String id =
+        core.members()
+            .findId(organization, MEMBER)
+            .orElseThrow(() -> ApiError.notFound("member", MEMBER));
+    return new Publisher(organization, MEMBER, id, "member:" + MEMBER, null, false);
+  }
+
+  /** Publishes a file, in one request or in a session. */
+  void upload(Place place, boolean isResumable, SplittableRandom random) {
+    Replica process = keeper();
+    if (process == null || place.isBusy) {
+      return;
+    }
+    int doom = random.nextInt(8);
+    byte[] bytes = content(random, doom == 0);
+    Attempt attempt = new Attempt(place, bytes, doom <= 1, random);
+    boolean isDeclared = doom == 1 || random.nextBoolean();
+    String declared = doom == 1 ? digest(new byte[1]) : attempt.sha256;
+    if (!attempt.isDoomed) {
+      place.contents.put(attempt.sha256, bytes);
+    }
+    place.isBusy = true;
+    CheckpointService.Publication publication =
+        new CheckpointService.Publication(
+            new Facts("t", "", place.name, TYPE, bytes.length, isDeclared ? declared : null),
+            Visibility.ORG,
+            Optional.of(isResumable),
+            Replace.ANY);
+    giveUpWith(process, attempt);
+    world.clients.call(
+        process,
+        "announces " + place.organization + '/' + place.name,
+        core ->
+            core.checkpoints()
+                .publish(publisher(core, place.organization), publication)
+                .onSuccess(
+                    announced -> {
+                      attempt.step++;
+                      attempt.itemId = announced.item().id();
+                      attempt.revision = announced.draft().number();
+                      attempt.session = announced.session();
+                      if (isResumable) {
+                        goOn(attempt);
+                      } else {
+                        send(process, attempt);
+                      }
+                    })
+                .onFailure(e -> place.isBusy = false));
+  }
+
+  private static byte[] content(SplittableRandom random, boolean isSecret) {
+    StringBuilder text = new StringBuilder();
+    int length = random.nextInt(1, MOST_BYTES);
+    while (text.length() < length) {
+      text.append("row ").append(random.nextInt(1_000)).append('\n');
+    }
+    if (isSecret) {
+      int at = text.lastIndexOf("\n", random.nextInt(text.length())) + 1;
+      text.insert(at, TokenSecret.mint(random).text() + '\n');
+    }
+    return text.toString().getBytes(StandardCharsets.US_ASCII);
+  }
+
+  /** When the process ends before it answers, nobody waits for it any longer. */
+  private void giveUpWith(Replica process, Attempt attempt) {
+    int step = attempt.step;
+    world.scheduler.afterMillis(
+        LOOK_MILLIS,
+        () -> {
+          if (attempt.step != step || !attempt.place.isBusy) {
+            return;
+          }
+          if (!process.isDead()) {
+            giveUpWith(process, attempt);
+          } else if (attempt.session.isEmpty()) {
+            attempt.place.isBusy = false;
+          } else {
+            goOn(attempt);
+          }
+        });
+  }
+
+  private void send(Replica process, Attempt attempt) {
+    Place place = attempt.place;
+    giveUpWith(process, attempt);
+    world.clients.call(
+        process,
+        "sends " + attempt.itemId + " in one request",
+        core ->
+            core.directUploads()
+                .put(
+                    publisher(core, place.organization),
+                    attempt.itemId,
+                    new Sending(process, attempt, 0, attempt.bytes.length))
+                .onSuccess(listed -> acknowledged(attempt, listed))
+                .onComplete(done -> place.isBusy = false));
+  }
+
+  /** A session goes on where it is, by whatever process there is now. */
+  private void goOn(Attempt attempt) {
+    int step = ++attempt.step;
+    Replica process = keeper();
+    if (++attempt.tries > MOST_TRIES) {
+      attempt.place.isBusy = false;
+    } else if (process == null) {
+      world.scheduler.afterMillis(LOOK_MILLIS, () -> goOn(attempt));
+    } else {
+      giveUpWith(process, attempt);
+      world.clients.call(
+          process,
+          "asks how far " + attempt.itemId + " is",
+          core ->
+              core.uploadSessions()
+                  .put(
+                      attempt.session,
+                      Optional.of("bytes */" + attempt.bytes.length),
+                      new Sending(process, attempt, 0, 0))
+                  .onComplete(
+                      done -> {
+                        if (attempt.step != step) {
+                          return;
+                        }
+                        if (done.failed()) {
+                          missed(attempt, done.cause());
+                        } else if (check(attempt, done.result().stored())) {
+                          proceed(process, attempt, done.result().stored());
+                        }
+                      }));
+    }
+  }
+
+  /** What is said to be kept is there as it was sent, and nothing that was acknowledged is lost. */
+  private boolean check(Attempt attempt, long stored) {
+    Disk disk = disk();
+    if (stored < attempt.kept && attempt.losses == disk.losses()) {
+      return fail(attempt, "had " + attempt.kept + " bytes and has " + stored);
+    }
+    Disk.File file = disk.uploads.get(attempt.itemId + '.' + attempt.revision);
+    if (file == null || disk.hasLost()) {
+      return true;
+    }
+    int length = (int) stored;
+    if (file.bytes.length < length
+        || length > attempt.bytes.length
+        || !Arrays.equals(file.bytes, 0, length, attempt.bytes, 0, length)) {
+      return fail(attempt, "has other bytes than were sent among the first " + stored);
+    }
+    return true;
+  }
+
+  private boolean fail(Attempt attempt, String what) {
+    world.fail(
+        new Violation("SessionsKeepTheirBytes", "the session of " + attempt.itemId + ' ' + what));
+    return false;
+  }
+
+  private void proceed(Replica process, Attempt attempt, long stored) {
+    if (stored == attempt.bytes.length) {
+      commit(process, attempt);
+      return;
+    }
+    int step = ++attempt.step;
+    int from = (int) stored;
+    int to = attempt.random.nextInt(from, attempt.bytes.length) + 1;
+    attempt.losses = disk().losses();
+    attempt.kept = stored;
+    giveUpWith(process, attempt);
+    world.clients.call(
+        process,
+        "sends " + attempt.itemId + " from " + from + " to " + to,
+        core ->
+            core.uploadSessions()
+                .put(
+                    attempt.session,
+                    Optional.of("bytes " + from + '-' + (to - 1) + '/' + attempt.bytes.length),
+                    new Sending(process, attempt, from, to))
+                .onComplete(
+                    done -> {
+                      if (attempt.step != step) {
+                        return;
+                      }
+                      if (done.succeeded()) {
+                        attempt.kept = done.result().stored();
+                        if (attempt.kept != to && attempt.losses == disk().losses()) {
+                          fail(attempt, "has " + attempt.kept + " bytes of " + to);
+                        }
+                      }
+                      missed(attempt, done.cause());
+                    }));
+  }
+
+  private void commit(Replica process, Attempt attempt) {
+    int step = ++attempt.step;
+    giveUpWith(process, attempt);
+    Place place = attempt.place;
+    world.clients.call(
+        process,
+        "commits " + attempt.itemId,
+        core ->
+            core.uploadSessions()
+                .commit(
+                    publisher(core, place.organization),
+                    attempt.itemId,
+                    attempt.bytes.length,
+                    Optional.of(attempt.sha256))
+                .onSuccess(listed -> acknowledged(attempt, listed))
+                .onComplete(
+                    done -> {
+                      if (attempt.step != step) {
+                        return;
+                      }
+                      if (done.succeeded()) {
+                        attempt.step++;
+                        place.isBusy = false;
+                        return;
+                      }
+                      if (done.cause() instanceof ApiError e
+                          && "sha-mismatch".equals(e.extras().get("reason"))
+                          && !attempt.isDoomed
+                          && !disk().hasLost()) {
+                        fail(attempt, "is refused its digest");
+                      }
+                      missed(attempt, done.cause());
+                    }));
+  }
+
+  /** Something went well or did not: a client goes on after a while, or sees that it is over. */
+  private void missed(Attempt attempt, @Nullable Throwable cause) {
+    attempt.step++;
+    boolean isOver =
+        cause instanceof ApiError e
+            && e.code() != ErrorCode.OVERLOADED
+            && e.code() != ErrorCode.STORAGE_FULL
+            && !"object-missing".equals(e.extras().get("reason"));
+    if (isOver) {
+      attempt.place.isBusy = false;
+    } else {
+      world.scheduler.afterMillis(
+          cause == null ? attempt.random.nextLong(1, 3_000) : LOOK_MILLIS, () -> goOn(attempt));
+    }
+  }
+
+  private void acknowledged(Attempt attempt, CheckpointStore.Listed listed) {
+    Checkpoint item = listed.item();
+    Revision live = item.live();
+    if (attempt.isDoomed) {
+      fail(attempt, "was to be refused and is published");
+    } else if (live == null
+        || live.number() < attempt.revision
+        || (live.number() == attempt.revision && !attempt.sha256.equals(live.sha256()))) {
+      fail(attempt, "was acknowledged with " + live);
+    } else {
+      Place place = attempt.place;
+      place.acknowledged = new Acknowledged(item.id(), attempt.revision, attempt.sha256);
+      if (attempt.random.nextBoolean()) {
+        world.scheduler.afterMillis(attempt.random.nextLong(1, 500), () -> read(place));
+      }
+    }
+  }
+
+  /** Reads a file back. */
+  void read(Place place) {
+    Replica process = keeper();
+    Acknowledged due = place.acknowledged;
+    if (process == null || due == null) {
+      return;
+    }
+    world.clients.call(
+        process,
+        "reads " + due.itemId,
+        core ->
+            core.contents()
+                .openShown(place.organization, due.itemId)
+                .compose(
+                    opened -> whole(opened).onSuccess(bytes -> compare(place, due, opened, bytes)))
+                .onFailure(e -> notRead(place, due, e)));
+  }
+
+  private static Future<byte[]> whole(ContentService.Opened opened) {
+    return opened
+        .bytes()
+        .piece(0, (int) opened.bytes().length())
+        .map(piece -> piece.getBytes())
+        .eventually(() -> opened.bytes().close());
+  }
+
+  private void compare(Place place, Acknowledged due, ContentService.Opened opened, byte[] bytes) {
+    String sha256 = digest(bytes);
+    boolean isDue =
+        opened.content().revision() == due.revision
+            ? sha256.equals(due.sha256)
+            : opened.content().revision() > due.revision && place.contents.containsKey(sha256);
+    if (!isDue) {
+      world.fail(
+          new Violation(
+              "ReadersGetWhatWasPublished",
+              due + " was acknowledged, and read is " + opened.content() + " with " + sha256));
+    }
+  }
+
+  private void notRead(Place place, Acknowledged due, Throwable cause) {
+    if (cause instanceof ApiError e
+        && (e.code() == ErrorCode.CONFLICT || e.code() == ErrorCode.GONE)
+        && due.equals(place.acknowledged)
+        && !place.isDeletionInDoubt
+        && !world.access.retirements().containsKey(place.organization)) {
+      world.fail(
+          new Violation("ReadersGetWhatWasPublished", due + " was acknowledged; read: " + cause));
+    }
+  }
+
+  /** Deletes what was acknowledged. */
+  void delete(Place place) {
+    Replica process = keeper();
+    Acknowledged last = place.acknowledged;
+    if (process == null || last == null || place.isBusy) {
+      return;
+    }
+    place.isBusy = true;
+    boolean wasInDoubt = place.isDeletionInDoubt;
+    place.isDeletionInDoubt = true;
+    world.clients.call(
+        process,
+        "deletes " + last.itemId,
+        core ->
+            core.checkpoints()
+                .delete(publisher(core, place.organization), last.itemId)
+                .onSuccess(
+                    at -> {
+                      deleted.add(last.itemId);
+                      place.acknowledged = null;
+                      place.isDeletionInDoubt = wasInDoubt;
+                      place.isBusy = false;
+                    }));
+    // Whoever is not answered goes on with other things.
+    world.scheduler.afterMillis(30_000, () -> place.isBusy = false);
+  }
+
+  /** Bytes of a file on their way: in blocks, with pauses, and the sender may leave. */
+  private static final class Sending implements ByteSource {
+    private final Replica process;
+    private final Attempt attempt;
+    private final int from;
+    private final int to;
+    private final int leavesAt;
+
+    Sending(Replica process, Attempt attempt, int from, int to) {
+      this.process = process;
+      this.attempt = attempt;
+      this.from = from;
+      this.to = to;
+      leavesAt =
+          to > from && attempt.random.nextInt(5) == 0
+              ? attempt.random.nextInt(from, to)
+              : Integer.MAX_VALUE;
+    }
+
+    @Override
+    public OptionalLong length() {
+      return OptionalLong.of(to - from);
+    }
+
+    @Override
+    public Optional<String> contentType() {
+      return Optional.of(TYPE);
+    }
+
+    @Override
+    public Future<Long> read(int blockBytes, long expectedBytes, Sink sink) {
+      Promise<Long> whole = Promise.promise();
+      next(
+          process.vertx().getOrCreateContext(),
+          from,
+          Math.min(blockBytes, MOST_BLOCK),
+          sink,
+          whole);
+      return whole.future();
+    }
+
+    private void next(Context context, int at, int most, Sink sink, Promise<Long> whole) {
+      if (at == to) {
+        whole.complete((long) to - from);
+        return;
+      }
+      if (at >= leavesAt) {
+        whole.fail(new java.io.IOException("the sender left"));
+        return;
+      }
+      int end = Math.min(Math.min(to, leavesAt), at + attempt.random.nextInt(1, most + 1));
+      process.after(
+          attempt.random.nextLong(100_000, 200_000_000),
+          () ->
+              context.runOnContext(
+                  v ->
+                      sink.take(Arrays.copyOfRange(attempt.bytes, at, end), 0, end - at)
+                          .onComplete(
+                              done -> {
+                                if (done.succeeded()) {
+                                  next(context, end, most, sink, whole);
+                                } else {
+                                  whole.fail(done.cause());
+                                }
+                              })));
+    }
+  }
+
+  /** Names of files clients publish in each organization: few, so that they are replaced. */
+  static List<String> names() {
+    return List.of("a.txt", "b.txt");
+  }
+}

@@ -1,0 +1,157 @@
+package dev.bourse.simulation;
+
+import dev.bourse.app.BareProcess;
+import dev.bourse.simulation.UploadClients.Acknowledged;
+import dev.bourse.store.MemoryEngine;
+import dev.bourse.store.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** What has to hold of published files. Those that need an answer are judged by their clients. */
+final class UploadInvariants {
+  private static final String KEY = "item_id || '.' || revision || '.' || sha256";
+
+  private UploadInvariants() {}
+
+  /** A fresh one of each. */
+  static List<Invariant> all() {
+    return List.of(new StorageIsSummedUp(), new PublishedFilesAreKept(), new UselessBytesGo());
+  }
+
+  /** What an organization is said to use is what its items' revisions hold together. */
+  static final class StorageIsSummedUp extends Invariant {
+    @Override
+    void afterCommit(World world, String process, List<Statement> statements) {
+      if (touches(statements, "checkpoint_usage") || touches(statements, "checkpoint_revision")) {
+        List<String> wrong =
+            world
+                .server
+                .engine()
+                .query(
+                    "SELECT org_id || ': ' || used_bytes || ' bytes of ' || items || ' items, not '"
+                        + " || held || ' of ' || there FROM (SELECT u.org_id, u.used_bytes, u.items,"
+                        + " (SELECT COALESCE(SUM(r.bytes), 0) FROM checkpoint_revision r"
+                        + " JOIN checkpoint c ON c.item_id = r.item_id"
+                        + " WHERE c.org_id = u.org_id AND r.state <> 'expired') AS held,"
+                        + " (SELECT COUNT(*) FROM checkpoint c WHERE c.org_id = u.org_id) AS there"
+                        + " FROM checkpoint_usage u) WHERE used_bytes <> held OR items <> there",
+                    List.of(),
+                    row -> row.text(0));
+        if (!wrong.isEmpty()) {
+          throw violated("after a commit of {}: {}", process, wrong);
+        }
+      }
+    }
+  }
+
+  /**
+   * A file that was acknowledged is there with its bytes, unless it was replaced or deleted;
+   * whatever is readable was sent so, and to be published.
+   */
+  static final class PublishedFilesAreKept extends Invariant {
+    private record Live(String itemId, String place, int revision, String sha256) {}
+
+    @Override
+    void atRest(World world) {
+      MemoryEngine engine = world.server.engine();
+      List<Live> all =
+          engine.query(
+              "SELECT c.item_id, c.org_id || '/' || c.filename, r.revision, r.sha256"
+                  + " FROM checkpoint c JOIN checkpoint_revision r ON r.item_id = c.item_id"
+                  + " AND r.revision = c.live_revision",
+              List.of(),
+              row -> new Live(row.text(0), row.text(1), (int) row.integer(2), row.text(3)));
+      Disk disk = world.slots().get(0).disk;
+      for (Live live : all) {
+        UploadClients.Place place = world.uploads.places().get(live.place);
+        byte[] sent = place == null ? null : place.contents.get(live.sha256);
+        Disk.File file = disk.blobs.get(live.itemId + '.' + live.revision + '.' + live.sha256);
+        if (sent == null || file == null || !java.util.Arrays.equals(sent, file.bytes)) {
+          throw violated(
+              "{} is readable; it was sent so: {}, its bytes are there: {}",
+              live,
+              sent != null,
+              file != null);
+        }
+        if (world.uploads.deleted().contains(live.itemId)) {
+          throw violated("{} is there though it was deleted", live);
+        }
+      }
+      world
+          .uploads
+          .places()
+          .values()
+          .forEach(
+              place -> {
+                Acknowledged due = place.acknowledged;
+                if (due != null
+                    && !place.isDeletionInDoubt
+                    && !world.access.retirements().containsKey(place.organization)
+                    && all.stream().noneMatch(live -> isAsGood(live, due))) {
+                  throw violated("{} was acknowledged and is not there: {}", due, all);
+                }
+              });
+    }
+
+    private static boolean isAsGood(Live live, Acknowledged due) {
+      return live.itemId.equals(due.itemId())
+          && (live.revision > due.revision()
+              || (live.revision == due.revision() && live.sha256.equals(due.sha256())));
+    }
+  }
+
+  /**
+   * Bytes that no row has use for are deleted. Those a crash left are taken for such after an hour,
+   * by the date their machine gave them; days are made to have passed once all is at rest, for its
+   * clock may have been days ahead.
+   */
+  static final class UselessBytesGo extends Invariant {
+    private static final long PASSED_MILLIS = Duration.ofDays(5).toMillis();
+
+    /** Processes that delete by age: nobody may do that by a clock that was set just now. */
+    private final Set<String> confirmed = new TreeSet<>();
+
+    @Override
+    void atRest(World world) {
+      for (Replica replica : world.ready()) {
+        BareProcess core = replica.core();
+        if (core != null && core.isTimeConfirmed()) {
+          confirmed.add(replica.name());
+        }
+      }
+      world.slots().forEach(slot -> slot.disk.age(PASSED_MILLIS));
+    }
+
+    @Override
+    void whenReleased(World world) {
+      MemoryEngine engine = world.server.engine();
+      Set<String> useful =
+          new TreeSet<>(
+              engine.query(
+                  "SELECT " + KEY + " FROM checkpoint_revision WHERE sha256 IS NOT NULL",
+                  List.of(),
+                  row -> row.text(0)));
+      useful.addAll(
+          engine.query(
+              "SELECT item_id || '.' || revision FROM checkpoint_revision WHERE state = 'pending'",
+              List.of(),
+              row -> row.text(0)));
+      for (World.Slot slot : world.slots()) {
+        Replica replica = slot.replica;
+        if (replica == null || !confirmed.contains(replica.name())) {
+          continue;
+        }
+        for (Map<String, Disk.File> files : List.of(slot.disk.uploads, slot.disk.blobs)) {
+          Set<String> useless = new TreeSet<>(files.keySet());
+          useless.removeAll(useful);
+          if (!useless.isEmpty()) {
+            throw violated("the disk of p{} keeps {} for nobody", slot.index, useless);
+          }
+        }
+      }
+    }
+  }
+}
