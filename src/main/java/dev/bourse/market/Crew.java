@@ -90,7 +90,10 @@ final class Crew {
   void rest(String work, long delayMillis, Runnable next) {
     if (!stopped) {
       long timer = vertx.setTimer(delayMillis, fired -> hurry(work));
-      resting.put(work, new Rest(timer, next));
+      Rest before = resting.put(work, new Rest(timer, next));
+      if (before != null) {
+        vertx.cancelTimer(before.timer());
+      }
     }
   }
 
@@ -128,6 +131,15 @@ final class Crew {
 
   void succeeded(String work) {
     failedTries.remove(work);
+  }
+
+  /** There is no such allocation or node any more: what waits for it is not done. */
+  void forget(String work) {
+    failedTries.remove(work);
+    Rest rest = resting.remove(work);
+    if (rest != null) {
+      vertx.cancelTimer(rest.timer());
+    }
   }
 
   /** Starts nothing more. */

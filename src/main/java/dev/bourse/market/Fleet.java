@@ -17,7 +17,6 @@ import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -60,7 +59,10 @@ final class Fleet {
   private final Map<String, MarketStore.SwappedAway> swappedAway = new HashMap<>();
   private final Crew crew;
 
-  private final Set<String> cleaning = new HashSet<>();
+  /** Machines of nobody's that are being cleaned, and which cleaning of all it is. */
+  private final Map<String, Long> cleaning = new HashMap<>();
+
+  private long lastTurn;
 
   /** How often in a row a machine could not be cleaned; by allocation, or node if nobody's. */
   private final Map<String, Integer> failedReclaims = new HashMap<>();
@@ -174,6 +176,7 @@ final class Fleet {
     sightings.forget(nodeId);
     cleaning.remove(nodeId);
     failedReclaims.remove(nodeId);
+    crew.forget(nodeId);
   }
 
   /** Those that nobody has first: somebody may be waiting for them. */
@@ -205,7 +208,7 @@ final class Fleet {
     swappedAway.values().removeIf(s -> Math.abs(nowMillis - s.atMillis()) >= SWAP_EXCLUSION_MILLIS);
     swappedAway.values().forEach(s -> excluded.put(s.nodeId(), s.orgId()));
     Set<String> busy = inquiry.unheard();
-    busy.addAll(cleaning);
+    busy.addAll(cleaning.keySet());
     return new Tick.Nodes(nodes.all().stream().map(this::seen).toList(), busy, excluded);
   }
 
@@ -462,12 +465,14 @@ final class Fleet {
       if (held == null) {
         if (holding.allocationId() != null) {
           clean(holding.nodeId(), holding.allocationId());
+          continue;
         }
       } else if (held.allocation().state() == Allocation.State.ACTIVE
           && !held.allocation().allocationId().equals(holding.allocationId())) {
         lost.put(held.allocation().allocationId(), Optional.ofNullable(holding.allocationId()));
         inspect(held.cluster());
       }
+      failedReclaims.remove(holding.nodeId());
     }
   }
 
@@ -475,20 +480,31 @@ final class Fleet {
     if (stopped || nodes.get(nodeId) == null) {
       return;
     }
-    cleaning.add(nodeId);
+    long turn = ++lastTurn;
+    cleaning.put(nodeId, turn);
     handover
         .clear(machine(nodeId), mark)
         .recover(
             e ->
-                afterFailedReclaim(nodeId, nodeId, mark, e)
+                (isTurn(nodeId, turn)
+                        ? afterFailedReclaim(nodeId, nodeId, mark, e)
+                        : Future.<Void>succeededFuture())
                     .compose(noted -> Future.failedFuture(e)))
         .compose(clean -> afterReclaim(nodeId, nodeId, mark))
-        .onSuccess(clean -> cleaning.remove(nodeId))
+        .onSuccess(clean -> cleaning.remove(nodeId, turn))
         .onFailure(
             e -> {
               LOG.warn("orphaned node {} could not be cleaned: {}", nodeId, e.toString());
-              crew.rest(nodeId, Crew.LAST_RETRY_MILLIS, () -> cleanAgain(nodeId, mark, e));
+              if (isTurn(nodeId, turn)) {
+                crew.rest(nodeId, Crew.LAST_RETRY_MILLIS, () -> cleanAgain(nodeId, mark, e));
+              }
             });
+  }
+
+  /** Whether a cleaning still counts: its machine may have been retired since, and added anew. */
+  private boolean isTurn(String nodeId, long turn) {
+    Long counting = cleaning.get(nodeId);
+    return counting != null && counting == turn;
   }
 
   /** A machine that bears another mark by now is asked anew: of this one it is never cleaned. */

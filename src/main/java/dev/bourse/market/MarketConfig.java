@@ -21,6 +21,9 @@ public record MarketConfig(
     long swapFreshnessMillis,
     long probeIntervalMillis) {
 
+  /** Whoever finds a lease that is to last longer knows that a clock was wrong which gave it. */
+  static final Duration LONGEST_LEASE = Duration.ofMinutes(10);
+
   public static MarketConfig from(Settings settings, long swapFreshnessMillis) {
     return new MarketConfig(
         settings.millis(
@@ -28,7 +31,7 @@ public record MarketConfig(
         settings.millis(
             "market.protection", Duration.ofMinutes(60), Duration.ZERO, Duration.ofDays(7)),
         settings.millis(
-            "market.lease", Duration.ofSeconds(10), Duration.ofMillis(100), Duration.ofMinutes(10)),
+            "market.lease", Duration.ofSeconds(10), Duration.ofMillis(100), LONGEST_LEASE),
         swapFreshnessMillis,
         settings.millis(
             "nodes.probe-interval",

@@ -21,7 +21,7 @@ public final class MarketStore {
   private static final String LEASE_GUARD = "lease";
 
   /** No lease is given for longer, and no process's clock need be believed in that one is. */
-  private static final long MAX_LEASE_MILLIS = 3_600_000;
+  private static final long MAX_LEASE_MILLIS = MarketConfig.LONGEST_LEASE.toMillis();
 
   private static final String NODE_COLUMNS =
       "n.node_id, COALESCE(n.retired_ip, n.public_ip), n.ssh_port, n.host_key, n.cordoned,"

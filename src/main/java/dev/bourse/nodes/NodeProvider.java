@@ -18,7 +18,8 @@ public interface NodeProvider {
    * Prepares a machine for a tenant: installs exactly these keys, runs the prepare command, marks
    * the machine with the allocation. When the future succeeds the tenant can log in. A machine that
    * is marked for another allocation is left as it is and the call fails: reclaim it from that one
-   * first, also after a provision that failed.
+   * first, also after a provision that failed. So does the call for an allocation that a machine
+   * was reclaimed from: it comes late, and lets nobody in.
    *
    * @param publicKeys ssh public key lines
    */

@@ -246,6 +246,18 @@ record TargetScript(String command, String input, int patienceSeconds) {
         if [ -n "$holder" ] && [ "$holder" != "$allocation" ]; then
           fail 65 "holds allocation $holder"
         fi
+        if [ "$kind" = provision ] && grep -qxF "$allocation" "$mark.ended" 2>/dev/null; then
+          fail 65 "was taken back from allocation $allocation, which never comes back"
+        fi
+      }
+
+      # So that a call which comes late lets nobody in again. The oldest of a hundred are forgotten:
+      # no call is under way for so long. Without room on the disk it is not remembered.
+      remember_end() {
+        {
+          tail -n 99 "$mark.ended" 2>/dev/null || :
+          echo "$allocation"
+        } >"$mark.ended.new" && mv -f "$mark.ended.new" "$mark.ended" || rm -f "$mark.ended.new"
       }
 
       provision() {
@@ -276,6 +288,7 @@ record TargetScript(String command, String input, int patienceSeconds) {
         carry_out "$first" || fail 71 "end-sessions ended with $?"
         remove_keys || fail 73 "the keys cannot be removed"
         carry_out "$second" || fail 72 "wipe ended with $?"
+        remember_end
         rm -f "$mark"
       }
 
@@ -373,7 +386,8 @@ record TargetScript(String command, String input, int patienceSeconds) {
   static NodeFailure failure(SshConfig config, String call, int status) {
     return switch (status) {
       case HOLDS_ANOTHER ->
-          NodeFailure.heldByAnother(call + ": the machine holds another allocation");
+          NodeFailure.heldByAnother(
+              call + ": the machine holds another allocation, or was taken back from this one");
       case PREPARE_FAILED -> NodeFailure.lasting(call + ": the prepare command failed");
       case END_SESSIONS_FAILED -> NodeFailure.lasting(call + ": the end-sessions command failed");
       case WIPE_FAILED -> NodeFailure.lasting(call + ": the wipe command failed");

@@ -43,6 +43,22 @@ class SshNodesTest extends SshNodesFixture {
   }
 
   @Test
+  void aCallThatComesAfterTheReclaimLetsNobodyInAgain() throws Exception {
+    LocalMachine machine = machine("n1");
+    SshNodes nodes = nodes(new Setting());
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(nodes.reclaim(machine.machine(), "alloc_1"));
+
+    NodeFailure failure = fails("n1", nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+
+    assertTrue(failure.isHeldByAnother());
+    assertFalse(Files.exists(keys("n1")));
+    assertFalse(Files.exists(mark("n1")));
+    await(nodes.provision(machine.machine(), "alloc_2", List.of(BEN)));
+    assertEquals(BEN + "\n", Files.readString(keys("n1")));
+  }
+
+  @Test
   void whatAKeysCommentSaysIsNeverRun() throws Exception {
     LocalMachine machine = machine("n1");
     SshNodes nodes = nodes(new Setting());
@@ -212,7 +228,7 @@ class SshNodesTest extends SshNodesFixture {
 
     Files.deleteIfExists(keysDir);
     Files.createSymbolicLink(keysDir, precious);
-    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(nodes.provision(machine.machine(), "alloc_2", List.of(ADA)));
     assertEquals(BEN, Files.readString(precious.resolve("authorized_keys")));
     assertEquals(ADA + "\n", Files.readString(keys("n1")));
   }

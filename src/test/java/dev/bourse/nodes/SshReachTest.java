@@ -191,8 +191,8 @@ class SshReachTest extends SshNodesFixture {
     SshNodes nodes = nodes(setting);
 
     Future<Void> reclaim = nodes.reclaim(machine.machine(), "alloc_1");
-    Future<Void> provision = nodes.provision(machine.machine(), "alloc_1", List.of(ADA));
-    Future<Void> again = nodes.provision(machine.machine(), "alloc_1", List.of(BEN));
+    Future<Void> provision = nodes.provision(machine.machine(), "alloc_2", List.of(ADA));
+    Future<Void> again = nodes.provision(machine.machine(), "alloc_2", List.of(BEN));
     assertTrue(fails("too many", nodes.reclaim(machine.machine(), "alloc_1")).isPassing());
     Files.createFile(root.resolve("go"));
 

@@ -224,8 +224,7 @@ final class AccessClients {
                 .mint(
                     ACTOR,
                     organization,
-                    new TokenService.Order(
-                        name, EnumSet.allOf(Scope.class), null, null, null)),
+                    new TokenService.Order(name, EnumSet.allOf(Scope.class), null, null, null)),
         minted ->
             minted(process, organization, minted.token().tokenId(), minted.secret().text(), then),
         () -> refusedNames.put(name, "token WHERE name"));

@@ -449,8 +449,8 @@ final class AccessInvariants {
   }
 
   /**
-   * Nobody finds a change that the feed did not tell while nothing is wrong. Of its own commit, whose
-   * answer is late, a process may find the change before it knows that it made it.
+   * Nobody finds a change that the feed did not tell while nothing is wrong. Of its own commit,
+   * whose answer is late, a process may find the change before it knows that it made it.
    */
   static final class NothingIsUntold extends Invariant {
     private final Quiet quiet = new Quiet();

@@ -121,6 +121,7 @@ final class AllocationLog {
 
   /** Whether no process's clock was ever off when it was looked at. */
   boolean areClocksRight(World world) {
+    areClocksRight &= world.serverClock.mostOffMillis() == 0;
     for (World.Slot slot : world.slots()) {
       areClocksRight &= slot.wall.offMillis() == 0;
     }

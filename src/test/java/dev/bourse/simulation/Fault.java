@@ -164,7 +164,8 @@ enum Fault implements Deed {
   RUNS_LAST(
       (world, random) -> {
         world.weather.longRunPercent = random.nextInt(10, 90);
-        world.trace.add("machines", "take minutes for {} in 100 runs", world.weather.longRunPercent);
+        world.trace.add(
+            "machines", "take minutes for {} in 100 runs", world.weather.longRunPercent);
         later(world, random, 60_000, () -> world.weather.longRunPercent = 0);
       }),
 
@@ -184,11 +185,7 @@ enum Fault implements Deed {
         if (machine != null) {
           world.machines.state(machine).isProbeLying = true;
           machineIs(world, machine, random, Machines.Health.HANGS);
-          later(
-              world,
-              random,
-              120_000,
-              () -> world.machines.state(machine).isProbeLying = false);
+          later(world, random, 120_000, () -> world.machines.state(machine).isProbeLying = false);
         }
       }),
 
@@ -237,6 +234,7 @@ enum Fault implements Deed {
                     later(world, random, 15_000, () -> world.startIfDown(slot));
                   }));
 
+  @SuppressWarnings("ImmutableEnumChecker") // What is done has no state of its own.
   private final BiConsumer<World, SplittableRandom> what;
 
   Fault(BiConsumer<World, SplittableRandom> what) {
@@ -286,7 +284,6 @@ enum Fault implements Deed {
   private static void machineIs(
       World world, String machine, SplittableRandom random, Machines.Health health) {
     world.machines.setHealth(machine, health);
-    later(
-        world, random, 120_000, () -> world.machines.setHealth(machine, Machines.Health.WELL));
+    later(world, random, 120_000, () -> world.machines.setHealth(machine, Machines.Health.WELL));
   }
 }

@@ -69,7 +69,9 @@ final class HoldInvariants {
                 "SELECT limit_micros FROM billing_org WHERE org_id = ? AND limit_micros IS NOT NULL",
                 List.of(organization),
                 row -> row.integer(0));
-        if (!limits.isEmpty() && MoneyInvariants.areTimesTrue(world) && isQuiet(world, organization)) {
+        if (!limits.isEmpty()
+            && MoneyInvariants.areTimesTrue(world)
+            && isQuiet(world, organization)) {
           judge(world, organization, limits.get(0), granted);
         }
       }
@@ -195,7 +197,9 @@ final class HoldInvariants {
           };
       long lasted = world.nowMillis() - before.sinceMillis;
       boolean isEarly =
-          least == Long.MAX_VALUE || (MoneyInvariants.areTimesTrue(world) && lasted < least - MoneyInvariants.APART_MILLIS);
+          least == Long.MAX_VALUE
+              || (MoneyInvariants.areTimesTrue(world)
+                  && lasted < least - MoneyInvariants.APART_MILLIS);
       if (isEarly || (!stage.equals("NONE") && isEnforced != world.terms.isEnforced())) {
         throw violated(
             "the hold of {} went from {} to {} (acted upon: {}) after {} ms",
@@ -216,7 +220,7 @@ final class HoldInvariants {
     /** A look at everybody and what it orders, each repeated once. */
     private static final long BOUND_MILLIS = 60_000;
 
-    private record Hold(String stage, @Nullable String reason, long sinceMillis) {}
+    private record Stage(String stage, @Nullable String reason, long sinceMillis) {}
 
     @Override
     void atRest(World world) {
@@ -228,15 +232,15 @@ final class HoldInvariants {
 
     private void judge(World world, String organization, Recount recount) {
       MemoryEngine engine = world.server.engine();
-      Hold hold =
+      Stage hold =
           engine
               .query(
                   "SELECT hold_stage, hold_reason, hold_since FROM billing_org WHERE org_id = ?",
                   List.of(organization),
-                  row -> new Hold(row.text(0), row.textOrNull(1), row.integer(2)))
+                  row -> new Stage(row.text(0), row.textOrNull(1), row.integer(2)))
               .stream()
               .findFirst()
-              .orElse(new Hold("NONE", null, 0));
+              .orElse(new Stage("NONE", null, 0));
       long lasted = world.nowMillis() - hold.sinceMillis;
       if (MoneyInvariants.areTimesTrue(world)
           && lacks(world, organization, recount, -1)

@@ -2,6 +2,7 @@ package dev.bourse.simulation;
 
 import dev.bourse.store.Statement;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Something that has to hold whatever happens. An invariant overrides the moments at which it can
@@ -26,7 +27,7 @@ abstract class Invariant {
     return getClass().getSimpleName();
   }
 
-  final Violation violated(String what, Object... values) {
+  final Violation violated(String what, @Nullable Object... values) {
     return new Violation(name(), Text.filled(what, values));
   }
 

@@ -168,7 +168,7 @@ final class Invariants {
       for (Replica replica : world.ready()) {
         TreeSet<String> clusters =
             unseen.computeIfAbsent(replica.name(), name -> new TreeSet<>(due.keySet()));
-        clusters.removeIf(cluster -> shown(replica, cluster) >= due.get(cluster));
+        clusters.removeIf(cluster -> shown(replica, cluster) >= due.getOrDefault(cluster, 0L));
         long quiet = now - world.lastTroubleNanos(replica);
         if (!clusters.isEmpty() && quiet >= TROUBLE_NANOS) {
           throw violated(

@@ -260,9 +260,7 @@ class Link implements Database {
   @Override
   public Future<Long> settledTrail(long enough) {
     return ask(
-        "read",
-        server::settledTrail,
-        () -> new StoreUnavailable("no answer to a query", null));
+        "read", server::settledTrail, () -> new StoreUnavailable("no answer to a query", null));
   }
 
   @Override

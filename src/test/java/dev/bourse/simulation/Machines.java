@@ -8,9 +8,11 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +44,9 @@ class Machines {
     @Nullable String mark;
 
     List<String> keys = List.of();
+
+    /** Allocations it was taken back from, for which it lets nobody in again. */
+    final Set<String> ended = new HashSet<>();
 
     /** The run that is under way. */
     @Nullable Run run;
@@ -282,7 +287,8 @@ class Machines {
       scheduler.afterMillis(200, () -> retry(nodeId, call, allocationId, keys, outcome));
       return;
     }
-    if (isAnothers(machine, allocationId)) {
+    boolean isOver = keys != null && machine.ended.contains(allocationId);
+    if (isAnothers(machine, allocationId) || isOver) {
       outcome.tryFail(NodeFailure.heldByAnother(nodeId + " is marked for " + machine.mark));
       return;
     }
@@ -339,6 +345,7 @@ class Machines {
       watchers.forEach(w -> w.letIn(nodeId, allocationId));
     } else {
       machine.mark = null;
+      machine.ended.add(allocationId);
       machine.cleanedNanos = scheduler.nowNanos();
     }
     trace.add(nodeId, "did {}", run.call);

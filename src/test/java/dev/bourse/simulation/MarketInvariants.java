@@ -250,7 +250,7 @@ final class MarketInvariants {
 
     private void judge(World world, Stored granted) {
       Buyer buyer = log.buyers().get(granted.cluster());
-      if (buyer == null || buyer.isStatic() || buyer.hold() != null && !isGrace(buyer)) {
+      if (buyer == null || buyer.isStatic() || (buyer.hold() != null && !isGrace(buyer))) {
         throw violated("{} was granted to {}", granted, buyer);
       }
       if (buyer.ceiling() < terms.leastReserve(world)) {

@@ -57,6 +57,7 @@ enum MoneyOperation implements Deed {
     return List.of(values());
   }
 
+  @SuppressWarnings("ImmutableEnumChecker") // What is done has no state of its own.
   private final BiConsumer<World, SplittableRandom> what;
 
   MoneyOperation(BiConsumer<World, SplittableRandom> what) {

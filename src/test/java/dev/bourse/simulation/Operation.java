@@ -45,6 +45,7 @@ enum Operation implements Deed {
     return all;
   }
 
+  @SuppressWarnings("ImmutableEnumChecker") // What is done has no state of its own.
   private final BiConsumer<World, SplittableRandom> what;
 
   Operation(BiConsumer<World, SplittableRandom> what) {

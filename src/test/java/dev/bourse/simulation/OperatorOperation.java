@@ -212,6 +212,7 @@ enum OperatorOperation implements Deed {
 
   private static final long RETRY_MILLIS = 10_000;
 
+  @SuppressWarnings("ImmutableEnumChecker") // What is done has no state of its own.
   private final BiConsumer<World, SplittableRandom> what;
 
   OperatorOperation(BiConsumer<World, SplittableRandom> what) {

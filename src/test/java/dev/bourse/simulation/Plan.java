@@ -38,8 +38,7 @@ record Plan(long seed, Scale scale, long lengthMillis, List<Step> steps) {
     SplittableRandom random = new SplittableRandom(seed);
     Scale scale = Scale.small(random);
     boolean isLong = random.nextInt(LONG_ONE_IN) == 0;
-    long length =
-        isLong ? random.nextLong(1_200_000, 9_000_000) : random.nextLong(60_000, 360_000);
+    long length = isLong ? random.nextLong(1_200_000, 9_000_000) : random.nextLong(60_000, 360_000);
     List<Fault> faults = new ArrayList<>();
     for (Fault fault : Fault.values()) {
       if (random.nextInt(3) == 0) {

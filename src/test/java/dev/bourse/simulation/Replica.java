@@ -182,7 +182,7 @@ final class Replica {
     held.clear();
   }
 
-  void trace(String message, Object... values) {
+  void trace(String message, @Nullable Object... values) {
     trace.add(name, message, values);
   }
 }

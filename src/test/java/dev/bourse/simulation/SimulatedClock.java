@@ -52,6 +52,11 @@ final class SimulatedClock extends Clock {
     return Math.max(mostAheadMillis, mostBehindMillis);
   }
 
+  /** How far it was ever ahead. */
+  long mostAheadMillis() {
+    return mostAheadMillis;
+  }
+
   /** How far it was ever behind. */
   long mostBehindMillis() {
     return mostBehindMillis;

@@ -17,6 +17,11 @@ final class Simulation {
    */
   private static final long REST_MILLIS = 300_000;
 
+  /**
+   * A lease that a server gave whose clock was ahead is waited for as long as the longest lasts.
+   */
+  private static final long REST_AFTER_LEASE_MILLIS = REST_MILLIS + 600_000;
+
   /** Within this every machine is given back. */
   private static final long RELEASE_MILLIS = 120_000;
 
@@ -99,7 +104,8 @@ final class Simulation {
     }
     passUntil(begin + plan.lengthMillis());
     heal();
-    passMillis(REST_MILLIS);
+    boolean wasLeaseLong = world.serverClock.mostAheadMillis() > 1_000;
+    passMillis(wasLeaseLong ? REST_AFTER_LEASE_MILLIS : REST_MILLIS);
     invariants.forEach(invariant -> invariant.atRest(world));
     release();
     invariants.forEach(invariant -> invariant.whenReleased(world));

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
@@ -43,8 +44,7 @@ class SimulationTest {
     Bug bug = StoreBug.REVISION_NOT_DEMANDED;
     Simulate.SeedRun run = Simulate.SeedRun.of(0, SEEDS, 1, bug, 1);
     Simulation.Outcome found = run.violated().get(0);
-    Violation violation = found.violation();
-    assertTrue(violation != null);
+    Violation violation = Objects.requireNonNull(found.violation());
 
     Plan shrunk = Shrinker.shrink(found.plan(), bug, violation);
 

@@ -1,14 +1,16 @@
 package dev.bourse.simulation;
 
+import org.jspecify.annotations.Nullable;
+
 /** Sentences with values in them. */
 final class Text {
   private Text() {}
 
   /** A sentence with each {@code {}} replaced by the next value. */
-  static String filled(String sentence, Object... values) {
+  static String filled(String sentence, @Nullable Object... values) {
     StringBuilder text = new StringBuilder();
     int from = 0;
-    for (Object value : values) {
+    for (@Nullable Object value : values) {
       int gap = sentence.indexOf("{}", from);
       if (gap < 0) {
         break;

@@ -3,6 +3,7 @@ package dev.bourse.simulation;
 import java.util.ArrayDeque;
 import java.util.Locale;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** What happened, a line each, with the true time and where. Its digest tells two runs apart. */
 final class Trace {
@@ -24,7 +25,7 @@ final class Trace {
    *
    * @param message with {@code {}} where values go
    */
-  void add(String where, String message, Object... values) {
+  void add(String where, String message, @Nullable Object... values) {
     digest = digest * 31 + nowNanos.getAsLong();
     digest = digest * 31 + message.hashCode();
     if (most > 0) {

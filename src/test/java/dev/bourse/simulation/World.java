@@ -255,8 +255,7 @@ final class World implements AutoCloseable {
     }
   }
 
-  private BareProcess.Platform platform(
-      Replica process, Supplier<Future<BlobStore>> blobs) {
+  private BareProcess.Platform platform(Replica process, Supplier<Future<BlobStore>> blobs) {
     NodeProvider provider = bug.around(machines.reachedBy(process), this);
     return new BareProcess.Platform(
         process.vertx(),
