@@ -222,13 +222,21 @@ public final class SshKeyService implements Mirror {
         .recover(e -> Future.failedFuture(e instanceof CompletionException ? failure : e));
   }
 
+  private boolean isKnown(SshKey key) {
+    return byOrg.getOrDefault(key.orgId(), List.of()).stream()
+        .anyMatch(known -> known.keyId().equals(key.keyId()));
+  }
+
   /** Reads the organization's keys until this one is known, or is seen to be revoked by now. */
   private Future<Void> bringInForce(SshKey key, int readings) {
+    if (isKnown(key)) {
+      return Future.succeededFuture();
+    }
     return refresh(List.of(key.orgId()))
         .recover(e -> Future.failedFuture(ApiError.storedOnly()))
         .compose(
             refreshed ->
-                refreshed.left().isEmpty()
+                refreshed.left().isEmpty() || isKnown(key)
                     ? Future.succeededFuture()
                     : readings > 1
                         ? bringInForce(key, readings - 1)

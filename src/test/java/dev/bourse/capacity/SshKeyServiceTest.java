@@ -63,7 +63,9 @@ class SshKeyServiceTest extends ExchangeFixture {
   void twoWhoRevokeTheSameKeyAtOnceAreOneRevokeAndOneNotFound() throws Exception {
     SshKey key = await(keys.addSshKey(alice, "acme", "a", newLine(), null)).key();
     Future<SshKeyService.Revoked> first = keys.revokeSshKey(alice, "acme", key.keyId());
-    Future<SshKeyService.Revoked> second = keys.revokeSshKey(alice, "acme", key.keyId());
+    // The first may be done by now, and then the call itself refuses.
+    Future<SshKeyService.Revoked> second =
+        Future.succeededFuture().compose(v -> keys.revokeSshKey(alice, "acme", key.keyId()));
 
     assertEquals(key.keyId(), await(first).keyId());
     assertEquals(ErrorCode.NOT_FOUND, fails(ApiError.class, second).code());

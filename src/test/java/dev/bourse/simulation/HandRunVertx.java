@@ -12,7 +12,9 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.impl.VertxBootstrapImpl;
 import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.spi.ExecutorServiceFactory;
+import io.vertx.core.spi.file.FileResolver;
 import io.vertx.core.spi.transport.Transport;
+import java.io.File;
 import java.util.List;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.Executor;
@@ -35,10 +37,24 @@ final class HandRunVertx {
     bootstrap.transport(new OneLoop(loop));
     bootstrap.executorServiceFactory(new GivenWorkers(workers));
     bootstrap.serviceProviders(List.of());
+    bootstrap.fileResolver(new NoResources());
     Vertx vertx = bootstrap.init().vertx();
     // It watches threads by real time, and is one itself.
     ((VertxInternal) vertx).blockedThreadChecker().close();
     return vertx;
+  }
+
+  /** The usual one makes a folder, and a thread that removes it when the JVM ends. */
+  private static final class NoResources implements FileResolver {
+    @Override
+    public File resolve(String fileName) {
+      return new File(fileName);
+    }
+
+    @Override
+    public void close() {
+      // There is nothing to close.
+    }
   }
 
   private record OneLoop(HandRunLoop loop) implements Transport {

@@ -31,8 +31,8 @@ record Plan(long seed, Scale scale, long lengthMillis, List<Step> steps) {
   private static final int LONG_ONE_IN = 40;
 
   /**
-   * The plan of a seed. Each plan has some kinds of faults and not the others: two that would hide
-   * each other are apart in some plans, and in others one kind comes often.
+   * The plan of a seed. Each plan has some kinds of operations and faults and not the others: two
+   * that would hide each other are apart in some plans, and in others one kind comes often.
    */
   static Plan of(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
@@ -45,7 +45,7 @@ record Plan(long seed, Scale scale, long lengthMillis, List<Step> steps) {
         faults.add(fault);
       }
     }
-    List<Deed> kinds = Operation.all();
+    List<Deed> kinds = some(Operation.all(), random);
     List<Deed> drawn = new ArrayList<>();
     int operations = random.nextInt(5, 60);
     for (int i = 0; i < operations; i++) {
@@ -66,6 +66,16 @@ record Plan(long seed, Scale scale, long lengthMillis, List<Step> steps) {
       numbered.add(new Step(numbered.size(), step.atMillis, step.deed, step.seed));
     }
     return new Plan(seed, scale, length, numbered);
+  }
+
+  /** A few of the kinds: whatever is asked for in a plan is asked for often. */
+  private static List<Deed> some(List<Deed> all, SplittableRandom random) {
+    List<Deed> left = new ArrayList<>(all);
+    List<Deed> drawn = new ArrayList<>();
+    for (int i = random.nextInt(1, 6); i > 0; i--) {
+      drawn.add(left.remove(random.nextInt(left.size())));
+    }
+    return drawn;
   }
 
   /**
