@@ -369,6 +369,10 @@ class ClusterAdminApiTest {
     RunningBourse first = RunningBourse.staged(1);
     Stage stage = first.stage();
     String path = CLUSTERS + "/" + stage.redA().cluster();
+    // What the market has to say of it is said by then, and is the same after a restart.
+    RunningBourse.until(
+        "the market has looked at the cluster",
+        () -> first.operator().get(path).ok().getValue("capacity_unavailable") != null);
     JsonObject env = new JsonObject().put("DEBUG", "1").putNull("REGION");
     JsonObject set =
         first
