@@ -229,7 +229,7 @@ final class Core {
         ground.random());
   }
 
-  /** Starts what is done to the store's records behind everybody's back. */
+  /** Starts the upkeep of the store's records. */
   private void keepUp() {
     Clock clock = ground.clock();
     AuditConfig audit = ground.config().audit();

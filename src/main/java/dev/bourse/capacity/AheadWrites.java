@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
  * Since when writes are known that lie ahead of the clock, which was set back since or is another
  * process's. When they were made cannot be told; but that it was before they were first met can, by
  * a clock that nobody sets. Without it a cadence would last until the clock has caught up with
- * them.
+ * them. It remembers no more than one write of each cluster there is.
  */
 final class AheadWrites {
   private record Met(long writeAtMillis, long atNanos) {}

@@ -19,7 +19,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
@@ -214,12 +213,12 @@ public final class SshKeyService implements Mirror {
         .findSame(key)
         .recover(e -> Future.failedFuture(failure))
         .compose(
-            same -> {
-              SshKey there = same.orElseThrow(() -> new CompletionException(failure));
-              return bringInForce(there, MAX_READINGS)
-                  .map(read -> new Added(there, there.keyId().equals(key.keyId())));
-            })
-        .recover(e -> Future.failedFuture(e instanceof CompletionException ? failure : e));
+            same ->
+                same.map(
+                        there ->
+                            bringInForce(there, MAX_READINGS)
+                                .map(read -> new Added(there, there.keyId().equals(key.keyId()))))
+                    .orElseGet(() -> Future.failedFuture(failure)));
   }
 
   private boolean isKnown(SshKey key) {

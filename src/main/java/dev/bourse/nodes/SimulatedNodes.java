@@ -25,8 +25,12 @@ public final class SimulatedNodes implements NodeProvider {
   private final SimulatedConfig config;
   private final RandomGenerator random;
 
-  // The three below, and the random source, are guarded by this object.
+  // All below, and the random source, are guarded by this object.
   private final Map<String, String> marks = new HashMap<>();
+
+  /** By machine, the allocation it was last taken back from, which never comes back. */
+  private final Map<String, String> ended = new HashMap<>();
+
   private final Set<Promise<Void>> underWay = new HashSet<>();
   private boolean closed;
 
@@ -61,6 +65,10 @@ public final class SimulatedNodes implements NodeProvider {
         "provision " + machine.nodeId(),
         () -> {
           requireNoOther(machine, allocationId);
+          if (allocationId.equals(ended.get(machine.nodeId()))) {
+            throw NodeFailure.heldByAnother(
+                machine.nodeId() + " was taken back from allocation " + allocationId);
+          }
           marks.put(machine.nodeId(), allocationId);
         });
   }
@@ -73,6 +81,7 @@ public final class SimulatedNodes implements NodeProvider {
         () -> {
           requireNoOther(machine, allocationId);
           marks.remove(machine.nodeId());
+          ended.put(machine.nodeId(), allocationId);
         });
   }
 

@@ -8,8 +8,9 @@
  *
  * <p>Work on a real machine goes on when the connection or the process that began it is gone. The
  * machine itself notes who is at work, ends what is past its time with all its processes, and keeps
- * the outcome for the next who asks ({@code TargetScript}). Taking a machine back removes keys and
- * ends sessions before anything that needs room on a disk.
+ * the outcome for the next who asks ({@code TargetScript}). It remembers the allocations it was
+ * taken back from, so that a call which comes late lets nobody in again. Taking a machine back
+ * removes keys and ends sessions before anything that needs room on a disk.
  *
  * <p>{@link dev.bourse.nodes.SshNodes} drives real machines over ssh, each known by its pinned host
  * key; {@link dev.bourse.nodes.SimulatedNodes} needs none and serves demonstrations and load.

@@ -66,6 +66,17 @@ class SimulatedNodesTest {
   }
 
   @Test
+  void aMachineIsNotPreparedAgainForAnAllocationItWasTakenBackFrom() throws Exception {
+    SimulatedNodes nodes = nodes(0, 0, 0);
+    await(nodes.provision(one, "a1", KEYS));
+    await(nodes.reclaim(one, "a1"));
+
+    assertTrue(fails("a1", nodes.provision(one, "a1", KEYS)).isHeldByAnother());
+
+    assertEquals(List.of(new Holding("n1", null)), await(nodes.held(List.of(one))));
+  }
+
+  @Test
   void eachCallTakesItsDelay() throws Exception {
     SimulatedNodes nodes = nodes(60, 30, 0);
     long start = System.nanoTime();

@@ -54,7 +54,7 @@ class SimulationTest {
   }
 
   @Test
-  void withoutABugTheShrunkPlanHolds() {
+  void aPlanWithoutStepsHolds() {
     Plan plan = Plan.of(3).only(List.of());
     assertEquals(List.of(), plan.steps());
     assertEquals(null, Simulation.run(plan, Bug.NONE, 0).violation());
