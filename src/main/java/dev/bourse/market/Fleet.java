@@ -36,9 +36,6 @@ final class Fleet {
   /** A swapped-away machine is not granted to the same organization again for this long. */
   static final long SWAP_EXCLUSION_MILLIS = 3_600_000;
 
-  /** Reclaims that failed in a row after which an operator must look at the machine. */
-  private static final int RECLAIM_FAILURES_MEANING_QUARANTINE = 3;
-
   /** Machines in work at once: a site's operators can follow that many; the others wait in line. */
   private static final int MAX_IN_WORK = 64;
 
@@ -59,14 +56,8 @@ final class Fleet {
   private final Map<String, MarketStore.SwappedAway> swappedAway = new HashMap<>();
   private final Crew crew;
 
-  /** Machines of nobody's that are being cleaned, and which cleaning of all it is. */
-  private final Map<String, Long> cleaning = new HashMap<>();
-
-  private long lastTurn;
-
-  /** How often in a row a machine could not be cleaned; by allocation, or node if nobody's. */
-  private final Map<String, Integer> failedReclaims = new HashMap<>();
-
+  private final ReclaimFailures reclaimFailures;
+  private final Orphans orphans;
   private final Inquiry inquiry;
   private final Sightings sightings;
   private final Watch watch;
@@ -111,6 +102,8 @@ final class Fleet {
             config.probeIntervalMillis(),
             clock);
     this.handover = new Handover(provider, store);
+    this.reclaimFailures = new ReclaimFailures(nodes, clock);
+    this.orphans = new Orphans(nodes, handover, crew, inquiry, reclaimFailures);
     this.config = config;
     this.clock = clock;
   }
@@ -166,7 +159,7 @@ final class Fleet {
     }
     for (String work : works) {
       crew.succeeded(work);
-      failedReclaims.remove(work);
+      reclaimFailures.forget(work);
       crew.hurry(work);
     }
   }
@@ -174,9 +167,8 @@ final class Fleet {
   private void forget(String nodeId) {
     inquiry.forget(nodeId);
     sightings.forget(nodeId);
-    cleaning.remove(nodeId);
-    failedReclaims.remove(nodeId);
-    crew.forget(nodeId);
+    orphans.forget(nodeId);
+    reclaimFailures.forget(nodeId);
   }
 
   /** Those that nobody has first: somebody may be waiting for them. */
@@ -208,7 +200,7 @@ final class Fleet {
     swappedAway.values().removeIf(s -> Math.abs(nowMillis - s.atMillis()) >= SWAP_EXCLUSION_MILLIS);
     swappedAway.values().forEach(s -> excluded.put(s.nodeId(), s.orgId()));
     Set<String> busy = inquiry.unheard();
-    busy.addAll(cleaning.keySet());
+    busy.addAll(orphans.inWork());
     return new Tick.Nodes(nodes.all().stream().map(this::seen).toList(), busy, excluded);
   }
 
@@ -229,6 +221,8 @@ final class Fleet {
   void stop() {
     stopped = true;
     unsubscribe.run();
+    orphans.stop();
+    reclaimFailures.stop();
     crew.stop();
     inquiry.stop();
     watch.stop();
@@ -279,7 +273,7 @@ final class Fleet {
   private void lookAgain(String cluster, String allocationId) {
     if (clusters.find(cluster).flatMap(view -> view.cluster().find(allocationId)).isEmpty()) {
       crew.succeeded(allocationId);
-      failedReclaims.remove(allocationId);
+      reclaimFailures.forget(allocationId);
       lost.remove(allocationId);
     }
     inspect(cluster);
@@ -304,7 +298,7 @@ final class Fleet {
                     .map(ready -> true)
                     .recover(
                         e -> {
-                          if (!speaksAgainstTheMachine(e)) {
+                          if (!ReclaimFailures.speaksAgainstTheMachine(e)) {
                             return Future.failedFuture(e);
                           }
                           if (!stopped) {
@@ -403,9 +397,10 @@ final class Fleet {
         .reclaim(machine(allocation.nodeId()), id)
         .recover(
             e ->
-                afterFailedReclaim(id, allocation.nodeId(), id, e)
+                reclaimFailures
+                    .failed(id, allocation.nodeId(), id, e)
                     .compose(noted -> Future.failedFuture(e)))
-        .compose(clean -> afterReclaim(id, allocation.nodeId(), id))
+        .compose(clean -> reclaimFailures.ended(id, allocation.nodeId(), id))
         .compose(
             clean ->
                 owners.submit(
@@ -413,37 +408,6 @@ final class Fleet {
                     (state, now) -> Allotment.reclaimed(state, id),
                     List.of(lease.fence())))
         .mapEmpty();
-  }
-
-  /** A tenant may still be on a machine that cannot be cleaned: it never goes back by itself. */
-  private Future<Void> afterFailedReclaim(
-      String work, String nodeId, String allocationId, Throwable e) {
-    if (stopped || !speaksAgainstTheMachine(e)) {
-      return Future.succeededFuture();
-    }
-    int failures = failedReclaims.merge(work, 1, Integer::sum);
-    Node node = nodes.get(nodeId);
-    return node == null || failures < RECLAIM_FAILURES_MEANING_QUARANTINE
-        ? Future.succeededFuture()
-        : noteChange(node, node.unclean(allocationId, clock.millis()));
-  }
-
-  /** Nobody is on a machine any more that could not be cleaned before. */
-  private Future<Void> afterReclaim(String work, String nodeId, String allocationId) {
-    failedReclaims.remove(work);
-    Node node = nodes.get(nodeId);
-    return stopped || node == null
-        ? Future.succeededFuture()
-        : noteChange(node, node.cleaned(allocationId));
-  }
-
-  /** A machine that was not asked, and a store that did not answer, say nothing about a machine. */
-  private static boolean speaksAgainstTheMachine(Throwable e) {
-    return e instanceof NodeFailure && !Crew.isBusy(e);
-  }
-
-  private Future<Void> noteChange(Node before, Node after) {
-    return after.equals(before) ? Future.succeededFuture() : note(after);
   }
 
   private Future<Void> note(Node changed) {
@@ -464,7 +428,7 @@ final class Fleet {
       Held held = allocations.get(holding.nodeId());
       if (held == null) {
         if (holding.allocationId() != null) {
-          clean(holding.nodeId(), holding.allocationId());
+          orphans.clean(holding.nodeId(), holding.allocationId());
           continue;
         }
       } else if (held.allocation().state() == Allocation.State.ACTIVE
@@ -472,49 +436,7 @@ final class Fleet {
         lost.put(held.allocation().allocationId(), Optional.ofNullable(holding.allocationId()));
         inspect(held.cluster());
       }
-      failedReclaims.remove(holding.nodeId());
-    }
-  }
-
-  private void clean(String nodeId, String mark) {
-    if (stopped || nodes.get(nodeId) == null) {
-      return;
-    }
-    long turn = ++lastTurn;
-    cleaning.put(nodeId, turn);
-    handover
-        .clear(machine(nodeId), mark)
-        .recover(
-            e ->
-                (isTurn(nodeId, turn)
-                        ? afterFailedReclaim(nodeId, nodeId, mark, e)
-                        : Future.<Void>succeededFuture())
-                    .compose(noted -> Future.failedFuture(e)))
-        .compose(clean -> afterReclaim(nodeId, nodeId, mark))
-        .onSuccess(clean -> cleaning.remove(nodeId, turn))
-        .onFailure(
-            e -> {
-              LOG.warn("orphaned node {} could not be cleaned: {}", nodeId, e.toString());
-              if (isTurn(nodeId, turn)) {
-                crew.rest(nodeId, Crew.LAST_RETRY_MILLIS, () -> cleanAgain(nodeId, mark, e));
-              }
-            });
-  }
-
-  /** Whether a cleaning still counts: its machine may have been retired since, and added anew. */
-  private boolean isTurn(String nodeId, long turn) {
-    Long counting = cleaning.get(nodeId);
-    return counting != null && counting == turn;
-  }
-
-  /** A machine that bears another mark by now is asked anew: of this one it is never cleaned. */
-  private void cleanAgain(String nodeId, String mark, Throwable failure) {
-    boolean isOther = failure instanceof NodeFailure refused && refused.isHeldByAnother();
-    if (isOther && nodes.get(nodeId) != null) {
-      inquiry.ask(List.of(nodeId));
-      cleaning.remove(nodeId);
-    } else {
-      clean(nodeId, mark);
+      reclaimFailures.forget(holding.nodeId());
     }
   }
 

@@ -28,7 +28,9 @@ final class KeptInMind {
     for (Object open : ((Map<?, ?>) get(get(core, "market"), "open")).values()) {
       Object fleet = getOrNull(get(open, "market"), "fleet");
       if (fleet != null) {
-        mind.look("fleet", fleet, "cleaning", "failedReclaims", "lost");
+        mind.look("fleet", fleet, "lost");
+        mind.look("fleet.orphans", get(fleet, "orphans"), "cleaning");
+        mind.look("fleet.reclaimFailures", get(fleet, "reclaimFailures"), "inARow");
         mind.crew("fleet.crew", get(fleet, "crew"));
         Object inquiry = get(fleet, "inquiry");
         mind.look("inquiry", inquiry, "open", "answers", "inWork");

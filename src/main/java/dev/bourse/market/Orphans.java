@@ -1,0 +1,98 @@
+package dev.bourse.market;
+
+import dev.bourse.nodes.NodeFailure;
+import io.vertx.core.Future;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Machines that are prepared for an allocation nobody has: each is cleaned, again and again until
+ * it is clean or gone. On one context.
+ */
+final class Orphans {
+  private static final Logger LOG = LoggerFactory.getLogger(Orphans.class);
+
+  private final Inventory nodes;
+  private final Handover handover;
+  private final Crew crew;
+  private final Inquiry inquiry;
+  private final ReclaimFailures failures;
+
+  /** By machine, which cleaning of all it is in. */
+  private final Map<String, Long> cleaning = new HashMap<>();
+
+  private long lastTurn;
+  private boolean stopped;
+
+  Orphans(
+      Inventory nodes, Handover handover, Crew crew, Inquiry inquiry, ReclaimFailures failures) {
+    this.nodes = nodes;
+    this.handover = handover;
+    this.crew = crew;
+    this.inquiry = inquiry;
+    this.failures = failures;
+  }
+
+  /** The machines that are being cleaned. */
+  Set<String> inWork() {
+    return cleaning.keySet();
+  }
+
+  /** Cleans a machine of the allocation it is marked for. */
+  void clean(String nodeId, String mark) {
+    if (stopped || nodes.get(nodeId) == null) {
+      return;
+    }
+    long turn = ++lastTurn;
+    cleaning.put(nodeId, turn);
+    handover
+        .clear(nodes.machine(nodeId), mark)
+        .recover(
+            e ->
+                (isTurn(nodeId, turn)
+                        ? failures.failed(nodeId, nodeId, mark, e)
+                        : Future.<Void>succeededFuture())
+                    .compose(noted -> Future.failedFuture(e)))
+        .compose(clean -> failures.ended(nodeId, nodeId, mark))
+        .onSuccess(clean -> cleaning.remove(nodeId, turn))
+        .onFailure(
+            e -> {
+              LOG.warn("orphaned node {} could not be cleaned: {}", nodeId, e.toString());
+              if (isTurn(nodeId, turn)) {
+                crew.rest(nodeId, Crew.LAST_RETRY_MILLIS, () -> cleanAgain(nodeId, mark, e));
+              }
+            });
+  }
+
+  /** Whether a cleaning still counts: its machine may have been retired since, and added anew. */
+  private boolean isTurn(String nodeId, long turn) {
+    Long counting = cleaning.get(nodeId);
+    return counting != null && counting == turn;
+  }
+
+  /** A machine that bears another mark by now is asked anew: of this one it is never cleaned. */
+  private void cleanAgain(String nodeId, String mark, Throwable failure) {
+    boolean isOther = failure instanceof NodeFailure refused && refused.isHeldByAnother();
+    if (isOther && nodes.get(nodeId) != null) {
+      inquiry.ask(List.of(nodeId));
+      cleaning.remove(nodeId);
+    } else {
+      clean(nodeId, mark);
+    }
+  }
+
+  /** There is no such machine any more. */
+  void forget(String nodeId) {
+    cleaning.remove(nodeId);
+    crew.forget(nodeId);
+  }
+
+  /** Begins nothing more. */
+  void stop() {
+    stopped = true;
+  }
+}
