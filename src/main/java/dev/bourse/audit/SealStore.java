@@ -227,7 +227,7 @@ final class SealStore {
         new Statement(
             "DELETE FROM audit WHERE org_id = ? AND is_read = ? AND id >= ? AND id <= ?",
             List.of(chain.orgId(), chain.isRead(), seal.firstId(), seal.lastId()),
-            ROWS_AS_SEALED,
+            () -> new GuardFailed(ROWS_AS_SEALED),
             Math.toIntExact(seal.rowCount())));
     return database.commit(statements);
   }

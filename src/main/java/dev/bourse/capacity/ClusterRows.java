@@ -1,5 +1,6 @@
 package dev.bourse.capacity;
 
+import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.json.JsonObject;
@@ -92,7 +93,7 @@ final class ClusterRows {
             + " created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
             + " ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
         values,
-        CapacityStore.NAME_GUARD,
+        () -> new GuardFailed(CapacityStore.NAME_GUARD),
         1);
   }
 
@@ -109,7 +110,7 @@ final class ClusterRows {
             + " provision_failures = ?, hold_stage = ?, hold_reason = ?, hold_enforce_after = ?,"
             + " cap_cents = ?, env = ?, revision = ? WHERE name = ? AND revision = ?",
         values,
-        CapacityStore.REVISION_GUARD,
+        () -> new GuardFailed(CapacityStore.REVISION_GUARD),
         1);
   }
 

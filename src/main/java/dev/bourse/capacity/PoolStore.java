@@ -4,6 +4,7 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
+import dev.bourse.store.GuardFailed;
 import dev.bourse.store.InList;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
@@ -119,7 +120,7 @@ public final class PoolStore {
                 // What another operator sets meanwhile counts too.
                 + " WHERE name = ? AND COALESCE(?, reserve_cents) <= COALESCE(?, cap_cents)",
             values,
-            PRICES_GUARD,
+            () -> new GuardFailed(PRICES_GUARD),
             1),
         audit);
   }

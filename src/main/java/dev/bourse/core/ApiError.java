@@ -1,7 +1,9 @@
 package dev.bourse.core;
 
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +28,19 @@ public final class ApiError extends RuntimeException {
     return new ApiError(code, detail, Map.of());
   }
 
+  /**
+   * A refusal with no extra field.
+   *
+   * @param template the sentence, with {@code %s} for each argument
+   */
+  public static ApiError of(
+      ErrorCode code, String template, @Nullable Object argument, @Nullable Object... more) {
+    List<@Nullable Object> arguments = new ArrayList<>();
+    arguments.add(argument);
+    Collections.addAll(arguments, more);
+    return of(code, template.formatted(arguments.toArray()));
+  }
+
   /** 404, worded alike for what does not exist and what belongs to somebody else. */
   public static ApiError notFound(String noun, String id) {
     return of(ErrorCode.NOT_FOUND, "no " + noun + " '" + Text.shown(id) + "' here");
@@ -35,11 +50,10 @@ public final class ApiError extends RuntimeException {
   public static ApiError badField(String field, @Nullable Object value, String accepted) {
     return of(
         ErrorCode.BAD_REQUEST,
-        field
-            + ": "
-            + Text.shown(String.valueOf(value))
-            + " is not acceptable; expected "
-            + accepted);
+        "%s: %s is not acceptable; expected %s",
+        field,
+        Text.shown(String.valueOf(value)),
+        accepted);
   }
 
   /** A throttling refusal: the same request will do after this many milliseconds, rounded up. */

@@ -11,9 +11,7 @@ import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +28,6 @@ final class OrgWrite {
   private final Database database;
   private final String orgId;
   private final List<Statement> statements = new ArrayList<>();
-  private final Map<String, ApiError> refusals = new HashMap<>();
 
   OrgWrite(Database database, String orgId) {
     this.database = database;
@@ -68,9 +65,7 @@ final class OrgWrite {
   }
 
   private OrgWrite guarded(ApiError refusal, String sql, List<?> values) {
-    String guard = String.valueOf(refusals.size());
-    refusals.put(guard, refusal);
-    statements.add(new Statement(sql, new ArrayList<@Nullable Object>(values), guard, 1));
+    statements.add(new Statement(sql, new ArrayList<@Nullable Object>(values), () -> refusal, 1));
     return this;
   }
 
@@ -78,14 +73,7 @@ final class OrgWrite {
   Future<Void> commit(Change... changes) {
     return database
         .commit(statements, List.of(changes))
-        .recover(
-            e -> {
-              if (!(e instanceof GuardFailed failed)) {
-                return Future.failedFuture(e);
-              }
-              ApiError refusal = refusals.get(failed.guard());
-              return refusal == null ? refuseOrganization() : Future.failedFuture(refusal);
-            });
+        .recover(e -> e instanceof GuardFailed ? refuseOrganization() : Future.failedFuture(e));
   }
 
   private Future<Void> refuseOrganization() {

@@ -4,12 +4,8 @@ package dev.bourse.store;
 public final class GuardFailed extends RuntimeException {
   private final String guard;
 
-  public GuardFailed(String guard, int demandedRows, long changedRows) {
-    super(
-        "guard '" + guard + "' demands " + demandedRows + " row(s), " + changedRows + " matched",
-        null,
-        false,
-        false);
+  public GuardFailed(String guard) {
+    super("guard '" + guard + "' does not hold", null, false, false);
     this.guard = guard;
   }
 

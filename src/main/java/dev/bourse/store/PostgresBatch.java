@@ -171,10 +171,10 @@ final class PostgresBatch {
     }
 
     private void check(int changed, Commit commit, Statement statement) {
-      String guard = statement.guard();
-      if (guard != null && changed != statement.demandedRows() && commit.failure == null) {
+      RuntimeException refusal = statement.refusalOf(changed);
+      if (refusal != null && commit.failure == null) {
         isFailed = true;
-        commit.failure = new GuardFailed(guard, statement.demandedRows(), changed);
+        commit.failure = refusal;
       }
     }
 

@@ -7,6 +7,15 @@ import org.jspecify.annotations.Nullable;
 record PostgresRow(io.vertx.sqlclient.Row row) implements Row {
 
   @Override
+  public int position(String column) {
+    int position = row.getColumnIndex(column);
+    if (position < 0) {
+      throw new IllegalArgumentException("no column " + column);
+    }
+    return position;
+  }
+
+  @Override
   public String text(int column) {
     return present(column, textOrNull(column));
   }

@@ -13,6 +13,15 @@ final class SqliteRow implements Row {
   }
 
   @Override
+  public int position(String column) {
+    try {
+      return result.findColumn(column) - 1;
+    } catch (SQLException e) {
+      throw new IllegalArgumentException("no column " + column, e);
+    }
+  }
+
+  @Override
   public String text(int column) {
     String text = textOrNull(column);
     if (text == null) {

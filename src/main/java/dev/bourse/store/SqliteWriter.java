@@ -148,8 +148,9 @@ final class SqliteWriter implements Runnable {
       Statement statement = commit.statements.get(i);
       try {
         long changed = connection.execute(statement);
-        if (statement.guard() != null && changed != statement.demandedRows()) {
-          commit.reply.fail(new GuardFailed(statement.guard(), statement.demandedRows(), changed));
+        RuntimeException refusal = statement.refusalOf(changed);
+        if (refusal != null) {
+          commit.reply.fail(refusal);
           return changed == 0 ? i : i + 1;
         }
       } catch (SQLException e) {

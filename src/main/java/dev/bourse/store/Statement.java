@@ -4,19 +4,24 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One write of a commit.
  *
  * @param sql one INSERT, UPDATE or DELETE with {@code ?} placeholders; in migrations also one that
- *     defines the schema, which cannot carry a guard
+ *     defines the schema, which cannot be guarded
  * @param parameters their values: String, Long, Integer, Boolean (stored as 0 or 1), byte[] or null
- * @param guard the name a failed demand is reported by; null when any number of rows will do
- * @param demandedRows how many rows the statement must change; read only with a guard
+ * @param refusal what the commit fails with when the statement changes another number of rows than
+ *     it demands; null when any number will do
+ * @param demandedRows how many rows the statement must change; read only with a refusal
  */
 public record Statement(
-    String sql, List<@Nullable Object> parameters, @Nullable String guard, int demandedRows) {
+    String sql,
+    List<@Nullable Object> parameters,
+    @Nullable Supplier<? extends RuntimeException> refusal,
+    int demandedRows) {
 
   public Statement {
     parameters = Collections.unmodifiableList(new ArrayList<>(parameters));
@@ -27,8 +32,35 @@ public record Statement(
     return new Statement(sql, Arrays.asList(parameters), null, 0);
   }
 
-  /** A statement that must change exactly one row, else the whole commit is undone. */
+  /**
+   * A statement that must change exactly one row, else the whole commit is undone.
+   *
+   * @param refusal what the commit fails with then
+   */
+  public static Statement guarded(
+      Supplier<? extends RuntimeException> refusal, String sql, @Nullable Object... parameters) {
+    return of(sql, parameters).orElse(refusal);
+  }
+
+  /** A statement that must change exactly one row, else the commit fails by the guard's name. */
   public static Statement guarded(String guard, String sql, @Nullable Object... parameters) {
-    return new Statement(sql, Arrays.asList(parameters), guard, 1);
+    return guarded(() -> new GuardFailed(guard), sql, parameters);
+  }
+
+  /** This statement, if it must change exactly one row and the commit fails with this otherwise. */
+  public Statement orElse(Supplier<? extends RuntimeException> refusal) {
+    return demanding(1, refusal);
+  }
+
+  /** This statement, if it must change this many rows and the commit fails with this otherwise. */
+  public Statement demanding(int rows, Supplier<? extends RuntimeException> refusal) {
+    return new Statement(sql, parameters, refusal, rows);
+  }
+
+  /**
+   * What the commit fails with when this statement has changed that many rows; null if it holds.
+   */
+  @Nullable RuntimeException refusalOf(long changedRows) {
+    return refusal == null || changedRows == demandedRows ? null : refusal.get();
   }
 }

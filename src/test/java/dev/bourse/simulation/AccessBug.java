@@ -94,7 +94,7 @@ enum AccessBug implements Bug {
         @Override
         public Future<Void> commit(List<Statement> statements, List<Change> changes) {
           // Those that decide something by their guards wait, as an engine without flushes does.
-          if (process == null || statements.stream().anyMatch(s -> s.guard() != null)) {
+          if (process == null || statements.stream().anyMatch(s -> s.refusal() != null)) {
             return super.commit(statements, changes);
           }
           process.afterMillis(50, () -> super.commit(statements, changes));

@@ -3,7 +3,6 @@ package dev.bourse.simulation;
 import dev.bourse.store.Change;
 import dev.bourse.store.ChangeListener;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.MemoryEngine;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
@@ -155,8 +154,6 @@ class Link implements Database {
       result = work.get();
     } catch (Violation e) {
       throw e;
-    } catch (GuardFailed e) {
-      failure = e;
     } catch (RuntimeException e) {
       process.trace("{} fails: {}", what, e);
       failure = e;

@@ -58,7 +58,7 @@ enum MarketBug implements Bug {
       List<@Nullable Object> parameters = new ArrayList<>(statement.parameters());
       parameters.set(PROTECTED_UNTIL, null);
       return new Statement(
-          statement.sql(), parameters, statement.guard(), statement.demandedRows());
+          statement.sql(), parameters, statement.refusal(), statement.demandedRows());
     }
   };
 

@@ -36,7 +36,7 @@ enum MoneyBug implements Bug {
       return new Statement(
           statement.sql().replace("INSERT INTO usage_line", "INSERT OR REPLACE INTO usage_line"),
           parameters,
-          statement.guard(),
+          statement.refusal(),
           statement.demandedRows());
     }
   },
@@ -97,7 +97,7 @@ enum MoneyBug implements Bug {
       List<@Nullable Object> parameters = new ArrayList<>(statement.parameters());
       parameters.set(2, (Long) parameters.get(2) - 60_000);
       return new Statement(
-          statement.sql(), parameters, statement.guard(), statement.demandedRows());
+          statement.sql(), parameters, statement.refusal(), statement.demandedRows());
     }
   },
 
@@ -112,7 +112,7 @@ enum MoneyBug implements Bug {
                   "hold_stage = ?, hold_reason = ?, hold_enforce_after = ?",
                   "hold_stage = COALESCE(?, hold_stage), hold_reason = COALESCE(?, hold_reason), hold_enforce_after = COALESCE(?, hold_enforce_after)"),
           statement.parameters(),
-          statement.guard(),
+          statement.refusal(),
           statement.demandedRows());
     }
   },
@@ -143,7 +143,7 @@ enum MoneyBug implements Bug {
                   ? text.replaceFirst(":", ":" + store.slot.index + "-" + store.commits + ":")
                   : value);
       return new Statement(
-          statement.sql(), parameters, statement.guard(), statement.demandedRows());
+          statement.sql(), parameters, statement.refusal(), statement.demandedRows());
     }
   };
 

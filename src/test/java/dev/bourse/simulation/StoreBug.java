@@ -20,7 +20,7 @@ enum StoreBug implements Bug {
           List<Statement> unguarded = new ArrayList<>();
           for (Statement statement : statements) {
             unguarded.add(
-                "revision".equals(statement.guard())
+                statement.sql().endsWith(" AND revision = ?")
                     ? new Statement(
                         statement.sql().replace(" AND revision = ?", " AND revision >= ? - 1000"),
                         statement.parameters(),

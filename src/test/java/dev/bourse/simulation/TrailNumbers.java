@@ -68,7 +68,7 @@ final class TrailNumbers {
               + rest
               + ") AS found",
           values,
-          statement.guard(),
+          statement.refusal(),
           statement.demandedRows());
     }
     for (int i = 0; i < statement.parameters().size(); i++) {
@@ -78,6 +78,9 @@ final class TrailNumbers {
       values.add(statement.parameters().get(i));
     }
     return new Statement(
-        into + rest.replace("(?,", "(?, ?,"), values, statement.guard(), statement.demandedRows());
+        into + rest.replace("(?,", "(?, ?,"),
+        values,
+        statement.refusal(),
+        statement.demandedRows());
   }
 }

@@ -70,15 +70,16 @@ public final class MemoryEngine implements AutoCloseable {
   /**
    * Carries out all statements in one transaction, or none.
    *
-   * @throws GuardFailed when one changed another number of rows than it demands
+   * @throws RuntimeException a refusal, when one changed another number of rows than it demands
    */
   public void commit(List<Statement> statements) {
     try {
       connection.execute("BEGIN");
       for (Statement statement : statements) {
         long changed = connection.execute(statement);
-        if (statement.guard() != null && changed != statement.demandedRows()) {
-          throw new GuardFailed(statement.guard(), statement.demandedRows(), changed);
+        RuntimeException refusal = statement.refusalOf(changed);
+        if (refusal != null) {
+          throw refusal;
         }
       }
       connection.execute("COMMIT");

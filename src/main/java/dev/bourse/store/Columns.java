@@ -1,0 +1,147 @@
+package dev.bourse.store;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A table's columns, each declared once with the value it is written with. SELECT, INSERT and
+ * UPDATE are composed from the one list, and {@link Row} reads the columns back by name.
+ *
+ * <pre>{@code
+ * private static final Columns<Account> ACCOUNT =
+ *     Columns.<Account>of("account")
+ *         .fixed("org_id", Account::orgId)
+ *         .changing("balance_micros", Account::balanceMicros);
+ *
+ * "SELECT " + ACCOUNT.names() + " FROM account WHERE org_id = ?"
+ * ACCOUNT.insert(account)
+ * ACCOUNT.update(account, "org_id = ?", account.orgId()).orElse(NO_SUCH_ACCOUNT)
+ * }</pre>
+ *
+ * @param <T> what a row is written from
+ */
+public final class Columns<T> {
+  private record Column<T>(
+      String name, boolean changes, Function<? super T, ? extends @Nullable Object> value) {}
+
+  private final String table;
+  private final List<Column<T>> columns;
+
+  private Columns(String table, List<Column<T>> columns) {
+    this.table = table;
+    this.columns = columns;
+  }
+
+  /** A table, without columns yet. */
+  public static <T> Columns<T> of(String table) {
+    return new Columns<>(table, List.of());
+  }
+
+  /** These columns and one that is written when a row is inserted and never changes. */
+  public Columns<T> fixed(String name, Function<? super T, ? extends @Nullable Object> value) {
+    return with(new Column<>(name, false, value));
+  }
+
+  /** These columns and one that is written by every INSERT and UPDATE. */
+  public Columns<T> changing(String name, Function<? super T, ? extends @Nullable Object> value) {
+    return with(new Column<>(name, true, value));
+  }
+
+  private Columns<T> with(Column<T> column) {
+    List<Column<T>> more = new ArrayList<>(columns);
+    more.add(column);
+    return new Columns<>(table, List.copyOf(more));
+  }
+
+  /** The columns as a SELECT names them. */
+  public String names() {
+    return joined("", column -> column);
+  }
+
+  /** The columns as a SELECT names them that has the table by an alias. */
+  public String names(String alias) {
+    return joined(alias + '.', column -> column);
+  }
+
+  /**
+   * The columns as a join names them in which another table has columns of the same names.
+   *
+   * @param prefix is set before each name; read by {@link Row#of}
+   */
+  public String names(String alias, String prefix) {
+    return joined(alias + '.', column -> column + " AS " + prefix + column);
+  }
+
+  private String joined(String before, Function<String, String> written) {
+    return columns.stream()
+        .map(column -> before + written.apply(column.name))
+        .collect(Collectors.joining(", "));
+  }
+
+  /** Writes a new row. */
+  public Statement insert(T row) {
+    return insert(row, "");
+  }
+
+  /**
+   * Writes a new row.
+   *
+   * @param otherwise what follows the values, such as {@code ON CONFLICT (name) DO NOTHING}
+   */
+  public Statement insert(T row, String otherwise) {
+    return new Statement(
+        "INSERT INTO %s (%s) VALUES (%s) %s"
+            .formatted(
+                table,
+                names(),
+                String.join(", ", Collections.nCopies(columns.size(), "?")),
+                otherwise)
+            .strip(),
+        values(row, column -> true),
+        null,
+        0);
+  }
+
+  /**
+   * Writes the columns that change.
+   *
+   * @param where which rows, as a condition with {@code ?} for each argument
+   */
+  public Statement update(T row, String where, @Nullable Object... arguments) {
+    return update(row, Column::changes, where, arguments);
+  }
+
+  /**
+   * Writes some of the columns.
+   *
+   * @param names which of them
+   * @param where which rows, as a condition with {@code ?} for each argument
+   */
+  public Statement update(T row, Set<String> names, String where, @Nullable Object... arguments) {
+    return update(row, column -> names.contains(column.name), where, arguments);
+  }
+
+  private Statement update(
+      T row, Predicate<Column<T>> chosen, String where, @Nullable Object... arguments) {
+    String set =
+        columns.stream()
+            .filter(chosen)
+            .map(column -> column.name + " = ?")
+            .collect(Collectors.joining(", "));
+    List<@Nullable Object> values = values(row, chosen);
+    Collections.addAll(values, arguments);
+    return new Statement("UPDATE %s SET %s WHERE %s".formatted(table, set, where), values, null, 0);
+  }
+
+  private List<@Nullable Object> values(T row, Predicate<Column<T>> chosen) {
+    List<@Nullable Object> values = new ArrayList<>();
+    columns.stream().filter(chosen).forEach(column -> values.add(column.value.apply(row)));
+    return values;
+  }
+}
