@@ -48,7 +48,7 @@ final class Features {
   private final Database database;
   private final Core core;
   private final Supplier<String> baseUrl;
-  private final Callers callers;
+  private final AccessControl access;
   private final Operations operations = new Operations();
   private volatile @Nullable McpServer mcp;
 
@@ -60,7 +60,7 @@ final class Features {
     this.database = database;
     this.core = core;
     this.baseUrl = baseUrl;
-    callers = core.callers();
+    access = core.access();
   }
 
   /** Binds the operations. */
@@ -74,10 +74,10 @@ final class Features {
             ground.vertx(),
             ground.config().oauth(),
             database,
-            callers.signingKeys(),
-            callers.memberTokens(),
-            callers.members(),
-            callers.revocations(),
+            access.signingKeys(),
+            access.memberTokens(),
+            access.members(),
+            access.revocations(),
             baseUrl,
             ground.clock(),
             ground.random());
@@ -88,12 +88,12 @@ final class Features {
         ground.asFarAsConfirmed(oauth::sweep));
     core.checkpoints().bind(operations, ground.config().checkpoints(), baseUrl);
     return MemberSignIn.start(
-            ground, operations, database, callers.members(), oauth.applications(), baseUrl)
+            ground, operations, database, access.members(), oauth.applications(), baseUrl)
         .compose(signIn -> oauth.bind(operations, signIn.sessions()).map(signIn))
         .compose(
             signIn -> {
               OrgAdministration.start(
-                  ground, operations, database, callers, signIn.links(), core.orgs());
+                  ground, operations, database, access, signIn.links(), core.orgs());
               return McpServer.start(
                   ground,
                   database,
@@ -104,7 +104,7 @@ final class Features {
                       core.billing(),
                       org,
                       core.checkpoints().checkpoints()),
-                  callers,
+                  access,
                   baseUrl,
                   operations);
             })
@@ -135,7 +135,7 @@ final class Features {
             new OrgStore(database),
             new TrailStore(database),
             directory(),
-            callers.tokens(),
+            access.tokens(),
             ground.clock());
     new OrgRoutes(org, ground.config().edge().requestsPerMinute()).bind(operations);
     return org;

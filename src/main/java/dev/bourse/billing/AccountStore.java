@@ -57,7 +57,7 @@ final class AccountStore {
    * @param hold the hold it is under
    * @param everUsed whether usage was ever posted for it
    */
-  record Standing(
+  record AccountSnapshot(
       String orgId,
       boolean retired,
       long postedMicros,
@@ -68,7 +68,7 @@ final class AccountStore {
       boolean everUsed) {}
 
   /** Of one organization. Fails with {@code not-found} when there is none. */
-  Future<Standing> get(String orgId, Month month) {
+  Future<AccountSnapshot> get(String orgId, Month month) {
     return database
         .read(
             STANDING + "o.org_id = ?", List.of(month.startMillis(), orgId), AccountStore::standing)
@@ -80,7 +80,7 @@ final class AccountStore {
   }
 
   /** Of these organizations, as far as they exist. */
-  Future<List<Standing>> list(List<String> orgs, Month month) {
+  Future<List<AccountSnapshot>> list(List<String> orgs, Month month) {
     List<Object> parameters = new ArrayList<>();
     parameters.add(month.startMillis());
     parameters.addAll(orgs);
@@ -96,7 +96,7 @@ final class AccountStore {
   }
 
   /** Of a page of all organizations that have clusters. */
-  Future<List<Standing>> listAfter(String after, Month month, int limit) {
+  Future<List<AccountSnapshot>> listAfter(String after, Month month, int limit) {
     return database.read(
         STANDING
             + "o.org_id > ? AND EXISTS (SELECT 1 FROM cluster c WHERE c.org_id = o.org_id)"
@@ -113,8 +113,8 @@ final class AccountStore {
         row -> row.text(0));
   }
 
-  private static Standing standing(Row row) {
-    return new Standing(
+  private static AccountSnapshot standing(Row row) {
+    return new AccountSnapshot(
         row.text(0),
         row.integerOrNull(1) != null,
         row.integer(2),
@@ -150,7 +150,7 @@ final class AccountStore {
    *
    * @param seen what the move was decided upon
    */
-  static List<Statement> hold(Standing seen, HoldState after) {
+  static List<Statement> hold(AccountSnapshot seen, HoldState after) {
     String orgId = seen.orgId();
     HoldState before = seen.hold();
     return List.of(

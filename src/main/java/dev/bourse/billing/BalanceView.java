@@ -26,7 +26,7 @@ public final class BalanceView {
 
   /** The answer of the contracts. */
   public JsonObject toJson() {
-    AccountStore.Standing standing = position.standing();
+    AccountStore.AccountSnapshot standing = position.standing();
     return new JsonObject()
         .put("org_id", standing.orgId())
         .put("as_of", Times.rfc3339(position.atMillis()))

@@ -89,12 +89,12 @@ public final class HoldService implements Holds {
   }
 
   @Override
-  public Future<Holds.Standing> readHold(String orgId) {
+  public Future<Holds.HoldSnapshot> readHold(String orgId) {
     return accounts
         .get(orgId, Month.at(clock.millis()))
         .map(
             standing ->
-                new Holds.Standing(
+                new Holds.HoldSnapshot(
                     standing.hold().onClusters(config.noticeMillis()),
                     List.of(
                         AccountStore.known(orgId), AccountStore.fence(orgId, standing.hold()))));
@@ -201,7 +201,7 @@ public final class HoldService implements Holds {
   }
 
   private Future<Position> move(Position position) {
-    AccountStore.Standing standing = position.standing();
+    AccountStore.AccountSnapshot standing = position.standing();
     HoldState before = standing.hold();
     Switches switches = clusters.switches();
     HoldState next =
@@ -233,7 +233,7 @@ public final class HoldService implements Holds {
         .map(
             put ->
                 new Position(
-                    new AccountStore.Standing(
+                    new AccountStore.AccountSnapshot(
                         standing.orgId(),
                         standing.retired(),
                         standing.postedMicros(),

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param accrued the lines of usage that is not posted yet, by hour and cluster
  * @param atMillis the moment
  */
-record Position(AccountStore.Standing standing, List<Line> accrued, long atMillis) {
+record Position(AccountStore.AccountSnapshot standing, List<Line> accrued, long atMillis) {
   Position {
     accrued = List.copyOf(accrued);
   }

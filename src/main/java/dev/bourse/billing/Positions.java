@@ -84,7 +84,8 @@ final class Positions {
         .compose(standings -> withAccrued(standings, now));
   }
 
-  private Future<List<Position>> withAccrued(List<AccountStore.Standing> standings, long now) {
+  private Future<List<Position>> withAccrued(
+      List<AccountStore.AccountSnapshot> standings, long now) {
     return listFacts(standings, now)
         .map(
             byOrg ->
@@ -103,7 +104,7 @@ final class Positions {
 
   /** Together those posted up to the same hour: who is far behind costs nobody else's reading. */
   private Future<Map<String, List<UsageStore.Billed>>> listFacts(
-      List<AccountStore.Standing> standings, long now) {
+      List<AccountStore.AccountSnapshot> standings, long now) {
     Map<Long, List<String>> byMark = new TreeMap<>();
     standings.forEach(
         s -> byMark.computeIfAbsent(s.throughMillis(), m -> new ArrayList<>()).add(s.orgId()));

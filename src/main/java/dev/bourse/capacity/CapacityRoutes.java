@@ -92,9 +92,9 @@ public final class CapacityRoutes {
         .map(CapacityRoutes::activity);
   }
 
-  private static Answer activity(Page<ActivityStore.Entry> page) {
+  private static Answer activity(Page<ActivityStore.StoredActivity> page) {
     JsonArray entries = new JsonArray();
-    for (ActivityStore.Entry entry : page.items()) {
+    for (ActivityStore.StoredActivity entry : page.items()) {
       Activity activity = entry.activity();
       entries.add(
           new JsonObject()

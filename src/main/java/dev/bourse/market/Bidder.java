@@ -21,12 +21,12 @@ public record Bidder(
     long ceilingCents,
     long pricedAtMillis,
     int declaredSlots,
-    Entry entry,
+    Participation entry,
     List<Held> held,
     List<String> swapsAwaiting) {
 
   /** What the auction may do for a cluster. */
-  public enum Entry {
+  public enum Participation {
     /** Bids for every declared slot. */
     OPEN,
     /** Keeps and defends what it holds; nothing new is admitted (hold, stage notice). */

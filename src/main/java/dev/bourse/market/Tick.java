@@ -166,7 +166,7 @@ final class Tick {
   private Rivalry rivalry(List<Bidder> bidders) {
     Rivalry rivalry = Rivalry.NONE;
     for (Bidder bidder : bidders) {
-      if (bidder.entry() == Bidder.Entry.OPEN
+      if (bidder.entry() == Bidder.Participation.OPEN
           && bidder.declaredSlots() > 0
           && bidder.ceilingCents() >= pool.reserveCents()) {
         rivalry = rivalry.with(bidder.org(), bidder.ceilingCents());
@@ -215,17 +215,17 @@ final class Tick {
   }
 
   /** What the auction may do for a cluster. */
-  static Bidder.Entry entry(Cluster cluster) {
+  static Bidder.Participation entry(Cluster cluster) {
     Hold hold = cluster.hold();
     if (hold != null && hold.stage() == Hold.Stage.ENFORCE) {
-      return Bidder.Entry.EVICTED;
+      return Bidder.Participation.EVICTED;
     }
     if (cluster.posture() == Cluster.Posture.STATIC) {
-      return Bidder.Entry.STATIC;
+      return Bidder.Participation.STATIC;
     }
     return hold != null && hold.stage() == Hold.Stage.NOTICE
-        ? Bidder.Entry.INCUMBENTS_ONLY
-        : Bidder.Entry.OPEN;
+        ? Bidder.Participation.INCUMBENTS_ONLY
+        : Bidder.Participation.OPEN;
   }
 
   private Supply supply(Nodes nodes) {

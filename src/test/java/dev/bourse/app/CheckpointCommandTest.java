@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.app.Shell.Outcome;
+import dev.bourse.client.CommandEnvironment;
 import dev.bourse.client.MemberCommands;
-import dev.bourse.client.Surroundings;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -364,7 +364,7 @@ class CheckpointCommandTest {
   void shellsCanCompleteTheCommands() {
     CommandLine line =
         MemberCommands.addTo(
-            new CommandLine(CommandSpec.create().name("bourse")), Surroundings.ofProcess());
+            new CommandLine(CommandSpec.create().name("bourse")), CommandEnvironment.ofProcess());
     String script = AutoComplete.bash("bourse", line);
     for (String word : List.of("login", "logout", "push", "--content-type", "--token-file")) {
       assertTrue(script.contains(word), word);

@@ -24,11 +24,11 @@ class AccountStoreTest extends StoreFixture {
     accounts = new AccountStore(database);
   }
 
-  private AccountStore.Standing standing() throws Exception {
+  private AccountStore.AccountSnapshot standing() throws Exception {
     return await(accounts.get("acme", Month.at(Sample.T0)));
   }
 
-  private void refused(AccountStore.Standing seen) throws Exception {
+  private void refused(AccountStore.AccountSnapshot seen) throws Exception {
     ExecutionException failure =
         assertThrows(
             ExecutionException.class,
@@ -49,7 +49,7 @@ class AccountStoreTest extends StoreFixture {
 
   @Test
   void whatWasSeenBeforeAPaymentMovesNoHold() throws Exception {
-    AccountStore.Standing seen = standing();
+    AccountStore.AccountSnapshot seen = standing();
     await(
         database.commit(
             LedgerStore.insert(
@@ -61,11 +61,11 @@ class AccountStoreTest extends StoreFixture {
 
   @Test
   void whatWasSeenBeforeTheLimitChangedMovesNoHold() throws Exception {
-    AccountStore.Standing seen = standing();
+    AccountStore.AccountSnapshot seen = standing();
     await(database.commit(List.of(AccountStore.limit("acme", 5_000_000L))));
 
     refused(seen);
-    AccountStore.Standing limited = standing();
+    AccountStore.AccountSnapshot limited = standing();
     await(database.commit(List.of(AccountStore.limit("acme", null))));
     refused(limited);
   }

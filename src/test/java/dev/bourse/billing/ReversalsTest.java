@@ -83,7 +83,7 @@ class ReversalsTest extends StoreFixture {
         .get(0);
   }
 
-  private AccountStore.Standing standing() throws Exception {
+  private AccountStore.AccountSnapshot standing() throws Exception {
     return await(new AccountStore(database).get("acme", Month.at(clock.millis())));
   }
 
@@ -260,7 +260,7 @@ class ReversalsTest extends StoreFixture {
       if (ahead == 0) {
         post();
         String where = "seed " + seed + " after " + told;
-        AccountStore.Standing standing = standing();
+        AccountStore.AccountSnapshot standing = standing();
         assertTrue(standing.throughMillis() <= truth.millis(), where);
         long heldUntil =
             Math.min(standing.throughMillis(), isReleased ? reclaimed : Long.MAX_VALUE);

@@ -1,7 +1,7 @@
 package dev.bourse.market;
 
-import dev.bourse.market.Bidder.Entry;
 import dev.bourse.market.Bidder.Held;
+import dev.bourse.market.Bidder.Participation;
 import dev.bourse.market.Clearing.Grant;
 import dev.bourse.market.Clearing.Reason;
 import dev.bourse.market.Clearing.Reclaim;
@@ -24,7 +24,8 @@ abstract class AuctionFixture {
 
   /** An open bid of an organization of the cluster's name. */
   static Bidder bid(String cluster, long ceiling, int declared, Held... held) {
-    return new Bidder(cluster, cluster, ceiling, 0, declared, Entry.OPEN, List.of(held), List.of());
+    return new Bidder(
+        cluster, cluster, ceiling, 0, declared, Participation.OPEN, List.of(held), List.of());
   }
 
   static Bidder of(String org, Bidder b) {
@@ -44,7 +45,7 @@ abstract class AuctionFixture {
         List.of());
   }
 
-  static Bidder as(Entry entry, Bidder b) {
+  static Bidder as(Participation entry, Bidder b) {
     return new Bidder(
         b.cluster(),
         b.org(),

@@ -1,7 +1,7 @@
 package dev.bourse.market;
 
-import dev.bourse.market.Bidder.Entry;
 import dev.bourse.market.Bidder.Held;
+import dev.bourse.market.Bidder.Participation;
 import dev.bourse.market.Clearing.Grant;
 import dev.bourse.market.Clearing.Reclaim;
 import dev.bourse.market.Supply.FreeNode;
@@ -47,8 +47,9 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
         swaps.add(id);
       }
     }
-    Entry[] entries = Entry.values();
-    Entry entry = random.nextInt(3) > 0 ? Entry.OPEN : entries[random.nextInt(entries.length)];
+    Participation[] entries = Participation.values();
+    Participation entry =
+        random.nextInt(3) > 0 ? Participation.OPEN : entries[random.nextInt(entries.length)];
     return new Bidder(
         name,
         org,
@@ -73,7 +74,9 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
    */
   AuctionWorld withNewcomer(long ceiling) {
     List<Bidder> more = new ArrayList<>(bidders);
-    more.add(new Bidder("newcomer", "newcomer", ceiling, NOW, 1, Entry.OPEN, List.of(), List.of()));
+    more.add(
+        new Bidder(
+            "newcomer", "newcomer", ceiling, NOW, 1, Participation.OPEN, List.of(), List.of()));
     return with(more);
   }
 
