@@ -1,14 +1,14 @@
-package dev.bourse.checkpoint;
+package dev.bourse.secrets;
 
-import static dev.bourse.checkpoint.SecretText.ALNUM;
-import static dev.bourse.checkpoint.SecretText.BASE64;
-import static dev.bourse.checkpoint.SecretText.BASE64URL;
-import static dev.bourse.checkpoint.SecretText.BLANK;
-import static dev.bourse.checkpoint.SecretText.DASH;
-import static dev.bourse.checkpoint.SecretText.EQUALS;
-import static dev.bourse.checkpoint.SecretText.NOTHING;
-import static dev.bourse.checkpoint.SecretText.UPPER_LABEL;
-import static dev.bourse.checkpoint.SecretText.VALUE;
+import static dev.bourse.secrets.SecretText.ALNUM;
+import static dev.bourse.secrets.SecretText.BASE64;
+import static dev.bourse.secrets.SecretText.BASE64URL;
+import static dev.bourse.secrets.SecretText.BLANK;
+import static dev.bourse.secrets.SecretText.DASH;
+import static dev.bourse.secrets.SecretText.EQUALS;
+import static dev.bourse.secrets.SecretText.NOTHING;
+import static dev.bourse.secrets.SecretText.UPPER_LABEL;
+import static dev.bourse.secrets.SecretText.VALUE;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;

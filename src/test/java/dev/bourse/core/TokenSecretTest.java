@@ -1,4 +1,4 @@
-package dev.bourse.access;
+package dev.bourse.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

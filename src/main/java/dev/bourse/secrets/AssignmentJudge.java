@@ -1,10 +1,10 @@
-package dev.bourse.checkpoint;
+package dev.bourse.secrets;
 
-import static dev.bourse.checkpoint.SecretText.DIGIT;
-import static dev.bourse.checkpoint.SecretText.LETTER;
-import static dev.bourse.checkpoint.SecretText.NOTHING;
-import static dev.bourse.checkpoint.SecretText.VALUE;
-import static dev.bourse.checkpoint.SecretText.WORD;
+import static dev.bourse.secrets.SecretText.DIGIT;
+import static dev.bourse.secrets.SecretText.LETTER;
+import static dev.bourse.secrets.SecretText.NOTHING;
+import static dev.bourse.secrets.SecretText.VALUE;
+import static dev.bourse.secrets.SecretText.WORD;
 
 /**
  * A setting whose name says that it is secret and whose value looks random: a line of an .env file,

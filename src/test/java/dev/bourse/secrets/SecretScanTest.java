@@ -1,11 +1,11 @@
-package dev.bourse.checkpoint;
+package dev.bourse.secrets;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.checkpoint.SecretSamples.Sample;
-import dev.bourse.checkpoint.SecretScan.Finding;
+import dev.bourse.secrets.SecretSamples.Sample;
+import dev.bourse.secrets.SecretScan.Finding;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.bourse.checkpoint;
+package dev.bourse.secrets;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

@@ -1,8 +1,8 @@
-package dev.bourse.checkpoint;
+package dev.bourse.secrets;
 
-import static dev.bourse.checkpoint.SecretText.BASE64;
-import static dev.bourse.checkpoint.SecretText.NOTHING;
-import static dev.bourse.checkpoint.SecretText.WORD;
+import static dev.bourse.secrets.SecretText.BASE64;
+import static dev.bourse.secrets.SecretText.NOTHING;
+import static dev.bourse.secrets.SecretText.WORD;
 
 /**
  * An AWS access key id with a secret access key near it: 40 characters of base64 that begin up to

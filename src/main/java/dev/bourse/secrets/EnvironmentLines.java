@@ -1,9 +1,9 @@
-package dev.bourse.checkpoint;
+package dev.bourse.secrets;
 
-import static dev.bourse.checkpoint.SecretText.DIGIT;
-import static dev.bourse.checkpoint.SecretText.LETTER;
-import static dev.bourse.checkpoint.SecretText.NOTHING;
-import static dev.bourse.checkpoint.SecretText.UNDERSCORE;
+import static dev.bourse.secrets.SecretText.DIGIT;
+import static dev.bourse.secrets.SecretText.LETTER;
+import static dev.bourse.secrets.SecretText.NOTHING;
+import static dev.bourse.secrets.SecretText.UNDERSCORE;
 
 /**
  * Lines such as {@code DB_PASSWORD=hunter2}, one after the other, as shells and containers read

@@ -1,4 +1,4 @@
-package dev.bourse.checkpoint;
+package dev.bourse.secrets;
 
 import java.util.List;
 import java.util.Locale;

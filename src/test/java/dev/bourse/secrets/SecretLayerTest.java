@@ -1,10 +1,10 @@
-package dev.bourse.checkpoint;
+package dev.bourse.secrets;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.checkpoint.SecretSamples.Sample;
-import dev.bourse.checkpoint.SecretScan.Finding;
+import dev.bourse.secrets.SecretSamples.Sample;
+import dev.bourse.secrets.SecretScan.Finding;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

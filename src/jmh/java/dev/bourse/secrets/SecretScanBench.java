@@ -1,4 +1,4 @@
-package dev.bourse.checkpoint;
+package dev.bourse.secrets;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;

@@ -1,7 +1,7 @@
-package dev.bourse.checkpoint;
+package dev.bourse.secrets;
 
-import static dev.bourse.checkpoint.SecretText.BASE64;
-import static dev.bourse.checkpoint.SecretText.NOTHING;
+import static dev.bourse.secrets.SecretText.BASE64;
+import static dev.bourse.secrets.SecretText.NOTHING;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;

@@ -1,10 +1,10 @@
-package dev.bourse.checkpoint;
+package dev.bourse.secrets;
 
-import static dev.bourse.checkpoint.SecretText.BASE64;
-import static dev.bourse.checkpoint.SecretText.BASE64URL;
-import static dev.bourse.checkpoint.SecretText.DOT;
-import static dev.bourse.checkpoint.SecretText.EQUALS;
-import static dev.bourse.checkpoint.SecretText.NOTHING;
+import static dev.bourse.secrets.SecretText.BASE64;
+import static dev.bourse.secrets.SecretText.BASE64URL;
+import static dev.bourse.secrets.SecretText.DOT;
+import static dev.bourse.secrets.SecretText.EQUALS;
+import static dev.bourse.secrets.SecretText.NOTHING;
 
 /** A client's key of a kubeconfig, or a token up to {@value #NEAR} bytes after its users. */
 final class KubeconfigJudge implements SecretRule.Judge {

@@ -1,8 +1,5 @@
-package dev.bourse.access;
+package dev.bourse.core;
 
-import dev.bourse.core.Digests;
-import dev.bourse.core.Ids;
-import dev.bourse.core.SecretPrefix;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.random.RandomGenerator;

@@ -1,6 +1,6 @@
-package dev.bourse.checkpoint;
+package dev.bourse.secrets;
 
-import dev.bourse.checkpoint.SecretRule.Judge;
+import dev.bourse.secrets.SecretRule.Judge;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;

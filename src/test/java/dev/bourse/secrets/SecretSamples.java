@@ -1,8 +1,8 @@
-package dev.bourse.checkpoint;
+package dev.bourse.secrets;
 
-import dev.bourse.access.TokenSecret;
 import dev.bourse.core.SecretPrefix;
 import dev.bourse.core.Secrets;
+import dev.bourse.core.TokenSecret;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
@@ -16,7 +16,7 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Credentials of every kind, drawn anew: none of them was ever anybody's, none is written here. */
-final class SecretSamples {
+public final class SecretSamples {
   static final String DIGITS = "0123456789";
   static final String HEX = DIGITS + "abcdef";
   static final String UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -31,7 +31,7 @@ final class SecretSamples {
    *
    * @param at where the finding points to in the text
    */
-  record Sample(String label, String rule, String text, int at) {}
+  public record Sample(String label, String rule, String text, int at) {}
 
   private static final Map<String, byte[]> KEYS = new ConcurrentHashMap<>();
 
@@ -43,7 +43,7 @@ final class SecretSamples {
   }
 
   /** One sample or more for each rule. */
-  static List<Sample> all(long seed) {
+  public static List<Sample> all(long seed) {
     SecretSamples drawn = new SecretSamples(seed);
     drawn.addPrivateKeys();
     drawn.addPrefixed();

@@ -1,4 +1,4 @@
-package dev.bourse.checkpoint;
+package dev.bourse.secrets;
 
 /**
  * The bytes around a keyword, as the rules read them: from {@value #BEFORE} before it to {@value

@@ -1,14 +1,14 @@
-package dev.bourse.checkpoint;
+package dev.bourse.secrets;
 
-import static dev.bourse.checkpoint.SecretText.ALNUM;
-import static dev.bourse.checkpoint.SecretText.BASE64URL;
-import static dev.bourse.checkpoint.SecretText.DASH;
-import static dev.bourse.checkpoint.SecretText.NOTHING;
-import static dev.bourse.checkpoint.SecretText.WORD;
+import static dev.bourse.secrets.SecretText.ALNUM;
+import static dev.bourse.secrets.SecretText.BASE64URL;
+import static dev.bourse.secrets.SecretText.DASH;
+import static dev.bourse.secrets.SecretText.NOTHING;
+import static dev.bourse.secrets.SecretText.WORD;
 
-import dev.bourse.access.TokenSecret;
 import dev.bourse.core.SecretPrefix;
 import dev.bourse.core.Secrets;
+import dev.bourse.core.TokenSecret;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;

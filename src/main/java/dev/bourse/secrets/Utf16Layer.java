@@ -1,6 +1,6 @@
-package dev.bourse.checkpoint;
+package dev.bourse.secrets;
 
-import dev.bourse.checkpoint.SecretScan.Finding;
+import dev.bourse.secrets.SecretScan.Finding;
 import java.util.Optional;
 
 /**
