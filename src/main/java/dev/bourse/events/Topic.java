@@ -1,8 +1,13 @@
-package dev.bourse.capacity;
+package dev.bourse.events;
 
-import dev.bourse.capacity.Subscriber.Threat;
-import dev.bourse.capacity.Subscriber.Told;
-import dev.bourse.capacity.Subscriber.Update;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.Quote;
+import dev.bourse.events.Subscriber.Threat;
+import dev.bourse.events.Subscriber.Told;
+import dev.bourse.events.Subscriber.Update;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;

@@ -1,11 +1,13 @@
-package dev.bourse.capacity;
+package dev.bourse.events;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.capacity.Subscriber.Threat;
-import dev.bourse.capacity.Subscriber.Told;
-import dev.bourse.capacity.Subscriber.Update;
+import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Sample;
+import dev.bourse.events.Subscriber.Threat;
+import dev.bourse.events.Subscriber.Told;
+import dev.bourse.events.Subscriber.Update;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.bourse.capacity;
+package dev.bourse.sshkeys;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.Organization;
 import dev.bourse.access.Principal;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ExchangeFixture;
+import dev.bourse.capacity.Sample;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;

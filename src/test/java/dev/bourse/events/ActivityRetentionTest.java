@@ -1,9 +1,13 @@
-package dev.bourse.capacity;
+package dev.bourse.events;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.CapacityStore;
+import dev.bourse.capacity.Sample;
+import dev.bourse.capacity.StoreFixture;
 import dev.bourse.store.Statement;
 import java.util.ArrayList;
 import java.util.List;

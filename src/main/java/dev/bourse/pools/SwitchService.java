@@ -1,8 +1,10 @@
-package dev.bourse.capacity;
+package dev.bourse.pools;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.Trails;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.Switches;
 import dev.bourse.core.ApiError;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;

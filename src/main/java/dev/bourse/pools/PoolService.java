@@ -1,7 +1,9 @@
-package dev.bourse.capacity;
+package dev.bourse.pools;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.Trails;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.Pool;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;

@@ -1,4 +1,4 @@
-package dev.bourse.capacity;
+package dev.bourse.events;
 
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.store.Database;

@@ -1,4 +1,4 @@
-package dev.bourse.capacity;
+package dev.bourse.events;
 
 import java.util.ArrayList;
 import java.util.List;

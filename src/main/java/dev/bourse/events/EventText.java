@@ -1,5 +1,6 @@
-package dev.bourse.capacity;
+package dev.bourse.events;
 
+import dev.bourse.capacity.ClusterView;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import io.vertx.core.buffer.Buffer;

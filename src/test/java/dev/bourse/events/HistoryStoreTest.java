@@ -1,10 +1,14 @@
-package dev.bourse.capacity;
+package dev.bourse.events;
 
 import static dev.bourse.capacity.Sample.T0;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.CapacityStore;
+import dev.bourse.capacity.Sample;
+import dev.bourse.capacity.StoreFixture;
 import dev.bourse.store.Statement;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,8 @@
-package dev.bourse.capacity;
+package dev.bourse.pools;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
+import dev.bourse.capacity.Pool;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.GuardFailed;

@@ -1,4 +1,4 @@
-package dev.bourse.capacity;
+package dev.bourse.sshkeys;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Digests;

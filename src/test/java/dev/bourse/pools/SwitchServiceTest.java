@@ -1,8 +1,11 @@
-package dev.bourse.capacity;
+package dev.bourse.pools;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.StoreFixture;
+import dev.bourse.capacity.Switches;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.StoreUnavailable;

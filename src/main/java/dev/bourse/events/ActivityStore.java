@@ -1,5 +1,6 @@
-package dev.bourse.capacity;
+package dev.bourse.events;
 
+import dev.bourse.capacity.Activity;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import io.vertx.core.Future;

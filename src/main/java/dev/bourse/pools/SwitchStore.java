@@ -1,5 +1,6 @@
-package dev.bourse.capacity;
+package dev.bourse.pools;
 
+import dev.bourse.capacity.Switches;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;

@@ -1,5 +1,6 @@
-package dev.bourse.capacity;
+package dev.bourse.events;
 
+import dev.bourse.capacity.ClusterView;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayDeque;
 import java.util.List;

@@ -1,8 +1,12 @@
-package dev.bourse.capacity;
+package dev.bourse.events;
 
 import dev.bourse.access.Principal;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditedReads;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterAccess;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.Quote;
 import dev.bourse.core.ApiError;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;

@@ -1,8 +1,12 @@
-package dev.bourse.capacity;
+package dev.bourse.sshkeys;
 
 import dev.bourse.access.Principal;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditedReads;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterAccess;
+import dev.bourse.capacity.Clusters;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Text;
@@ -146,7 +150,7 @@ public final class SshKeyService implements Mirror {
   }
 
   /** Whether the organization has any live key, of whatever reach. */
-  boolean hasKeys(String orgId) {
+  public boolean hasKeys(String orgId) {
     return !byOrg.getOrDefault(orgId, List.of()).isEmpty();
   }
 

@@ -1,4 +1,4 @@
-package dev.bourse.capacity;
+package dev.bourse.sshkeys;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;

@@ -1,5 +1,7 @@
-package dev.bourse.capacity;
+package dev.bourse.events;
 
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Pool;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import io.vertx.core.Future;
