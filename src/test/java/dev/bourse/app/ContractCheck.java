@@ -49,7 +49,7 @@ final class ContractCheck {
           document("vm")
               .getJsonObject("components")
               .getJsonObject("schemas")
-              .getJsonObject("Error"));
+              .getJsonObject("ApiError"));
 
   private ContractCheck() {}
 
