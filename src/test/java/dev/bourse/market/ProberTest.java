@@ -12,7 +12,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Machines are tried whether somebody holds them or not. */
-class WatchTest extends MarketFixture {
+class ProberTest extends MarketFixture {
   private List<String> trail() {
     try {
       return texts(
@@ -93,29 +93,29 @@ class WatchTest extends MarketFixture {
     eventually("tried", () -> probes("n3") > probes + 6);
     eventually("counted", () -> market.reach().getOrDefault("h100", NONE).unreachable() == 1);
     assertEquals(1, trail().size());
-    assertEquals(new Sightings.Reach(15, 1, 0), market.reach().get("h100"));
+    assertEquals(new Reachability.Counts(15, 1, 0), market.reach().get("h100"));
   }
 
-  private static final Sightings.Reach NONE = new Sightings.Reach(0, 0, 0);
+  private static final Reachability.Counts NONE = new Reachability.Counts(0, 0, 0);
 
   @Test
   void anErrorIsStoredInBoundsAndAMachineSeenIsNotARowEach() throws Exception {
     MarketStore store = new MarketStore(database);
     MarketStore.Lease lease = await(store.acquire("h100", "p", 1_000)).orElseThrow();
-    Sightings sightings = store.sightings(lease);
-    await(sightings.load());
-    sightings.missed("n1", NodeFailure.passing("x".repeat(5_000)));
+    Reachability reachability = store.reachability(lease);
+    await(reachability.load());
+    reachability.missed("n1", NodeFailure.passing("x".repeat(5_000)));
     for (int i = 2; i < 16; i++) {
-      sightings.seen("n" + i, 100 + i);
+      reachability.seen("n" + i, 100 + i);
     }
-    await(sightings.store(7));
+    await(reachability.store(7));
     assertEquals(
         List.of(500L), integers("SELECT LENGTH(last_error) FROM node WHERE node_id = 'n1'"));
     assertEquals(
         List.of(102L), integers("SELECT DISTINCT last_seen FROM node WHERE last_seen > 0"));
 
     await(database.commit(List.of(Statement.of("UPDATE node SET last_seen = 1"))));
-    await(sightings.store(8));
+    await(reachability.store(8));
     assertEquals(
         List.of(1L), integers("SELECT DISTINCT last_seen FROM node"), "nothing is left to store");
     assertTrue(trail().get(0).startsWith("node_unreachable n1"));

@@ -21,24 +21,24 @@ import org.junit.jupiter.api.Test;
 
 /** Marks on machines are somebody's until the store says that their allocation is gone. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
-class HandoverTest extends StoreFixture {
+class ReassignmentTest extends StoreFixture {
   private static final List<String> KEYS = List.of("ssh-ed25519 AAAA");
 
   private SimulatedNodes nodes;
-  private Handover handover;
+  private Reassignment reassignment;
 
   /** A cluster holds n0 as allocation a0 and n1 as a1. */
   @BeforeEach
   void holdTwo() throws Exception {
     await(database.commit(CapacityStore.insert(Sample.active(2), Sample.T0)));
     nodes = new SimulatedNodes(vertx, new SimulatedConfig(0, 0, 0), new Random(1));
-    handover = new Handover(nodes, new MarketStore(database));
+    reassignment = new Reassignment(nodes, new MarketStore(database));
   }
 
   @Test
   void aMarkOfNobodysMakesWayForAnAllocation() throws Exception {
     await(nodes.provision(machine(0), "ghost", KEYS));
-    await(handover.provision(machine(0), "a0", KEYS));
+    await(reassignment.provision(machine(0), "a0", KEYS));
     assertMark("a0");
   }
 
@@ -48,30 +48,30 @@ class HandoverTest extends StoreFixture {
     await(
         database.commit(
             List.of(Statement.of("UPDATE allocation SET gone_at = 1 WHERE allocation_id = 'a0'"))));
-    await(handover.provision(machine(0), "a9", KEYS));
+    await(reassignment.provision(machine(0), "a9", KEYS));
     assertMark("a9");
   }
 
   @Test
   void aReclaimClearsAMarkOfNobodysToo() throws Exception {
     await(nodes.provision(machine(0), "ghost", KEYS));
-    await(handover.reclaim(machine(0), "a0"));
+    await(reassignment.reclaim(machine(0), "a0"));
     assertMark(null);
   }
 
   @Test
   void aMarkOfAnAllocationThatLivesIsLeftWhateverTheCallerBelieves() throws Exception {
     await(nodes.provision(machine(0), "a0", KEYS));
-    assertHeldByAnother(handover.provision(machine(0), "a9", KEYS));
-    assertHeldByAnother(handover.reclaim(machine(0), "a9"));
-    assertFalse(await(handover.clear(machine(0), "a0")));
+    assertHeldByAnother(reassignment.provision(machine(0), "a9", KEYS));
+    assertHeldByAnother(reassignment.reclaim(machine(0), "a9"));
+    assertFalse(await(reassignment.clear(machine(0), "a0")));
     assertMark("a0");
   }
 
   @Test
   void aMarkOfAnAllocationThatLivesOnAnotherMachineIsNobodys() throws Exception {
     await(nodes.provision(machine(0), "a1", KEYS));
-    assertTrue(await(handover.clear(machine(0), "a1")));
+    assertTrue(await(reassignment.clear(machine(0), "a1")));
     assertMark(null);
   }
 

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * a few commits, not in one for each machine tried; a machine that stops or begins to answer is
  * told of in the platform's trail. Used on one context by whoever holds the pool's lease.
  */
-final class Sightings {
+final class Reachability {
   private static final String ACTOR = "system:market";
 
   /** Characters kept of why a machine did not answer, as the contract has it. */
@@ -65,9 +65,9 @@ final class Sightings {
    *
    * @param unknown those never tried
    */
-  record Reach(int reachable, int unreachable, int unknown) {}
+  record Counts(int reachable, int unreachable, int unknown) {}
 
-  Sightings(Database database, MarketStore.Lease lease) {
+  Reachability(Database database, MarketStore.Lease lease) {
     this.database = database;
     this.lease = lease;
   }
@@ -134,10 +134,10 @@ final class Sightings {
     changed.remove(nodeId);
   }
 
-  Reach reach(int nodes) {
+  Counts counts(int nodes) {
     int known = Math.min(nodes, tried.size());
     int unreachable = Math.min(known, errors.size());
-    return new Reach(known - unreachable, unreachable, nodes - known);
+    return new Counts(known - unreachable, unreachable, nodes - known);
   }
 
   /** Stores what is not stored yet, as far as one commit may; what fails is stored next time. */

@@ -22,7 +22,7 @@ import java.util.function.Consumer;
  * does that is being cleaned, for most answer within seconds. One that fails to answer again and
  * again counts no more. Used on one context.
  */
-final class Inquiry {
+final class HoldingsScan {
   /**
    * Half of the connections the ssh provider has by default: a tenant's grant need not wait until a
    * whole fleet has been asked.
@@ -38,7 +38,7 @@ final class Inquiry {
   private final NodeProvider provider;
   private final Inventory nodes;
   private final Context context;
-  private final Crew crew;
+  private final WorkPool workPool;
   private final Consumer<List<Holding>> heard;
 
   /**
@@ -58,11 +58,11 @@ final class Inquiry {
   /**
    * @param heard is told what machines hold, before they count as heard
    */
-  Inquiry(Vertx vertx, NodeProvider provider, Inventory nodes, Consumer<List<Holding>> heard) {
+  HoldingsScan(Vertx vertx, NodeProvider provider, Inventory nodes, Consumer<List<Holding>> heard) {
     this.provider = provider;
     this.nodes = nodes;
     this.context = vertx.getOrCreateContext();
-    this.crew = new Crew(vertx, new Lanes(ASKED_AT_ONCE, ASKED_AGAIN_AT_ONCE));
+    this.workPool = new WorkPool(vertx, new WorkQueue(ASKED_AT_ONCE, ASKED_AGAIN_AT_ONCE));
     this.heard = heard;
   }
 
@@ -89,7 +89,7 @@ final class Inquiry {
   void forget(String nodeId) {
     open.remove(nodeId);
     answers.remove(nodeId);
-    crew.succeeded(nodeId);
+    workPool.succeeded(nodeId);
   }
 
   /** Machines that have not been heard. */
@@ -101,12 +101,12 @@ final class Inquiry {
 
   /** Whether a machine failed to answer again and again. */
   boolean isSilent(String nodeId) {
-    return isOpen(nodeId) && crew.failedTries(nodeId) >= FAILURES_MEANING_SILENT;
+    return isOpen(nodeId) && workPool.failedTries(nodeId) >= FAILURES_MEANING_SILENT;
   }
 
   /** Asks nobody any more. */
   void stop() {
-    crew.stop();
+    workPool.stop();
     open.clear();
     answers.clear();
   }
@@ -123,9 +123,9 @@ final class Inquiry {
   private void look(String nodeId) {
     if (!open.containsKey(nodeId)) {
       // A question that failed after its machine was forgotten counts for nothing.
-      crew.succeeded(nodeId);
+      workPool.succeeded(nodeId);
     } else if (!inWork.contains(nodeId)) {
-      crew.take(nodeId, nodes.pool(), () -> put(nodeId), () -> look(nodeId));
+      workPool.submit(nodeId, nodes.pool(), () -> put(nodeId), () -> look(nodeId));
     }
   }
 

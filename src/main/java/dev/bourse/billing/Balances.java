@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** Works out what organizations have, used and are committed to. */
-final class Positions {
+final class Balances {
   /** Organizations of one round of queries; each is a parameter of them. */
   static final int ORGS_PER_READ = 50;
 
@@ -35,7 +35,7 @@ final class Positions {
   /**
    * @param protectionMillis how long a node is protected after it became active
    */
-  Positions(Database database, Clusters clusters, long protectionMillis, Clock clock) {
+  Balances(Database database, Clusters clusters, long protectionMillis, Clock clock) {
     this.accounts = new AccountStore(database);
     this.usage = new UsageStore(database);
     this.clusters = clusters;
@@ -44,21 +44,21 @@ final class Positions {
   }
 
   /** Of one organization. Fails with {@code not-found} when there is none. */
-  Future<Position> get(String orgId) {
+  Future<Balance> get(String orgId) {
     return get(orgId, clock.millis());
   }
 
   /** Of one organization as of a moment. Fails with {@code not-found} when there is none. */
-  Future<Position> get(String orgId, long now) {
+  Future<Balance> get(String orgId, long now) {
     return accounts
         .get(orgId, Month.at(now))
-        .compose(standing -> withAccrued(List.of(standing), now))
-        .map(positions -> positions.get(0));
+        .compose(account -> withAccrued(List.of(account), now))
+        .map(balances -> balances.get(0));
   }
 
   /** Of these organizations, as far as they exist. */
-  Future<List<Position>> list(List<String> orgs) {
-    Future<List<Position>> all = Future.succeededFuture(List.of());
+  Future<List<Balance>> list(List<String> orgs) {
+    Future<List<Balance>> all = Future.succeededFuture(List.of());
     for (int from = 0; from < orgs.size(); from += ORGS_PER_TICK_READ) {
       List<String> some = orgs.subList(from, Math.min(orgs.size(), from + ORGS_PER_TICK_READ));
       all = all.compose(before -> listSome(some).map(more -> joined(before, more)));
@@ -66,55 +66,55 @@ final class Positions {
     return all;
   }
 
-  private Future<List<Position>> listSome(List<String> orgs) {
+  private Future<List<Balance>> listSome(List<String> orgs) {
     long now = clock.millis();
-    return accounts.list(orgs, Month.at(now)).compose(standings -> withAccrued(standings, now));
+    return accounts.list(orgs, Month.at(now)).compose(accounts -> withAccrued(accounts, now));
   }
 
-  private static List<Position> joined(List<Position> before, List<Position> more) {
-    List<Position> all = new ArrayList<>(before);
+  private static List<Balance> joined(List<Balance> before, List<Balance> more) {
+    List<Balance> all = new ArrayList<>(before);
     all.addAll(more);
     return all;
   }
 
   /** Of a page of the organizations that have clusters, by id, as of a moment. */
-  Future<List<Position>> listAfter(String after, long now) {
+  Future<List<Balance>> listAfter(String after, long now) {
     return accounts
         .listAfter(after, Month.at(now), ORGS_PER_READ)
-        .compose(standings -> withAccrued(standings, now));
+        .compose(accounts -> withAccrued(accounts, now));
   }
 
-  private Future<List<Position>> withAccrued(List<AccountStore.Standing> standings, long now) {
-    return listFacts(standings, now)
+  private Future<List<Balance>> withAccrued(List<AccountStore.Account> accounts, long now) {
+    return listTimelines(accounts, now)
         .map(
             byOrg ->
-                standings.stream()
+                accounts.stream()
                     .map(
-                        standing ->
-                            new Position(
-                                standing,
+                        account ->
+                            new Balance(
+                                account,
                                 lines(
-                                    byOrg.getOrDefault(standing.orgId(), List.of()),
-                                    standing.throughMillis(),
+                                    byOrg.getOrDefault(account.orgId(), List.of()),
+                                    account.throughMillis(),
                                     now),
                                 now))
                     .toList());
   }
 
   /** Together those posted up to the same hour: who is far behind costs nobody else's reading. */
-  private Future<Map<String, List<UsageStore.Billed>>> listFacts(
-      List<AccountStore.Standing> standings, long now) {
+  private Future<Map<String, List<UsageStore.Billed>>> listTimelines(
+      List<AccountStore.Account> accounts, long now) {
     Map<Long, List<String>> byMark = new TreeMap<>();
-    standings.forEach(
+    accounts.forEach(
         s -> byMark.computeIfAbsent(s.throughMillis(), m -> new ArrayList<>()).add(s.orgId()));
     Map<String, List<UsageStore.Billed>> byOrg = new HashMap<>();
     Future<Void> read = Future.succeededFuture();
     for (Map.Entry<Long, List<String>> group : byMark.entrySet()) {
       read =
-          read.compose(before -> usage.listFacts(group.getValue(), group.getKey(), now))
+          read.compose(before -> usage.listTimelines(group.getValue(), group.getKey(), now))
               .onSuccess(
-                  facts ->
-                      facts.forEach(
+                  timelines ->
+                      timelines.forEach(
                           f -> byOrg.computeIfAbsent(f.orgId(), o -> new ArrayList<>()).add(f)))
               .mapEmpty();
     }
@@ -123,7 +123,7 @@ final class Positions {
 
   private static List<Line> lines(List<UsageStore.Billed> billed, long from, long to) {
     List<Line> lines = new ArrayList<>();
-    billed.forEach(cluster -> lines.addAll(Usage.lines(cluster.facts(), from, to)));
+    billed.forEach(cluster -> lines.addAll(Usage.lines(cluster.timeline(), from, to)));
     lines.sort(Comparator.comparingLong(Line::hourMillis).thenComparing(Line::cluster));
     return lines;
   }

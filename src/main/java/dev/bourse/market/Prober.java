@@ -15,8 +15,8 @@ import org.slf4j.LoggerFactory;
  * is known before somebody is given it or gives it back. It takes nothing from anybody: whether a
  * tenant still reaches a machine is not known here. Used on one context.
  */
-final class Watch {
-  private static final Logger LOG = LoggerFactory.getLogger(Watch.class);
+final class Prober {
+  private static final Logger LOG = LoggerFactory.getLogger(Prober.class);
 
   /** A round goes in slices, so that a pool's machines are not tried all at once. */
   private static final int SLICES = 60;
@@ -33,31 +33,31 @@ final class Watch {
   private final Vertx vertx;
   private final NodeProvider provider;
   private final Inventory nodes;
-  private final Sightings sightings;
+  private final Reachability reachability;
   private final Consumer<String> isBack;
   private final long intervalMillis;
   private final Clock clock;
-  private final Lanes lanes = new Lanes(TRIED_AT_ONCE, MISSING_TRIED_AT_ONCE);
+  private final WorkQueue queue = new WorkQueue(TRIED_AT_ONCE, MISSING_TRIED_AT_ONCE);
   private final Set<String> inWork = new HashSet<>();
   private int slice;
   private boolean stopped;
-  private volatile Sightings.Reach reach = new Sightings.Reach(0, 0, 0);
+  private volatile Reachability.Counts reach = new Reachability.Counts(0, 0, 0);
 
   /**
    * @param isBack is told of a machine that answers again
    */
-  Watch(
+  Prober(
       Vertx vertx,
       NodeProvider provider,
       Inventory nodes,
-      Sightings sightings,
+      Reachability reachability,
       Consumer<String> isBack,
       long intervalMillis,
       Clock clock) {
     this.vertx = vertx;
     this.provider = provider;
     this.nodes = nodes;
-    this.sightings = sightings;
+    this.reachability = reachability;
     this.isBack = isBack;
     this.intervalMillis = intervalMillis;
     this.clock = clock;
@@ -71,11 +71,11 @@ final class Watch {
   /** Tries nobody any more; what was seen and is not stored is forgotten. */
   void stop() {
     stopped = true;
-    lanes.stop();
+    queue.stop();
   }
 
   /** How many machines answered when last tried. Called on any thread. */
-  Sightings.Reach reach() {
+  Reachability.Counts reach() {
     return reach;
   }
 
@@ -87,8 +87,8 @@ final class Watch {
     for (Node node : nodes.all()) {
       String nodeId = node.nodeId();
       if (Math.floorMod(nodeId.hashCode(), SLICES) == slice && inWork.add(nodeId)) {
-        lanes.add(
-            sightings.isUnreachable(nodeId),
+        queue.add(
+            reachability.isUnreachable(nodeId),
             () -> tryOnce(nodeId).onComplete(done -> inWork.remove(nodeId)));
       }
     }
@@ -110,8 +110,8 @@ final class Watch {
                 return;
               }
               if (done.failed()) {
-                sightings.missed(nodeId, done.cause());
-              } else if (sightings.seen(nodeId, clock.millis())) {
+                reachability.missed(nodeId, done.cause());
+              } else if (reachability.seen(nodeId, clock.millis())) {
                 isBack.accept(nodeId);
               }
             });
@@ -121,8 +121,8 @@ final class Watch {
     if (stopped) {
       return;
     }
-    reach = sightings.reach(nodes.all().size());
-    sightings
+    reach = reachability.counts(nodes.all().size());
+    reachability
         .store(clock.millis())
         .onFailure(
             e -> {

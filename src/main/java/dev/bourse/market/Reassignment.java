@@ -19,11 +19,11 @@ import java.util.Objects;
  * it is marked for another, and a mark is somebody's unless the store, asked after the mark was
  * read, says that its allocation is gone.
  */
-final class Handover {
+final class Reassignment {
   private final NodeProvider provider;
   private final MarketStore store;
 
-  Handover(NodeProvider provider, MarketStore store) {
+  Reassignment(NodeProvider provider, MarketStore store) {
     this.provider = provider;
     this.store = store;
   }

@@ -7,12 +7,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * What an organization has and used, as of one moment.
  *
- * @param standing what is stored
+ * @param account what is stored
  * @param accrued the lines of usage that is not posted yet, by hour and cluster
  * @param atMillis the moment
  */
-record Position(AccountStore.Standing standing, List<Line> accrued, long atMillis) {
-  Position {
+record Balance(AccountStore.Account account, List<Line> accrued, long atMillis) {
+  Balance {
     accrued = List.copyOf(accrued);
   }
 
@@ -23,13 +23,13 @@ record Position(AccountStore.Standing standing, List<Line> accrued, long atMilli
 
   /** What it has after all usage up to this moment. */
   long balanceMicros() {
-    return standing.postedMicros() - accruedMicros();
+    return account.postedMicros() - accruedMicros();
   }
 
   /** What it used since the month began. */
   long monthMicros() {
     long begin = Month.at(atMillis).startMillis();
-    return standing.postedMonthMicros()
+    return account.postedMonthMicros()
         + accrued.stream()
             .filter(line -> line.hourMillis() >= begin)
             .mapToLong(Line::amountMicros)
@@ -38,18 +38,18 @@ record Position(AccountStore.Standing standing, List<Line> accrued, long atMilli
 
   /** What it lacks. A retired organization lacks nothing: there is nothing of it to hold. */
   HoldState.Shortfall shortfall(boolean balanceEnforced, boolean spendLimitEnforced) {
-    boolean used = standing.everUsed() || !accrued.isEmpty();
-    Long limit = standing.limitMicros();
+    boolean used = account.everUsed() || !accrued.isEmpty();
+    Long limit = account.limitMicros();
     return new HoldState.Shortfall(
-        !standing.retired() && used && balanceMicros() <= 0,
-        !standing.retired() && limit != null && monthMicros() >= limit,
+        !account.retired() && used && balanceMicros() <= 0,
+        !account.retired() && limit != null && monthMicros() >= limit,
         balanceEnforced,
         spendLimitEnforced);
   }
 
   /** What is left of the limit beside a commitment; null without a limit. */
   @Nullable Long remainingMicros(long committedMicros) {
-    Long limit = standing.limitMicros();
+    Long limit = account.limitMicros();
     return limit == null
         ? null
         : (Long) SpendLimit.remainingMicros(limit, monthMicros(), committedMicros);

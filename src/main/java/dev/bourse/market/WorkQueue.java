@@ -5,11 +5,12 @@ import java.util.ArrayDeque;
 import java.util.function.Supplier;
 
 /**
- * Work on machines, so much at a time. What failed before has a share of its own and waits behind
- * all that did not: a machine that is dead keeps its lane until a time-out ends the call, and as
- * many of them as there are lanes would keep every other machine waiting. Used on one context.
+ * Work on machines that waits for its turn, at most so much running at a time. Work that failed
+ * before has a smaller share of its own and waits behind all that did not: a dead machine keeps its
+ * place until the call times out, and a few dead machines would otherwise hold up all others. Used
+ * on one context.
  */
-final class Lanes {
+final class WorkQueue {
   private final int atOnce;
   private final int againAtOnce;
   private final ArrayDeque<Supplier<Future<Void>>> first = new ArrayDeque<>();
@@ -20,15 +21,15 @@ final class Lanes {
   private boolean stopped;
 
   /**
-   * @param atOnce works at a time
-   * @param againAtOnce how many of them may be such as failed before
+   * @param atOnce how much runs at a time
+   * @param againAtOnce how much of that may have failed before
    */
-  Lanes(int atOnce, int againAtOnce) {
+  WorkQueue(int atOnce, int againAtOnce) {
     this.atOnce = atOnce;
     this.againAtOnce = againAtOnce;
   }
 
-  /** Carries work out as soon as there is a lane for it. */
+  /** Carries work out as soon as there is a place for it. */
   void add(boolean failedBefore, Supplier<Future<Void>> work) {
     if (stopped) {
       return;

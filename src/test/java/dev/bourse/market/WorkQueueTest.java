@@ -11,8 +11,8 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** Work on machines, so much at a time. */
-class LanesTest {
-  private final Lanes lanes = new Lanes(4, 2);
+class WorkQueueTest {
+  private final WorkQueue queue = new WorkQueue(4, 2);
   private final List<String> begun = new ArrayList<>();
   private final List<Promise<Void>> underWay = new ArrayList<>();
 
@@ -28,12 +28,12 @@ class LanesTest {
   @Test
   void whatFailedBeforeNeverTakesMoreThanItsShare() {
     for (int i = 0; i < 9; i++) {
-      lanes.add(true, work("dead"));
+      queue.add(true, work("dead"));
     }
     assertEquals(List.of("dead", "dead"), begun);
-    lanes.add(false, work("new"));
-    lanes.add(false, work("new"));
-    lanes.add(false, work("new"));
+    queue.add(false, work("new"));
+    queue.add(false, work("new"));
+    queue.add(false, work("new"));
     assertEquals(List.of("dead", "dead", "new", "new"), begun, "four at a time");
 
     underWay.get(0).complete();
@@ -46,11 +46,11 @@ class LanesTest {
   @Test
   void anyAmountOfWorkThatIsDoneAtOnceIsDone() {
     AtomicInteger done = new AtomicInteger();
-    lanes.add(
+    queue.add(
         false,
         () -> {
           for (int i = 0; i < 100_000; i++) {
-            lanes.add(
+            queue.add(
                 false,
                 () -> {
                   done.incrementAndGet();
@@ -65,22 +65,22 @@ class LanesTest {
   @Test
   void workThatThrowsGivesItsLaneBack() {
     for (int i = 0; i < 5; i++) {
-      lanes.add(
+      queue.add(
           false,
           () -> {
             throw new IllegalStateException("no such node");
           });
     }
-    lanes.add(false, work("next"));
+    queue.add(false, work("next"));
     assertEquals(List.of("next"), begun);
   }
 
   @Test
   void nothingBeginsOnceStopped() {
     for (int i = 0; i < 5; i++) {
-      lanes.add(false, work("new"));
+      queue.add(false, work("new"));
     }
-    lanes.stop();
+    queue.stop();
     underWay.get(0).complete();
     assertEquals(4, begun.size());
   }

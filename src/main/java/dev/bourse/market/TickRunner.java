@@ -2,8 +2,8 @@ package dev.bourse.market;
 
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
-import dev.bourse.capacity.Forecast;
 import dev.bourse.capacity.Quote;
+import dev.bourse.capacity.TickPreview;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.HashMap;
@@ -18,12 +18,12 @@ import java.util.Set;
  * decisions are published or told to whoever asks. It decides nothing for anybody, so it needs no
  * lease: the auction is a pure function, and whoever computes it comes to the same result.
  */
-final class Outlook {
+final class TickRunner {
   private final Vertx vertx;
   private final String pool;
   private final MarketVerticle.Setting setting;
 
-  Outlook(Vertx vertx, String pool, MarketVerticle.Setting setting) {
+  TickRunner(Vertx vertx, String pool, MarketVerticle.Setting setting) {
     this.vertx = vertx;
     this.pool = pool;
     this.setting = setting;
@@ -68,7 +68,7 @@ final class Outlook {
    *
    * @param held the nodes as the lease's holder knows them; empty when another process holds it
    */
-  Future<Forecast> forecast(Cluster changed, Optional<Tick.Nodes> held, long nowMillis) {
+  Future<TickPreview> preview(Cluster changed, Optional<Tick.Nodes> held, long nowMillis) {
     long tickAt =
         Math.max(
             nowMillis,
@@ -80,7 +80,7 @@ final class Outlook {
             read -> {
               Tick.Nodes known = read.resultAt(0);
               Tick tick = tick(read.<Allowance>resultAt(1), tickAt).with(changed);
-              return vertx.executeBlocking(() -> tick.forecast(changed, tick.decide(known)), false);
+              return vertx.executeBlocking(() -> tick.preview(changed, tick.decide(known)), false);
             });
   }
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param admissionCents the lowest ceiling that would take a node at the tick after; null when none
  * @param tickAtMillis when that tick is due
  */
-public record Forecast(
+public record TickPreview(
     int nodesWon,
     int nodesGranted,
     int nodesUnfilled,
@@ -25,13 +25,13 @@ public record Forecast(
     @Nullable Long admissionCents,
     long tickAtMillis) {
 
-  /** Where forecasts come from. */
+  /** Where previews of ticks come from. */
   @FunctionalInterface
   public interface Source {
     /**
      * The next tick of the cluster's pool, with the cluster as given instead of as it stands. Fails
      * with {@code overloaded} when too many are being made.
      */
-    Future<Forecast> forecast(Cluster changed);
+    Future<TickPreview> preview(Cluster changed);
   }
 }

@@ -12,11 +12,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does the work on machines, so much at a time, and says when to look again at what failed. What
- * failed before is tried again in a share of its own. Used on one context.
+ * Runs work on machines, one at a time for each allocation or node, and schedules another try after
+ * a failure. The waits between tries double. Used on one context.
  */
-final class Crew {
-  private static final Logger LOG = LoggerFactory.getLogger(Crew.class);
+final class WorkPool {
+  private static final Logger LOG = LoggerFactory.getLogger(WorkPool.class);
 
   /** Waits between tries double from the first to the last. */
   private static final long FIRST_RETRY_MILLIS = 1_000;
@@ -27,38 +27,38 @@ final class Crew {
   static final long LAST_RETRY_MILLIS = FIRST_RETRY_MILLIS << MAX_RETRY_DOUBLINGS;
 
   private final Vertx vertx;
-  private final Set<String> inWork = new HashSet<>();
-  private final Lanes lanes;
+  private final Set<String> running = new HashSet<>();
+  private final WorkQueue queue;
 
   /** By allocation, or by node for those that nobody holds. */
   private final Map<String, Integer> failedTries = new HashMap<>();
 
   /** What is done after a wait, and the wait's timer; by allocation or node. */
-  private final Map<String, Rest> resting = new HashMap<>();
+  private final Map<String, Scheduled> scheduled = new HashMap<>();
 
-  private record Rest(long timer, Runnable next) {}
+  private record Scheduled(long timer, Runnable next) {}
 
   private boolean stopped;
 
   /**
-   * @param lanes how much is done at a time
+   * @param queue how much is done at a time
    */
-  Crew(Vertx vertx, Lanes lanes) {
+  WorkPool(Vertx vertx, WorkQueue queue) {
     this.vertx = vertx;
-    this.lanes = lanes;
+    this.queue = queue;
   }
 
   /**
-   * Takes an allocation, or a node, into work unless it is.
+   * Runs work for an allocation, or a node, unless some is running for it.
    *
    * @param of whose it is, for the log
    * @param look what to do afterwards: at once, or a while after a failure
    */
-  void take(String id, String of, Supplier<Future<Void>> work, Runnable look) {
-    if (stopped || !inWork.add(id)) {
+  void submit(String id, String of, Supplier<Future<Void>> work, Runnable look) {
+    if (stopped || !running.add(id)) {
       return;
     }
-    lanes.add(
+    queue.add(
         failedTries(id) > 0,
         () ->
             Future.succeededFuture()
@@ -69,9 +69,9 @@ final class Crew {
                         LOG.warn("{} of {}: {}", id, of, done.cause().toString());
                       }
                       if (done.failed() && isBusy(done.cause())) {
-                        rest(id, FIRST_RETRY_MILLIS, () -> release(id, look));
+                        schedule(id, FIRST_RETRY_MILLIS, () -> release(id, look));
                       } else {
-                        again(id, look, done.failed());
+                        finish(id, look, done.failed());
                       }
                     }));
   }
@@ -82,15 +82,15 @@ final class Crew {
   }
 
   private void release(String id, Runnable look) {
-    inWork.remove(id);
+    running.remove(id);
     look.run();
   }
 
-  /** Does something after a while, or as soon as this work is to be hurried. */
-  void rest(String work, long delayMillis, Runnable next) {
+  /** Does something after a while, or as soon as {@link #runNow} is called for this work. */
+  void schedule(String work, long delayMillis, Runnable next) {
     if (!stopped) {
-      long timer = vertx.setTimer(delayMillis, fired -> hurry(work));
-      Rest before = resting.put(work, new Rest(timer, next));
+      long timer = vertx.setTimer(delayMillis, fired -> runNow(work));
+      Scheduled before = scheduled.put(work, new Scheduled(timer, next));
       if (before != null) {
         vertx.cancelTimer(before.timer());
       }
@@ -98,23 +98,22 @@ final class Crew {
   }
 
   /** Ends the wait of this work, if it waits. */
-  void hurry(String work) {
-    Rest rest = resting.remove(work);
-    if (rest != null && !stopped) {
-      vertx.cancelTimer(rest.timer());
-      rest.next().run();
+  void runNow(String work) {
+    Scheduled next = scheduled.remove(work);
+    if (next != null && !stopped) {
+      vertx.cancelTimer(next.timer());
+      next.next().run();
     }
   }
 
-  private void again(String id, Runnable look, boolean afterFailure) {
-    int tries = afterFailure ? failed(id) : 0;
+  private void finish(String id, Runnable look, boolean afterFailure) {
     if (!afterFailure) {
       succeeded(id);
       release(id, look);
     } else {
-      rest(
+      schedule(
           id,
-          FIRST_RETRY_MILLIS << Math.min(tries - 1, MAX_RETRY_DOUBLINGS),
+          FIRST_RETRY_MILLIS << Math.min(failed(id) - 1, MAX_RETRY_DOUBLINGS),
           () -> release(id, look));
     }
   }
@@ -136,17 +135,17 @@ final class Crew {
   /** There is no such allocation or node any more: what waits for it is not done. */
   void forget(String work) {
     failedTries.remove(work);
-    Rest rest = resting.remove(work);
-    if (rest != null) {
-      vertx.cancelTimer(rest.timer());
+    Scheduled next = scheduled.remove(work);
+    if (next != null) {
+      vertx.cancelTimer(next.timer());
     }
   }
 
   /** Starts nothing more. */
   void stop() {
     stopped = true;
-    resting.values().forEach(rest -> vertx.cancelTimer(rest.timer()));
-    resting.clear();
-    lanes.stop();
+    scheduled.values().forEach(next -> vertx.cancelTimer(next.timer()));
+    scheduled.clear();
+    queue.stop();
   }
 }
