@@ -135,7 +135,7 @@ final class Core {
             new HistoryStore(database),
             memory.reads,
             ground.config().capacity(),
-            market::forecast,
+            market::preview,
             ground.clock(),
             ground.nanoTime());
     holds = Billing.holds(ground, database, memory.clusters, owners);

@@ -45,7 +45,7 @@ public final class CapacityService {
       HistoryStore history,
       AuditedReads reads,
       CapacityConfig config,
-      Forecast.Source market,
+      TickPreview.Source market,
       Clock clock,
       LongSupplier nanoTime) {
     this.clusters = clusters;
