@@ -132,7 +132,7 @@ final class Core {
             memory.keys::hasKeys,
             memory.reads,
             ground.config().capacity(),
-            market::forecast,
+            market::preview,
             ground.clock(),
             ground.nanoTime());
     holds = Billing.holds(ground, database, memory.clusters, owners);

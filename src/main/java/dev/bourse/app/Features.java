@@ -130,7 +130,7 @@ final class Features {
         .bind(operations);
     new MarketRoutes(core.market()).bind(operations);
     Previewing previews =
-        new Previewing(clusters, core.capacity()::terms, core.market()::forecast, ground.clock());
+        new Previewing(clusters, core.capacity()::terms, core.market()::preview, ground.clock());
     K8sService k8s = new K8sService(clusters, core.owners(), core.capacity()::terms, previews);
     new K8sRoutes(k8s).bind(operations);
     return k8s;

@@ -39,7 +39,7 @@ public final class CapacityService {
       Predicate<String> hasSshKeys,
       AuditedReads reads,
       CapacityConfig config,
-      Forecast.Source market,
+      TickPreview.Source market,
       Clock clock,
       LongSupplier nanoTime) {
     this.clusters = clusters;
