@@ -12,7 +12,6 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.CapacityStore;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Declaration;
-import dev.bourse.capacity.PoolStore;
 import dev.bourse.capacity.Verdict;
 import dev.bourse.core.Ids;
 import dev.bourse.market.MarketStore;
@@ -20,6 +19,7 @@ import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.org.RosterStore;
 import dev.bourse.org.TokenStore;
+import dev.bourse.pools.PoolStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
@@ -78,8 +78,8 @@ final class Seeding {
         database.read(KnownMachine.SQL, List.of(), KnownMachine::read);
     Future<List<Spare>> free =
         database.read(
-            "SELECT pool, node_id, public_ip FROM node WHERE retired_at IS NULL"
-                + " AND node_id NOT IN (SELECT node_id FROM allocation WHERE gone_at IS NULL) ORDER BY node_id",
+            "SELECT pool, node_id, public_ip FROM node WHERE retired_at IS NULL AND node_id NOT IN"
+                + " (SELECT node_id FROM allocation WHERE gone_at IS NULL) ORDER BY node_id",
             List.of(),
             row -> new Spare(row.text(0), row.text(1), row.text(2)));
     Future<Set<String>> orgs = names("SELECT org_id FROM org");
