@@ -36,7 +36,21 @@ final class ArchitectureTest {
           entry("nodes", List.of("core")),
           entry("blob", List.of("core")),
           entry("capacity", List.of("core", "store", "access", "audit", "edge", "nodes")),
-          entry("market", List.of("core", "store", "access", "audit", "edge", "nodes", "capacity")),
+          entry("pools", List.of("core", "store", "audit", "capacity")),
+          entry("sshkeys", List.of("core", "store", "access", "audit", "edge", "capacity")),
+          entry("events", List.of("core", "store", "access", "audit", "edge", "capacity")),
+          entry(
+              "market",
+              List.of(
+                  "core",
+                  "store",
+                  "access",
+                  "audit",
+                  "edge",
+                  "nodes",
+                  "capacity",
+                  "sshkeys",
+                  "events")),
           entry(
               "billing",
               List.of("core", "store", "access", "audit", "edge", "nodes", "capacity", "market")),
@@ -51,7 +65,9 @@ final class ArchitectureTest {
           entry("mail", List.of("core")),
           entry("signin", List.of("core", "store", "edge", "org", "pages", "mail")),
           entry("oauth", List.of("core", "store", "access", "audit", "edge", "pages", "signin")),
-          entry("checkpoint", List.of("core", "store", "access", "audit", "blob", "edge")),
+          entry("secrets", List.of("core")),
+          entry(
+              "checkpoint", List.of("core", "store", "access", "audit", "blob", "edge", "secrets")),
           entry(
               "mcp",
               List.of(
@@ -73,6 +89,7 @@ final class ArchitectureTest {
                   "audit",
                   "edge",
                   "capacity",
+                  "pools",
                   "market",
                   "billing",
                   "org",
@@ -114,6 +131,9 @@ final class ArchitectureTest {
           entry("nodes", List.of("io.vertx.core", "org.apache.sshd..", "org.slf4j")),
           entry("blob", List.of("io.vertx.core", "io.vertx.core.buffer", "org.slf4j")),
           entry("capacity", List.of("io.vertx.core..", "org.slf4j")),
+          entry("pools", List.of("io.vertx.core..")),
+          entry("sshkeys", List.of("io.vertx.core..")),
+          entry("events", List.of("io.vertx.core..", "org.slf4j")),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
           entry("billing", List.of("io.vertx.core..", "org.slf4j")),
           entry("k8s", List.of("io.vertx.core..")),
@@ -136,6 +156,7 @@ final class ArchitectureTest {
               List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "io.github.bucket4j..")),
           entry("admin", List.of("io.vertx.core.json", "picocli")),
           entry("client", List.of("io.vertx.core.json", "picocli")),
+          entry("secrets", List.of()),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("operator", List.of("io.vertx.core..")),
@@ -143,7 +164,18 @@ final class ArchitectureTest {
 
   /** Features whose way in is a class named for it, so that nothing else of them knows HTTP. */
   private static final List<String> BEHIND_ROUTES =
-      List.of("capacity", "market", "billing", "k8s", "org", "checkpoint", "mcp", "operator");
+      List.of(
+          "capacity",
+          "pools",
+          "sshkeys",
+          "events",
+          "market",
+          "billing",
+          "k8s",
+          "org",
+          "checkpoint",
+          "mcp",
+          "operator");
 
   private static final String[] ENGINES = {
     "java.sql..",

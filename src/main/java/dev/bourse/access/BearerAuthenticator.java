@@ -2,6 +2,7 @@ package dev.bourse.access;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.TokenSecret;
 import org.jspecify.annotations.Nullable;
 
 /** Every credential the service knows, told apart by its shape. */

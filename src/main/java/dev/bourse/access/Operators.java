@@ -1,6 +1,7 @@
 package dev.bourse.access;
 
 import dev.bourse.core.ApiError;
+import dev.bourse.core.TokenSecret;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.SliceComparison;
 import io.vertx.core.Future;

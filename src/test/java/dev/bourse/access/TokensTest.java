@@ -7,6 +7,7 @@ import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.TokenSecret;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailable;
 import java.util.ArrayList;

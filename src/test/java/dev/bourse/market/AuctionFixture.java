@@ -30,7 +30,14 @@ abstract class AuctionFixture {
 
   static Bidder of(String org, Bidder b) {
     return new Bidder(
-        b.cluster(), org, b.ceilingCents(), 0, b.declaredSlots(), b.entry(), b.held(), List.of());
+        b.cluster(),
+        org,
+        b.ceilingCents(),
+        0,
+        b.declaredSlots(),
+        b.participation(),
+        b.held(),
+        List.of());
   }
 
   static Bidder since(long pricedAt, Bidder b) {
@@ -40,19 +47,19 @@ abstract class AuctionFixture {
         b.ceilingCents(),
         pricedAt,
         b.declaredSlots(),
-        b.entry(),
+        b.participation(),
         b.held(),
         List.of());
   }
 
-  static Bidder as(Participation entry, Bidder b) {
+  static Bidder as(Participation participation, Bidder b) {
     return new Bidder(
         b.cluster(),
         b.org(),
         b.ceilingCents(),
         0,
         b.declaredSlots(),
-        entry,
+        participation,
         b.held(),
         b.swapsAwaiting());
   }
@@ -64,7 +71,7 @@ abstract class AuctionFixture {
         b.ceilingCents(),
         0,
         b.declaredSlots(),
-        b.entry(),
+        b.participation(),
         b.held(),
         List.of(allocations));
   }

@@ -47,16 +47,18 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
         swaps.add(id);
       }
     }
-    Participation[] entries = Participation.values();
-    Participation entry =
-        random.nextInt(3) > 0 ? Participation.OPEN : entries[random.nextInt(entries.length)];
+    Participation[] participations = Participation.values();
+    Participation participation =
+        random.nextInt(3) > 0
+            ? Participation.OPEN
+            : participations[random.nextInt(participations.length)];
     return new Bidder(
         name,
         org,
         Math.max(0, reserve + random.nextLong(-1, 8)),
         random.nextLong(NOW),
         nodes + random.nextInt(0, 4),
-        entry,
+        participation,
         held,
         swaps);
   }
@@ -141,7 +143,7 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
   }
 
   static long shielded(Bidder bidder) {
-    return switch (bidder.entry()) {
+    return switch (bidder.participation()) {
       case EVICTED -> 0;
       case STATIC -> bidder.held().size();
       case OPEN, INCUMBENTS_ONLY -> bidder.held().stream().filter(Held::shielded).count();
@@ -160,7 +162,7 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
         ceiling,
         pricedAt,
         bidder.declaredSlots(),
-        bidder.entry(),
+        bidder.participation(),
         held,
         swaps);
   }

@@ -49,11 +49,11 @@ final class NaiveAuction {
       claim.seated = (int) AuctionWorld.shielded(bidder);
       boolean priced = bidder.ceilingCents() >= world.reserve();
       if (priced
-          && (bidder.entry() == Participation.OPEN
-              || bidder.entry() == Participation.INCUMBENTS_ONLY)) {
+          && (bidder.participation() == Participation.OPEN
+              || bidder.participation() == Participation.INCUMBENTS_ONLY)) {
         claim.incumbents = bidder.held().size() - claim.seated;
       }
-      if (priced && bidder.entry() == Participation.OPEN) {
+      if (priced && bidder.participation() == Participation.OPEN) {
         claim.newcomers = bidder.declaredSlots() - bidder.held().size();
       }
       claims.put(bidder.cluster(), claim);
@@ -102,9 +102,9 @@ final class NaiveAuction {
     Set<Reclaim> reclaims = new HashSet<>();
     for (Claims claim : claims.values()) {
       Bidder bidder = claim.bidder;
-      if (bidder.entry() == Participation.EVICTED) {
+      if (bidder.participation() == Participation.EVICTED) {
         bidder.held().forEach(h -> reclaims.add(reclaim(bidder, h, Reason.HOLD)));
-      } else if (bidder.entry() != Participation.STATIC) {
+      } else if (bidder.participation() != Participation.STATIC) {
         int lost = bidder.held().size() - claim.seated;
         bidder.held().stream()
             .filter(h -> !h.shielded())
@@ -126,7 +126,8 @@ final class NaiveAuction {
     int spare = world.supply().seats() - seated();
     List<Bidder> ranked =
         world.bidders().stream()
-            .filter(b -> b.entry() == Participation.OPEN && b.ceilingCents() >= world.reserve())
+            .filter(
+                b -> b.participation() == Participation.OPEN && b.ceilingCents() >= world.reserve())
             .sorted(
                 Comparator.<Bidder>comparingLong(b -> -b.ceilingCents())
                     .thenComparing(Bidder::pricedAtMillis)
@@ -163,7 +164,7 @@ final class NaiveAuction {
     for (Claims loser : claims.values()) {
       boolean withstood =
           winners.stream().anyMatch(winner -> !winner.bidder.org().equals(loser.bidder.org()));
-      if (loser.bidder.entry() == Participation.OPEN && loser.asks() && withstood) {
+      if (loser.bidder.participation() == Participation.OPEN && loser.asks() && withstood) {
         price = Math.max(price, loser.bidder.ceilingCents());
       }
     }

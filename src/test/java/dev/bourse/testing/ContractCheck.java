@@ -49,7 +49,7 @@ public final class ContractCheck {
           document("vm")
               .getJsonObject("components")
               .getJsonObject("schemas")
-              .getJsonObject("Error"));
+              .getJsonObject("ApiError"));
 
   private ContractCheck() {}
 
