@@ -6,20 +6,34 @@
  * <dl>
  *   <dt>account
  *   <dd>what is stored of an organization's money; a ledger account is one side of a transaction
+ *   <dt>announcement
+ *   <dd>what a member says of a file before its bytes come; reserves storage and a place
  *   <dt>balance
  *   <dd>an organization's account together with its usage that is not posted yet, as of a moment
+ *   <dt>change set
+ *   <dd>one change of a checkpoint with all that follows from it, for one commit
+ *   <dt>conflict reason
+ *   <dd>the <code>reason</code> a <code>conflict</code> about a checkpoint carries
  *   <dt>holdings scan
  *   <dd>asking the machines of a pool which allocation each is prepared for
+ *   <dt>limit
+ *   <dd>a bulkhead: how much of one kind of work runs, waits and is one owner's
+ *   <dt>metadata
+ *   <dd>what is told of a file besides its bytes: title, name, type, length, digest
  *   <dt>participation
  *   <dd>what the auction may do for a cluster: bid, keep, lose everything, or nothing
  *   <dt>preview
  *   <dd>what a declaration, or a pool's next tick, would do, computed without doing it
  *   <dt>prober
  *   <dd>tries every machine of a pool once an interval
+ *   <dt>publication
+ *   <dd>the one commit that makes the bytes of an upload readable
  *   <dt>reachability
  *   <dd>which machines answered when they were last tried, and when
  *   <dt>reassignment
  *   <dd>taking a machine from one allocation to the next, safely against late calls
+ *   <dt>replace policy
+ *   <dd>whether a new file may take the place of one that is there
  *   <dt>tick
  *   <dd>one clearing of a pool's market
  *   <dt>timeline

@@ -16,7 +16,7 @@ import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Steering;
 import dev.bourse.capacity.Switches;
-import dev.bourse.checkpoint.PublishPermission;
+import dev.bourse.uploads.PublishPermission;
 import dev.bourse.events.ActivityRetention;
 import dev.bourse.events.HistoryStore;
 import dev.bourse.market.MarketService;

@@ -1,5 +1,6 @@
 package dev.bourse.checkpoint;
 
+import dev.bourse.uploads.UploadFixture;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;

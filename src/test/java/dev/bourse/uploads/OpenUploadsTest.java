@@ -1,5 +1,6 @@
-package dev.bourse.checkpoint;
+package dev.bourse.uploads;
 
+import dev.bourse.checkpoint.CheckpointFixture;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param bytes its exact length, 1 or more
  * @param sha256 the digest its bytes must have, 64 lower-case hex digits; null for any
  */
-public record Facts(
+public record Metadata(
     String title,
     String description,
     String fileName,

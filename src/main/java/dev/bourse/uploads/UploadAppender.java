@@ -1,5 +1,8 @@
-package dev.bourse.checkpoint;
+package dev.bourse.uploads;
 
+import dev.bourse.checkpoint.ConflictReason;
+import dev.bourse.checkpoint.Metadata;
+import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.blob.Upload;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
@@ -9,10 +12,10 @@ import io.vertx.core.Future;
  * Hands the blocks of one request to an upload, up to what was announced and for as long as whoever
  * announced it may publish it.
  */
-final class Appending {
+final class UploadAppender {
   private final Upload upload;
   private final Checkpoint item;
-  private final Facts facts;
+  private final Metadata metadata;
   private final ContentRange range;
   private final PublishPermission permission;
 
@@ -25,18 +28,18 @@ final class Appending {
   private boolean broken;
 
   /**
-   * @param facts of the revision whose bytes they are
+   * @param metadata of the revision whose bytes they are
    * @param range which bytes the request brings; it leaves no gap behind those that are stored
    */
-  Appending(
+  UploadAppender(
       Upload upload,
       Checkpoint item,
-      Facts facts,
+      Metadata metadata,
       ContentRange range,
       PublishPermission permission) {
     this.upload = upload;
     this.item = item;
-    this.facts = facts;
+    this.metadata = metadata;
     this.range = range;
     this.permission = permission;
     this.skipping = upload.stored() - range.first();
@@ -45,7 +48,7 @@ final class Appending {
 
   /** The offset behind the last byte that may come. */
   private long end() {
-    return range.last().isPresent() ? range.last().getAsLong() + 1 : facts.bytes();
+    return range.last().isPresent() ? range.last().getAsLong() + 1 : metadata.bytes();
   }
 
   /** Reads all of a source; succeeds with the number of its bytes. */
@@ -62,7 +65,7 @@ final class Appending {
     at += to - from;
     if (at > end()) {
       return Future.failedFuture(
-          range.last().isPresent() ? range.otherThan("more bytes than that") : tooMany(facts));
+          range.last().isPresent() ? range.otherThan("more bytes than that") : tooMany(metadata));
     }
     return first == to
         ? Future.succeededFuture()
@@ -74,9 +77,9 @@ final class Appending {
     return broken;
   }
 
-  static ApiError tooMany(Facts facts) {
-    return Refusal.SIZE_MISMATCH.of(
-        "more bytes came than the " + facts.bytes() + " that were announced");
+  static ApiError tooMany(Metadata metadata) {
+    return ConflictReason.SIZE_MISMATCH.of(
+        "more bytes came than the %s that were announced", metadata.bytes());
   }
 
   /** What an upload answers while whoever announced it may not publish it any more. */

@@ -8,17 +8,17 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Publications as they are sent, and what is answered to them. */
-public final class PublicationView {
+public final class AnnouncementView {
   private static final String SESSIONS = "/upload/";
 
-  private PublicationView() {}
+  private AnnouncementView() {}
 
   /**
    * What a body announces.
    *
    * @throws ApiError {@code bad-request} for a name or a type that no file may have
    */
-  public static CheckpointService.Publication publication(JsonObject body, Visibility visibility) {
+  public static CheckpointService.Announcement announcement(JsonObject body, Visibility visibility) {
     String fileName = body.getString("filename");
     if (fileName.equals(".") || fileName.equals("..")) {
       throw ApiError.badField("filename", fileName, "a name of a file, not of a folder");
@@ -29,8 +29,8 @@ public final class PublicationView {
       throw ApiError.badField(
           "content_type", contentType, "the type of one file; browsers look for more in this one");
     }
-    return new CheckpointService.Publication(
-        new Facts(
+    return new CheckpointService.Announcement(
+        new Metadata(
             body.getString("title"),
             body.getString("description", ""),
             fileName,
@@ -42,11 +42,11 @@ public final class PublicationView {
         replace(body.getValue("replace")));
   }
 
-  private static Replace replace(@Nullable Object value) {
+  private static ReplacePolicy replace(@Nullable Object value) {
     if (value instanceof String id) {
-      return Replace.one(id);
+      return ReplacePolicy.one(id);
     }
-    return Boolean.FALSE.equals(value) ? Replace.NONE : Replace.ANY;
+    return Boolean.FALSE.equals(value) ? ReplacePolicy.NONE : ReplacePolicy.ANY;
   }
 
   /**

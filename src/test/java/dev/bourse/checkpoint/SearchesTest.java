@@ -16,12 +16,12 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Searches, one after the other. */
-class TurnsTest {
-  private final Turns turns = new Turns();
+class SearchesTest {
+  private final Searches searches = new Searches();
   private final List<Promise<Integer>> begun = new ArrayList<>();
 
   private Future<Integer> search() {
-    return turns.within(
+    return searches.within(
         () -> {
           Promise<Integer> search = Promise.promise();
           begun.add(search);
@@ -46,7 +46,7 @@ class TurnsTest {
   void aSearchThatFailsGivesItsTurnOn() throws Exception {
     Future<Integer> failing = search();
     Future<Object> throwing =
-        turns.within(
+        searches.within(
             () -> {
               throw new IllegalStateException("thrown");
             });
@@ -61,7 +61,7 @@ class TurnsTest {
   @Test
   void moreThanMayWaitAreTurnedAway() throws Exception {
     List<Future<Integer>> asked = new ArrayList<>();
-    for (int i = 0; i <= Turns.MAX_WAITING; i++) {
+    for (int i = 0; i <= Searches.MAX_WAITING; i++) {
       asked.add(search());
     }
     assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, search()).code());
@@ -81,7 +81,7 @@ class TurnsTest {
       Promise<Void> asked = Promise.promise();
       context.runOnContext(
           v -> {
-            turns.within(
+            searches.within(
                 () -> {
                   beganOn.complete(Vertx.currentContext());
                   return Future.succeededFuture();

@@ -9,7 +9,7 @@ import java.util.Optional;
  * @param mode in general
  * @param id the one item, for {@link Mode#ONE}; empty otherwise
  */
-public record Replace(Mode mode, String id) {
+public record ReplacePolicy(Mode mode, String id) {
   /** The three answers. */
   public enum Mode {
     /** What is at the place, when there is something. */
@@ -20,12 +20,12 @@ public record Replace(Mode mode, String id) {
     ONE
   }
 
-  public static final Replace ANY = new Replace(Mode.ANY, "");
-  public static final Replace NONE = new Replace(Mode.NONE, "");
+  public static final ReplacePolicy ANY = new ReplacePolicy(Mode.ANY, "");
+  public static final ReplacePolicy NONE = new ReplacePolicy(Mode.NONE, "");
 
   /** The one item of this id. */
-  public static Replace one(String id) {
-    return new Replace(Mode.ONE, id);
+  public static ReplacePolicy one(String id) {
+    return new ReplacePolicy(Mode.ONE, id);
   }
 
   /**
@@ -66,12 +66,9 @@ public record Replace(Mode mode, String id) {
 
   /** What a file meets whose place another item has. */
   static ApiError taken(Checkpoint there) {
-    return Refusal.EXISTS.of(
-        "checkpoint "
-            + there.id()
-            + " of "
-            + there.creator()
-            + " has this file name and visibility; take another name"
-            + " or, if it is yours, replace it");
+    return ConflictReason.EXISTS.of(
+        "checkpoint %s of %s has this file name and visibility; take another name or, if it is"
+            + " yours, replace it",
+        there.id(), there.creator());
   }
 }

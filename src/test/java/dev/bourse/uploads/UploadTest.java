@@ -1,5 +1,10 @@
-package dev.bourse.checkpoint;
+package dev.bourse.uploads;
 
+import dev.bourse.checkpoint.Publisher;
+import dev.bourse.checkpoint.ReplacePolicy;
+import dev.bourse.checkpoint.Checkpoint;
+import dev.bourse.checkpoint.Visibility;
+import dev.bourse.checkpoint.CheckpointService;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -125,14 +130,14 @@ class UploadTest extends UploadFixture {
   void aPlaceThatIsTakenMeanwhileRefusesWhatMovesThere() throws Exception {
     String id = announce(false).item().id();
     await(process().direct.put(member("alice"), id, source(BYTES)));
-    CheckpointService.Publication moved = publication(Visibility.ORG, "b.bin", BYTES, false);
+    CheckpointService.Announcement moved = publication(Visibility.ORG, "b.bin", BYTES, false);
     await(
         process()
             .checkpoints
             .publish(
                 member("alice"),
-                new CheckpointService.Publication(
-                    moved.facts(), moved.visibility(), moved.resumable(), Replace.one(id))));
+                new CheckpointService.Announcement(
+                    moved.metadata(), moved.visibility(), moved.resumable(), ReplacePolicy.one(id))));
     String other = announce("b.bin", BYTES, false).item().id();
     conflict("exists", process().direct.put(member("alice"), id, source(BYTES)));
     await(process().checkpoints.delete(member("alice"), other));

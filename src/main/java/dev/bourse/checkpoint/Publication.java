@@ -1,5 +1,6 @@
 package dev.bourse.checkpoint;
 
+import dev.bourse.secrets.SecretScan;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ApiError;
@@ -15,13 +16,13 @@ import org.jspecify.annotations.Nullable;
  * The end of every upload: the one commit that makes durable bytes readable, or the one that takes
  * an announcement back because a credential was found.
  */
-public final class Landing {
+public final class Publication {
   private final CheckpointChanges changes;
   private final CheckpointStore store;
   private final Clock clock;
   private final RandomGenerator random;
 
-  public Landing(
+  public Publication(
       CheckpointChanges changes, CheckpointStore store, Clock clock, RandomGenerator random) {
     this.changes = changes;
     this.store = store;
@@ -30,7 +31,7 @@ public final class Landing {
   }
 
   /** The bytes of a session are whole and about to be made durable under their digest's name. */
-  Future<Checkpoint> note(Checkpoint item, Revision draft, String sha256, List<String> findings) {
+  public Future<Checkpoint> note(Checkpoint item, Revision draft, String sha256, List<String> findings) {
     return changes.change(
         () -> current(item),
         now -> now.arrived(draft.number(), sha256, findings, clock.millis()),
@@ -38,22 +39,23 @@ public final class Landing {
   }
 
   /** The bytes are durable: readers, or a review, get them with this commit. */
-  Future<Checkpoint> land(
+  public Future<Checkpoint> publish(
       String actor, Checkpoint item, Revision draft, String sha256, List<String> findings) {
     String reviewId = Ids.next("rev", random);
     return changes.change(
-        () -> current(item).compose(now -> placed(now, draft.facts().fileName())),
-        now -> now.landed(draft.number(), sha256, reviewId, findings, clock.millis()),
+        () -> current(item).compose(now -> placed(now, draft.metadata().fileName())),
+        now -> now.published(draft.number(), sha256, reviewId, findings, clock.millis()),
         after ->
             List.of(
                 changes.row(
                     actor,
                     after,
                     "checkpoint_publish",
-                    CheckpointChanges.describe(after, draft)
-                        + " sha256="
-                        + sha256
-                        + (after.needsReview() ? " review=" + reviewId : ""))));
+                    "%s sha256=%s%s"
+                        .formatted(
+                            CheckpointChanges.describe(after, draft),
+                            sha256,
+                            after.needsReview() ? " review=" + reviewId : ""))));
   }
 
   /** The item, which moves to the place of this name; another may have come there meanwhile. */
@@ -66,7 +68,7 @@ public final class Landing {
         .map(
             there -> {
               if (there.isPresent()) {
-                throw Replace.taken(there.get());
+                throw ReplacePolicy.taken(there.get());
               }
               return item;
             });
@@ -78,22 +80,21 @@ public final class Landing {
         .map(found -> found.orElseThrow(() -> Checkpoint.unknown(item.orgId(), item.id())).item());
   }
 
-  /** A credential takes the announcement with it: nothing of the file is kept. */
-  <T> Future<T> refused(String actor, Checkpoint item, Revision draft, Throwable failure) {
-    if (!(failure instanceof Inspection.SecretFound found)) {
-      return Future.failedFuture(failure);
-    }
-    ApiError refusal = CheckpointService.secretDetected("the content", found.finding());
+  /**
+   * Takes an announcement back in whose bytes a credential was found: nothing of the file is kept.
+   *
+   * @return a future that fails with {@code secret-detected}
+   */
+  public <T> Future<T> refused(
+      String actor, Checkpoint item, Revision draft, SecretScan.Finding finding) {
     AuditRow row =
         changes.row(
             actor,
             item,
             "checkpoint_refuse",
-            CheckpointChanges.describe(item, draft)
-                + " rule="
-                + found.finding().rule()
-                + " offset="
-                + found.finding().offset());
+            "%s rule=%s offset=%s"
+                .formatted(
+                    CheckpointChanges.describe(item, draft), finding.rule(), finding.offset()));
     return changes
         .retried(
             () ->
@@ -107,20 +108,16 @@ public final class Landing {
                           return before.isEmpty()
                               ? Future.<Void>succeededFuture()
                               : changes.commit(
-                                  new Move(before, before.get().withoutDraft()), List.of(row));
+                                  new ChangeSet(before, before.get().withoutDraft()),
+                                  List.of(row));
                         }))
-        .compose(discarded -> Future.failedFuture(refusal));
+        .compose(
+            discarded ->
+                Future.failedFuture(CheckpointService.secretDetected("the content", finding)));
   }
 
   private static boolean isDraft(Checkpoint item, int number) {
     Revision draft = item.draft();
     return draft != null && draft.number() == number;
-  }
-
-  static void requireDigest(@Nullable String announced, String sha256) {
-    if (announced != null && !announced.equals(sha256)) {
-      throw Refusal.SHA_MISMATCH.of(
-          "the bytes have SHA-256 " + sha256 + ", not " + announced + "; nothing was kept");
-    }
   }
 }

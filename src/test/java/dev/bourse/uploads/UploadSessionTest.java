@@ -1,5 +1,7 @@
-package dev.bourse.checkpoint;
+package dev.bourse.uploads;
 
+import dev.bourse.checkpoint.CheckpointSamples;
+import dev.bourse.checkpoint.CheckpointService;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.core.ApiError;

@@ -1,4 +1,4 @@
-package dev.bourse.checkpoint;
+package dev.bourse.uploads;
 
 import io.vertx.core.Future;
 import java.util.Optional;

@@ -1,4 +1,4 @@
-package dev.bourse.checkpoint;
+package dev.bourse.uploads;
 
 import static dev.bourse.checkpoint.CheckpointSamples.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;

@@ -12,15 +12,15 @@ import java.util.Optional;
  * @param before empty when the item is new
  * @param after empty when it is removed
  */
-record Move(Optional<Checkpoint> before, Optional<Checkpoint> after) {
-  Move {
+record ChangeSet(Optional<Checkpoint> before, Optional<Checkpoint> after) {
+  ChangeSet {
     if (before.isEmpty() && after.isEmpty()) {
       throw new IllegalArgumentException("nothing changes");
     }
   }
 
-  static Move of(Checkpoint before, Checkpoint after) {
-    return new Move(Optional.of(before), Optional.of(after));
+  static ChangeSet of(Checkpoint before, Checkpoint after) {
+    return new ChangeSet(Optional.of(before), Optional.of(after));
   }
 
   /** The item, as it is afterwards or was before. */

@@ -1,13 +1,14 @@
-package dev.bourse.checkpoint;
+package dev.bourse.uploads;
 
 import dev.bourse.blob.Inspector;
+import dev.bourse.checkpoint.ConflictReason;
 import dev.bourse.core.Digests;
 import dev.bourse.secrets.SecretScan;
-import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sees every byte of an upload once: its digest, whether it holds a credential, and how it begins.
@@ -73,11 +74,15 @@ final class Inspection implements Inspector {
     }
   }
 
-  /** Looks for a credential in text that comes with a file. */
-  static Optional<SecretScan.Finding> ofText(String text) {
-    SecretScan scan = new SecretScan("");
-    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-    scan.inspect(bytes, 0, bytes.length);
-    return scan.end();
+  /**
+   * Refuses bytes that have another digest than their sender says.
+   *
+   * @param announced null when nothing was said
+   */
+  static void requireDigest(@Nullable String announced, String sha256) {
+    if (announced != null && !announced.equals(sha256)) {
+      throw ConflictReason.SHA_MISMATCH.of(
+          "the bytes have SHA-256 %s, not %s; nothing was kept", sha256, announced);
+    }
   }
 }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * <p>May be called on any context; those who share are on the same one, where their futures
  * complete. There are never more look-ups or waiting callers than calls under way.
  */
-final class SharedLookups<K, V> {
+final class CoalescedLookups<K, V> {
   private record Place<K>(@Nullable Context context, K key) {}
 
   /** The look-ups under way, and what their successors will be to whoever waits for them. */

@@ -1,4 +1,4 @@
-package dev.bourse.checkpoint;
+package dev.bourse.uploads;
 
 import dev.bourse.core.ApiError;
 import java.util.OptionalLong;

@@ -3,9 +3,10 @@ package dev.bourse.checkpoint;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** Why something stands in the way: the {@code reason} of a {@code conflict}. */
-enum Refusal {
+public enum ConflictReason {
   /** The place is taken. */
   EXISTS,
   /** Nothing awaits these bytes: they arrived, were given up or are too late. */
@@ -19,8 +20,9 @@ enum Refusal {
   /** What is asked for does not fit the state the item or its upload is in. */
   WRONG_STATUS;
 
-  ApiError of(String detail) {
-    return ApiError.of(ErrorCode.CONFLICT, detail)
+  /** The refusal, its detail a template with arguments. */
+  public ApiError of(String template, @Nullable Object... arguments) {
+    return ApiError.of(ErrorCode.CONFLICT, template.formatted(arguments))
         .with("reason", name().toLowerCase(Locale.ROOT).replace('_', '-'));
   }
 }

@@ -1,5 +1,15 @@
-package dev.bourse.checkpoint;
+package dev.bourse.uploads;
 
+import dev.bourse.checkpoint.ConflictReason;
+import dev.bourse.checkpoint.Publisher;
+import dev.bourse.checkpoint.BlobName;
+import dev.bourse.checkpoint.ReviewCheck;
+import dev.bourse.checkpoint.Metadata;
+import dev.bourse.checkpoint.Checkpoint;
+import dev.bourse.checkpoint.CheckpointStore;
+import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.checkpoint.Publication;
+import dev.bourse.checkpoint.Revision;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.Upload;
@@ -24,7 +34,7 @@ public final class DirectUploadService {
   private static final int ATTEMPT_CHARACTERS = 16;
 
   private final CheckpointService checkpoints;
-  private final Landing landing;
+  private final Publication publication;
   private final UploadSessionService sessions;
   private final PublishPermission permission;
   private final BlobStore blobs;
@@ -37,14 +47,14 @@ public final class DirectUploadService {
    */
   public DirectUploadService(
       CheckpointService checkpoints,
-      Landing landing,
+      Publication publication,
       UploadSessionService sessions,
       PublishPermission permission,
       BlobStore blobs,
       Clock clock,
       RandomGenerator random) {
     this.checkpoints = checkpoints;
-    this.landing = landing;
+    this.publication = publication;
     this.sessions = sessions;
     this.permission = permission;
     this.blobs = blobs;
@@ -66,38 +76,36 @@ public final class DirectUploadService {
             item -> {
               Revision draft = directDraft(item);
               publisher.requireOpen(item.visibility());
-              requireFit(draft.facts(), source);
+              requireFit(draft.metadata(), source);
               return sessions.within(item, () -> receive(publisher.actor(), item, draft, source));
             })
-        .compose(landed -> checkpoints.get(publisher.orgId(), id));
+        .compose(published -> checkpoints.get(publisher.orgId(), id));
   }
 
   private Revision directDraft(Checkpoint item) {
     Revision draft = item.draft();
     if (draft == null || draft.isLate(clock.millis())) {
-      throw Refusal.NOT_PENDING.of("checkpoint " + item.id() + " awaits no bytes; announce it");
+      throw ConflictReason.NOT_PENDING.of("checkpoint %s awaits no bytes; announce it", item.id());
     }
     if (draft.resumable()) {
-      throw Refusal.RESUMABLE_UPLOAD.of(
-          "the bytes of " + item.id() + " go to its session_url, then commit");
+      throw ConflictReason.RESUMABLE_UPLOAD.of(
+          "the bytes of %s go to its session_url, then commit", item.id());
     }
     return draft;
   }
 
-  private static void requireFit(Facts facts, ByteSource source) {
+  private static void requireFit(Metadata metadata, ByteSource source) {
     String told = source.contentType().orElse("");
-    if (!normal(told).equals(normal(facts.contentType()))) {
+    if (!normal(told).equals(normal(metadata.contentType()))) {
       throw ApiError.of(
           ErrorCode.UNSUPPORTED_MEDIA_TYPE,
-          "Content-Type is "
-              + (told.isEmpty() ? "missing" : Text.shown(told))
-              + "; expected "
-              + facts.contentType()
-              + ", as announced");
+          "Content-Type is %s; expected %s, as announced",
+          told.isEmpty() ? "missing" : Text.shown(told),
+          metadata.contentType());
     }
     OptionalLong length = source.length();
-    if (length.isPresent() && length.getAsLong() != facts.bytes()) {
-      throw sizeMismatch(facts, length.getAsLong());
+    if (length.isPresent() && length.getAsLong() != metadata.bytes()) {
+      throw sizeMismatch(metadata, length.getAsLong());
     }
   }
 
@@ -106,9 +114,9 @@ public final class DirectUploadService {
     return contentType.replaceAll("\\s", "").toLowerCase(Locale.ROOT);
   }
 
-  private static ApiError sizeMismatch(Facts facts, long bytes) {
-    return Refusal.SIZE_MISMATCH.of(
-        "the body has " + bytes + " bytes; " + facts.bytes() + " were announced");
+  private static ApiError sizeMismatch(Metadata metadata, long bytes) {
+    return ConflictReason.SIZE_MISMATCH.of(
+        "the body has %s bytes; %s were announced", bytes, metadata.bytes());
   }
 
   private Future<Upload> open(String name, Inspection inspection) {
@@ -125,19 +133,19 @@ public final class DirectUploadService {
       String actor, Checkpoint item, Revision draft, ByteSource source) {
     String name =
         BlobName.directUpload(item.id(), draft.number(), Ids.base62(random, ATTEMPT_CHARACTERS));
-    Inspection inspection = new Inspection(draft.facts().fileName());
+    Inspection inspection = new Inspection(draft.metadata().fileName());
     return open(name, inspection)
         .compose(
             upload ->
-                new Appending(upload, item, draft.facts(), ContentRange.WHOLE, permission)
+                new UploadAppender(upload, item, draft.metadata(), ContentRange.WHOLE, permission)
                     .readFrom(source, BlobStore.BLOCK_BYTES)
                     .compose(
                         bytes -> {
-                          if (bytes != draft.facts().bytes()) {
-                            throw sizeMismatch(draft.facts(), bytes);
+                          if (bytes != draft.metadata().bytes()) {
+                            throw sizeMismatch(draft.metadata(), bytes);
                           }
                           String sha256 = inspection.end();
-                          Landing.requireDigest(draft.facts().sha256(), sha256);
+                          Inspection.requireDigest(draft.metadata().sha256(), sha256);
                           return upload.release().map(sha256);
                         })
                     .recover(e -> upload.release().transform(released -> Future.failedFuture(e))))
@@ -147,14 +155,20 @@ public final class DirectUploadService {
                     .publish(name, BlobName.key(item.id(), draft.number(), sha256))
                     .compose(
                         durable ->
-                            landing.land(
+                            publication.publish(
                                 actor,
                                 item,
                                 draft,
                                 sha256,
-                                ReviewCheck.findings(draft.facts(), inspection.beginning()))))
+                                ReviewCheck.findings(draft.metadata(), inspection.beginning()))))
         .recover(
             e ->
-                blobs.abandon(name).transform(abandoned -> landing.refused(actor, item, draft, e)));
+                blobs
+                    .abandon(name)
+                    .transform(
+                        abandoned ->
+                            e instanceof Inspection.SecretFound found
+                                ? publication.refused(actor, item, draft, found.finding())
+                                : Future.failedFuture(e)));
   }
 }

@@ -1,5 +1,10 @@
-package dev.bourse.checkpoint;
+package dev.bourse.uploads;
 
+import dev.bourse.checkpoint.Publisher;
+import dev.bourse.checkpoint.BlobName;
+import dev.bourse.checkpoint.Checkpoint;
+import dev.bourse.checkpoint.Visibility;
+import dev.bourse.checkpoint.CheckpointService;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 

@@ -9,16 +9,16 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** What a publication may take the place of. */
-class ReplaceTest {
+class ReplacePolicyTest {
   private static final Optional<Checkpoint> NONE = Optional.empty();
   private static final Optional<Checkpoint> ALICES = Optional.of(item(Visibility.ORG));
   private static final Publisher ALICE =
       new Publisher("acme", "alice", "acme/alice/1", "member:alice", null, false);
   private static final Publisher BOB =
       new Publisher("acme", "bob", "acme/bob/1", "member:bob", null, false);
-  private static final Replace ONE = Replace.one("ckp_1");
+  private static final ReplacePolicy ONE = ReplacePolicy.one("ckp_1");
 
-  private static void isTaken(Replace replace, Optional<Checkpoint> named, Publisher member) {
+  private static void isTaken(ReplacePolicy replace, Optional<Checkpoint> named, Publisher member) {
     assertEquals(
         "exists",
         refused(ErrorCode.CONFLICT, () -> replace.choose(ALICES, named, member, Visibility.ORG))
@@ -28,26 +28,26 @@ class ReplaceTest {
 
   @Test
   void itsCreatorRepublishingReplacesAnItem() {
-    assertEquals(ALICES, Replace.ANY.choose(ALICES, NONE, ALICE, Visibility.ORG));
-    assertEquals(NONE, Replace.ANY.choose(NONE, NONE, ALICE, Visibility.ORG));
+    assertEquals(ALICES, ReplacePolicy.ANY.choose(ALICES, NONE, ALICE, Visibility.ORG));
+    assertEquals(NONE, ReplacePolicy.ANY.choose(NONE, NONE, ALICE, Visibility.ORG));
   }
 
   @Test
   void aNewItemFindsItsPlaceFree() {
-    assertEquals(NONE, Replace.NONE.choose(NONE, NONE, ALICE, Visibility.ORG));
-    isTaken(Replace.NONE, NONE, ALICE);
+    assertEquals(NONE, ReplacePolicy.NONE.choose(NONE, NONE, ALICE, Visibility.ORG));
+    isTaken(ReplacePolicy.NONE, NONE, ALICE);
   }
 
   @Test
   void whoHasTheNameOfAnItemsCreatorIsNotItsCreatorForThat() {
     Publisher later = new Publisher("acme", "alice", "acme/alice/2", "member:alice", null, false);
-    isTaken(Replace.ANY, NONE, later);
+    isTaken(ReplacePolicy.ANY, NONE, later);
     refused(ErrorCode.GONE, () -> ONE.choose(NONE, ALICES, later, Visibility.ORG));
   }
 
   @Test
   void anotherMembersPlaceIsTaken() {
-    isTaken(Replace.ANY, NONE, BOB);
+    isTaken(ReplacePolicy.ANY, NONE, BOB);
   }
 
   @Test
@@ -67,6 +67,6 @@ class ReplaceTest {
                 "acme/alice/1",
                 null,
                 CheckpointSamples.draft(1, "b.bin")));
-    isTaken(Replace.one("ckp_2"), other, ALICE);
+    isTaken(ReplacePolicy.one("ckp_2"), other, ALICE);
   }
 }

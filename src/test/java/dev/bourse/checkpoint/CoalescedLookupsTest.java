@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class SharedLookupsTest {
-  private final SharedLookups<String, Integer> lookups = new SharedLookups<>();
+class CoalescedLookupsTest {
+  private final CoalescedLookups<String, Integer> lookups = new CoalescedLookups<>();
 
   /** Those that began, in order. */
   private final List<Promise<Integer>> begun = new ArrayList<>();

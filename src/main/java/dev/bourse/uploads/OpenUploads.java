@@ -1,4 +1,4 @@
-package dev.bourse.checkpoint;
+package dev.bourse.uploads;
 
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.StorageBusy;

@@ -1,12 +1,14 @@
-package dev.bourse.checkpoint;
+package dev.bourse.uploads;
 
+import dev.bourse.checkpoint.Publisher;
+import dev.bourse.checkpoint.Checkpoint;
+import dev.bourse.checkpoint.Visibility;
 import dev.bourse.access.Members;
 import dev.bourse.access.Tokens;
 
 /**
  * Whether whoever announced a file may still publish it. Asked of memory, so that every block of an
- * upload under way can ask; what is asked once a request asks the rows, {@link
- * CheckpointRows#IN_STANDING}.
+ * upload under way can ask; what is asked once a request asks the rows.
  */
 public final class PublishPermission {
   private final Members members;

@@ -1,5 +1,15 @@
-package dev.bourse.checkpoint;
+package dev.bourse.uploads;
 
+import dev.bourse.checkpoint.ConflictReason;
+import dev.bourse.checkpoint.Publisher;
+import dev.bourse.checkpoint.BlobName;
+import dev.bourse.checkpoint.ReviewCheck;
+import dev.bourse.checkpoint.Metadata;
+import dev.bourse.checkpoint.Checkpoint;
+import dev.bourse.checkpoint.CheckpointStore;
+import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.checkpoint.Publication;
+import dev.bourse.checkpoint.Revision;
 import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.core.ApiError;
@@ -17,24 +27,34 @@ import org.jspecify.annotations.Nullable;
  * publishes them when they are committed; in the order that {@link DirectUploadService} keeps.
  */
 public final class UploadSessionService {
+  /** A quarter of what the blob store has; more at once is not faster for whoever sends them. */
+  static final int MAX_REQUESTS = 32;
+
   private final CheckpointService checkpoints;
-  private final Landing landing;
+  private final Publication publication;
   private final CheckpointStore store;
   private final PublishPermission permission;
   private final BlobStore blobs;
   private final OpenUploads open;
-  private final UploadShares shares = new UploadShares();
+
+  /**
+   * The blob store has so many uploads for all; without a share of each owner's the slow requests of
+   * a few members would keep everybody else's out.
+   */
+  private final Limit requests =
+      Limit.of("requests that send bytes", Integer.MAX_VALUE).sharing(MAX_REQUESTS);
+
   private final Clock clock;
 
   public UploadSessionService(
       CheckpointService checkpoints,
-      Landing landing,
+      Publication publication,
       CheckpointStore store,
       PublishPermission permission,
       BlobStore blobs,
       Clock clock) {
     this.checkpoints = checkpoints;
-    this.landing = landing;
+    this.publication = publication;
     this.store = store;
     this.permission = permission;
     this.blobs = blobs;
@@ -60,7 +80,7 @@ public final class UploadSessionService {
   public record Progress(Checkpoint item, Revision draft, long stored) {
     /** Whether all bytes are there and a commit may follow. */
     public boolean isComplete() {
-      return stored == draft.facts().bytes();
+      return stored == draft.metadata().bytes();
     }
   }
 
@@ -88,13 +108,13 @@ public final class UploadSessionService {
                   || !CheckpointService.sessionDigest(session).equals(draft.sessionSha256())) {
                 throw noSession();
               }
-              requireFit(range, draft.facts(), source.length());
+              requireFit(range, draft.metadata(), source.length());
               return isDurable(item, draft)
                   .compose(
                       durable ->
                           durable
                               ? Future.succeededFuture(
-                                  new Progress(item, draft, draft.facts().bytes()))
+                                  new Progress(item, draft, draft.metadata().bytes()))
                               : range.isQuery()
                                   ? progress(item, draft)
                                   : within(item, () -> resume(item, draft, range, source)));
@@ -103,7 +123,15 @@ public final class UploadSessionService {
 
   /** Work that takes bytes of an item, within its owner's share of what may be sent at once. */
   <T> Future<T> within(Checkpoint item, Supplier<Future<T>> work) {
-    return shares.within(item.orgId(), work);
+    Limit.Place place = requests.enter(item.orgId());
+    return Future.succeededFuture()
+        .compose(entered -> work.get())
+        .onComplete(done -> place.close());
+  }
+
+  /** How many requests bring bytes now. */
+  public int running() {
+    return requests.running();
   }
 
   private static ApiError noSession() {
@@ -112,11 +140,11 @@ public final class UploadSessionService {
         "this session is committed, replaced, withdrawn, too old, or was never there");
   }
 
-  private static void requireFit(ContentRange range, Facts facts, OptionalLong length) {
-    long total = range.total().orElse(facts.bytes());
-    if (total != facts.bytes()) {
-      throw Refusal.SIZE_MISMATCH.of(
-          "Content-Range tells of " + total + " bytes; " + facts.bytes() + " were announced");
+  private static void requireFit(ContentRange range, Metadata metadata, OptionalLong length) {
+    long total = range.total().orElse(metadata.bytes());
+    if (total != metadata.bytes()) {
+      throw ConflictReason.SIZE_MISMATCH.of(
+          "Content-Range tells of %s bytes; %s were announced", total, metadata.bytes());
     }
     if (range.isQuery() || length.isEmpty()) {
       return;
@@ -125,8 +153,8 @@ public final class UploadSessionService {
     if (range.last().isPresent() && bytes != range.last().getAsLong() - range.first() + 1) {
       throw range.otherThan(bytes + " bytes");
     }
-    if (range.first() + bytes > facts.bytes()) {
-      throw Appending.tooMany(facts);
+    if (range.first() + bytes > metadata.bytes()) {
+      throw UploadAppender.tooMany(metadata);
     }
   }
 
@@ -148,7 +176,7 @@ public final class UploadSessionService {
 
   private Future<Progress> resume(
       Checkpoint item, Revision draft, ContentRange range, ByteSource source) {
-    return open.take(BlobName.upload(item.id(), draft.number()), draft.facts().fileName())
+    return open.take(BlobName.upload(item.id(), draft.number()), draft.metadata().fileName())
         .compose(
             opened -> {
               long stored = opened.upload().stored();
@@ -156,8 +184,8 @@ public final class UploadSessionService {
                 open.giveBack(opened);
                 return Future.succeededFuture(new Progress(item, draft, stored));
               }
-              Appending appending =
-                  new Appending(opened.upload(), item, draft.facts(), range, permission);
+              UploadAppender appending =
+                  new UploadAppender(opened.upload(), item, draft.metadata(), range, permission);
               return appending
                   .readFrom(source, BlobStore.BLOCK_BYTES)
                   .compose(bytes -> taken(item, draft, opened))
@@ -181,10 +209,11 @@ public final class UploadSessionService {
       OpenUploads.Opened opened,
       boolean isBroken,
       Throwable failure) {
-    if (failure instanceof Inspection.SecretFound) {
+    if (failure instanceof Inspection.SecretFound found) {
       return open.close(opened)
           .transform(released -> blobs.abandon(opened.name()))
-          .transform(abandoned -> landing.refused(actor(item), item, draft, failure));
+          .transform(
+              abandoned -> publication.refused(actor(item), item, draft, found.finding()));
     }
     if (!isBroken) {
       open.giveBack(opened);
@@ -218,33 +247,34 @@ public final class UploadSessionService {
             item -> {
               Revision draft = sessionDraft(item, bytes);
               publisher.requireOpen(item.visibility());
-              String wanted = sha256.orElse(draft.facts().sha256());
-              if (draft.facts().sha256() != null && !draft.facts().sha256().equals(wanted)) {
-                throw Refusal.SHA_MISMATCH.of(
-                    "sha256: " + draft.facts().sha256() + " was announced, not " + wanted);
+              String wanted = sha256.orElse(draft.metadata().sha256());
+              if (draft.metadata().sha256() != null && !draft.metadata().sha256().equals(wanted)) {
+                throw ConflictReason.SHA_MISMATCH.of(
+                    "sha256: %s was announced, not %s", draft.metadata().sha256(), wanted);
               }
               return publish(publisher.actor(), item, draft, wanted);
             })
-        .compose(landed -> checkpoints.get(publisher.orgId(), id));
+        .compose(published -> checkpoints.get(publisher.orgId(), id));
   }
 
   private Revision sessionDraft(Checkpoint item, long bytes) {
     Revision draft = item.draft();
     if (draft == null) {
-      throw Refusal.NOT_PENDING.of("checkpoint " + item.id() + " awaits no commit");
+      throw ConflictReason.NOT_PENDING.of("checkpoint %s awaits no commit", item.id());
     }
     if (!draft.resumable()) {
-      throw Refusal.WRONG_STATUS.of(
-          "the upload of " + item.id() + " is direct: send its bytes to its content");
+      throw ConflictReason.WRONG_STATUS.of(
+          "the upload of %s is direct: send its bytes to its content", item.id());
     }
     if (draft.isLate(clock.millis())) {
       throw ApiError.of(
           ErrorCode.UPLOAD_TIMEOUT,
-          "the session of " + item.id() + " is over; announce the checkpoint again");
+          "the session of %s is over; announce the checkpoint again",
+          item.id());
     }
-    if (bytes != draft.facts().bytes()) {
-      throw Refusal.SIZE_MISMATCH.of(
-          "bytes: " + bytes + " is not the " + draft.facts().bytes() + " that were announced");
+    if (bytes != draft.metadata().bytes()) {
+      throw ConflictReason.SIZE_MISMATCH.of(
+          "bytes: %s is not the %s that were announced", bytes, draft.metadata().bytes());
     }
     return draft;
   }
@@ -260,14 +290,14 @@ public final class UploadSessionService {
                 return publishUpload(actor, item, draft, wanted);
               }
               String sha256 = String.valueOf(draft.sha256());
-              Landing.requireDigest(wanted, sha256);
-              return landing.land(actor, item, draft, sha256, draft.findings());
+              Inspection.requireDigest(wanted, sha256);
+              return publication.publish(actor, item, draft, sha256, draft.findings());
             });
   }
 
   private Future<Checkpoint> publishUpload(
       String actor, Checkpoint item, Revision draft, @Nullable String wanted) {
-    return open.take(BlobName.upload(item.id(), draft.number()), draft.facts().fileName())
+    return open.take(BlobName.upload(item.id(), draft.number()), draft.metadata().fileName())
         .compose(
             opened ->
                 Future.succeededFuture(opened)
@@ -278,9 +308,9 @@ public final class UploadSessionService {
 
   private static String digest(Checkpoint item, Revision draft, OpenUploads.Opened opened) {
     long stored = opened.upload().stored();
-    if (stored < draft.facts().bytes()) {
-      throw Refusal.OBJECT_MISSING.of(
-          stored + " of " + draft.facts().bytes() + " bytes of " + item.id() + " have arrived");
+    if (stored < draft.metadata().bytes()) {
+      throw ConflictReason.OBJECT_MISSING.of(
+          "%s of %s bytes of %s have arrived", stored, draft.metadata().bytes(), item.id());
     }
     return opened.inspection().end();
   }
@@ -297,17 +327,17 @@ public final class UploadSessionService {
           .transform(closed -> blobs.abandon(opened.name()))
           .compose(
               abandoned -> {
-                Landing.requireDigest(wanted, sha256);
+                Inspection.requireDigest(wanted, sha256);
                 throw new IllegalStateException("the digests differ");
               });
     }
-    List<String> findings = ReviewCheck.findings(draft.facts(), opened.inspection().beginning());
-    return landing
+    List<String> findings = ReviewCheck.findings(draft.metadata(), opened.inspection().beginning());
+    return publication
         .note(item, draft, sha256, findings)
         .compose(noted -> open.close(opened))
         .compose(
             closed -> blobs.publish(opened.name(), BlobName.key(item.id(), draft.number(), sha256)))
-        .compose(durable -> landing.land(actor, item, draft, sha256, findings));
+        .compose(durable -> publication.publish(actor, item, draft, sha256, findings));
   }
 
   private Future<Checkpoint> notPublished(
@@ -317,7 +347,8 @@ public final class UploadSessionService {
     }
     if (failure instanceof BlobGone) {
       return Future.failedFuture(
-          Refusal.OBJECT_MISSING.of("the bytes of " + item.id() + " are lost; send them again"));
+          ConflictReason.OBJECT_MISSING.of(
+              "the bytes of %s are lost; send them again", item.id()));
     }
     open.giveBack(opened);
     return Future.failedFuture(failure);
