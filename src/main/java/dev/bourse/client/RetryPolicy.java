@@ -5,7 +5,7 @@ import dev.bourse.remote.Refused;
 import java.time.Duration;
 
 /** How often and how long apart a transfer is tried again while it gets nowhere. */
-final class Patience {
+final class RetryPolicy {
   /** With the waits below a service may be away for two minutes, as in a restart. */
   private static final int MAX_FAILURES = 9;
 
@@ -15,12 +15,12 @@ final class Patience {
   /** A service that wants to be left alone for longer is not waited for. */
   private static final long LONGEST_ASKED_SECONDS = 120;
 
-  private final Surroundings surroundings;
+  private final CommandEnvironment surroundings;
   private final Progress progress;
   private int failures;
   private long bytes;
 
-  Patience(Surroundings surroundings, Progress progress) {
+  RetryPolicy(CommandEnvironment surroundings, Progress progress) {
     this.surroundings = surroundings;
     this.progress = progress;
     this.bytes = progress.bytes();

@@ -20,7 +20,7 @@ import java.util.random.RandomGenerator;
  * @param random for the spread of repeated tries
  * @param pause how they wait
  */
-public record Surroundings(
+public record CommandEnvironment(
     Map<String, String> environment,
     boolean hasTerminal,
     Clock clock,
@@ -33,14 +33,14 @@ public record Surroundings(
     void until(Duration over) throws InterruptedException;
   }
 
-  public Surroundings {
+  public CommandEnvironment {
     environment = Map.copyOf(environment);
   }
 
   /** Those of this process. */
-  public static Surroundings ofProcess() {
+  public static CommandEnvironment ofProcess() {
     Map<String, String> environment = System.getenv();
-    return new Surroundings(
+    return new CommandEnvironment(
         environment,
         seesTerminal(environment),
         Clock.systemUTC(),
@@ -55,7 +55,9 @@ public record Surroundings(
     }
     Path standardError = Path.of("/proc/self/fd/2");
     if (!Files.exists(standardError)) {
-      return Optional.ofNullable(System.console()).map(Surroundings::isTerminal).orElse(false);
+      return Optional.ofNullable(System.console())
+          .map(CommandEnvironment::isTerminal)
+          .orElse(false);
     }
     try {
       String target = standardError.toRealPath().toString();

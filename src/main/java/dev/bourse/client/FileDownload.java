@@ -24,15 +24,15 @@ import java.util.HashMap;
 import java.util.Map;
 
 /** Fetches a published file into {@code FILE.part} and renames that when its digest is right. */
-final class Fetching {
+final class FileDownload {
   private static final Duration HEAD = Duration.ofSeconds(60);
   private static final int PIECE = 1 << 16;
 
   private final Service service;
-  private final Surroundings surroundings;
+  private final CommandEnvironment surroundings;
   private final PrintWriter err;
 
-  Fetching(Service service, Surroundings surroundings, PrintWriter err) {
+  FileDownload(Service service, CommandEnvironment surroundings, PrintWriter err) {
     this.service = service;
     this.surroundings = surroundings;
     this.err = err;
@@ -102,18 +102,18 @@ final class Fetching {
   /** Fetches what is missing; the digest of all. */
   private String receive(String path, String sha256, long size, Path part, FileChannel file)
       throws Refused, IOException {
-    Prefix arrived = new Prefix().read(part, file, file.size());
+    PrefixDigest arrived = new PrefixDigest().read(part, file, file.size());
     if (arrived.length() > 0) {
       err.printf("%s: going on at %s%n", part, Sizes.part(arrived.length(), size));
     }
     try (Progress progress =
         new Progress(err, surroundings, part.getFileName().toString(), arrived.length(), size)) {
-      Patience patience = new Patience(surroundings, progress);
+      RetryPolicy patience = new RetryPolicy(surroundings, progress);
       while (arrived.length() < size) {
-        Prefix from = arrived;
-        Prefix[] now = {from};
+        PrefixDigest from = arrived;
+        PrefixDigest[] now = {from};
         try {
-          Watch.over(progress, () -> piece(path, sha256, size, from, file, progress, now));
+          StallWatchdog.over(progress, () -> piece(path, sha256, size, from, file, progress, now));
         } catch (Refused e) {
           patience.after(e);
         } finally {
@@ -130,10 +130,10 @@ final class Fetching {
       String path,
       String sha256,
       long size,
-      Prefix from,
+      PrefixDigest from,
       FileChannel file,
       Progress progress,
-      Prefix[] now)
+      PrefixDigest[] now)
       throws Refused {
     Map<String, String> headers = new HashMap<>();
     if (from.length() > 0) {
@@ -157,7 +157,7 @@ final class Fetching {
         throw new Refused(
             ExitCode.REFUSED, "the item was replaced meanwhile; the same command fetches the new");
       }
-      Prefix digested = status == 206 ? from.copy() : new Prefix();
+      PrefixDigest digested = status == 206 ? from.copy() : new PrefixDigest();
       append(body, file, digested, size, progress, now);
       if (digested.length() < size) {
         throw new IOException("the answer ended early");
@@ -171,10 +171,10 @@ final class Fetching {
   private static void append(
       InputStream body,
       FileChannel file,
-      Prefix digested,
+      PrefixDigest digested,
       long size,
       Progress progress,
-      Prefix[] now)
+      PrefixDigest[] now)
       throws IOException, Refused {
     file.truncate(digested.length());
     now[0] = digested;

@@ -6,7 +6,7 @@ import java.time.Clock;
  * Whether another service may be called now: so many calls at a time while they succeed; after a
  * failure none for a while, then one alone, until one succeeds.
  */
-final class Circuit {
+final class CircuitBreaker {
   private final Clock clock;
   private final long restMillis;
   private final int maxRunning;
@@ -18,7 +18,7 @@ final class Circuit {
    * @param restMillis how long nothing is called after a failure
    * @param maxRunning most calls at a time
    */
-  Circuit(Clock clock, long restMillis, int maxRunning) {
+  CircuitBreaker(Clock clock, long restMillis, int maxRunning) {
     this.clock = clock;
     this.restMillis = restMillis;
     this.maxRunning = maxRunning;

@@ -7,14 +7,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** {@code credentials.json}: the accounts at services, and the service signed in at last. */
-final class Credentials {
+final class CredentialFile {
   private static final String FILE = "credentials.json";
   private static final String CURRENT = "current";
   private static final String SERVICES = "services";
 
   private final ConfigFolder folder;
 
-  Credentials(ConfigFolder folder) {
+  CredentialFile(ConfigFolder folder) {
     this.folder = folder;
   }
 

@@ -12,18 +12,18 @@ import java.security.MessageDigest;
 import java.util.HexFormat;
 
 /** The digest of a file's first bytes, which goes on as further bytes come. */
-final class Prefix {
+final class PrefixDigest {
   private static final int PIECE = 1 << 20;
 
   private final MessageDigest digest;
   private long length;
 
   /** Of nothing yet. */
-  Prefix() {
+  PrefixDigest() {
     this(Digests.newSha256(), 0);
   }
 
-  private Prefix(MessageDigest digest, long length) {
+  private PrefixDigest(MessageDigest digest, long length) {
     this.digest = digest;
     this.length = length;
   }
@@ -38,9 +38,9 @@ final class Prefix {
   }
 
   /** Its own from here on. */
-  Prefix copy() {
+  PrefixDigest copy() {
     try {
-      return new Prefix((MessageDigest) digest.clone(), length);
+      return new PrefixDigest((MessageDigest) digest.clone(), length);
     } catch (CloneNotSupportedException e) {
       throw new IllegalStateException("the platform's SHA-256 can be copied", e);
     }
@@ -56,7 +56,7 @@ final class Prefix {
    *
    * @return this
    */
-  Prefix read(Path file, long end) throws Refused {
+  PrefixDigest read(Path file, long end) throws Refused {
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
       return read(file, channel, end);
     } catch (IOException e) {
@@ -65,7 +65,7 @@ final class Prefix {
   }
 
   /** The same of an open file; opening it once more would cost it its lock. */
-  Prefix read(Path file, FileChannel channel, long end) throws Refused {
+  PrefixDigest read(Path file, FileChannel channel, long end) throws Refused {
     ByteBuffer piece = ByteBuffer.allocate(PIECE);
     try {
       while (length < end) {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * Who comes in with an e-mail address that is proven to be theirs: members who carry it, and whom a
  * join rule admits. Who is suspended or was removed does not, whatever the rules of domains say.
  */
-public final class Admission {
+public final class Memberships {
   /** Organizations one address can choose from; the rest of them is not shown. */
   static final int MAX_PLACES = 50;
 
@@ -47,7 +47,7 @@ public final class Admission {
   /**
    * @param members told who joins
    */
-  public Admission(Database database, Members members, Clock clock) {
+  public Memberships(Database database, Members members, Clock clock) {
     this.database = database;
     this.members = members;
     this.clock = clock;
@@ -58,10 +58,10 @@ public final class Admission {
    *
    * @param username whose account it is; null for who joins by coming in
    */
-  public record Place(String orgId, String display, @Nullable String username) {}
+  public record Membership(String orgId, String display, @Nullable String username) {}
 
   /** Where an address comes in, by organization; empty for nowhere. */
-  public Future<List<Place>> find(String email) {
+  public Future<List<Membership>> find(String email) {
     String address = Text.folded(email);
     return database.read(
         "SELECT o.org_id, o.display, m.username FROM org o"
@@ -76,7 +76,7 @@ public final class Admission {
             + " ORDER BY 1 LIMIT "
             + MAX_PLACES,
         List.of(address, address, domain(address), address, address),
-        row -> new Place(row.text(0), row.text(1), row.textOrNull(2)));
+        row -> new Membership(row.text(0), row.text(1), row.textOrNull(2)));
   }
 
   /**
@@ -93,7 +93,7 @@ public final class Admission {
     return find(address)
         .compose(
             places -> {
-              Optional<Place> place =
+              Optional<Membership> place =
                   places.stream().filter(each -> each.orgId().equals(orgId)).findFirst();
               if (place.isEmpty()) {
                 return Future.failedFuture(refused());

@@ -9,8 +9,8 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /** What every kind of caller is told of itself. */
-public final class CallerView {
-  private CallerView() {}
+public final class WhoamiView {
+  private WhoamiView() {}
 
   /**
    * The organization, the scopes, the clusters that can be addressed and the budget.

@@ -9,7 +9,7 @@ import io.github.bucket4j.ConsumptionProbe;
 import java.time.Duration;
 
 /** How often each of many callers may try: so often in a quarter of an hour. */
-public final class Attempts {
+public final class AttemptLimiter {
   private static final Duration PERIOD = Duration.ofMinutes(15);
 
   /**
@@ -30,7 +30,7 @@ public final class Attempts {
   /**
    * @param noun what is tried, and by whom, for the refusal
    */
-  public Attempts(int perPeriod, String noun) {
+  public AttemptLimiter(int perPeriod, String noun) {
     this.perPeriod = perPeriod;
     this.noun = noun;
   }

@@ -14,15 +14,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Publishes a file: announces it, sends its bytes in the way the service tells, and closes. */
-final class Sending {
+final class FileUpload {
   /** Up to here a file goes in one request, unless the service wants it otherwise. */
   static final long MAX_DIRECT_BYTES = 32L << 20;
 
   static final String FAMILY = "/api/checkpoints";
 
   /**
-   * For the answer after the bytes: {@link Watch} ends a request that stalls, and the slowest body
-   * a service takes, 512 bytes a second, is not for us to cut short.
+   * For the answer after the bytes: {@link StallWatchdog} ends a request that stalls, and the
+   * slowest body a service takes, 512 bytes a second, is not for us to cut short.
    */
   static final Duration TRANSFER = Duration.ofDays(1);
 
@@ -36,11 +36,12 @@ final class Sending {
   private static final Duration COMMIT = Duration.ofMinutes(10);
 
   private final Service service;
-  private final Surroundings surroundings;
+  private final CommandEnvironment surroundings;
   private final UploadStates states;
   private final PrintWriter err;
 
-  Sending(Service service, Surroundings surroundings, UploadStates states, PrintWriter err) {
+  FileUpload(
+      Service service, CommandEnvironment surroundings, UploadStates states, PrintWriter err) {
     this.service = service;
     this.surroundings = surroundings;
     this.states = states;
@@ -57,7 +58,7 @@ final class Sending {
     JsonObject announced = publication.copy().put("bytes", file.size());
     try (UploadStates.Place place = states.take(service.baseUrl(), file)) {
       if (file.size() <= MAX_DIRECT_BYTES) {
-        announced.put("sha256", new Prefix().read(file.path(), file.size()).sha256());
+        announced.put("sha256", new PrefixDigest().read(file.path(), file.size()).sha256());
         file.requireUnchanged();
       } else {
         announced.put("upload", "resumable");
@@ -68,7 +69,7 @@ final class Sending {
         if ("direct".equals(answer.getString("upload"))) {
           return direct(file, announced, answer.getString("id"));
         }
-        begun = new Begun(place, file, state(file, announced, answer), new Prefix());
+        begun = new Begun(place, file, state(file, announced, answer), new PrefixDigest());
         place.store(begun.state);
       }
       return resumable(begun);
@@ -84,15 +85,15 @@ final class Sending {
         file.size(),
         file.modifiedMillis(),
         0,
-        new Prefix().sha256());
+        new PrefixDigest().sha256());
   }
 
   private JsonObject direct(LocalFile file, JsonObject announced, String id) throws Refused {
     try (Progress progress = progress(file, 0)) {
-      Patience patience = new Patience(surroundings, progress);
+      RetryPolicy patience = new RetryPolicy(surroundings, progress);
       while (true) {
         file.requireUnchanged();
-        Outgoing outgoing = new Outgoing(file.path(), new Prefix(), file.size(), progress);
+        FileRange outgoing = new FileRange(file.path(), new PrefixDigest(), file.size(), progress);
         Request request =
             new Request(
                 "PUT",
@@ -101,7 +102,8 @@ final class Sending {
                 outgoing.body());
         try {
           return service.answer(
-              Watch.over(progress, () -> service.let(request, BodyHandlers.ofString(), TRANSFER)));
+              StallWatchdog.over(
+                  progress, () -> service.let(request, BodyHandlers.ofString(), TRANSFER)));
         } catch (Refused e) {
           JsonObject landed = landed(e, id, announced.getString("sha256"));
           if (landed != null) {
@@ -142,9 +144,9 @@ final class Sending {
     private final UploadStates.Place place;
     private final LocalFile file;
     private UploadState state;
-    private Prefix sent;
+    private PrefixDigest sent;
 
-    Begun(UploadStates.Place place, LocalFile file, UploadState state, Prefix sent) {
+    Begun(UploadStates.Place place, LocalFile file, UploadState state, PrefixDigest sent) {
       this.place = place;
       this.file = file;
       this.state = state;
@@ -157,8 +159,8 @@ final class Sending {
     }
 
     /** The service has so many bytes, whatever was sent. */
-    void standsAt(long kept, Outgoing outgoing) throws Refused {
-      Prefix ahead = outgoing.sent();
+    void standsAt(long kept, FileRange outgoing) throws Refused {
+      PrefixDigest ahead = outgoing.sent();
       if (kept == ahead.length()) {
         sent = ahead;
       } else {
@@ -168,7 +170,7 @@ final class Sending {
 
     void standsAt(long kept) throws Refused {
       if (kept < sent.length()) {
-        sent = new Prefix();
+        sent = new PrefixDigest();
       }
       sent.read(file.path(), kept);
     }
@@ -185,7 +187,7 @@ final class Sending {
     boolean isWhole = isSame;
     if (isSame && surroundings.clock().instant().isBefore(state.expiresAt())) {
       // What was sent must still be what the file begins with.
-      Prefix sent = new Prefix().read(file.path(), state.hashedBytes());
+      PrefixDigest sent = new PrefixDigest().read(file.path(), state.hashedBytes());
       isWhole = sent.sha256().equals(state.sha256());
       if (isWhole) {
         Begun begun = new Begun(place, file, state, sent);
@@ -256,7 +258,8 @@ final class Sending {
 
   private static Refused odd(String range, @Nullable Exception cause) {
     Refused refused =
-        new Refused(ExitCode.REFUSED, "the service tells of odd bytes: " + Authority.plain(range));
+        new Refused(
+            ExitCode.REFUSED, "the service tells of odd bytes: " + ServerMetadata.plain(range));
     if (cause != null) {
       refused.initCause(cause);
     }
@@ -265,8 +268,8 @@ final class Sending {
 
   private JsonObject resumable(Begun begun) throws Refused {
     try (Progress progress = progress(begun.file, begun.sent.length());
-        Interruption note = new Interruption(progress, begun.file)) {
-      Patience patience = new Patience(surroundings, progress);
+        ResumeHint note = new ResumeHint(progress, begun.file)) {
+      RetryPolicy patience = new RetryPolicy(surroundings, progress);
       boolean isLost = false;
       while (true) {
         begun.file.requireUnchanged();
@@ -289,7 +292,7 @@ final class Sending {
     }
   }
 
-  private void afterFailure(Refused e, Begun begun, Patience patience, Progress progress)
+  private void afterFailure(Refused e, Begun begun, RetryPolicy patience, Progress progress)
       throws Refused {
     if (e.reason().equals("object-missing")) {
       patience.after(new Refused(ExitCode.UNAVAILABLE, "the service misses bytes"));
@@ -308,7 +311,7 @@ final class Sending {
   private void send(Begun begun, Progress progress) throws Refused {
     long size = begun.file.size();
     long end = Math.min(size, begun.sent.length() + STRETCH_BYTES);
-    Outgoing outgoing = new Outgoing(begun.file.path(), begun.sent, end, progress);
+    FileRange outgoing = new FileRange(begun.file.path(), begun.sent, end, progress);
     Request request =
         new Request(
             "PUT",
@@ -317,7 +320,8 @@ final class Sending {
             outgoing.body());
     long kept =
         stand(
-            Watch.over(progress, () -> service.open(request, BodyHandlers.ofString(), TRANSFER)),
+            StallWatchdog.over(
+                progress, () -> service.open(request, BodyHandlers.ofString(), TRANSFER)),
             size);
     begun.standsAt(kept, outgoing);
     progress.at(kept);

@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /** The applications there are. */
-final class Clients {
+final class ClientRegistry {
   /**
    * Registered ones, some 500 bytes each. Beyond it goes what never got a token, the oldest first:
    * anybody may register, and a flood of that must not drive out what members use.
@@ -33,7 +33,8 @@ final class Clients {
   private final Clock clock;
   private final RandomGenerator random;
 
-  Clients(Database database, ClientDocuments documents, Clock clock, RandomGenerator random) {
+  ClientRegistry(
+      Database database, ClientDocuments documents, Clock clock, RandomGenerator random) {
     this.database = database;
     this.documents = documents;
     this.clock = clock;

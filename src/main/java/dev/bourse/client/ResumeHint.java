@@ -1,10 +1,10 @@
 package dev.bourse.client;
 
 /** Says at Ctrl-C how a transfer goes on; that it can is seen to while it runs. */
-final class Interruption implements AutoCloseable {
+final class ResumeHint implements AutoCloseable {
   private final Thread hook;
 
-  Interruption(Progress progress, LocalFile file) {
+  ResumeHint(Progress progress, LocalFile file) {
     hook =
         new Thread(
             () ->

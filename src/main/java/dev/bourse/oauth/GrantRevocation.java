@@ -15,13 +15,13 @@ import java.util.Optional;
  * The ends of what members allowed applications: taken back by the member, given back by the
  * application, or ended because somebody else holds what was issued.
  */
-final class GrantEndings implements ConnectedApplications {
+final class GrantRevocation implements ConnectedApplications {
   private final GrantStore store;
   private final MemberTokens tokens;
   private final Revocations revocations;
   private final Clock clock;
 
-  GrantEndings(GrantStore store, MemberTokens tokens, Revocations revocations, Clock clock) {
+  GrantRevocation(GrantStore store, MemberTokens tokens, Revocations revocations, Clock clock) {
     this.store = store;
     this.tokens = tokens;
     this.revocations = revocations;

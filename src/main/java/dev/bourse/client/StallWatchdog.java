@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** Has bytes moved in a thread of its own, so that their progress is drawn and a stall noticed. */
-final class Watch {
+final class StallWatchdog {
   /** A connection on which nothing moves for so long is given up. */
   static final Duration STALL = Duration.ofSeconds(60);
 
@@ -18,7 +18,7 @@ final class Watch {
 
   private static final long LOOK_MILLIS = 50;
 
-  private Watch() {}
+  private StallWatchdog() {}
 
   /**
    * Does the work.

@@ -8,7 +8,7 @@ import dev.bourse.access.Tokens;
  * upload under way can ask; what is asked once a request asks the rows, {@link
  * CheckpointRows#IN_STANDING}.
  */
-public final class Standing {
+public final class PublishPermission {
   private final Members members;
   private final Tokens organizations;
 
@@ -17,7 +17,7 @@ public final class Standing {
    *     suspended
    * @param organizations knows every organization
    */
-  public Standing(Members members, Tokens organizations) {
+  public PublishPermission(Members members, Tokens organizations) {
     this.members = members;
     this.organizations = organizations;
   }

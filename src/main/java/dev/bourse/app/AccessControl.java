@@ -1,7 +1,7 @@
 package dev.bourse.app;
 
 import dev.bourse.access.AccessStore;
-import dev.bourse.access.Credentials;
+import dev.bourse.access.BearerAuthenticator;
 import dev.bourse.access.MemberToken;
 import dev.bourse.access.MemberTokens;
 import dev.bourse.access.Members;
@@ -27,7 +27,7 @@ import java.util.function.Supplier;
  * @param revocations what members' tokens are checked against, besides their signature
  * @param authenticator tells callers from their tokens
  */
-record Callers(
+record AccessControl(
     Tokens tokens,
     Operators operators,
     Members members,
@@ -39,7 +39,7 @@ record Callers(
   private static final long DEMO_TOKEN_MILLIS = 30L * 24 * 3_600 * 1_000;
 
   /** Nothing is read yet. */
-  static Callers of(
+  static AccessControl of(
       Ground ground, Database database, Supplier<String> baseUrl, LongSupplier lastKnownNanos) {
     Clock clock = ground.clock();
     Config config = ground.config();
@@ -54,7 +54,7 @@ record Callers(
         new MemberTokens(
             signingKeys, members, tokens, revocations, baseUrl, clock, ground.random());
     long staleMillis = config.storeWatch().staleMillis();
-    return new Callers(
+    return new AccessControl(
         tokens,
         operators,
         members,
@@ -62,7 +62,7 @@ record Callers(
         revocations,
         memberTokens,
         new FreshCredentials(
-            new Credentials(tokens, operators, memberTokens),
+            new BearerAuthenticator(tokens, operators, memberTokens),
             staleMillis == 0 ? ground.nanoTime() : lastKnownNanos,
             ground.nanoTime(),
             staleMillis));

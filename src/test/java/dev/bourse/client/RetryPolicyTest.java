@@ -17,15 +17,15 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** How a transfer that fails is tried again. */
-class PatienceTest {
+class RetryPolicyTest {
   private final Refused lost = new Refused(ExitCode.UNAVAILABLE, "the connection is lost");
 
   private final List<Duration> waits = new ArrayList<>();
-  private final Surroundings surroundings =
-      new Surroundings(Map.of(), false, Clock.systemUTC(), new Random(1), waits::add);
+  private final CommandEnvironment surroundings =
+      new CommandEnvironment(Map.of(), false, Clock.systemUTC(), new Random(1), waits::add);
   private final Progress progress =
       new Progress(new PrintWriter(new StringWriter()), surroundings, "f", 0, 100);
-  private final Patience patience = new Patience(surroundings, progress);
+  private final RetryPolicy patience = new RetryPolicy(surroundings, progress);
 
   @Test
   void theWaitsGrowAndThenItIsEnough() throws Refused {

@@ -14,7 +14,7 @@ import java.util.Map;
  *
  * @param issuer what it calls itself
  */
-record Authority(
+record ServerMetadata(
     String issuer, String deviceEndpoint, String tokenEndpoint, String revocationEndpoint) {
   static final String DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
   static final String REFRESH_GRANT = "refresh_token";
@@ -47,7 +47,7 @@ record Authority(
    *
    * @throws Refused when it has none, or tells of another service
    */
-  static Authority discover(Service service) throws Refused {
+  static ServerMetadata discover(Service service) throws Refused {
     String url = service.baseUrl();
     JsonObject told;
     try {
@@ -65,7 +65,7 @@ record Authority(
     if (!told.getJsonArray("grant_types_supported", new JsonArray()).contains(DEVICE_GRANT)) {
       throw new Refused(ExitCode.REFUSED, url + " does not let command lines sign in");
     }
-    return new Authority(
+    return new ServerMetadata(
         issuer,
         endpoint(told, issuer, "device_authorization_endpoint"),
         endpoint(told, issuer, "token_endpoint"),

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Uploads of whoever may not publish them any more. */
-class StandingTest extends UploadFixture {
+class PublishPermissionTest extends UploadFixture {
   /** Why somebody may not publish any more what they announced for everybody. */
   private enum Reason {
     REMOVED("DELETE FROM member WHERE username = 'alice'"),

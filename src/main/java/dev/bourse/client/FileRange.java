@@ -9,18 +9,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** A stretch of a file on its way out, digested as it goes. */
-final class Outgoing {
+final class FileRange {
   private final Path file;
-  private final Prefix start;
+  private final PrefixDigest start;
   private final long end;
   private final Progress progress;
-  private volatile Prefix sent;
+  private volatile PrefixDigest sent;
 
   /**
    * @param start the digest of what goes before the stretch; it stays as it is
    * @param end where the stretch ends
    */
-  Outgoing(Path file, Prefix start, long end, Progress progress) {
+  FileRange(Path file, PrefixDigest start, long end, Progress progress) {
     this.file = file;
     this.start = start;
     this.end = end;
@@ -35,7 +35,7 @@ final class Outgoing {
   }
 
   /** The digest up to where the last body has been read. */
-  Prefix sent() {
+  PrefixDigest sent() {
     return sent;
   }
 
@@ -43,7 +43,7 @@ final class Outgoing {
     try {
       InputStream in = Files.newInputStream(file);
       in.skipNBytes(start.length());
-      Prefix digested = start.copy();
+      PrefixDigest digested = start.copy();
       sent = digested;
       return new Stretch(in, digested);
     } catch (IOException e) {
@@ -53,9 +53,9 @@ final class Outgoing {
 
   private final class Stretch extends InputStream {
     private final InputStream in;
-    private final Prefix digested;
+    private final PrefixDigest digested;
 
-    Stretch(InputStream in, Prefix digested) {
+    Stretch(InputStream in, PrefixDigest digested) {
       this.in = in;
       this.digested = digested;
     }

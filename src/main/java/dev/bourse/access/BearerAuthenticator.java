@@ -6,7 +6,7 @@ import dev.bourse.core.TokenSecret;
 import org.jspecify.annotations.Nullable;
 
 /** Every credential the service knows, told apart by its shape. */
-public final class Credentials implements Authenticator {
+public final class BearerAuthenticator implements Authenticator {
   private static final String SCHEME = "Bearer ";
 
   /** How every JWT begins: a brace and a quotation mark in base 64. */
@@ -16,7 +16,7 @@ public final class Credentials implements Authenticator {
   private final Operators operators;
   private final MemberTokens members;
 
-  public Credentials(Tokens tokens, Operators operators, MemberTokens members) {
+  public BearerAuthenticator(Tokens tokens, Operators operators, MemberTokens members) {
     this.tokens = tokens;
     this.operators = operators;
     this.members = members;

@@ -3,7 +3,7 @@ package dev.bourse.client;
 import java.util.OptionalLong;
 
 /** How fast bytes have gone of late, and how long the rest will take. */
-final class Meter {
+final class TransferRate {
   /** Seconds after which what was measured counts for a third. */
   private static final double MEMORY_SECONDS = 5;
 
@@ -15,7 +15,7 @@ final class Meter {
   /**
    * @param startBytes what is there already; it took no time
    */
-  Meter(long startMillis, long startBytes) {
+  TransferRate(long startMillis, long startBytes) {
     this.lastMillis = startMillis;
     this.lastBytes = startBytes;
   }
