@@ -32,7 +32,10 @@ final class ArchitectureTest {
           entry("store", List.of("core")),
           entry("access", List.of("core", "store", "audit")),
           entry("audit", List.of("core", "store")),
-          entry("edge", List.of("core", "access")),
+          entry("contract", List.of("core", "access")),
+          entry("edge.docs", List.of("core", "access", "contract")),
+          entry("edge.limits", List.of("core")),
+          entry("edge", List.of("core", "access", "contract", "edge.docs", "edge.limits")),
           entry("nodes", List.of("core")),
           entry("blob", List.of("core")),
           entry("capacity", List.of("core", "store", "access", "audit", "edge", "nodes")),
@@ -100,16 +103,31 @@ final class ArchitectureTest {
                   "org.slf4j")),
           entry("audit", List.of("io.vertx.core..", "org.slf4j")),
           entry(
-              "edge",
+              "contract",
               List.of(
-                  "io.vertx..",
-                  "io.netty..",
+                  "io.vertx.core..",
+                  "io.vertx.json.schema..",
+                  "io.vertx.openapi..",
                   "com.fasterxml.jackson.core..",
+                  "org.yaml.snakeyaml..")),
+          entry("edge.docs", List.of("io.vertx.core..", "io.vertx.openapi..")),
+          entry(
+              "edge.limits",
+              List.of(
+                  "io.vertx.core..",
+                  "io.netty..",
                   "com.github.benmanes.caffeine..",
                   "io.github.bucket4j..",
                   "io.lettuce.core..",
                   "io.prometheus.metrics..",
-                  "org.yaml.snakeyaml..",
+                  "org.slf4j")),
+          entry(
+              "edge",
+              List.of(
+                  "io.vertx..",
+                  "io.netty..",
+                  "io.github.bucket4j..",
+                  "io.prometheus.metrics..",
                   "org.slf4j")),
           entry("nodes", List.of("io.vertx.core", "org.apache.sshd..", "org.slf4j")),
           entry("blob", List.of("io.vertx.core", "io.vertx.core.buffer", "org.slf4j")),
@@ -269,7 +287,7 @@ final class ArchitectureTest {
             resideInAPackage("dev.bourse..")
                 .and(
                     DescribedPredicate.not(
-                        nameMatching("dev\\.bourse\\.edge\\.RedisBuckets(\\$.*)?"))))
+                        nameMatching("dev\\.bourse\\.edge\\.limits\\.RedisBuckets(\\$.*)?"))))
         .should()
         .dependOnClassesThat(resideInAnyPackage("io.lettuce..", "io.github.bucket4j.redis.."))
         .check(CLASSES);

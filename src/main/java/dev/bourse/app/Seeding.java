@@ -78,8 +78,8 @@ final class Seeding {
         database.read(KnownMachine.SQL, List.of(), KnownMachine::read);
     Future<List<Spare>> free =
         database.read(
-            "SELECT pool, node_id, public_ip FROM node WHERE retired_at IS NULL"
-                + " AND node_id NOT IN (SELECT node_id FROM allocation WHERE gone_at IS NULL) ORDER BY node_id",
+            "SELECT pool, node_id, public_ip FROM node WHERE retired_at IS NULL AND node_id NOT IN"
+                + " (SELECT node_id FROM allocation WHERE gone_at IS NULL) ORDER BY node_id",
             List.of(),
             row -> new Spare(row.text(0), row.text(1), row.text(2)));
     Future<Set<String>> orgs = names("SELECT org_id FROM org");

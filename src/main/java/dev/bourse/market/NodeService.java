@@ -356,7 +356,8 @@ public final class NodeService {
                     ErrorCode.CONFLICT,
                     "node "
                         + nodeId
-                        + " is retired; a machine may be added by its id, it itself cannot be changed")
+                        + " is retired; a machine may be added by its id, it itself cannot be"
+                        + " changed")
                 .with("reason", "retired"));
   }
 

@@ -39,8 +39,8 @@ class ContractCoverageTest {
                 List.of(
                     Statement.of(
                         "INSERT INTO token (token_id, org_id, name, secret_sha256, scopes,"
-                            + " created_by, created_at)"
-                            + " VALUES ('globex-token', 'globex', 'x', '', '', 'member:dave', 1)"))));
+                            + " created_by, created_at) VALUES ('globex-token', 'globex', 'x', '',"
+                            + " '', 'member:dave', 1)"))));
   }
 
   @AfterAll

@@ -20,7 +20,8 @@ import org.junit.jupiter.api.Test;
  * nothing.
  */
 @OneEngine(
-    "what is refused never reaches a store; scripts/hostile --postgres sends all of it to the other")
+    "what is refused never reaches a store; scripts/hostile --postgres sends all of it to the"
+        + " other")
 class HostileInputTest {
   private static final long SEED = 20_261_122;
 

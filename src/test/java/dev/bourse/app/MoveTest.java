@@ -175,7 +175,8 @@ class MoveTest extends MoveFixture {
         data,
         "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < "
             + MANY_ROWS
-            + ") INSERT INTO audit SELECT i, i, 'acme', 'token:x', 'read', 'acme-train', '', 1 FROM n");
+            + ") INSERT INTO audit SELECT i, i, 'acme', 'token:x', 'read', 'acme-train', '', 1 FROM"
+            + " n");
     Path export = folder.resolve("many.ndjson");
     CommandRun.on(many, "export", export.toString()).succeeded();
     for (List<String> store : List.of(newSqlite(), newPostgres())) {

@@ -48,13 +48,13 @@ record Stage(RunningBourse bourse, String name, String red, String blue) {
       """
           + TOKENS.replace("%s", "%1$s-red-a")
           + """
-        - id: %1$s-blue
-          display: Blue
-          kind: public_research
-          credit: 1000000
-          clusters:
-            - {name: %1$s-blue, pool: %1$s}
-      """
+            - id: %1$s-blue
+              display: Blue
+              kind: public_research
+              credit: 1000000
+              clusters:
+                - {name: %1$s-blue, pool: %1$s}
+          """
           + TOKENS.replace("%s", "%1$s-blue");
 
   static Stage of(RunningBourse bourse, int number) {
