@@ -9,26 +9,25 @@ import dev.bourse.billing.BillingService;
 import dev.bourse.billing.HoldService;
 import dev.bourse.billing.LimitedSpending;
 import dev.bourse.blob.BlobStore;
-import dev.bourse.capacity.ActivityRetention;
-import dev.bourse.capacity.ActivityStore;
 import dev.bourse.capacity.CapacityService;
 import dev.bourse.capacity.CapacityStore;
 import dev.bourse.capacity.ClockCorrection;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.HistoryStore;
-import dev.bourse.capacity.PoolService;
-import dev.bourse.capacity.PoolStore;
-import dev.bourse.capacity.SshKeyService;
-import dev.bourse.capacity.SshKeyStore;
 import dev.bourse.capacity.Steering;
-import dev.bourse.capacity.SwitchService;
 import dev.bourse.capacity.Switches;
 import dev.bourse.checkpoint.Standing;
+import dev.bourse.events.ActivityRetention;
+import dev.bourse.events.HistoryStore;
 import dev.bourse.market.MarketService;
 import dev.bourse.market.MarketStore;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.org.OrgAdminService;
+import dev.bourse.pools.PoolService;
+import dev.bourse.pools.PoolStore;
+import dev.bourse.pools.SwitchService;
+import dev.bourse.sshkeys.SshKeyService;
+import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.PostgresConfig;
@@ -130,12 +129,10 @@ final class Core {
         new CapacityService(
             memory.clusters,
             owners,
-            memory.keys,
-            new ActivityStore(database),
-            new HistoryStore(database),
+            memory.keys::hasKeys,
             memory.reads,
             ground.config().capacity(),
-            market::forecast,
+            market::preview,
             ground.clock(),
             ground.nanoTime());
     holds = Billing.holds(ground, database, memory.clusters, owners);

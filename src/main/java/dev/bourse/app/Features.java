@@ -4,15 +4,17 @@ import dev.bourse.audit.SealService;
 import dev.bourse.audit.TrailStore;
 import dev.bourse.billing.BillingAdminService;
 import dev.bourse.billing.BillingRoutes;
-import dev.bourse.capacity.ActivityStore;
 import dev.bourse.capacity.CapacityRoutes;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.EventRoutes;
-import dev.bourse.capacity.EventService;
 import dev.bourse.capacity.Previewing;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
+import dev.bourse.events.ActivityService;
+import dev.bourse.events.ActivityStore;
+import dev.bourse.events.EventRoutes;
+import dev.bourse.events.EventService;
+import dev.bourse.events.HistoryStore;
 import dev.bourse.k8s.K8sRoutes;
 import dev.bourse.k8s.K8sService;
 import dev.bourse.market.MarketRoutes;
@@ -32,6 +34,7 @@ import dev.bourse.org.OrgRoutes;
 import dev.bourse.org.OrgService;
 import dev.bourse.org.OrgStore;
 import dev.bourse.org.ScimDirectory;
+import dev.bourse.sshkeys.SshKeyRoutes;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import java.util.List;
@@ -115,15 +118,19 @@ final class Features {
   /** What organizations' tokens call of clusters and markets. */
   private K8sService bindTenants() {
     Clusters clusters = core.clusters();
-    new CapacityRoutes(core.capacity(), core.keys()).bind(operations);
-    EventService events =
-        new EventService(clusters, new ActivityStore(database), core.reads(), ground.clock());
+    new CapacityRoutes(core.capacity()).bind(operations);
+    new SshKeyRoutes(core.keys()).bind(operations);
+    ActivityStore activity = new ActivityStore(database);
+    EventService events = new EventService(clusters, activity, core.reads(), ground.clock());
     events.start();
     ground.stops().push(events::stop);
-    new EventRoutes(events).bind(operations);
+    new EventRoutes(
+            events,
+            new ActivityService(clusters, activity, new HistoryStore(database), ground.clock()))
+        .bind(operations);
     new MarketRoutes(core.market()).bind(operations);
     Previewing previews =
-        new Previewing(clusters, core.capacity()::terms, core.market()::forecast, ground.clock());
+        new Previewing(clusters, core.capacity()::terms, core.market()::preview, ground.clock());
     K8sService k8s = new K8sService(clusters, core.owners(), core.capacity()::terms, previews);
     new K8sRoutes(k8s).bind(operations);
     return k8s;

@@ -57,7 +57,7 @@ public final class Main {
   }
 
   /** All commands; whatever one throws becomes a message and {@link #EXIT_REFUSED}. */
-  static CommandLine commandLine() {
+  public static CommandLine commandLine() {
     return new CommandLine(new Main())
         .setExecutionExceptionHandler(
             (failure, command, parsed) -> {

@@ -114,11 +114,11 @@ public final class Contract {
     return String.valueOf(References.object(source.get("info")).get("summary"));
   }
 
-  /** The codes its Error schema lists; empty when it has none. */
+  /** The codes that its errors may have; empty when it has none. */
   Set<String> errorCodes() {
     Set<String> codes = new LinkedHashSet<>();
     Object at = source;
-    for (String step : List.of("components", "schemas", "Error", "properties", "error", "enum")) {
+    for (String step : List.of("components", "schemas", "ErrorCode", "enum")) {
       at = at instanceof Map ? ((Map<?, ?>) at).get(step) : null;
     }
     if (at instanceof List) {
@@ -134,17 +134,19 @@ public final class Contract {
     for (ErrorCode code : ErrorCode.values()) {
       known.add(code.code());
     }
-    Set<String> listed = new LinkedHashSet<>();
     for (Contract contract : contracts) {
-      for (String code : contract.errorCodes()) {
-        listed.add(code);
+      Set<String> listed = contract.errorCodes();
+      for (String code : listed) {
         if (!known.contains(code)) {
           faults.add("contract " + contract.name + " lists unknown error code " + code);
         }
       }
+      for (String code : known) {
+        if (!listed.contains(code)) {
+          faults.add("contract " + contract.name + " lacks error code " + code);
+        }
+      }
     }
-    known.removeAll(listed);
-    known.forEach(code -> faults.add("no contract lists error code " + code));
     return faults;
   }
 }

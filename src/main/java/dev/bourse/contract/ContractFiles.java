@@ -14,29 +14,34 @@ import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /**
- * The build's step from the contracts as people write them, in YAML, to what the service reads: the
- * same documents in JSON. Reading the YAML at each start took a quarter of it.
+ * The build's step from the contracts as people write them, in YAML that shares a common file, to
+ * what the service reads and serves: each contract whole, in JSON, with the version of the build.
+ * Reading the YAML at each start took a quarter of it.
  */
 public final class ContractFiles {
   private ContractFiles() {}
 
   /**
-   * Writes a {@code .json} for each {@code .yaml}.
+   * Writes a {@code .json} for each {@code .yaml} but the common one.
    *
-   * @param args the folder of the contracts, and the one to write to, which is made
+   * @param args the folder of the contracts, the one to write to, which is made, and the version
    * @throws IllegalStateException listing every pattern that a caller's text could make slow or
    *     deep, and those without a bound of the length or words for people
    */
   public static void main(String[] args) throws IOException {
     List<String> faults = new ArrayList<>();
+    Path sources = Path.of(args[0]);
     Path target = Files.createDirectories(Path.of(args[1]));
-    try (DirectoryStream<Path> contracts = Files.newDirectoryStream(Path.of(args[0]), "*.yaml")) {
+    Map<String, Object> common = read(sources.resolve(ContractBundle.COMMON));
+    try (DirectoryStream<Path> contracts = Files.newDirectoryStream(sources, "*.yaml")) {
       for (Path contract : contracts) {
-        String name = String.valueOf(contract.getFileName()).replaceFirst("\\.yaml$", ".json");
-        try (Reader yaml = Files.newBufferedReader(contract)) {
-          String json = json(yaml);
-          faults.addAll(SchemaRules.patternFaults(name, new JsonObject(json)));
-          Files.writeString(target.resolve(name), json);
+        String file = String.valueOf(contract.getFileName());
+        if (!file.equals(ContractBundle.COMMON)) {
+          JsonObject document = new JsonObject(ContractBundle.of(read(contract), common));
+          document.getJsonObject("info").put("version", args[2]);
+          String name = file.replaceFirst("\\.yaml$", ".json");
+          faults.addAll(SchemaRules.patternFaults(name, document));
+          Files.writeString(target.resolve(name), document.encode());
         }
       }
     }
@@ -45,9 +50,18 @@ public final class ContractFiles {
     }
   }
 
-  /** A contract in JSON. */
+  private static Map<String, Object> read(Path file) throws IOException {
+    try (Reader yaml = Files.newBufferedReader(file)) {
+      return map(yaml);
+    }
+  }
+
+  /** A contract that takes nothing of the common file, in JSON. */
   public static String json(Reader yaml) {
-    Map<String, Object> document = new Yaml(new SafeConstructor(new LoaderOptions())).load(yaml);
-    return new JsonObject(document).encode();
+    return new JsonObject(map(yaml)).encode();
+  }
+
+  private static Map<String, Object> map(Reader yaml) {
+    return new Yaml(new SafeConstructor(new LoaderOptions())).load(yaml);
   }
 }

@@ -1,6 +1,5 @@
 package dev.bourse.edge;
 
-
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.List;

@@ -175,7 +175,7 @@ class PatternRulesTest {
 
   private static Path classes() {
     for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
-      if (Files.exists(Path.of(entry, "dev", "bourse", "edge", "PatternRules.class"))) {
+      if (Files.exists(Path.of(entry, "dev", "bourse", "contract", "PatternRules.class"))) {
         return Path.of(entry);
       }
     }
