@@ -68,7 +68,9 @@ final class ArchitectureTest {
           entry("mail", List.of("core")),
           entry("signin", List.of("core", "store", "edge", "org", "pages", "mail")),
           entry("oauth", List.of("core", "store", "access", "audit", "edge", "pages", "signin")),
-          entry("checkpoint", List.of("core", "store", "access", "audit", "blob", "edge")),
+          entry("secrets", List.of("core")),
+          entry(
+              "checkpoint", List.of("core", "store", "access", "audit", "blob", "edge", "secrets")),
           entry(
               "mcp",
               List.of(
@@ -173,6 +175,7 @@ final class ArchitectureTest {
               List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "io.github.bucket4j..")),
           entry("admin", List.of("io.vertx.core.json", "picocli")),
           entry("client", List.of("io.vertx.core.json", "picocli")),
+          entry("secrets", List.of()),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("operator", List.of("io.vertx.core..")),
