@@ -8,12 +8,22 @@
  *   <dd>what is stored of an organization's money; a ledger account is one side of a transaction
  *   <dt>announcement
  *   <dd>what a member says of a file before its bytes come; reserves storage and a place
+ *   <dt>any-origin path
+ *   <dd>a path whose answers pages of any origin may read (CORS)
  *   <dt>balance
  *   <dd>an organization's account together with its usage that is not posted yet, as of a moment
+ *   <dt>budget
+ *   <dd>requests a minute that a token or a client address may make
  *   <dt>change set
  *   <dd>one change of a checkpoint with all that follows from it, for one commit
  *   <dt>conflict reason
  *   <dd>the <code>reason</code> a <code>conflict</code> about a checkpoint carries
+ *   <dt>contract
+ *   <dd>an OpenAPI document; it is the authority on the interface that it describes
+ *   <dt>error format
+ *   <dd>how an operation encodes refusals: JSON, an HTML page, or OAuth's fields
+ *   <dt>exchange
+ *   <dd>one request and its answer, on the event loop of its connection
  *   <dt>holdings scan
  *   <dd>asking the machines of a pool which allocation each is prepared for
  *   <dt>limit
@@ -34,6 +44,10 @@
  *   <dd>taking a machine from one allocation to the next, safely against late calls
  *   <dt>replace policy
  *   <dd>whether a new file may take the place of one that is there
+ *   <dt>request pipeline
+ *   <dd>what a routed request passes before its operation: caller, scope, budget, media type, body
+ *   <dt>schema validator
+ *   <dd>a schema of a contract, compiled, that accepts a value or names its first violation
  *   <dt>tick
  *   <dd>one clearing of a pool's market
  *   <dt>timeline
