@@ -69,9 +69,7 @@ final class ArchitectureTest {
           entry("signin", List.of("core", "store", "edge", "org", "pages", "mail")),
           entry("oauth", List.of("core", "store", "access", "audit", "edge", "pages", "signin")),
           entry("secrets", List.of("core")),
-          entry(
-              "uploads",
-              List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
+          entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
           entry(
               "checkpoint", List.of("core", "store", "access", "audit", "blob", "edge", "secrets")),
           entry(
@@ -198,7 +196,8 @@ final class ArchitectureTest {
           "k8s",
           "org",
           "checkpoint",
-          "uploads", "uploads",
+          "uploads",
+          "uploads",
           "mcp",
           "operator");
 

@@ -14,15 +14,11 @@ import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.CheckpointStore;
 import dev.bourse.checkpoint.ContentRoutes;
 import dev.bourse.checkpoint.ContentService;
-import dev.bourse.uploads.DirectUploadService;
-import dev.bourse.checkpoint.Publication;
 import dev.bourse.checkpoint.PublicCheckpointRoutes;
-import dev.bourse.uploads.PublishPermission;
+import dev.bourse.checkpoint.Publication;
 import dev.bourse.checkpoint.ReviewService;
 import dev.bourse.checkpoint.Sweep;
 import dev.bourse.checkpoint.SweepStore;
-import dev.bourse.uploads.UploadRoutes;
-import dev.bourse.uploads.UploadSessionService;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Operations;
@@ -30,6 +26,10 @@ import dev.bourse.operator.CheckpointAdminRoutes;
 import dev.bourse.operator.DocumentRoutes;
 import dev.bourse.operator.ReviewRoutes;
 import dev.bourse.store.Database;
+import dev.bourse.uploads.DirectUploadService;
+import dev.bourse.uploads.PublishPermission;
+import dev.bourse.uploads.UploadRoutes;
+import dev.bourse.uploads.UploadSessionService;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.Optional;
@@ -97,9 +97,7 @@ record Checkpoints(
     ground
         .metrics()
         .gauge(
-            "bourse_uploads_running",
-            "Requests whose bytes are being taken.",
-            sessions::running);
+            "bourse_uploads_running", "Requests whose bytes are being taken.", sessions::running);
     ground.stops().push(blobs::close);
     ground.keepUp(
         "deleting bytes of no more use",
@@ -107,7 +105,8 @@ record Checkpoints(
         () -> sessions.closeIdle().compose(closed -> sweep.run()).map(n -> n > 0));
     return new Checkpoints(
         checkpoints,
-        new DirectUploadService(checkpoints, publication, sessions, permission, blobs, clock, random),
+        new DirectUploadService(
+            checkpoints, publication, sessions, permission, blobs, clock, random),
         sessions,
         new ContentService(store, blobs, config.openFiles()),
         new ReviewService(changes, store, clock));

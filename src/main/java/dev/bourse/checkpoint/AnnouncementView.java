@@ -18,7 +18,8 @@ public final class AnnouncementView {
    *
    * @throws ApiError {@code bad-request} for a name or a type that no file may have
    */
-  public static CheckpointService.Announcement announcement(JsonObject body, Visibility visibility) {
+  public static CheckpointService.Announcement announcement(
+      JsonObject body, Visibility visibility) {
     String fileName = body.getString("filename");
     if (fileName.equals(".") || fileName.equals("..")) {
       throw ApiError.badField("filename", fileName, "a name of a file, not of a folder");

@@ -5,15 +5,9 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
-import dev.bourse.edge.Inbound;
 import dev.bourse.edge.Operation;
 import dev.bourse.edge.Operations;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.function.Supplier;
 
 /** The operations of members, but for sending bytes. */
@@ -26,9 +20,7 @@ public final class CheckpointRoutes {
   /**
    * @param baseUrl what clients call the service; asked for once it listens
    */
-  public CheckpointRoutes(
-      CheckpointService checkpoints,
-      Supplier<String> baseUrl) {
+  public CheckpointRoutes(CheckpointService checkpoints, Supplier<String> baseUrl) {
     this.checkpoints = checkpoints;
     this.baseUrl = baseUrl;
   }
@@ -40,7 +32,6 @@ public final class CheckpointRoutes {
         .bind("publishCheckpoint", unlessOff(config, this::publish))
         .bind("readCheckpoint", unlessOff(config, this::read))
         .bind("deleteCheckpoint", unlessOff(config, this::delete));
-
   }
 
   /** The operation, or 404 while the family is switched off. */
@@ -86,7 +77,9 @@ public final class CheckpointRoutes {
   private Future<Answer> read(Call call) {
     return checkpoints
         .get(call.principal().org().orgId(), call.text("id"))
-        .map(found -> Answer.ok(CheckpointView.own(found, CheckpointService.member(call.principal()))));
+        .map(
+            found ->
+                Answer.ok(CheckpointView.own(found, CheckpointService.member(call.principal()))));
   }
 
   private Future<Answer> delete(Call call) {

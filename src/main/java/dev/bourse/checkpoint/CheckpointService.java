@@ -20,8 +20,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What members and operators do with checkpoints, but for sending their bytes: that is
- * {@code dev.bourse.uploads}.
+ * What members and operators do with checkpoints, but for sending their bytes: that is {@code
+ * dev.bourse.uploads}.
  */
 public final class CheckpointService {
   /** 256 bits and a little: nobody guesses a session. */
@@ -67,7 +67,10 @@ public final class CheckpointService {
    * @param resumable empty to choose by length
    */
   public record Announcement(
-      Metadata metadata, Visibility visibility, Optional<Boolean> resumable, ReplacePolicy replace) {}
+      Metadata metadata,
+      Visibility visibility,
+      Optional<Boolean> resumable,
+      ReplacePolicy replace) {}
 
   /**
    * A announcement whose bytes are awaited.

@@ -1,16 +1,13 @@
 package dev.bourse.checkpoint;
 
-import dev.bourse.secrets.SecretScan;
-
 import dev.bourse.audit.AuditRow;
-import dev.bourse.core.ApiError;
 import dev.bourse.core.Ids;
+import dev.bourse.secrets.SecretScan;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The end of every upload: the one commit that makes durable bytes readable, or the one that takes
@@ -31,7 +28,8 @@ public final class Publication {
   }
 
   /** The bytes of a session are whole and about to be made durable under their digest's name. */
-  public Future<Checkpoint> note(Checkpoint item, Revision draft, String sha256, List<String> findings) {
+  public Future<Checkpoint> note(
+      Checkpoint item, Revision draft, String sha256, List<String> findings) {
     return changes.change(
         () -> current(item),
         now -> now.arrived(draft.number(), sha256, findings, clock.millis()),
@@ -108,8 +106,7 @@ public final class Publication {
                           return before.isEmpty()
                               ? Future.<Void>succeededFuture()
                               : changes.commit(
-                                  new ChangeSet(before, before.get().withoutDraft()),
-                                  List.of(row));
+                                  new ChangeSet(before, before.get().withoutDraft()), List.of(row));
                         }))
         .compose(
             discarded ->

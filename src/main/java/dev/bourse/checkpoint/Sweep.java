@@ -180,7 +180,8 @@ public final class Sweep {
     return store
         .listOverdue(Revision.State.EXPIRED, before, ROWS)
         .compose(
-            old -> each(old, item -> commit(new ChangeSet(Optional.of(item), item.withoutDraft()))));
+            old ->
+                each(old, item -> commit(new ChangeSet(Optional.of(item), item.withoutDraft()))));
   }
 
   /** Nobody is left who could read them or remove them. */

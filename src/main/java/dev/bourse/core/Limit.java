@@ -12,8 +12,8 @@ import java.util.function.Function;
  * how much of either one owner may have, so that nobody keeps everybody else out. What does not fit
  * is refused at once.
  *
- * <p>Work that waits begins in the order it came, on the thread that gives a place back. May be used
- * by several threads at once.
+ * <p>Work that waits begins in the order it came, on the thread that gives a place back. May be
+ * used by several threads at once.
  */
 public final class Limit {
   /** By then some of what runs is usually done. */
@@ -59,7 +59,9 @@ public final class Limit {
         Integer.MAX_VALUE,
         bound ->
             ApiError.retryLater(
-                ErrorCode.OVERLOADED, "%s %s, as many as may".formatted(bound, what), RETRY_MILLIS));
+                ErrorCode.OVERLOADED,
+                "%s %s, as many as may".formatted(bound, what),
+                RETRY_MILLIS));
   }
 
   /** The same limit, of which so much more may wait. */

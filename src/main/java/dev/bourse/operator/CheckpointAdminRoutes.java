@@ -1,11 +1,11 @@
 package dev.bourse.operator;
 
+import dev.bourse.checkpoint.AnnouncementView;
 import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointRoutes;
 import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.CheckpointStore;
 import dev.bourse.checkpoint.CheckpointView;
-import dev.bourse.checkpoint.AnnouncementView;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;

@@ -1,18 +1,18 @@
 package dev.bourse.operator;
 
+import dev.bourse.checkpoint.AnnouncementView;
 import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.checkpoint.CheckpointRoutes;
 import dev.bourse.checkpoint.CheckpointService;
-import dev.bourse.uploads.DirectUploadService;
-import dev.bourse.checkpoint.AnnouncementView;
 import dev.bourse.checkpoint.Publisher;
-import dev.bourse.uploads.UploadSessionService;
 import dev.bourse.checkpoint.Visibility;
-import dev.bourse.uploads.UploadRoutes;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.uploads.DirectUploadService;
+import dev.bourse.uploads.UploadRoutes;
+import dev.bourse.uploads.UploadSessionService;
 import io.vertx.core.Future;
 import java.util.Optional;
 import java.util.function.Supplier;

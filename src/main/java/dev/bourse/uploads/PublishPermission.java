@@ -1,10 +1,10 @@
 package dev.bourse.uploads;
 
-import dev.bourse.checkpoint.Publisher;
-import dev.bourse.checkpoint.Checkpoint;
-import dev.bourse.checkpoint.Visibility;
 import dev.bourse.access.Members;
 import dev.bourse.access.Tokens;
+import dev.bourse.checkpoint.Checkpoint;
+import dev.bourse.checkpoint.Publisher;
+import dev.bourse.checkpoint.Visibility;
 
 /**
  * Whether whoever announced a file may still publish it. Asked of memory, so that every block of an

@@ -1,9 +1,9 @@
 package dev.bourse.uploads;
 
+import dev.bourse.blob.Upload;
+import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.ConflictReason;
 import dev.bourse.checkpoint.Metadata;
-import dev.bourse.checkpoint.Checkpoint;
-import dev.bourse.blob.Upload;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;

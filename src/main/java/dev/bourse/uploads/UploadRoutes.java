@@ -70,9 +70,7 @@ public final class UploadRoutes {
     }
     return new Answer.Empty(
         308,
-        progress.stored() == 0
-            ? Map.of()
-            : Map.of("Range", "bytes=0-" + (progress.stored() - 1)));
+        progress.stored() == 0 ? Map.of() : Map.of("Range", "bytes=0-" + (progress.stored() - 1)));
   }
 
   /** The bytes a call brings. */

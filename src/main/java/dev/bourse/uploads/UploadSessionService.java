@@ -1,19 +1,20 @@
 package dev.bourse.uploads;
 
-import dev.bourse.checkpoint.ConflictReason;
-import dev.bourse.checkpoint.Publisher;
-import dev.bourse.checkpoint.BlobName;
-import dev.bourse.checkpoint.ReviewCheck;
-import dev.bourse.checkpoint.Metadata;
-import dev.bourse.checkpoint.Checkpoint;
-import dev.bourse.checkpoint.CheckpointStore;
-import dev.bourse.checkpoint.CheckpointService;
-import dev.bourse.checkpoint.Publication;
-import dev.bourse.checkpoint.Revision;
 import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.BlobStore;
+import dev.bourse.checkpoint.BlobName;
+import dev.bourse.checkpoint.Checkpoint;
+import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.checkpoint.CheckpointStore;
+import dev.bourse.checkpoint.ConflictReason;
+import dev.bourse.checkpoint.Metadata;
+import dev.bourse.checkpoint.Publication;
+import dev.bourse.checkpoint.Publisher;
+import dev.bourse.checkpoint.ReviewCheck;
+import dev.bourse.checkpoint.Revision;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Limit;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.List;
@@ -38,8 +39,8 @@ public final class UploadSessionService {
   private final OpenUploads open;
 
   /**
-   * The blob store has so many uploads for all; without a share of each owner's the slow requests of
-   * a few members would keep everybody else's out.
+   * The blob store has so many uploads for all; without a share of each owner's the slow requests
+   * of a few members would keep everybody else's out.
    */
   private final Limit requests =
       Limit.of("requests that send bytes", Integer.MAX_VALUE).sharing(MAX_REQUESTS);
@@ -212,8 +213,7 @@ public final class UploadSessionService {
     if (failure instanceof Inspection.SecretFound found) {
       return open.close(opened)
           .transform(released -> blobs.abandon(opened.name()))
-          .transform(
-              abandoned -> publication.refused(actor(item), item, draft, found.finding()));
+          .transform(abandoned -> publication.refused(actor(item), item, draft, found.finding()));
     }
     if (!isBroken) {
       open.giveBack(opened);
@@ -347,8 +347,7 @@ public final class UploadSessionService {
     }
     if (failure instanceof BlobGone) {
       return Future.failedFuture(
-          ConflictReason.OBJECT_MISSING.of(
-              "the bytes of %s are lost; send them again", item.id()));
+          ConflictReason.OBJECT_MISSING.of("the bytes of %s are lost; send them again", item.id()));
     }
     open.giveBack(opened);
     return Future.failedFuture(failure);

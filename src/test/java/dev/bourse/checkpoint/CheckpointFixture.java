@@ -1,9 +1,5 @@
 package dev.bourse.checkpoint;
 
-import dev.bourse.uploads.DirectUploadService;
-import dev.bourse.uploads.ByteSource;
-import dev.bourse.uploads.PublishPermission;
-import dev.bourse.uploads.UploadSessionService;
 import dev.bourse.access.AccessStore;
 import dev.bourse.access.Members;
 import dev.bourse.access.Organization;
@@ -17,6 +13,10 @@ import dev.bourse.capacity.StoreFixture;
 import dev.bourse.core.Digests;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
+import dev.bourse.uploads.ByteSource;
+import dev.bourse.uploads.DirectUploadService;
+import dev.bourse.uploads.PublishPermission;
+import dev.bourse.uploads.UploadSessionService;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.time.Instant;
@@ -112,9 +112,11 @@ public abstract class CheckpointFixture extends StoreFixture {
       checkpoints = new CheckpointService(changes, store, clock, random);
       Publication publication = new Publication(changes, store, clock, random);
       PublishPermission permission = new PublishPermission(members, organizations);
-      sessions = new UploadSessionService(checkpoints, publication, store, permission, bytes, clock);
+      sessions =
+          new UploadSessionService(checkpoints, publication, store, permission, bytes, clock);
       direct =
-          new DirectUploadService(checkpoints, publication, sessions, permission, bytes, clock, random);
+          new DirectUploadService(
+              checkpoints, publication, sessions, permission, bytes, clock, random);
       reviews = new ReviewService(changes, store, clock);
       sweep = new Sweep(changes, new SweepStore(rows), bytes, clock, clock);
     }

@@ -28,7 +28,7 @@ public final class CheckpointSamples {
     return new Revision(
         number,
         Revision.State.PENDING,
-        facts(fileName, 100),
+        metadata(fileName, 100),
         true,
         "s" + number,
         T0,

@@ -99,7 +99,8 @@ class CheckpointTest {
       assertEquals(
           "not-pending", refused(ErrorCode.CONFLICT, () -> landed(late, 1)).extras().get("reason"));
     }
-    refused(ErrorCode.CONFLICT, () -> item.published(1, SHA, "r", List.of(), CheckpointSamples.LATE));
+    refused(
+        ErrorCode.CONFLICT, () -> item.published(1, SHA, "r", List.of(), CheckpointSamples.LATE));
   }
 
   @Test

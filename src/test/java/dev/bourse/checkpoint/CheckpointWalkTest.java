@@ -73,7 +73,8 @@ class CheckpointWalkTest {
       case 2, 3 -> {
         String sha256 = digest(item, random);
         Checkpoint landed =
-            item.published(item.lastRevision(), sha256, "rev_" + item.lastRevision(), List.of(), now);
+            item.published(
+                item.lastRevision(), sha256, "rev_" + item.lastRevision(), List.of(), now);
         blobs.add(BlobName.key(item.id(), item.lastRevision(), sha256));
         yield Optional.of(landed);
       }

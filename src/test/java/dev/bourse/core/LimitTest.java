@@ -134,8 +134,7 @@ class LimitTest {
       int work = next++;
       String owner = "owner-" + random.nextInt(3);
       long own = owners.values().stream().filter(owner::equals).count();
-      boolean fits =
-          own < mostOfOwner && (running.size() < most || waiting.size() < mostWaiting);
+      boolean fits = own < mostOfOwner && (running.size() < most || waiting.size() < mostWaiting);
       boolean waits = running.size() == most;
       try {
         limit.enter(

@@ -1,10 +1,10 @@
 package dev.bourse.uploads;
 
-import dev.bourse.checkpoint.CheckpointFixture;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
+import dev.bourse.checkpoint.CheckpointFixture;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import java.util.ArrayList;

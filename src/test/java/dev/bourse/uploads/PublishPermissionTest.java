@@ -1,13 +1,13 @@
 package dev.bourse.uploads;
 
-import dev.bourse.checkpoint.Publisher;
-import dev.bourse.checkpoint.BlobName;
-import dev.bourse.checkpoint.Checkpoint;
-import dev.bourse.checkpoint.Visibility;
-import dev.bourse.checkpoint.CheckpointService;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.checkpoint.BlobName;
+import dev.bourse.checkpoint.Checkpoint;
+import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.checkpoint.Publisher;
+import dev.bourse.checkpoint.Visibility;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;

@@ -1,15 +1,15 @@
 package dev.bourse.uploads;
 
-import dev.bourse.checkpoint.CheckpointFixture;
-import dev.bourse.checkpoint.CheckpointView;
-import dev.bourse.checkpoint.Checkpoint;
-import dev.bourse.checkpoint.CheckpointStore;
-import dev.bourse.checkpoint.Visibility;
-import dev.bourse.checkpoint.CheckpointService;
-import dev.bourse.checkpoint.Revision;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.bourse.checkpoint.Checkpoint;
+import dev.bourse.checkpoint.CheckpointFixture;
+import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.checkpoint.CheckpointStore;
+import dev.bourse.checkpoint.CheckpointView;
+import dev.bourse.checkpoint.Revision;
+import dev.bourse.checkpoint.Visibility;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;

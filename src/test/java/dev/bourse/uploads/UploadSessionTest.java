@@ -1,9 +1,9 @@
 package dev.bourse.uploads;
 
-import dev.bourse.checkpoint.CheckpointSamples;
-import dev.bourse.checkpoint.CheckpointService;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.bourse.checkpoint.CheckpointSamples;
+import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import java.io.IOException;

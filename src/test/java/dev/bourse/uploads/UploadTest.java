@@ -1,14 +1,14 @@
 package dev.bourse.uploads;
 
-import dev.bourse.checkpoint.Publisher;
-import dev.bourse.checkpoint.ReplacePolicy;
-import dev.bourse.checkpoint.Checkpoint;
-import dev.bourse.checkpoint.Visibility;
-import dev.bourse.checkpoint.CheckpointService;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.Operator;
+import dev.bourse.checkpoint.Checkpoint;
+import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.checkpoint.Publisher;
+import dev.bourse.checkpoint.ReplacePolicy;
+import dev.bourse.checkpoint.Visibility;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.secrets.SecretSamples;
@@ -65,14 +65,14 @@ class UploadTest extends UploadFixture {
   @Test
   void oneOrganizationsRequestsLeaveRoomForOthers() throws Exception {
     await(blobs.close());
-    blobs = await(openLocal(2 * UploadShares.MAX_REQUESTS));
+    blobs = await(openLocal(2 * UploadSessionService.MAX_REQUESTS));
     List<Promise<Long>> reading = Collections.synchronizedList(new ArrayList<>());
     List<Future<?>> slow = new ArrayList<>();
-    for (int i = 0; i < UploadShares.MAX_REQUESTS; i++) {
+    for (int i = 0; i < UploadSessionService.MAX_REQUESTS; i++) {
       String id = announce("slow" + i, FEW, false).item().id();
       slow.add(process().direct.put(member("alice"), id, never(reading)));
     }
-    eventually("all send", () -> reading.size() == UploadShares.MAX_REQUESTS);
+    eventually("all send", () -> reading.size() == UploadSessionService.MAX_REQUESTS);
 
     String id = announce(false).item().id();
     assertEquals(
@@ -137,7 +137,10 @@ class UploadTest extends UploadFixture {
             .publish(
                 member("alice"),
                 new CheckpointService.Announcement(
-                    moved.metadata(), moved.visibility(), moved.resumable(), ReplacePolicy.one(id))));
+                    moved.metadata(),
+                    moved.visibility(),
+                    moved.resumable(),
+                    ReplacePolicy.one(id))));
     String other = announce("b.bin", BYTES, false).item().id();
     conflict("exists", process().direct.put(member("alice"), id, source(BYTES)));
     await(process().checkpoints.delete(member("alice"), other));
