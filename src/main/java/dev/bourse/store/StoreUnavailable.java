@@ -17,7 +17,7 @@ public final class StoreUnavailable extends RuntimeException {
     this(message, cause, false);
   }
 
-  StoreUnavailable(String message, @Nullable Throwable cause, boolean mayBeStored) {
+  public StoreUnavailable(String message, @Nullable Throwable cause, boolean mayBeStored) {
     super(message, cause);
     this.mayBeStored = mayBeStored;
   }

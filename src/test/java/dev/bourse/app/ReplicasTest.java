@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Change;
-import dev.bourse.store.PostgresOfClass;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EventReader;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.PostgresOfClass;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
