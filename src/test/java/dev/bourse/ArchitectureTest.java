@@ -35,7 +35,10 @@ final class ArchitectureTest {
           entry("store.postgres", List.of("core", "store", "store.transfer")),
           entry("access", List.of("core", "store", "audit")),
           entry("audit", List.of("core", "store")),
-          entry("edge", List.of("core", "access")),
+          entry("contract", List.of("core", "access")),
+          entry("edge.docs", List.of("core", "access", "contract")),
+          entry("edge.limits", List.of("core")),
+          entry("edge", List.of("core", "access", "contract", "edge.docs", "edge.limits")),
           entry("nodes", List.of("core")),
           entry("blob", List.of("core")),
           entry("capacity", List.of("core", "store", "access", "audit", "edge", "nodes")),
@@ -62,19 +65,22 @@ final class ArchitectureTest {
               List.of("core", "store", "access", "audit", "edge", "nodes", "capacity", "market")),
           entry("org", List.of("core", "store", "access", "audit", "edge")),
           entry("remote", List.of()),
-          entry("admin", List.of("core", "edge", "remote")),
+          entry("admin", List.of("core", "contract", "remote")),
           entry("client", List.of("core", "remote")),
           entry("pages", List.of("core")),
           entry("mail", List.of("core")),
           entry("signin", List.of("core", "store", "edge", "org", "pages", "mail")),
           entry("oauth", List.of("core", "store", "access", "audit", "edge", "pages", "signin")),
-          entry("checkpoint", List.of("core", "store", "access", "audit", "blob", "edge")),
+          entry("secrets", List.of("core")),
+          entry(
+              "checkpoint", List.of("core", "store", "access", "audit", "blob", "edge", "secrets")),
           entry(
               "mcp",
               List.of(
                   "core",
                   "store",
                   "access",
+                  "contract",
                   "edge",
                   "capacity",
                   "market",
@@ -120,16 +126,31 @@ final class ArchitectureTest {
                   "org.slf4j")),
           entry("audit", List.of("io.vertx.core..", "org.slf4j")),
           entry(
-              "edge",
+              "contract",
               List.of(
-                  "io.vertx..",
-                  "io.netty..",
+                  "io.vertx.core..",
+                  "io.vertx.json.schema..",
+                  "io.vertx.openapi..",
                   "com.fasterxml.jackson.core..",
+                  "org.yaml.snakeyaml..")),
+          entry("edge.docs", List.of("io.vertx.core..", "io.vertx.openapi..")),
+          entry(
+              "edge.limits",
+              List.of(
+                  "io.vertx.core..",
+                  "io.netty..",
                   "com.github.benmanes.caffeine..",
                   "io.github.bucket4j..",
                   "io.lettuce.core..",
                   "io.prometheus.metrics..",
-                  "org.yaml.snakeyaml..",
+                  "org.slf4j")),
+          entry(
+              "edge",
+              List.of(
+                  "io.vertx..",
+                  "io.netty..",
+                  "io.github.bucket4j..",
+                  "io.prometheus.metrics..",
                   "org.slf4j")),
           entry("nodes", List.of("io.vertx.core", "org.apache.sshd..", "org.slf4j")),
           entry("blob", List.of("io.vertx.core", "io.vertx.core.buffer", "org.slf4j")),
@@ -159,6 +180,7 @@ final class ArchitectureTest {
               List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "io.github.bucket4j..")),
           entry("admin", List.of("io.vertx.core.json", "picocli")),
           entry("client", List.of("io.vertx.core.json", "picocli")),
+          entry("secrets", List.of()),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("operator", List.of("io.vertx.core..")),
@@ -266,7 +288,9 @@ final class ArchitectureTest {
       noClasses()
           .that(resideInAPackage("dev.bourse." + feature).and(DescribedPredicate.not(routes())))
           .should()
-          .dependOnClassesThat(resideInAnyPackage("dev.bourse.edge..", "io.vertx.ext.web.."))
+          .dependOnClassesThat(
+              resideInAnyPackage(
+                  "dev.bourse.contract..", "dev.bourse.edge..", "io.vertx.ext.web.."))
           .check(CLASSES);
     }
   }
@@ -303,7 +327,7 @@ final class ArchitectureTest {
             resideInAPackage("dev.bourse..")
                 .and(
                     DescribedPredicate.not(
-                        nameMatching("dev\\.bourse\\.edge\\.RedisBuckets(\\$.*)?"))))
+                        nameMatching("dev\\.bourse\\.edge\\.limits\\.RedisBuckets(\\$.*)?"))))
         .should()
         .dependOnClassesThat(resideInAnyPackage("io.lettuce..", "io.github.bucket4j.redis.."))
         .check(CLASSES);

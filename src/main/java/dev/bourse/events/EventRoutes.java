@@ -47,9 +47,9 @@ public final class EventRoutes {
         .map(EventRoutes::entries);
   }
 
-  private static Answer entries(Page<ActivityStore.Entry> page) {
+  private static Answer entries(Page<ActivityStore.StoredActivity> page) {
     JsonArray entries = new JsonArray();
-    for (ActivityStore.Entry entry : page.items()) {
+    for (ActivityStore.StoredActivity entry : page.items()) {
       Activity activity = entry.activity();
       entries.add(
           new JsonObject()

@@ -24,7 +24,7 @@ final class EventText {
   }
 
   /** What an entry of the activity says of a node; empty for one that says nothing of any. */
-  static Optional<Buffer> node(ActivityStore.Entry entry) {
+  static Optional<Buffer> node(ActivityStore.StoredActivity entry) {
     String note = String.valueOf(entry.activity().note());
     if (note.startsWith(GRANTED)) {
       return Optional.of(
