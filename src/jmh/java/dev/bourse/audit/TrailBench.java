@@ -130,7 +130,7 @@ public final class TrailBench {
       run(
           (engine.equals("sqlite")
                       ? "WITH RECURSIVE n (i) AS (SELECT %d UNION ALL SELECT i + 1 FROM n WHERE i <"
-                            + " %d)"
+                          + " %d)"
                       : "WITH n (i) AS (SELECT generate_series(%d, %d::bigint))")
                   .formatted(from, to)
               + " INSERT INTO audit (id, ts, org_id, actor, action, subject, detail, is_read)"

@@ -215,7 +215,7 @@ final class PostgresBatch {
   }
 
   private static StoreUnavailable unavailable(@Nullable Throwable cause) {
-    return new StoreUnavailable("the store cannot be written", cause);
+    return PostgresFailure.unavailable("the store cannot be written", cause);
   }
 
   private static void fail(List<Commit> failing, Throwable cause) {

@@ -1,5 +1,6 @@
 package dev.bourse.store.postgres;
 
+import dev.bourse.store.StoreUnavailable;
 import io.vertx.pgclient.PgException;
 import java.util.Set;
 
@@ -29,6 +30,28 @@ enum PostgresFailure {
 
   /** A statement cancelled (by its time-out too); a server that only reads. */
   private static final Set<String> REFUSALS = Set.of("57014", "25006");
+
+  private static final String DISK_FULL = "53100";
+
+  /** The store cannot be used because of this; nothing was written. */
+  static StoreUnavailable unavailable(String message, Throwable cause) {
+    return unavailable(message, cause, false);
+  }
+
+  /** The store cannot be used because of this. */
+  static StoreUnavailable unavailable(String message, Throwable cause, boolean mayBeStored) {
+    return new StoreUnavailable(message, cause, isFull(cause), mayBeStored);
+  }
+
+  private static boolean isFull(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof PgException server && DISK_FULL.equals(server.getSqlState())
+          || String.valueOf(cause.getMessage()).contains("No space left on device")) {
+        return true;
+      }
+    }
+    return false;
+  }
 
   static PostgresFailure of(Throwable failure, boolean isWriting) {
     if (!(failure instanceof PgException answer)) {

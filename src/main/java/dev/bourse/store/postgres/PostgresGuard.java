@@ -72,7 +72,7 @@ final class PostgresGuard {
     String message = config.url() + " cannot be used: " + failure.getMessage();
     return failure instanceof PgException answer && REFUSALS.contains(answer.getSqlState())
         ? new StoreRefused(message, failure)
-        : new StoreUnavailable(message, failure);
+        : PostgresFailure.unavailable(message, failure);
   }
 
   /** A failure later on: what is about the server becomes {@link StoreUnavailable}. */

@@ -91,7 +91,7 @@ final class PostgresReaders {
         return new StoreUnavailable("the store is closed", null);
       }
       if (away != null) {
-        return new StoreUnavailable("PostgreSQL cannot be reached", away);
+        return PostgresFailure.unavailable("PostgreSQL cannot be reached", away);
       }
       reader = idle.poll();
       if (reader != null) {
@@ -173,7 +173,7 @@ final class PostgresReaders {
     }
     for (Query<?> query : refused) {
       vertx.cancelTimer(query.timer);
-      query.fail(new StoreUnavailable("PostgreSQL cannot be reached", cause));
+      query.fail(PostgresFailure.unavailable("PostgreSQL cannot be reached", cause));
     }
   }
 
@@ -286,7 +286,7 @@ final class PostgresReaders {
         }
         case CONFLICT, CONNECTION -> again(query, cause);
         case SERVER -> {
-          query.fail(new StoreUnavailable("the store cannot be read", cause));
+          query.fail(PostgresFailure.unavailable("the store cannot be read", cause));
           release();
         }
       }
@@ -295,13 +295,13 @@ final class PostgresReaders {
     private void again(Query<?> query, Throwable cause) {
       StoreUnavailable refusal = null;
       if (query.attempts > config.readers()) {
-        refusal = new StoreUnavailable("the store cannot be read", cause);
+        refusal = PostgresFailure.unavailable("the store cannot be read", cause);
       } else {
         synchronized (PostgresReaders.this) {
           if (away == null) {
             enqueue(query);
           } else {
-            refusal = new StoreUnavailable("PostgreSQL cannot be reached", away);
+            refusal = PostgresFailure.unavailable("PostgreSQL cannot be reached", away);
           }
         }
       }

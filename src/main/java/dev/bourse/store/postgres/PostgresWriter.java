@@ -90,7 +90,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
         return new StoreUnavailable("the store is closed", null);
       }
       if (away != null) {
-        return new StoreUnavailable("PostgreSQL cannot be reached", away);
+        return PostgresFailure.unavailable("PostgreSQL cannot be reached", away);
       }
       if (waiting > 0 && waiting + commit.weight() > config.queuedStatements()) {
         return new StoreUnavailable(
@@ -168,7 +168,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
             resolve(
                 unknown,
                 false,
-                new StoreUnavailable(
+                PostgresFailure.unavailable(
                     "whether the commit is stored is unknown: its answer was lost", cause, true)));
     if (connection != null) {
       ask(unknown);
@@ -201,7 +201,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
   }
 
   private static StoreUnavailable notStored(Unknown unknown) {
-    return new StoreUnavailable("the store cannot be written", unknown.cause);
+    return PostgresFailure.unavailable("the store cannot be written", unknown.cause);
   }
 
   private void resolve(Unknown unknown, boolean isStored, StoreUnavailable otherwise) {
@@ -238,7 +238,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
       isScheduled = false;
     }
     PostgresBatch.resolve(
-        refused, false, new StoreUnavailable("PostgreSQL cannot be reached", cause));
+        refused, false, PostgresFailure.unavailable("PostgreSQL cannot be reached", cause));
     checkDrained();
   }
 

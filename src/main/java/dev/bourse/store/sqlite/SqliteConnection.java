@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.sqlite.JDBC;
 import org.sqlite.SQLiteConfig;
 import org.sqlite.SQLiteConnection;
+import org.sqlite.SQLiteErrorCode;
 
 /** One connection to the database file and its prepared statements. One thread at a time. */
 final class SqliteConnection implements AutoCloseable {
@@ -230,6 +231,18 @@ final class SqliteConnection implements AutoCloseable {
     if (dropped != null) {
       dropped.statement.close();
     }
+  }
+
+  /** Whether the disk, or the file as it is bounded, had no room left. */
+  static boolean isFull(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof SQLException engine
+              && (engine.getErrorCode() & 0xff) == SQLiteErrorCode.SQLITE_FULL.code
+          || String.valueOf(cause.getMessage()).contains("No space left on device")) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Whether an error is the machine's or the file's and not the statement's own. */

@@ -50,7 +50,11 @@ final class SqliteReader implements Runnable {
         query.run(connection);
       } catch (SQLException e) {
         boolean environmental = SqliteConnection.isEnvironmental(e);
-        query.reply.fail(environmental ? new StoreUnavailable("the store cannot be read", e) : e);
+        query.reply.fail(
+            environmental
+                ? new StoreUnavailable(
+                    "the store cannot be read", e, SqliteConnection.isFull(e), false)
+                : e);
         if (environmental) {
           close();
         }

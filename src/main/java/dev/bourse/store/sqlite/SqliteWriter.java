@@ -182,7 +182,10 @@ final class SqliteWriter implements Runnable {
       // One that failed by itself would have failed in a batch that is stored, too.
       commit.reply.fail(
           new StoreUnavailable(
-              "the store cannot be written", cause, mayBeStored && commit.reply.failure() == null));
+              "the store cannot be written",
+              cause,
+              SqliteConnection.isFull(cause),
+              mayBeStored && commit.reply.failure() == null));
     }
     if (!failing) {
       failing = true;

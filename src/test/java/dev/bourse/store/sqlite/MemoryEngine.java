@@ -106,7 +106,7 @@ public final class MemoryEngine implements AutoCloseable {
 
   /** The failure of a commit of which nobody knows whether it is stored. */
   public static StoreUnavailable unknown(String message) {
-    return new StoreUnavailable(message, null, true);
+    return new StoreUnavailable(message, null, false, true);
   }
 
   @Override
