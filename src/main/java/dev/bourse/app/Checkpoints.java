@@ -73,7 +73,7 @@ record Checkpoints(
   /**
    * Begins to sweep, which goes on until the service stops.
    *
-   * @param standing knows who may publish
+   * @param permission knows who may publish
    */
   static Checkpoints start(
       Ground ground, Database database, PublishPermission permission, BlobStore blobs) {
