@@ -150,7 +150,7 @@ public final class ClusterView {
         new JsonObject().put("state", isGrace ? "grace" : "hold").put("reason", hold.reason());
     return isGrace
         ? json
-        : json.put("stage", hold.stage().name().toLowerCase(Locale.ROOT))
+        : json.put("stage", hold.stage().label())
             .put("enforce_after_ms", enforceAfter(hold));
   }
 

@@ -20,7 +20,7 @@ class ActivityRetentionTest extends StoreFixture {
   private void write(int count, long atMillis) throws Exception {
     List<Statement> rows = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      rows.add(CapacityStore.insert(Activity.request("token:a", 8, 100), "c1", atMillis));
+      rows.add(ActivityRows.insert(Activity.declared("token:a", 8, 100), "c1", atMillis));
     }
     await(database.commit(rows));
   }

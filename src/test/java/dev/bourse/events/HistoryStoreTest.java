@@ -91,7 +91,7 @@ class HistoryStoreTest extends StoreFixture {
       Asked one = new Asked(at, 8 * random.nextInt(5), 100L + random.nextInt(400));
       asked.add(one);
       rows.add(
-          CapacityStore.insert(Activity.request("x", one.gpus(), one.cents()), "c1", one.at()));
+          ActivityRows.insert(Activity.declared("x", one.gpus(), one.cents()), "c1", one.at()));
     }
     at = start + random.nextInt(9_000_000);
     long sum = 0;
