@@ -108,10 +108,10 @@ public final class Operators implements Mirror {
     if (token == null
         || !MessageDigest.isEqual(
             HexFormat.of().parseHex(token.secretSha256()), presented.sha256())) {
-      throw Credentials.unauthorized("the token is unknown or revoked");
+      throw BearerAuthenticator.unauthorized("the token is unknown or revoked");
     }
     if (isExpired(token)) {
-      throw Credentials.unauthorized("the token has expired");
+      throw BearerAuthenticator.unauthorized("the token has expired");
     }
     return new Operator(token.tokenId(), token.name());
   }

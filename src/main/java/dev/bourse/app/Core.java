@@ -16,7 +16,7 @@ import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Steering;
 import dev.bourse.capacity.Switches;
-import dev.bourse.checkpoint.Standing;
+import dev.bourse.checkpoint.PublishPermission;
 import dev.bourse.events.ActivityRetention;
 import dev.bourse.events.HistoryStore;
 import dev.bourse.market.MarketService;
@@ -69,7 +69,7 @@ final class Core {
 
   /** What is held of the store before anybody owns a cluster. */
   private record Memory(
-      Callers callers,
+      AccessControl access,
       AuditedReads reads,
       Clusters clusters,
       SshKeyStore keyStore,
@@ -77,7 +77,8 @@ final class Core {
       SwitchService switches,
       PoolService pools) {
 
-    static Memory of(Ground ground, Database database, Callers callers, Set<String> providers) {
+    static Memory of(
+        Ground ground, Database database, AccessControl access, Set<String> providers) {
       Clock clock = ground.clock();
       Config config = ground.config();
       AuditedReads reads = new AuditedReads(new AuditStore(database), clock, ground.random());
@@ -90,7 +91,7 @@ final class Core {
               clock);
       SshKeyStore keyStore = new SshKeyStore(database);
       return new Memory(
-          callers,
+          access,
           reads,
           clusters,
           keyStore,
@@ -140,15 +141,15 @@ final class Core {
     orgs =
         new OrgAdminService(
             database,
-            memory.callers.tokens(),
-            memory.callers.members(),
+            memory.access.tokens(),
+            memory.access.members(),
             cluster -> owners.submit(cluster, Steering.retire()).mapEmpty(),
             ground.clock());
     checkpoints =
         Checkpoints.start(
             ground,
             database,
-            new Standing(memory.callers.members(), memory.callers.tokens()),
+            new PublishPermission(memory.access.members(), memory.access.tokens()),
             blobs);
     keepUp();
     correctClock();
@@ -157,16 +158,16 @@ final class Core {
   /**
    * Reads what is stored and starts the owners of clusters; the market is not open yet.
    *
-   * @param callers who may call; not read yet
+   * @param access who may call; not read yet
    * @param files where the secrets made at a start are told
    */
   static Future<Core> start(
-      Ground ground, Database database, Callers callers, Ports ports, KeysFiles files) {
-    Memory memory = Memory.of(ground, database, callers, ports.providers().keySet());
+      Ground ground, Database database, AccessControl access, Ports ports, KeysFiles files) {
+    Memory memory = Memory.of(ground, database, access, ports.providers().keySet());
     memory.reads.start(ground.vertx());
     ground.stops().push(memory.reads::flush);
     ports.providers().values().forEach(provider -> ground.stops().push(provider::close));
-    return Future.all(callers.load(ground, database, files), memory.load())
+    return Future.all(access.load(ground, database, files), memory.load())
         .compose(
             loaded ->
                 ClusterOwners.deploy(
@@ -198,7 +199,7 @@ final class Core {
 
   /** What is held in memory of the store, by the topics that others tell its changes by. */
   Map<String, Mirror> mirrors() {
-    Map<String, Mirror> mirrors = new HashMap<>(memory.callers.mirrors());
+    Map<String, Mirror> mirrors = new HashMap<>(memory.access.mirrors());
     mirrors.put(PoolStore.CHANGED, memory.pools);
     mirrors.put(SwitchService.CHANGED, memory.switches);
     mirrors.put(CapacityStore.CHANGED, owners);
@@ -243,11 +244,11 @@ final class Core {
     ground.keepUp(
         "rotating signing keys",
         KEYS_MILLIS,
-        ground.asFarAsConfirmed(memory.callers.signingKeys()::step));
+        ground.asFarAsConfirmed(memory.access.signingKeys()::step));
     ground.keepUp(
         "forgetting revocations past their time",
         KEYS_MILLIS,
-        ground.asFarAsConfirmed(memory.callers.revocations()::sweep));
+        ground.asFarAsConfirmed(memory.access.revocations()::sweep));
   }
 
   private void correctClock() {
@@ -282,8 +283,8 @@ final class Core {
         correction::step);
   }
 
-  Callers callers() {
-    return memory.callers;
+  AccessControl access() {
+    return memory.access;
   }
 
   /** Records reads that have to be audited. */

@@ -51,7 +51,7 @@ final class Features {
   private final Database database;
   private final Core core;
   private final Supplier<String> baseUrl;
-  private final Callers callers;
+  private final AccessControl access;
   private final Operations operations = new Operations();
   private volatile @Nullable McpServer mcp;
 
@@ -63,7 +63,7 @@ final class Features {
     this.database = database;
     this.core = core;
     this.baseUrl = baseUrl;
-    callers = core.callers();
+    access = core.access();
   }
 
   /** Binds the operations. */
@@ -77,10 +77,10 @@ final class Features {
             ground.vertx(),
             ground.config().oauth(),
             database,
-            callers.signingKeys(),
-            callers.memberTokens(),
-            callers.members(),
-            callers.revocations(),
+            access.signingKeys(),
+            access.memberTokens(),
+            access.members(),
+            access.revocations(),
             baseUrl,
             ground.clock(),
             ground.random());
@@ -91,12 +91,12 @@ final class Features {
         ground.asFarAsConfirmed(oauth::sweep));
     core.checkpoints().bind(operations, ground.config().checkpoints(), baseUrl);
     return MemberSignIn.start(
-            ground, operations, database, callers.members(), oauth.applications(), baseUrl)
+            ground, operations, database, access.members(), oauth.applications(), baseUrl)
         .compose(signIn -> oauth.bind(operations, signIn.sessions()).map(signIn))
         .compose(
             signIn -> {
               OrgAdministration.start(
-                  ground, operations, database, callers, signIn.links(), core.orgs());
+                  ground, operations, database, access, signIn.links(), core.orgs());
               return McpServer.start(
                   ground,
                   database,
@@ -107,7 +107,7 @@ final class Features {
                       core.billing(),
                       org,
                       core.checkpoints().checkpoints()),
-                  callers,
+                  access,
                   baseUrl,
                   operations);
             })
@@ -142,7 +142,7 @@ final class Features {
             new OrgStore(database),
             new TrailStore(database),
             directory(),
-            callers.tokens(),
+            access.tokens(),
             ground.clock());
     new OrgRoutes(org, ground.config().edge().requestsPerMinute()).bind(operations);
     return org;

@@ -29,7 +29,7 @@ public final class ActivityRetention {
     this.time = time;
   }
 
-  private record Entry(long id, long atMillis) {}
+  private record AgedActivity(long id, long atMillis) {}
 
   /** Deletes some entries; whether there may be more. */
   public Future<Boolean> step() {
@@ -45,11 +45,11 @@ public final class ActivityRetention {
             SELECT id, ts FROM activity WHERE id < (SELECT MAX(id) FROM activity)
             ORDER BY id LIMIT ?""",
             List.of(ENTRIES_PER_COMMIT),
-            row -> new Entry(row.integer("id"), row.integer("ts")))
+            row -> new AgedActivity(row.integer("id"), row.integer("ts")))
         .compose(oldest -> delete(oldest, before));
   }
 
-  private Future<Boolean> delete(List<Entry> oldest, long before) {
+  private Future<Boolean> delete(List<AgedActivity> oldest, long before) {
     long old = oldest.stream().filter(entry -> entry.atMillis() < before).count();
     if (old == 0) {
       return Future.succeededFuture(false);

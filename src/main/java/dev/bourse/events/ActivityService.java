@@ -30,7 +30,7 @@ public final class ActivityService {
   }
 
   /** One page of activity, newest first, of the cluster named or bound, else of all. */
-  public Future<Page<ActivityStore.Entry>> listActivity(
+  public Future<Page<ActivityStore.StoredActivity>> listActivity(
       Principal caller, Optional<String> cluster, int page, Optional<String> who) {
     List<String> names =
         access.resolveAll(caller, cluster).stream().map(v -> v.cluster().name()).toList();

@@ -44,19 +44,19 @@ public final class ActivityStore {
   }
 
   /** An entry as stored. */
-  public record Entry(long id, long atMillis, String cluster, Activity activity) {}
+  public record StoredActivity(long id, long atMillis, String cluster, Activity activity) {}
 
   /**
    * The newest entries of these clusters, both kinds merged, newest first.
    *
    * @param who {@code user} or {@code system} to see only requests of that origin
    */
-  Future<List<Entry>> listNewest(List<String> clusters, Optional<String> who) {
+  Future<List<StoredActivity>> listNewest(List<String> clusters, Optional<String> who) {
     if (clusters.isEmpty()) {
       return Future.succeededFuture(List.of());
     }
-    Future<List<Entry>> requests = listKind("request", clusters, who);
-    Future<List<Entry>> actions =
+    Future<List<StoredActivity>> requests = listKind("request", clusters, who);
+    Future<List<StoredActivity>> actions =
         who.isPresent()
             ? Future.succeededFuture(List.of())
             : listKind("action", clusters, Optional.empty());
@@ -64,8 +64,9 @@ public final class ActivityStore {
         .map(both -> newestFirst(List.of(requests.result(), actions.result())));
   }
 
-  private Future<List<Entry>> listKind(String kind, List<String> clusters, Optional<String> who) {
-    List<Future<List<Entry>>> chunks = new ArrayList<>();
+  private Future<List<StoredActivity>> listKind(
+      String kind, List<String> clusters, Optional<String> who) {
+    List<Future<List<StoredActivity>>> chunks = new ArrayList<>();
     for (int from = 0; from < clusters.size(); from += CLUSTERS_PER_READ) {
       List<String> chunk =
           clusters.subList(from, Math.min(clusters.size(), from + CLUSTERS_PER_READ));
@@ -82,7 +83,7 @@ public final class ActivityStore {
     return Future.all(chunks)
         .map(
             all -> {
-              List<Entry> newest = newestFirst(all.list());
+              List<StoredActivity> newest = newestFirst(all.list());
               return newest.subList(0, Math.min(DEPTH, newest.size()));
             });
   }
@@ -116,8 +117,8 @@ public final class ActivityStore {
     static final Position START = new Position(0, 0);
 
     /** The place after these entries, which are by id. */
-    Position after(List<Entry> entries) {
-      Entry last = entries.isEmpty() ? null : entries.get(entries.size() - 1);
+    Position after(List<StoredActivity> entries) {
+      StoredActivity last = entries.isEmpty() ? null : entries.get(entries.size() - 1);
       return last == null ? this : new Position(last.id(), Math.max(atMillis, last.atMillis()));
     }
   }
@@ -148,7 +149,7 @@ public final class ActivityStore {
   }
 
   /** A cluster's actions after a place, by id; so many at most. */
-  Future<List<Entry>> listActionsAfter(String cluster, Position after, int limit) {
+  Future<List<StoredActivity>> listActionsAfter(String cluster, Position after, int limit) {
     // By time as well, for that is what the index goes by.
     return database.read(
         ACTIONS_AFTER,
@@ -156,15 +157,18 @@ public final class ActivityStore {
         ActivityStore::entry);
   }
 
-  private static List<Entry> newestFirst(List<List<Entry>> lists) {
-    List<Entry> merged = new ArrayList<>();
+  private static List<StoredActivity> newestFirst(List<List<StoredActivity>> lists) {
+    List<StoredActivity> merged = new ArrayList<>();
     lists.forEach(merged::addAll);
-    merged.sort(Comparator.comparingLong(Entry::atMillis).thenComparingLong(Entry::id).reversed());
+    merged.sort(
+        Comparator.comparingLong(StoredActivity::atMillis)
+            .thenComparingLong(StoredActivity::id)
+            .reversed());
     return merged;
   }
 
-  private static Entry entry(Row row) {
-    return new Entry(
+  private static StoredActivity entry(Row row) {
+    return new StoredActivity(
         row.integer("id"), row.integer("ts"), row.text("cluster"), ActivityRows.activity(row));
   }
 }

@@ -46,7 +46,7 @@ public final class EventRoutes {
         .map(EventRoutes::entries);
   }
 
-  private static Answer entries(Page<ActivityStore.Entry> page) {
+  private static Answer entries(Page<ActivityStore.StoredActivity> page) {
     JsonArray entries = new JsonArray();
     page.items().forEach(entry -> entries.add(EventText.entry(entry)));
     return Answer.ok(new JsonObject().put("entries", entries).put("more", page.more()));

@@ -168,7 +168,7 @@ public final class EventService {
    * @param entries what followed
    * @param isGap whether more followed, or it is not known what did
    */
-  private record Missed(long afterId, List<ActivityStore.Entry> entries, boolean isGap) {}
+  private record Missed(long afterId, List<ActivityStore.StoredActivity> entries, boolean isGap) {}
 
   private Future<Missed> missed(String name, Optional<Long> lastEventId) {
     if (lastEventId.isEmpty()) {

@@ -25,7 +25,7 @@ final class EventText {
   }
 
   /** An entry of the activity, as a page of it shows it. */
-  static JsonObject entry(ActivityStore.Entry entry) {
+  static JsonObject entry(ActivityStore.StoredActivity entry) {
     Activity activity = entry.activity();
     ClusterEvent event = activity.event();
     Declared declared = event instanceof Declared request ? request : null;
@@ -45,7 +45,7 @@ final class EventText {
   }
 
   /** What a stream tells of an entry of the activity: nodes that came or went, nothing else. */
-  static Optional<Buffer> node(ActivityStore.Entry entry) {
+  static Optional<Buffer> node(ActivityStore.StoredActivity entry) {
     ClusterEvent event = entry.activity().event();
     JsonObject node = new JsonObject().put("public_ip", event.publicIp());
     String at = Times.rfc3339(entry.atMillis());

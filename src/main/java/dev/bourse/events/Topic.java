@@ -104,7 +104,7 @@ final class Topic {
             });
   }
 
-  private void tell(ActivityStore.Position after, List<ActivityStore.Entry> entries) {
+  private void tell(ActivityStore.Position after, List<ActivityStore.StoredActivity> entries) {
     clusters
         .find(cluster)
         .ifPresent(
@@ -118,7 +118,8 @@ final class Topic {
   }
 
   /** Whether there is anything to tell. */
-  private synchronized boolean moveTo(ClusterView view, List<ActivityStore.Entry> entries) {
+  private synchronized boolean moveTo(
+      ClusterView view, List<ActivityStore.StoredActivity> entries) {
     ClusterView before = lastView;
     lastView = view;
     position = position.after(entries);
@@ -136,7 +137,7 @@ final class Topic {
     }
   }
 
-  static List<Told> told(List<ActivityStore.Entry> entries) {
+  static List<Told> told(List<ActivityStore.StoredActivity> entries) {
     List<Told> told = new ArrayList<>();
     entries.forEach(e -> told.add(new Told(e.id(), EventText.node(e).orElseGet(Buffer::buffer))));
     return told;

@@ -37,17 +37,17 @@ final class Keywords {
   /** The entry to compare after one that has the same hash; 0 for none. */
   private final int[] following;
 
-  private record Entry(String keyword, int rule) {}
+  private record RuleKeyword(String keyword, int rule) {}
 
   /** The keywords of each rule, by the rule's index; those of an earlier rule are found first. */
   Keywords(List<List<String>> keywordsByRule) {
-    List<Entry> entries = new ArrayList<>();
+    List<RuleKeyword> entries = new ArrayList<>();
     for (int rule = 0; rule < keywordsByRule.size(); rule++) {
       for (String keyword : keywordsByRule.get(rule)) {
         if (keyword.length() < SHORTEST) {
           throw new IllegalArgumentException(keyword + " is too short to be found");
         }
-        entries.add(new Entry(keyword, rule));
+        entries.add(new RuleKeyword(keyword, rule));
       }
     }
     words = new byte[entries.size() + 1][];
@@ -55,7 +55,7 @@ final class Keywords {
     following = new int[entries.size() + 1];
     // Each chain is built from its end, so that the earlier rule comes out first.
     for (int i = entries.size(); i >= 1; i--) {
-      Entry entry = entries.get(i - 1);
+      RuleKeyword entry = entries.get(i - 1);
       byte[] word = entry.keyword.getBytes(StandardCharsets.ISO_8859_1);
       int four = (int) INT.get(word, 0);
       words[i] = word;

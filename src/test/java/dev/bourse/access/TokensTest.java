@@ -158,7 +158,8 @@ class TokensTest extends StoreFixture {
 
   private Principal authenticate(@Nullable String header) {
     Operators none = new Operators(new AccessStore(database), clock);
-    return (Principal) new Credentials(tokens, none, memberTokens(tokens)).authenticate(header);
+    return (Principal)
+        new BearerAuthenticator(tokens, none, memberTokens(tokens)).authenticate(header);
   }
 
   private static Token token(

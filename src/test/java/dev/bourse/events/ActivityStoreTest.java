@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Activity;
-import dev.bourse.capacity.CapacityStore;
+import dev.bourse.capacity.ActivityRows;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.pools.PoolStore;
@@ -30,7 +32,7 @@ class ActivityStoreTest extends StoreFixture {
     write(request, "c2", 15);
     write(ACTION, "c1", 10);
 
-    List<ActivityStore.Entry> all =
+    List<ActivityStore.StoredActivity> all =
         await(new ActivityStore(database).listNewest(List.of("c1", "c2"), Optional.empty()));
 
     assertEquals(List.of(20L, 15L, 10L, 10L), all.stream().map(e -> e.atMillis()).toList());
@@ -61,7 +63,7 @@ class ActivityStoreTest extends StoreFixture {
     }
     await(database.commit(rows));
 
-    List<ActivityStore.Entry> all =
+    List<ActivityStore.StoredActivity> all =
         await(new ActivityStore(database).listNewest(List.of("c1"), Optional.empty()));
 
     assertEquals(800, all.size());
@@ -81,10 +83,11 @@ class ActivityStoreTest extends StoreFixture {
     await(database.commit(rows));
 
     for (Optional<String> who : List.of(Optional.<String>empty(), Optional.of("user"))) {
-      List<ActivityStore.Entry> all = await(new ActivityStore(database).listNewest(clusters, who));
+      List<ActivityStore.StoredActivity> all =
+          await(new ActivityStore(database).listNewest(clusters, who));
 
       assertEquals(400, all.size());
-      List<Long> times = all.stream().map(ActivityStore.Entry::atMillis).toList();
+      List<Long> times = all.stream().map(ActivityStore.StoredActivity::atMillis).toList();
       assertEquals(times.stream().sorted(Comparator.reverseOrder()).toList(), times);
       assertEquals(2_000L + clusters.size() - 1, times.get(0));
       assertEquals(1_002, times.get(399));

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.ActivityRows;
 import dev.bourse.capacity.CapacityStore;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
