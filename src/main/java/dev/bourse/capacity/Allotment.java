@@ -71,8 +71,7 @@ public final class Allotment {
     // Last, for a node that was just taken or whose replacement was just granted waits no longer.
     for (Allocation waiting : lapsedSwaps(draft.build(), orders.swapFreshnessMillis(), nowMillis)) {
       draft.put(waiting.swapping(null, 0));
-      activity.add(
-          new Activity(Activity.MARKET, new ClusterEvent.SwapLapsed(waiting.publicIp())));
+      activity.add(new Activity(Activity.MARKET, new ClusterEvent.SwapLapsed(waiting.publicIp())));
     }
     draft.verdict = orders.verdict();
     if (activity.isEmpty() && draft.verdict.equals(cluster.verdict())) {

@@ -144,7 +144,8 @@ public final class CapacityStore {
     statements.addAll(fences);
     statements.addAll(insert(cluster, audit.atMillis()));
     made.activity()
-        .forEach(entry -> statements.add(ActivityRows.insert(entry, cluster.name(), audit.atMillis())));
+        .forEach(
+            entry -> statements.add(ActivityRows.insert(entry, cluster.name(), audit.atMillis())));
     statements.add(AuditStore.insert(audit));
     return database.commit(statements, List.of(new Change(CHANGED, cluster.name())));
   }

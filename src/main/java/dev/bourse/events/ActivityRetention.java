@@ -43,7 +43,8 @@ public final class ActivityRetention {
         .read(
             """
             SELECT id, ts FROM activity WHERE id < (SELECT MAX(id) FROM activity)
-            ORDER BY id LIMIT ?""",
+            ORDER BY id LIMIT ?\
+            """,
             List.of(ENTRIES_PER_COMMIT),
             row -> new AgedActivity(row.integer("id"), row.integer("ts")))
         .compose(oldest -> delete(oldest, before));

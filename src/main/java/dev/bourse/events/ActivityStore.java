@@ -27,7 +27,8 @@ public final class ActivityStore {
   private static final String ACTIONS_AFTER =
       """
       SELECT %s FROM activity WHERE cluster = ? AND kind = 'action' AND ts >= ? AND id > ?
-      ORDER BY id LIMIT ?"""
+      ORDER BY id LIMIT ?\
+      """
           .formatted(ActivityRows.NAMES);
 
   private static final String NEWEST_ACTION =
@@ -35,7 +36,8 @@ public final class ActivityStore {
       SELECT MAX(id) AS id, MAX(ts) AS ts FROM activity
       WHERE cluster = ? AND kind = 'action' AND ts >=
       (SELECT MAX(x.ts) FROM activity x WHERE x.cluster = ? AND x.kind = 'action')
-      - CAST(? AS BIGINT)""";
+      - CAST(? AS BIGINT)\
+      """;
 
   private final Database database;
 

@@ -2,7 +2,6 @@ package dev.bourse.events;
 
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
-import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;

@@ -54,8 +54,7 @@ final class EventText {
     }
     if (event instanceof ClusterEvent.Released || event instanceof ClusterEvent.Unwound) {
       String reason =
-          Objects.requireNonNullElse(
-              event.releaseReason(), Allocation.Reason.UNWOUND.label());
+          Objects.requireNonNullElse(event.releaseReason(), Allocation.Reason.UNWOUND.label());
       return Optional.of(
           event(entry.id(), "reclaim", node.put("reason", reason).put("reclaimed_at", at)));
     }

@@ -35,7 +35,9 @@ public final class Columns<T> {
   private final String table;
   private final List<Column<T>> columns;
 
-  /** Each statement is composed once: of a service's texts there are few, and each is a constant. */
+  /**
+   * Each statement is composed once: of a service's texts there are few, and each is a constant.
+   */
   private final Map<String, String> composed = new ConcurrentHashMap<>();
 
   private Columns(String table, List<Column<T>> columns) {
@@ -135,11 +137,7 @@ public final class Columns<T> {
   }
 
   private Statement update(
-      T row,
-      String key,
-      Predicate<Column<T>> chosen,
-      String where,
-      @Nullable Object... arguments) {
+      T row, String key, Predicate<Column<T>> chosen, String where, @Nullable Object... arguments) {
     String sql = composed.computeIfAbsent(key, same -> updating(chosen, where));
     List<@Nullable Object> values = values(row, chosen);
     Collections.addAll(values, arguments);

@@ -184,7 +184,8 @@ final class TrailInvariants {
                       + " AND t.event = 'unwound') AS told_unwound"
                       + " FROM cluster c) AS b WHERE b.granted <> b.told_granted"
                       + " OR b.released <> b.told_released OR b.unwound <> b.told_unwound",
-                  List.of(), row -> row.text(0));
+                  List.of(),
+                  row -> row.text(0));
       if (!unlike.isEmpty()) {
         throw violated("nodes and what activity tells of them differ: {}", unlike);
       }
