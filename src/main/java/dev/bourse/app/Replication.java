@@ -10,7 +10,7 @@ import dev.bourse.capacity.PoolStore;
 import dev.bourse.capacity.SshKeyStore;
 import dev.bourse.capacity.SwitchService;
 import dev.bourse.edge.EdgeMetrics;
-import dev.bourse.market.MarketStore;
+import dev.bourse.market.NodeStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.ChangeListener;
 import dev.bourse.store.Mirror;
@@ -92,7 +92,7 @@ final class Replication implements ChangeListener {
     lane(SwitchService.CHANGED, steps, List.of());
     // A cluster can be shown only once its pool is known.
     lane(CapacityStore.CHANGED, steps, List.of(pools));
-    lane(MarketStore.CHANGED, steps, List.of());
+    lane(NodeStore.CHANGED, steps, List.of());
     lane(SshKeyStore.CHANGED, steps, List.of());
     ACCESS.forEach(topic -> lane(topic, steps, List.of()));
   }
@@ -152,7 +152,7 @@ final class Replication implements ChangeListener {
     for (Change change : changes) {
       // Owners of clusters and markets know what they stored without reading it.
       if (!change.topic().equals(CapacityStore.CHANGED)
-          && !change.topic().equals(MarketStore.CHANGED)) {
+          && !change.topic().equals(NodeStore.CHANGED)) {
         changed(change);
       }
     }

@@ -15,7 +15,7 @@ import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.PoolStore;
 import dev.bourse.capacity.Verdict;
 import dev.bourse.core.Ids;
-import dev.bourse.market.MarketStore;
+import dev.bourse.market.NodeStore;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.org.RosterStore;
@@ -78,8 +78,8 @@ final class Seeding {
         database.read(KnownMachine.SQL, List.of(), KnownMachine::read);
     Future<List<Spare>> free =
         database.read(
-            "SELECT pool, node_id, public_ip FROM node WHERE retired_at IS NULL"
-                + " AND node_id NOT IN (SELECT node_id FROM allocation WHERE gone_at IS NULL) ORDER BY node_id",
+            "SELECT pool, node_id, public_ip FROM node WHERE retired_at IS NULL AND node_id NOT IN"
+                + " (SELECT node_id FROM allocation WHERE gone_at IS NULL) ORDER BY node_id",
             List.of(),
             row -> new Spare(row.text(0), row.text(1), row.text(2)));
     Future<Set<String>> orgs = names("SELECT org_id FROM org");
@@ -184,7 +184,7 @@ final class Seeding {
     }
     for (Machine machine : all) {
       if (nodes.add(machine.nodeId())) {
-        statements.add(MarketStore.insert(pool, machine, now()));
+        statements.add(NodeStore.insert(pool, machine, now()));
         spare(new Spare(pool, machine.nodeId(), machine.publicIp()));
       }
     }

@@ -40,8 +40,8 @@ final class PushCommand extends CheckpointCommand.Verb {
       names = "--replace",
       paramLabel = "true|false|ID",
       description =
-          "true: take the place of the item of this file name; false: only a new item; an item's id:"
-              + " take the place of that one (default: ${DEFAULT-VALUE}).",
+          "true: take the place of the item of this file name; false: only a new item; an item's"
+              + " id: take the place of that one (default: ${DEFAULT-VALUE}).",
       defaultValue = "true")
   private String replace = "true";
 

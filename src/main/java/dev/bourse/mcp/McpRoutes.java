@@ -106,8 +106,8 @@ public final class McpRoutes {
                         case ORGANIZATION -> "this is an organization's API token";
                         case OPERATOR -> "this is an operator's token";
                       }
-                      + ", which the HTTP interface takes; members sign in here with OAuth, which the"
-                      + " header WWW-Authenticate leads to");
+                      + ", which the HTTP interface takes; members sign in here with OAuth, which"
+                      + " the header WWW-Authenticate leads to");
             });
     return token;
   }

@@ -13,7 +13,7 @@ import dev.bourse.capacity.PoolStore;
 import dev.bourse.capacity.SshKeyStore;
 import dev.bourse.capacity.SwitchService;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.market.MarketStore;
+import dev.bourse.market.NodeStore;
 import dev.bourse.store.PostgresOfClass;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
@@ -122,7 +122,7 @@ class ReplicaFeedTest {
             client.caller().get("/api/vm/orgs/acme/ssh-keys").ok().getJsonArray("keys").size()
                 == 1);
 
-    change(MarketStore.CHANGED, "demo-h100", "UPDATE node SET cordoned = 1");
+    change(NodeStore.CHANGED, "demo-h100", "UPDATE node SET cordoned = 1");
     until(
         "the nodes",
         () ->

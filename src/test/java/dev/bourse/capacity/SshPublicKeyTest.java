@@ -32,7 +32,8 @@ class SshPublicKeyTest {
       "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBFgubrSY9KbX+lftCPaCf6i8eD10f/EnbJIDYfLPdY7";
 
   private static final String RSA_1024 =
-      "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQCfZ3SWlz4HK/xhQuZf+VnVIKMfFyHZB/0Yrp2w1tOrQdAa1YgM4KSpbVAhRzRvCGkt2/IVwIEDdpROFyqRqGD8zJoaD7AnpoGY8ktgCDfI+abSI/Av8bA/50miW1425jZpHg6lKG5ACa2m6ac5BEnFcJLtHgtNVkDQI1XcbxveZw==";
+      "ssh-rsa"
+          + " AAAAB3NzaC1yc2EAAAADAQABAAAAgQCfZ3SWlz4HK/xhQuZf+VnVIKMfFyHZB/0Yrp2w1tOrQdAa1YgM4KSpbVAhRzRvCGkt2/IVwIEDdpROFyqRqGD8zJoaD7AnpoGY8ktgCDfI+abSI/Av8bA/50miW1425jZpHg6lKG5ACa2m6ac5BEnFcJLtHgtNVkDQI1XcbxveZw==";
 
   private static final String SK_ED25519 = "sk-ssh-ed25519@openssh.com";
   private static final String SK_ECDSA = "sk-ecdsa-sha2-nistp256@openssh.com";
@@ -41,11 +42,16 @@ class SshPublicKeyTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBFgubrSY9KbX+lftCPaCf6i8eD10f/EnbJIDYfLPdY7|SHA256:OUlyv4pWfdeDzvG+lb2WyDL5bzoH27Fio3+czKMssjo",
-        "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBHMe9/HFSQCgS4i+HNqfGJBsJFujjEebzqLA8vIl+RfxYgWzKxETAkItFj91pGP7k9v7t3EFdth2maeNk8ZaBQc=|SHA256:IE6nwXIYxZrM4QtV/TrKFBWztsemxtcQ9OMNdUQtFHs",
-        "ecdsa-sha2-nistp384 AAAAE2VjZHNhLXNoYTItbmlzdHAzODQAAAAIbmlzdHAzODQAAABhBCXPmcgaYQWPqCrKdKpmJUcMKLa9NS8ygQSuPomjbmQ2wkur7+EOKv5kF9vXOMe0+2hCCR6OC8cxl2jBJ433L+sOit0oPaMND+H0CfevuWEmM487n8dpRCXfAJxwwot7tg==|SHA256:R9DJNe+sNCTYk50BvyjLIZ+5YlvHT25vhrc1jrocl74",
-        "ecdsa-sha2-nistp521 AAAAE2VjZHNhLXNoYTItbmlzdHA1MjEAAAAIbmlzdHA1MjEAAACFBAAeS2wOdj7c2c057D8AqbJiudOGywWzFXyBv2GcA3afZZtS/WypjjWdfMrkPAVkfYqvMgmw3cpaVMHTZcL2Wmr7FQDbhQhy1J8K2iYWLvwfZ1p4ObafnlJdNYTaHSOqrfeXVfs/jHalakZXyySjMpLqmy44iwhabOb57miO0GkQtYS6aA==|SHA256:sUfynQT/SEnFoFueTLOhELh+X0395Dsx5cK8andnXmw",
-        "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQC0lGvTamZa0NNFnzBYJlwA0KnFV6ZuCSLg7KcjXMFtP52OLQfMyCQ+sJuov2xPYPZck5CRCn+Irtvt8YzhnZOaS9560MlH5Gy9FWufRk/Lfbp79dBg/ih/9YdNQ4eZGhF0B5ueRoebuOaW8AzMWmFElZGm4/FKEsaQUvE9Ldt7rb7H5uyZ/Df5dnQEfM6KEj+bu1LSSJeFVXaC2g3sgXJaCZ0kRII2Idj7dvImVDzgj4HY7lgpVMVa2PB8wNXcfEwGJk1lePwSmi1FV1cveLBJHCRlAgOCplf6SlQ0uSsw6R0K32iZgLu6h+nJ+62nXfiPW9Y4bVAQKnUXjJF1qTHt|SHA256:wvXVEg9tykUY5ZyUu7KGri5x8aGjtCztMwt323qFCg4",
+        "ssh-ed25519"
+            + " AAAAC3NzaC1lZDI1NTE5AAAAIBFgubrSY9KbX+lftCPaCf6i8eD10f/EnbJIDYfLPdY7|SHA256:OUlyv4pWfdeDzvG+lb2WyDL5bzoH27Fio3+czKMssjo",
+        "ecdsa-sha2-nistp256"
+            + " AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBHMe9/HFSQCgS4i+HNqfGJBsJFujjEebzqLA8vIl+RfxYgWzKxETAkItFj91pGP7k9v7t3EFdth2maeNk8ZaBQc=|SHA256:IE6nwXIYxZrM4QtV/TrKFBWztsemxtcQ9OMNdUQtFHs",
+        "ecdsa-sha2-nistp384"
+            + " AAAAE2VjZHNhLXNoYTItbmlzdHAzODQAAAAIbmlzdHAzODQAAABhBCXPmcgaYQWPqCrKdKpmJUcMKLa9NS8ygQSuPomjbmQ2wkur7+EOKv5kF9vXOMe0+2hCCR6OC8cxl2jBJ433L+sOit0oPaMND+H0CfevuWEmM487n8dpRCXfAJxwwot7tg==|SHA256:R9DJNe+sNCTYk50BvyjLIZ+5YlvHT25vhrc1jrocl74",
+        "ecdsa-sha2-nistp521"
+            + " AAAAE2VjZHNhLXNoYTItbmlzdHA1MjEAAAAIbmlzdHA1MjEAAACFBAAeS2wOdj7c2c057D8AqbJiudOGywWzFXyBv2GcA3afZZtS/WypjjWdfMrkPAVkfYqvMgmw3cpaVMHTZcL2Wmr7FQDbhQhy1J8K2iYWLvwfZ1p4ObafnlJdNYTaHSOqrfeXVfs/jHalakZXyySjMpLqmy44iwhabOb57miO0GkQtYS6aA==|SHA256:sUfynQT/SEnFoFueTLOhELh+X0395Dsx5cK8andnXmw",
+        "ssh-rsa"
+            + " AAAAB3NzaC1yc2EAAAADAQABAAABAQC0lGvTamZa0NNFnzBYJlwA0KnFV6ZuCSLg7KcjXMFtP52OLQfMyCQ+sJuov2xPYPZck5CRCn+Irtvt8YzhnZOaS9560MlH5Gy9FWufRk/Lfbp79dBg/ih/9YdNQ4eZGhF0B5ueRoebuOaW8AzMWmFElZGm4/FKEsaQUvE9Ldt7rb7H5uyZ/Df5dnQEfM6KEj+bu1LSSJeFVXaC2g3sgXJaCZ0kRII2Idj7dvImVDzgj4HY7lgpVMVa2PB8wNXcfEwGJk1lePwSmi1FV1cveLBJHCRlAgOCplf6SlQ0uSsw6R0K32iZgLu6h+nJ+62nXfiPW9Y4bVAQKnUXjJF1qTHt|SHA256:wvXVEg9tykUY5ZyUu7KGri5x8aGjtCztMwt323qFCg4",
       })
   void aKeyOfEachPlainTypeHasTheFingerprintThatSshKeygenShows(String line, String fingerprint) {
     SshPublicKey key = SshPublicKey.parse(line + " ada@example.com");

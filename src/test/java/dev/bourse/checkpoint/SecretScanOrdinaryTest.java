@@ -198,8 +198,9 @@ final class SecretScanOrdinaryTest {
     RANDOM.nextBytes(image);
     return new File(
         "demo.ipynb",
-        "{\"cells\":[{\"cell_type\":\"code\",\"source\":[\"import os\\n\",\"token = "
-            + "os.environ[\\\"HF_TOKEN\\\"]\\n\"],\"outputs\":[{\"data\":{\"image/png\":\"iVBORw0KGgo"
+        "{\"cells\":[{\"cell_type\":\"code\",\"source\":[\"import os\\n"
+            + "\",\"token = os.environ[\\\"HF_TOKEN\\\"]\\n"
+            + "\"],\"outputs\":[{\"data\":{\"image/png\":\"iVBORw0KGgo"
             + Base64.getEncoder().encodeToString(image)
             + "\"}}]}],\"metadata\":{\"kernelspec\":{\"name\":\"python3\"}},\"nbformat\":4}");
   }
@@ -207,11 +208,12 @@ final class SecretScanOrdinaryTest {
   private static File javascript() {
     return new File(
         "app.min.js",
-        ("!function(e,t){\"object\"==typeof exports?t(exports):t((e=self).M={})}(this,function(e){var"
-                + " n={SECRET:\"__SECRET_INTERNALS_DO_NOT_USE_OR_YOU_WILL_BE_FIRED\",TOKEN:1,PASSWORD:"
-                + "\"password\"},r=hvs.reduce(function(e,t){return e+t.length},0);e.apiKey=n.TOKEN;"
-                + "e.token=function(){return localStorage.getItem(\"token\")};x.password=t.password;"
-                + "if(n.ACCESS_KEY==r.getAccessKeyFromStore1234567(e))throw Error(\"bad\")});\n")
+        ("!function(e,t){\"object\"==typeof"
+             + " exports?t(exports):t((e=self).M={})}(this,function(e){var"
+             + " n={SECRET:\"__SECRET_INTERNALS_DO_NOT_USE_OR_YOU_WILL_BE_FIRED\",TOKEN:1,PASSWORD:\"password\"},r=hvs.reduce(function(e,t){return"
+             + " e+t.length},0);e.apiKey=n.TOKEN;e.token=function(){return"
+             + " localStorage.getItem(\"token\")};x.password=t.password;if(n.ACCESS_KEY==r.getAccessKeyFromStore1234567(e))throw"
+             + " Error(\"bad\")});\n")
             .repeat(200));
   }
 
@@ -321,9 +323,10 @@ final class SecretScanOrdinaryTest {
   private static File prose() {
     return new File(
         "report.txt",
-        ("The secret of the method is the token: each machine reads a password: no, it does not. "
-                + "Users: 4,000. The private_key of a good report is patience; a risk-averse reader "
-                + "asks for the API_KEY = KEY of the map. Tokens: 1,400,000,000,000.\nusers: many\n")
+        ("The secret of the method is the token: each machine reads a password: no, it does not."
+             + " Users: 4,000. The private_key of a good report is patience; a risk-averse reader"
+             + " asks for the API_KEY = KEY of the map. Tokens: 1,400,000,000,000.\n"
+             + "users: many\n")
             .repeat(300));
   }
 
@@ -354,8 +357,9 @@ final class SecretScanOrdinaryTest {
   private static File names() {
     return new File(
         "state.txt",
-        ("sk-learn sk-image-processing-task-with-many-words risk-sk-a hf_transformers npm_config_cache"
-                + " pypi-server xoxo glpat gho_ AKIA eyJ hvs.length AIzawa machine.local\n")
+        ("sk-learn sk-image-processing-task-with-many-words risk-sk-a hf_transformers"
+                + " npm_config_cache pypi-server xoxo glpat gho_ AKIA eyJ hvs.length AIzawa"
+                + " machine.local\n")
             .repeat(300));
   }
 
