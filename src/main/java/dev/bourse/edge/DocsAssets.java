@@ -41,23 +41,23 @@ final class DocsAssets {
   /** The page that loads the viewer. */
   String html() {
     return """
-        <!doctype html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <title>Bourse API</title>
-        <link rel="stylesheet" href="/docs/{version}/swagger-ui.css">
-        <link rel="icon" href="/docs/{version}/favicon-32x32.png">
-        </head>
-        <body>
-        <div id="docs"></div>
-        <script src="/docs/{version}/swagger-ui-bundle.js"></script>
-        <script src="/docs/{version}/swagger-ui-standalone-preset.js"></script>
-        <script src="/docs/start.js"></script>
-        </body>
-        </html>
-        """
+    <!doctype html>
+    <html lang="en">
+    <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Bourse API</title>
+    <link rel="stylesheet" href="/docs/{version}/swagger-ui.css">
+    <link rel="icon" href="/docs/{version}/favicon-32x32.png">
+    </head>
+    <body>
+    <div id="docs"></div>
+    <script src="/docs/{version}/swagger-ui-bundle.js"></script>
+    <script src="/docs/{version}/swagger-ui-standalone-preset.js"></script>
+    <script src="/docs/start.js"></script>
+    </body>
+    </html>
+    """
         .replace("{version}", version);
   }
 

@@ -167,7 +167,8 @@ public final class NodeService {
                   .filter(node -> node.retiredAtMillis() == null)
                   .ifPresent(
                       node -> {
-                        throw exists("there is a node '%s' in pool %s", nodeId, node.pool());
+                        throw exists(
+                            "there is a node '%s' in pool %s".formatted(nodeId, node.pool()));
                       });
               return null;
             });
@@ -178,12 +179,13 @@ public final class NodeService {
         .findAt(ip)
         .map(
             found -> {
-              throw exists("public_ip %s is that of node %s", ip, found.orElse("another"));
+              throw exists(
+                  "public_ip %s is that of node %s".formatted(ip, found.orElse("another")));
             });
   }
 
-  private static ApiError exists(String detail, Object... arguments) {
-    return ApiError.of(ErrorCode.CONFLICT, detail, arguments).with("reason", "exists");
+  private static ApiError exists(String detail) {
+    return ApiError.of(ErrorCode.CONFLICT, detail).with("reason", "exists");
   }
 
   /**
