@@ -2,8 +2,8 @@ package dev.bourse.market;
 
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.SshKeyService;
-import dev.bourse.capacity.SshKeyStore;
+import dev.bourse.sshkeys.SshKeyService;
+import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.store.Database;
 import java.time.Clock;

@@ -2,9 +2,9 @@ package dev.bourse.market;
 
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.SshKey;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Times;
+import dev.bourse.sshkeys.SshKey;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;

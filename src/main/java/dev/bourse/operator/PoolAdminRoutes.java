@@ -1,12 +1,12 @@
 package dev.bourse.operator;
 
 import dev.bourse.capacity.Pool;
-import dev.bourse.capacity.PoolService;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.pools.PoolService;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;

@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.client.CommandEnvironment;
 import dev.bourse.client.MemberCommands;
-import dev.bourse.client.Surroundings;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
-import dev.bourse.testing.MemberShell;
 import dev.bourse.testing.MemberShell.Outcome;
+import dev.bourse.testing.MemberShell;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.StallingProxy;
 import io.vertx.core.json.JsonArray;
@@ -369,7 +369,7 @@ class CheckpointCommandTest {
   void shellsCanCompleteTheCommands() {
     CommandLine line =
         MemberCommands.addTo(
-            new CommandLine(CommandSpec.create().name("bourse")), Surroundings.ofProcess());
+            new CommandLine(CommandSpec.create().name("bourse")), CommandEnvironment.ofProcess());
     String script = AutoComplete.bash("bourse", line);
     for (String word : List.of("login", "logout", "push", "--content-type", "--token-file")) {
       assertTrue(script.contains(word), word);

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.Scope;
 import dev.bourse.access.Token;
-import dev.bourse.access.TokenSecret;
+import dev.bourse.core.TokenSecret;
 import dev.bourse.org.RosterStore;
 import dev.bourse.org.TokenStore;
 import dev.bourse.store.Statement;

@@ -3,8 +3,8 @@ package dev.bourse.testing;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.client.CommandEnvironment;
 import dev.bourse.client.MemberCommands;
-import dev.bourse.client.Surroundings;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -104,8 +104,8 @@ public final class MemberShell {
   }
 
   public Outcome run(String... arguments) {
-    Surroundings surroundings =
-        new Surroundings(environment, false, new ShiftedClock(), new Random(1), this::pause);
+    CommandEnvironment surroundings =
+        new CommandEnvironment(environment, false, new ShiftedClock(), new Random(1), this::pause);
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     CommandLine line =
