@@ -32,7 +32,10 @@ final class ArchitectureTest {
           entry("store", List.of("core")),
           entry("access", List.of("core", "store", "audit")),
           entry("audit", List.of("core", "store")),
-          entry("edge", List.of("core", "access")),
+          entry("contract", List.of("core", "access")),
+          entry("edge.docs", List.of("core", "access", "contract")),
+          entry("edge.limits", List.of("core")),
+          entry("edge", List.of("core", "access", "contract", "edge.docs", "edge.limits")),
           entry("nodes", List.of("core")),
           entry("blob", List.of("core")),
           entry("capacity", List.of("core", "store", "access", "audit", "edge", "nodes")),
@@ -59,7 +62,7 @@ final class ArchitectureTest {
               List.of("core", "store", "access", "audit", "edge", "nodes", "capacity", "market")),
           entry("org", List.of("core", "store", "access", "audit", "edge")),
           entry("remote", List.of()),
-          entry("admin", List.of("core", "edge", "remote")),
+          entry("admin", List.of("core", "contract", "remote")),
           entry("client", List.of("core", "remote")),
           entry("pages", List.of("core")),
           entry("mail", List.of("core")),
@@ -74,6 +77,7 @@ final class ArchitectureTest {
                   "core",
                   "store",
                   "access",
+                  "contract",
                   "edge",
                   "capacity",
                   "market",
@@ -117,16 +121,31 @@ final class ArchitectureTest {
                   "org.slf4j")),
           entry("audit", List.of("io.vertx.core..", "org.slf4j")),
           entry(
-              "edge",
+              "contract",
               List.of(
-                  "io.vertx..",
-                  "io.netty..",
+                  "io.vertx.core..",
+                  "io.vertx.json.schema..",
+                  "io.vertx.openapi..",
                   "com.fasterxml.jackson.core..",
+                  "org.yaml.snakeyaml..")),
+          entry("edge.docs", List.of("io.vertx.core..", "io.vertx.openapi..")),
+          entry(
+              "edge.limits",
+              List.of(
+                  "io.vertx.core..",
+                  "io.netty..",
                   "com.github.benmanes.caffeine..",
                   "io.github.bucket4j..",
                   "io.lettuce.core..",
                   "io.prometheus.metrics..",
-                  "org.yaml.snakeyaml..",
+                  "org.slf4j")),
+          entry(
+              "edge",
+              List.of(
+                  "io.vertx..",
+                  "io.netty..",
+                  "io.github.bucket4j..",
+                  "io.prometheus.metrics..",
                   "org.slf4j")),
           entry("nodes", List.of("io.vertx.core", "org.apache.sshd..", "org.slf4j")),
           entry("blob", List.of("io.vertx.core", "io.vertx.core.buffer", "org.slf4j")),
@@ -203,9 +222,9 @@ final class ArchitectureTest {
                       MAY_IMPORT.keySet().stream()
                           .filter(other -> !other.equals(row.getKey()))
                           .filter(other -> !row.getValue().contains(other))
-                          .forEach(other -> forbidden.add("dev.bourse." + other + ".."));
+                          .forEach(other -> forbidden.add("dev.bourse." + other));
                       noClasses()
-                          .that(resideInAPackage("dev.bourse." + row.getKey() + ".."))
+                          .that(resideInAPackage("dev.bourse." + row.getKey()))
                           .should()
                           .dependOnClassesThat(resideInAnyPackage(forbidden.toArray(String[]::new)))
                           .check(CLASSES);
@@ -226,7 +245,7 @@ final class ArchitectureTest {
                                   "dev.bourse..", "java..", "javax..", "org.jspecify.annotations"));
                       allowed.addAll(row.getValue());
                       classes()
-                          .that(resideInAPackage("dev.bourse." + row.getKey() + ".."))
+                          .that(resideInAPackage("dev.bourse." + row.getKey()))
                           .should()
                           .onlyDependOnClassesThat(
                               resideInAnyPackage(allowed.toArray(String[]::new)))
@@ -264,7 +283,9 @@ final class ArchitectureTest {
       noClasses()
           .that(resideInAPackage("dev.bourse." + feature).and(DescribedPredicate.not(routes())))
           .should()
-          .dependOnClassesThat(resideInAnyPackage("dev.bourse.edge..", "io.vertx.ext.web.."))
+          .dependOnClassesThat(
+              resideInAnyPackage(
+                  "dev.bourse.contract..", "dev.bourse.edge..", "io.vertx.ext.web.."))
           .check(CLASSES);
     }
   }
@@ -301,7 +322,7 @@ final class ArchitectureTest {
             resideInAPackage("dev.bourse..")
                 .and(
                     DescribedPredicate.not(
-                        nameMatching("dev\\.bourse\\.edge\\.RedisBuckets(\\$.*)?"))))
+                        nameMatching("dev\\.bourse\\.edge\\.limits\\.RedisBuckets(\\$.*)?"))))
         .should()
         .dependOnClassesThat(resideInAnyPackage("io.lettuce..", "io.github.bucket4j.redis.."))
         .check(CLASSES);

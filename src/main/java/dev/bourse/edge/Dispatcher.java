@@ -4,6 +4,9 @@ import dev.bourse.access.Caller;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
+import dev.bourse.contract.Contract;
+import dev.bourse.contract.OperationContract;
+import dev.bourse.contract.Percent;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
@@ -57,9 +60,9 @@ public final class Dispatcher {
   private static boolean isRead(io.vertx.openapi.contract.Operation model) {
     return model.getHttpMethod().name().equals("GET")
         && !model.getOpenAPIModel().getBoolean(OF_TOKEN, false)
-        && Endpoint.demands(model).stream()
+        && OperationContract.demands(model).stream()
             .anyMatch(demand -> demand.scheme().equals(Principal.SCHEME))
-        && Endpoint.answersJson(model);
+        && OperationContract.answersJson(model);
   }
 
   private static Route entry(
@@ -178,7 +181,7 @@ public final class Dispatcher {
 
     @Override
     public String mediaType() {
-      return Endpoint.JSON;
+      return OperationContract.JSON;
     }
 
     @Override

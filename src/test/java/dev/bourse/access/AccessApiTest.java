@@ -4,9 +4,9 @@ import static dev.bourse.testing.RunningBourse.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.contract.Contract;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.TokenSecret;
-import dev.bourse.edge.Contract;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.EachEngine;
