@@ -15,7 +15,7 @@ import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Verdict;
 import dev.bourse.core.Ids;
 import dev.bourse.core.TokenSecret;
-import dev.bourse.market.MarketStore;
+import dev.bourse.market.NodeStore;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.org.RosterStore;
@@ -185,7 +185,7 @@ final class Seeding {
     }
     for (Machine machine : all) {
       if (nodes.add(machine.nodeId())) {
-        statements.add(MarketStore.insert(pool, machine, now()));
+        statements.add(NodeStore.insert(pool, machine, now()));
         spare(new Spare(pool, machine.nodeId(), machine.publicIp()));
       }
     }
