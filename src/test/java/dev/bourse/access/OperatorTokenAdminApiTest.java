@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.access;
 
 import static dev.bourse.testing.RunningBourse.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -10,6 +10,7 @@ import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OrgApiFixture;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
@@ -26,7 +27,7 @@ import org.junit.jupiter.api.Test;
 /** Operators' tokens as operators mint and revoke them. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 @EachEngine
-class OperatorTokenAdminApiTest {
+public class OperatorTokenAdminApiTest {
   private static final String OPERATORS = "/api/operator/operators";
 
   private RunningBourse bourse;
@@ -64,7 +65,7 @@ class OperatorTokenAdminApiTest {
   void aMintedOperatorActsUnderTheirName() {
     JsonObject dana = minted(first, "dana");
     ApiClient caller = bourse.with(dana.getString("token"));
-    assertEquals(201, caller.post("/api/operator/orgs", OrgAdminApiTest.org("danas")).status());
+    assertEquals(201, caller.post("/api/operator/orgs", OrgApiFixture.org("danas")).status());
     assertEquals("operator:dana", bourse.audit("danas", false).get(0).actor());
     AuditRow row = bourse.audit("", false).get(1);
     assertEquals(
@@ -152,7 +153,7 @@ class OperatorTokenAdminApiTest {
     assertRacingRevokesLeaveOne(bourse, bourse);
   }
 
-  static void assertRacingRevokesLeaveOne(RunningBourse here, RunningBourse there)
+  public static void assertRacingRevokesLeaveOne(RunningBourse here, RunningBourse there)
       throws Exception {
     ExecutorService threads = Executors.newFixedThreadPool(2);
     try {

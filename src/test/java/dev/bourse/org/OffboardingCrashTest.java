@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.org;
 
 import static dev.bourse.testing.RunningBourse.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -7,8 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.access.Scope;
 import dev.bourse.access.Token;
 import dev.bourse.core.TokenSecret;
-import dev.bourse.org.RosterStore;
-import dev.bourse.org.TokenStore;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ChildBourse;

@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.oauth;
 
 import static dev.bourse.testing.OAuthApplication.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;

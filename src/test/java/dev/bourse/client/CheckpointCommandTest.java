@@ -1,12 +1,10 @@
-package dev.bourse.app;
+package dev.bourse.client;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.client.CommandEnvironment;
-import dev.bourse.client.MemberCommands;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.MemberShell;
@@ -214,7 +212,7 @@ class CheckpointCommandTest {
             "-XX:TieredStopAtLevel=1",
             "-cp",
             System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-            Main.class.getName(),
+            "dev.bourse.app.Main",
             "checkpoint",
             "push",
             model.toString());

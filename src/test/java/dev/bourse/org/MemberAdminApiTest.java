@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.org;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -10,6 +10,7 @@ import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OrgApiFixture;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -53,7 +54,7 @@ class MemberAdminApiTest {
     members = path + "/members";
     rules = path + "/rules";
     invitations = path + "/invitations";
-    assertEquals(201, operator.post("/api/operator/orgs", OrgAdminApiTest.org(orgId)).status());
+    assertEquals(201, operator.post("/api/operator/orgs", OrgApiFixture.org(orgId)).status());
   }
 
   private static JsonObject person(String username) {

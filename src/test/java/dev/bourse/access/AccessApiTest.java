@@ -1,12 +1,9 @@
-package dev.bourse.app;
+package dev.bourse.access;
 
 import static dev.bourse.testing.RunningBourse.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.access.AccessStore;
-import dev.bourse.access.Scope;
-import dev.bourse.access.Token;
 import dev.bourse.contract.Contract;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.TokenSecret;

@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.org;
 
 import static dev.bourse.testing.RunningBourse.await;
 import static dev.bourse.testing.RunningBourse.until;
@@ -15,6 +15,7 @@ import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OrgApiFixture;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
@@ -42,12 +43,8 @@ class OrgAdminApiTest {
     bourse.close();
   }
 
-  static JsonObject org(String orgId) {
-    return new JsonObject().put("org_id", orgId).put("display", "Lab").put("kind", "standard");
-  }
-
   private static JsonObject created(String orgId) {
-    HttpAnswer answer = operator.post(ORGS, org(orgId));
+    HttpAnswer answer = operator.post(ORGS, OrgApiFixture.org(orgId));
     assertEquals(201, answer.status(), () -> String.valueOf(answer.body()));
     return answer.json();
   }
@@ -104,23 +101,29 @@ class OrgAdminApiTest {
     created("taken");
     assertEquals(
         "exists",
-        operator.post(ORGS, org("taken")).refused(ErrorCode.CONFLICT).getString("reason"));
+        operator
+            .post(ORGS, OrgApiFixture.org("taken"))
+            .refused(ErrorCode.CONFLICT)
+            .getString("reason"));
   }
 
   @Test
   void aBadOrganizationIsRefusedNamingTheFieldAndItsValue() {
     for (String id : List.of("", "-a", "a-", "A", "a b", "a/b", "x".repeat(64))) {
-      JsonObject refusal = operator.post(ORGS, org(id)).refused(ErrorCode.BAD_REQUEST);
+      JsonObject refusal =
+          operator.post(ORGS, OrgApiFixture.org(id)).refused(ErrorCode.BAD_REQUEST);
       assertTrue(refusal.getString("detail").startsWith("org_id: "), refusal.encode());
     }
     String kind =
         operator
-            .post(ORGS, org("fine").put("kind", "secret"))
+            .post(ORGS, OrgApiFixture.org("fine").put("kind", "secret"))
             .refused(ErrorCode.BAD_REQUEST)
             .getString("detail");
     assertTrue(kind.contains("kind: secret") && kind.contains("public_research"), kind);
-    operator.post(ORGS, org("fine").put("display", "a\nb")).refused(ErrorCode.BAD_REQUEST);
-    operator.post(ORGS, org("fine").put("more", 1)).refused(ErrorCode.BAD_REQUEST);
+    operator
+        .post(ORGS, OrgApiFixture.org("fine").put("display", "a\nb"))
+        .refused(ErrorCode.BAD_REQUEST);
+    operator.post(ORGS, OrgApiFixture.org("fine").put("more", 1)).refused(ErrorCode.BAD_REQUEST);
     operator.patch(ORGS + "/made", new JsonObject()).refused(ErrorCode.BAD_REQUEST);
   }
 
@@ -216,7 +219,11 @@ class OrgAdminApiTest {
       assertEquals("retired", refusal.refused(ErrorCode.CONFLICT).getString("reason"));
     }
     assertEquals(
-        "exists", operator.post(ORGS, org("gone")).refused(ErrorCode.CONFLICT).getString("reason"));
+        "exists",
+        operator
+            .post(ORGS, OrgApiFixture.org("gone"))
+            .refused(ErrorCode.CONFLICT)
+            .getString("reason"));
     assertEquals(1, operator.get(path + "/members").ok().getJsonArray("members").size());
     operator.get(path + "/rules").ok();
     operator.get(path + "/tokens").ok();

@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.org;
 
 import static dev.bourse.testing.RunningBourse.await;
 import static dev.bourse.testing.RunningBourse.until;
@@ -17,6 +17,7 @@ import dev.bourse.testing.ChildBourse;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OrgApiFixture;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -66,7 +67,7 @@ class TokenAdminApiTest {
   void makeOrganization() {
     orgId = "org-" + MADE.incrementAndGet();
     tokens = "/api/operator/orgs/" + orgId + "/tokens";
-    assertEquals(201, operator.post("/api/operator/orgs", OrgAdminApiTest.org(orgId)).status());
+    assertEquals(201, operator.post("/api/operator/orgs", OrgApiFixture.org(orgId)).status());
   }
 
   private static JsonObject order(String name, String... scopes) {

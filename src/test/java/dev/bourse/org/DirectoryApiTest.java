@@ -1,8 +1,7 @@
-package dev.bourse.app;
+package dev.bourse.org;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.bourse.org.ScimServer;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.EachEngine;
