@@ -48,7 +48,8 @@ public final class AuditStore {
     return new Statement(
         """
         %sSELECT CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), \
-        CAST(? AS TEXT), %s, 0 FROM %s"""
+        CAST(? AS TEXT), %s, 0 FROM %s\
+        """
             .formatted(INSERT, detail, from),
         values,
         null,
@@ -77,7 +78,8 @@ public final class AuditStore {
       statements.add(
           Statement.guarded(
               BatchStored::new,
-              "INSERT INTO audit_read_batch (batch_id, made_at) VALUES (?, ?) ON CONFLICT DO NOTHING",
+              "INSERT INTO audit_read_batch (batch_id, made_at) VALUES (?, ?) ON CONFLICT DO"
+                  + " NOTHING",
               batchId,
               nowMillis));
       for (String known : settled) {
@@ -93,9 +95,7 @@ public final class AuditStore {
     }
     return database
         .commit(statements)
-        .recover(
-            e ->
-                e instanceof BatchStored ? Future.succeededFuture() : Future.failedFuture(e));
+        .recover(e -> e instanceof BatchStored ? Future.succeededFuture() : Future.failedFuture(e));
   }
 
   /** Forgets marks that a process left behind when it ended. */

@@ -242,7 +242,8 @@ public final class SealService {
               What.ADDED,
               """
               row %s is in no batch, though all rows up to %s are: it was slipped in, or the seal \
-              of its batch is gone"""
+              of its batch is gone\
+              """
                   .formatted(id, run.throughId()));
       return report(run, sound, rows, purged, fault);
     }

@@ -49,7 +49,8 @@ final class SealStore {
           Collections.nCopies(
               CHAINS_PER_READ,
               """
-              SELECT * FROM (%sWHERE org_id = ? AND is_read = ? ORDER BY batch DESC LIMIT 1) AS head"""
+              SELECT * FROM (%sWHERE org_id = ? AND is_read = ? ORDER BY batch DESC LIMIT 1) AS head\
+              """
                   .formatted(SELECT)));
 
   private final Database database;
@@ -74,7 +75,9 @@ final class SealStore {
   }
 
   private Future<Long> one(String sql, Object... parameters) {
-    return database.read(sql, List.of(parameters), row -> row.integer("id")).map(rows -> rows.get(0));
+    return database
+        .read(sql, List.of(parameters), row -> row.integer("id"))
+        .map(rows -> rows.get(0));
   }
 
   /** Rows of all trails with ids after one and up to another, by id. */
@@ -92,7 +95,8 @@ final class SealStore {
     return database.read(
         "SELECT "
             + RecordedRow.COLUMNS
-            + " FROM audit WHERE org_id = ? AND is_read = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?",
+            + " FROM audit WHERE org_id = ? AND is_read = ? AND id > ? AND id <= ? ORDER BY id"
+            + " LIMIT ?",
         List.of(chain.orgId(), chain.isRead(), afterId, upToId, limit),
         RecordedRow::from);
   }
@@ -122,8 +126,8 @@ final class SealStore {
   }
 
   /**
-   * Stores batches and how far the trail is sealed with them. Fails with {@link DoneElsewhere}
-   * when another process has sealed meanwhile.
+   * Stores batches and how far the trail is sealed with them. Fails with {@link DoneElsewhere} when
+   * another process has sealed meanwhile.
    */
   Future<Void> seal(List<Seal> seals, long fromId, long throughId) {
     List<Statement> statements = new ArrayList<>(seals.size() + 2);
@@ -150,7 +154,8 @@ final class SealStore {
     return database.read(
         """
         SELECT batch, CASE WHEN purged_at IS NULL THEN row_count ELSE 0 END AS row_count \
-        FROM audit_seal WHERE org_id = ? AND is_read = ? AND batch > ? ORDER BY batch LIMIT ?""",
+        FROM audit_seal WHERE org_id = ? AND is_read = ? AND batch > ? ORDER BY batch LIMIT ?\
+        """,
         List.of(chain.orgId(), chain.isRead(), afterBatch, limit),
         row -> new Size(row.integer("batch"), row.integer("row_count")));
   }
@@ -183,19 +188,20 @@ final class SealStore {
     return database.read(
         SELECT
             + """
-              WHERE is_read = ? AND purged_at IS NULL AND newest_at < ? \
-              AND last_id < (SELECT MAX(id) FROM audit) \
-              AND NOT EXISTS (SELECT 1 FROM audit_seal AS earlier \
-              WHERE earlier.org_id = audit_seal.org_id AND earlier.is_read = audit_seal.is_read \
-              AND earlier.batch = audit_seal.batch - 1 AND earlier.purged_at IS NULL) \
-              ORDER BY newest_at LIMIT ?""",
+            WHERE is_read = ? AND purged_at IS NULL AND newest_at < ? \
+            AND last_id < (SELECT MAX(id) FROM audit) \
+            AND NOT EXISTS (SELECT 1 FROM audit_seal AS earlier \
+            WHERE earlier.org_id = audit_seal.org_id AND earlier.is_read = audit_seal.is_read \
+            AND earlier.batch = audit_seal.batch - 1 AND earlier.purged_at IS NULL) \
+            ORDER BY newest_at LIMIT ?\
+            """,
         List.of(isRead, newestBefore, limit),
         SealStore::seal);
   }
 
   /**
-   * Deletes the rows of a batch and notes it. Fails with {@link DoneElsewhere} when another
-   * process has, and otherwise when the rows are not as many as were sealed.
+   * Deletes the rows of a batch and notes it. Fails with {@link DoneElsewhere} when another process
+   * has, and otherwise when the rows are not as many as were sealed.
    */
   Future<Void> purge(Seal seal, long nowMillis) {
     Chain chain = seal.chain();
@@ -205,7 +211,8 @@ final class SealStore {
             DoneElsewhere::new,
             """
             UPDATE audit_seal SET purged_at = ?, row_digests = ? \
-            WHERE org_id = ? AND is_read = ? AND batch = ? AND purged_at IS NULL""",
+            WHERE org_id = ? AND is_read = ? AND batch = ? AND purged_at IS NULL\
+            """,
             nowMillis,
             seal.rows().withoutRows().bytes(),
             chain.orgId(),

@@ -104,7 +104,9 @@ public final class Sealer {
   private Future<Boolean> sealUpTo(long id) {
     BatchBuilder begun = building;
     Future<BatchBuilder> current =
-        begun != null ? Future.succeededFuture(begun) : store.readThroughId().map(BatchBuilder::new);
+        begun != null
+            ? Future.succeededFuture(begun)
+            : store.readThroughId().map(BatchBuilder::new);
     return current.compose(
         taking -> {
           building = taking;

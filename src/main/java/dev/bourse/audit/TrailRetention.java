@@ -76,7 +76,10 @@ public final class TrailRetention {
                   before.stream().findFirst().map(Seal::link).orElse(Seal.Link.BEGINNING);
               return store
                   .listRows(seal.chain(), link.lastId(), seal.lastId(), seal.rowCount() + 1)
-                  .compose(rows -> vertx.executeBlocking(() -> SealVerification.check(link, seal, rows), false));
+                  .compose(
+                      rows ->
+                          vertx.executeBlocking(
+                              () -> SealVerification.check(link, seal, rows), false));
             })
         .compose(fault -> fault.isEmpty() ? delete(seal, now) : keep(seal, fault.get()));
   }

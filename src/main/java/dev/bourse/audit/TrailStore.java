@@ -88,8 +88,9 @@ public final class TrailStore {
   static String page(boolean ofActor, boolean reads) {
     return reads
         ? """
-          SELECT * FROM (%s) AS writes UNION ALL SELECT * FROM (%s) AS reads \
-          ORDER BY id DESC LIMIT ?"""
+        SELECT * FROM (%s) AS writes UNION ALL SELECT * FROM (%s) AS reads \
+        ORDER BY id DESC LIMIT ?\
+        """
             .formatted(range(ofActor, 0), range(ofActor, 1))
         : range(ofActor, 0);
   }
@@ -97,8 +98,9 @@ public final class TrailStore {
   private static String range(boolean ofActor, int isRead) {
     // As an expression the owner is no way in: the index by actor is the narrower one.
     return """
-        SELECT id, ts, actor, action, subject, detail FROM audit WHERE %s AND is_read = %d \
-        AND id < ? ORDER BY id DESC LIMIT ?"""
+    SELECT id, ts, actor, action, subject, detail FROM audit WHERE %s AND is_read = %d \
+    AND id < ? ORDER BY id DESC LIMIT ?\
+    """
         .formatted(ofActor ? "org_id || '' = ? AND actor = ?" : "org_id = ?", isRead);
   }
 

@@ -105,7 +105,7 @@ final class OpenBlobs {
       BlobFiles.closeQuietly(file.channel());
       throw closedStore();
     }
-    given.forEach(Answer::succeed);
+    given.forEach(ContextPromise::succeed);
   }
 
   private File openFile(String key) {

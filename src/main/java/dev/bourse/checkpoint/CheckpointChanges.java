@@ -91,7 +91,8 @@ public final class CheckpointChanges {
             ErrorCode.ORG_CAP,
             """
             %s bytes more do not fit: %s hold %s of %s bytes and are %s of at most %s; \
-            delete some first""",
+            delete some first\
+            """,
             change.bytesTaken(),
             change.item().isPlatform()
                 ? "the platform's documents"

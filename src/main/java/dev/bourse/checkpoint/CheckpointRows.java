@@ -98,9 +98,9 @@ final class CheckpointRows {
       """;
 
   /**
-   * That whoever announced the draft of {@code c} may still publish it: they have been on the roster
-   * since before, so that nobody who came later by the same name goes on with it; they are not
-   * suspended; and what is public is of an organization {@code o} that the feed is open to.
+   * That whoever announced the draft of {@code c} may still publish it: they have been on the
+   * roster since before, so that nobody who came later by the same name goes on with it; they are
+   * not suspended; and what is public is of an organization {@code o} that the feed is open to.
    */
   static final String MAY_PUBLISH =
       """
@@ -109,7 +109,8 @@ final class CheckpointRows {
       ON d.item_id = c.item_id AND d.revision = c.draft_revision \
       WHERE m.org_id = c.org_id AND m.username = c.creator \
       AND m.suspended_at IS NULL AND m.created_at <= d.created_at \
-      AND (c.creator_id IS NULL OR c.creator_id = %s))))"""
+      AND (c.creator_id IS NULL OR c.creator_id = %s))))\
+      """
           .formatted(Visibility.ORG.label(), Publisher.PUBLISHES, Members.ID);
 
   private CheckpointRows() {}
@@ -133,7 +134,8 @@ final class CheckpointRows {
             """
             item_id = ? AND version = ? AND NOT EXISTS (SELECT 1 FROM checkpoint other \
             WHERE other.org_id = ? AND other.visibility = ? AND other.filename = ? \
-            AND other.item_id <> ?)""",
+            AND other.item_id <> ?)\
+            """,
             item.id(),
             before.version(),
             item.orgId(),
@@ -173,8 +175,7 @@ final class CheckpointRows {
   }
 
   private static String searched(Metadata metadata) {
-    return searched(
-        metadata.title() + '\n' + metadata.description() + '\n' + metadata.fileName());
+    return searched(metadata.title() + '\n' + metadata.description() + '\n' + metadata.fileName());
   }
 
   /** Text as it is compared: in lower case by rules that no engine or locale changes. */

@@ -75,8 +75,7 @@ public final class CheckpointStore {
    * @param id the item's
    */
   record Cursor(long atMillis, String id) {
-    private static final Pattern TEXT =
-        Pattern.compile("([0-9a-z]{1,11})-(ckp_[0-9A-Za-z]{1,32})");
+    private static final Pattern TEXT = Pattern.compile("([0-9a-z]{1,11})-(ckp_[0-9A-Za-z]{1,32})");
 
     private static final int RADIX = 36;
 
@@ -248,7 +247,8 @@ public final class CheckpointStore {
     String sql =
         """
         SELECT %1$s AS at, item_id FROM checkpoint WHERE %2$s%3$s \
-        ORDER BY %1$s DESC, item_id DESC LIMIT 1 OFFSET ?"""
+        ORDER BY %1$s DESC, item_id DESC LIMIT 1 OFFSET ?\
+        """
             .formatted(list.time(), list.all(), behind(list, before, parameters));
     parameters.add(WINDOW - 1);
     return database
@@ -301,7 +301,8 @@ public final class CheckpointStore {
         """
         (SELECT i.* FROM checkpoint i JOIN checkpoint_revision h \
         ON h.item_id = i.item_id AND h.revision = i.head_revision \
-        WHERE h.state = 'review' AND i.org_id NOT IN (%s)%s ORDER BY i.changed_at, i.item_id LIMIT ?)"""
+        WHERE h.state = 'review' AND i.org_id NOT IN (%s)%s ORDER BY i.changed_at, i.item_id LIMIT ?)\
+        """
             .formatted(
                 RETIRED,
                 after.isPresent()
@@ -331,7 +332,8 @@ public final class CheckpointStore {
       ChangeSet change, long mostBytes, long mostItems, long nowMillis, List<AuditRow> audit) {
     List<Statement> statements = new ArrayList<>();
     Checkpoint item = change.item();
-    change.dropped()
+    change
+        .dropped()
         .forEach(revision -> statements.add(CheckpointRows.deletion(item.id(), revision)));
     if (change.before().isEmpty()) {
       statements.add(CheckpointRows.insertion(item, ItemChanged::new));
@@ -368,11 +370,13 @@ public final class CheckpointStore {
         Statement.of(
             """
             INSERT INTO checkpoint_usage (org_id, used_bytes, items) VALUES (?, 0, 0) \
-            ON CONFLICT DO NOTHING""",
+            ON CONFLICT DO NOTHING\
+            """,
             orgId));
     String taken =
         """
-        UPDATE checkpoint_usage SET used_bytes = used_bytes + ?, items = items + ? WHERE org_id = ?""";
+        UPDATE checkpoint_usage SET used_bytes = used_bytes + ?, items = items + ? WHERE org_id = ?\
+        """;
     statements.add(
         bytes > 0
             ? Statement.guarded(
@@ -388,7 +392,8 @@ public final class CheckpointStore {
 
   private static Statement garbage(String name, String kind, long nowMillis) {
     return Statement.of(
-        "INSERT INTO checkpoint_garbage (name, kind, since) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        "INSERT INTO checkpoint_garbage (name, kind, since) VALUES (?, ?, ?) ON CONFLICT DO"
+            + " NOTHING",
         name,
         kind,
         nowMillis);

@@ -32,7 +32,8 @@ public final class SweepStore {
         """
         (SELECT i.* FROM checkpoint i JOIN checkpoint_revision d \
         ON d.item_id = i.item_id AND d.revision = i.draft_revision \
-        WHERE d.state = ? AND d.expires_at <= ? ORDER BY d.expires_at LIMIT ?)""",
+        WHERE d.state = ? AND d.expires_at <= ? ORDER BY d.expires_at LIMIT ?)\
+        """,
         List.of(state.label(), beforeMillis, limit));
   }
 
@@ -47,7 +48,8 @@ public final class SweepStore {
         .read(
             """
             SELECT expires_at FROM checkpoint_revision WHERE state = ? AND expires_at > ? \
-            ORDER BY expires_at LIMIT 1 OFFSET ?""",
+            ORDER BY expires_at LIMIT 1 OFFSET ?\
+            """,
             List.of(Revision.State.PENDING.label(), afterMillis, count - 1),
             row -> row.integer("expires_at"))
         .map(found -> found.stream().findFirst());
@@ -65,7 +67,8 @@ public final class SweepStore {
         (SELECT c.* FROM checkpoint_revision p JOIN checkpoint c \
         ON c.item_id = p.item_id AND c.draft_revision = p.revision \
         LEFT JOIN org o ON o.org_id = c.org_id \
-        WHERE p.state = ? AND p.expires_at > ? AND p.expires_at <= ? AND NOT %s LIMIT ?)"""
+        WHERE p.state = ? AND p.expires_at > ? AND p.expires_at <= ? AND NOT %s LIMIT ?)\
+        """
             .formatted(CheckpointRows.MAY_PUBLISH),
         List.of(Revision.State.PENDING.label(), afterMillis, untilMillis, limit));
   }
@@ -98,8 +101,7 @@ public final class SweepStore {
             + " ORDER BY since, name, kind LIMIT ?",
         parameters,
         row ->
-            new Garbage(
-                row.text("name"), row.text("kind").equals("blob"), row.integer("since")));
+            new Garbage(row.text("name"), row.text("kind").equals("blob"), row.integer("since")));
   }
 
   /** These are deleted. */
