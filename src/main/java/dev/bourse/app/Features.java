@@ -107,8 +107,6 @@ final class Features {
                       core.billing(),
                       org,
                       core.checkpoints().checkpoints()),
-                  access,
-                  baseUrl,
                   operations);
             })
         .onSuccess(server -> mcp = server)

@@ -49,12 +49,12 @@ final class NodeStore {
         List.of(
             Statement.guarded(
                 FREE_GUARD,
-                "UPDATE node SET pool = ?, public_ip = ?, ssh_port = ?, host_key = ?,"
-                    + " cordoned = ?, failures = 0, usable_after = 0, quarantined_at = NULL,"
-                    + " unclean_after = NULL, created_at = ?, retired_at = NULL, retired_ip = NULL, last_seen = NULL,"
-                    + " last_error = NULL, generation = generation + 1"
-                    + " WHERE node_id = ? AND retired_at IS NOT NULL"
-                    + " AND NOT EXISTS (SELECT 1 FROM node o WHERE o.public_ip = ?)",
+                "UPDATE node SET pool = ?, public_ip = ?, ssh_port = ?, host_key = ?, cordoned = ?,"
+                    + " failures = 0, usable_after = 0, quarantined_at = NULL, unclean_after ="
+                    + " NULL, created_at = ?, retired_at = NULL, retired_ip = NULL, last_seen ="
+                    + " NULL, last_error = NULL, generation = generation + 1 WHERE node_id = ? AND"
+                    + " retired_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM node o WHERE"
+                    + " o.public_ip = ?)",
                 pool,
                 machine.publicIp(),
                 machine.sshPort(),

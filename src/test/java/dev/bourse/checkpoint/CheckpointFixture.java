@@ -124,7 +124,7 @@ abstract class CheckpointFixture extends StoreFixture {
   Publisher member(String username) {
     String id = members.findId(LAB.orgId(), username).orElse("lab/" + username + "/none");
     return Publisher.of(
-        new Principal(LAB, "member:" + username, "", Set.of(), null, null, username, id));
+        new Principal(LAB, "member:" + username, "", Set.of(), null, null, username, id, false));
   }
 
   static CheckpointService.Publication publication(

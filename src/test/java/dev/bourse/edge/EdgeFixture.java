@@ -155,7 +155,8 @@ public final class EdgeFixture implements AutoCloseable {
           null,
           null,
           token.equals("member") ? "alice" : null,
-          token.equals("member") ? "org_1/alice/1" : null);
+          token.equals("member") ? "org_1/alice/1" : null,
+          false);
     };
   }
 

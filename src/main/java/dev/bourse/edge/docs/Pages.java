@@ -21,9 +21,6 @@ import org.jspecify.annotations.Nullable;
  * Each is made when it is first asked for and then kept: about 3 MB once all were.
  */
 public final class Pages {
-  /** The extension of an operation that knows its callers by itself: what they have to show. */
-  private static final String CREDENTIAL = "x-credential";
-
   private static final String TOKEN_BUDGET = "${token_budget}";
 
   /** These change with the service's configuration; a minute spares most repeats. */
@@ -196,13 +193,19 @@ public final class Pages {
             OperationContract.demands(operation).stream()
                 .map(Pages::credential)
                 .findFirst()
-                .orElse(operation.getOpenAPIModel().getString(CREDENTIAL, "no token")),
+                .orElse("no token"),
             operation.getOpenAPIModel().getString("summary"));
   }
 
   private static String credential(OperationContract.Demand demand) {
     return demand.scopes().stream()
         .findFirst()
-        .orElse(demand.scheme().equals(Principal.SCHEME) ? "any token" : demand.scheme());
+        .orElseGet(
+            () ->
+                switch (demand.scheme()) {
+                  case Principal.SCHEME -> "any token";
+                  case Principal.MCP_SCHEME -> "member's token for this endpoint";
+                  default -> demand.scheme();
+                });
   }
 }
