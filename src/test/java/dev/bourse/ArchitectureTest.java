@@ -69,6 +69,7 @@ final class ArchitectureTest {
           entry("signin", List.of("core", "store", "edge", "org", "pages", "mail")),
           entry("oauth", List.of("core", "store", "access", "audit", "edge", "pages", "signin")),
           entry("secrets", List.of("core")),
+          entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
           entry(
               "checkpoint", List.of("core", "store", "access", "audit", "blob", "edge", "secrets")),
           entry(
@@ -97,7 +98,8 @@ final class ArchitectureTest {
                   "market",
                   "billing",
                   "org",
-                  "checkpoint")));
+                  "checkpoint",
+                  "uploads")));
 
   /** The libraries each package may use, besides the JDK; {@code store} has the engine's too. */
   private static final Map<String, List<String>> MAY_USE =
@@ -176,6 +178,7 @@ final class ArchitectureTest {
           entry("admin", List.of("io.vertx.core.json", "picocli")),
           entry("client", List.of("io.vertx.core.json", "picocli")),
           entry("secrets", List.of()),
+          entry("uploads", List.of("io.vertx.core..")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("operator", List.of("io.vertx.core..")),
@@ -193,6 +196,8 @@ final class ArchitectureTest {
           "k8s",
           "org",
           "checkpoint",
+          "uploads",
+          "uploads",
           "mcp",
           "operator");
 

@@ -150,8 +150,7 @@ public final class ClusterView {
         new JsonObject().put("state", isGrace ? "grace" : "hold").put("reason", hold.reason());
     return isGrace
         ? json
-        : json.put("stage", hold.stage().name().toLowerCase(Locale.ROOT))
-            .put("enforce_after_ms", enforceAfter(hold));
+        : json.put("stage", hold.stage().label()).put("enforce_after_ms", enforceAfter(hold));
   }
 
   /** Milliseconds until capacity is reclaimed; null when nobody has said when. */

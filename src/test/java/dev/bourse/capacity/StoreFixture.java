@@ -13,7 +13,7 @@ import dev.bourse.access.Revocations;
 import dev.bourse.access.SigningKeys;
 import dev.bourse.access.Tokens;
 import dev.bourse.core.FakeClock;
-import dev.bourse.market.MarketStore;
+import dev.bourse.market.NodeStore;
 import dev.bourse.nodes.Machine;
 import dev.bourse.pools.PoolStore;
 import dev.bourse.store.Change;
@@ -61,7 +61,7 @@ public abstract class StoreFixture {
     statements.add(AccessStore.insert(new Organization("acme", "Acme", "standard"), Sample.T0));
     statements.add(PoolStore.insert(Sample.POOL, Sample.T0));
     for (int i = 0; i < 16; i++) {
-      statements.add(MarketStore.insert("h100", machine(i), Sample.T0));
+      statements.add(NodeStore.insert("h100", machine(i), Sample.T0));
     }
     await(database.commit(statements));
   }

@@ -57,7 +57,7 @@ abstract class BytesFixture {
             EdgeFixture.hasty(),
             Sources.system(),
             null,
-            List.of(Contract.parse("bytes", ContractFiles.json(new StringReader(CONTRACT)))));
+            List.of(EdgeFixture.contract("bytes", CONTRACT)));
   }
 
   @AfterAll

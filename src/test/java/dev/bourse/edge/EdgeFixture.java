@@ -5,6 +5,9 @@ import dev.bourse.access.Organization;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.contract.Contract;
+import dev.bourse.contract.ContractFiles;
+import io.vertx.core.json.JsonArray;
+import java.io.StringReader;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.limits.DownloadPace;
@@ -137,6 +140,19 @@ public final class EdgeFixture implements AutoCloseable {
             512,
             65_536,
             DownloadPace.standard()));
+  }
+
+  /** A contract that lists every error code, as all that are served must. */
+  static Contract contract(String name, String yaml) {
+    JsonObject document = new JsonObject(ContractFiles.json(new StringReader(yaml)));
+    JsonArray codes = new JsonArray();
+    for (ErrorCode code : ErrorCode.values()) {
+      codes.add(code.code());
+    }
+    JsonObject listed = new JsonObject().put("enum", codes);
+    document.put(
+        "components", new JsonObject().put("schemas", new JsonObject().put("ErrorCode", listed)));
+    return Contract.parse(name, document.encode());
   }
 
   static Authenticator authenticator() {

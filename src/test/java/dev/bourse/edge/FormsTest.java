@@ -93,7 +93,7 @@ class FormsTest {
             EdgeFixture.unlimited(),
             Sources.system(),
             null,
-            List.of(Contract.parse("forms", ContractFiles.json(new StringReader(CONTRACT)))));
+            List.of(EdgeFixture.contract("forms", CONTRACT)));
     fixture.operations.showErrors(
         refusal ->
             new Answer.Page(
