@@ -2,10 +2,7 @@ package dev.bourse.edge;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.contract.Contract;
-import dev.bourse.contract.ContractFiles;
 import java.io.IOException;
-import java.io.StringReader;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
