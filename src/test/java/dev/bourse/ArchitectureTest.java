@@ -119,9 +119,7 @@ final class ArchitectureTest {
           entry("k8s", List.of("io.vertx.core..")),
           entry("org", List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
           entry("remote", List.of("io.vertx.core.json")),
-          entry(
-              "pages",
-              List.of("io.vertx.core..", "io.vertx.ext.web..", "io.pebbletemplates.pebble..")),
+          entry("pages", List.of("io.vertx.core..", "io.pebbletemplates.pebble..")),
           entry("mail", List.of("io.vertx.core..", "io.vertx.ext.mail", "org.slf4j")),
           entry(
               "signin",
