@@ -1,4 +1,49 @@
-/** Bourse, a GPU-capacity exchange: one way in, one way through (see the package of each part). */
+/**
+ * Bourse, a GPU-capacity exchange: one way in, one way through (see the package of each part).
+ *
+ * <p>Glossary:
+ *
+ * <dl>
+ *   <dt>account
+ *   <dd>what is stored of an organization's money; a ledger account is one side of a transaction
+ *   <dt>any-origin path
+ *   <dd>a path whose answers pages of any origin may read (CORS)
+ *   <dt>balance
+ *   <dd>an organization's account together with its usage that is not posted yet, as of a moment
+ *   <dt>budget
+ *   <dd>requests a minute that a token or a client address may make
+ *   <dt>contract
+ *   <dd>an OpenAPI document; it is the authority on the interface that it describes
+ *   <dt>error format
+ *   <dd>how an operation encodes refusals: JSON, an HTML page, or OAuth's fields
+ *   <dt>exchange
+ *   <dd>one request and its answer, on the event loop of its connection
+ *   <dt>holdings scan
+ *   <dd>asking the machines of a pool which allocation each is prepared for
+ *   <dt>participation
+ *   <dd>what the auction may do for a cluster: bid, keep, lose everything, or nothing
+ *   <dt>preview
+ *   <dd>what a declaration, or a pool's next tick, would do, computed without doing it
+ *   <dt>prober
+ *   <dd>tries every machine of a pool once an interval
+ *   <dt>reachability
+ *   <dd>which machines answered when they were last tried, and when
+ *   <dt>reassignment
+ *   <dd>taking a machine from one allocation to the next, safely against late calls
+ *   <dt>request pipeline
+ *   <dd>what a routed request passes before its operation: caller, scope, budget, media type, body
+ *   <dt>schema validator
+ *   <dd>a schema of a contract, compiled, that accepts a value or names its first violation
+ *   <dt>tick
+ *   <dd>one clearing of a pool's market
+ *   <dt>timeline
+ *   <dd>the change points that a cluster's bill follows from
+ *   <dt>watermark
+ *   <dd>the hour up to which usage is posted to the ledger
+ *   <dt>work pool
+ *   <dd>runs work on machines, bounded, and retries what failed after growing waits
+ * </dl>
+ */
 @NullMarked
 package dev.bourse;
 

@@ -32,11 +32,28 @@ final class ArchitectureTest {
           entry("store", List.of("core")),
           entry("access", List.of("core", "store", "audit")),
           entry("audit", List.of("core", "store")),
-          entry("edge", List.of("core", "access")),
+          entry("contract", List.of("core", "access")),
+          entry("edge.docs", List.of("core", "access", "contract")),
+          entry("edge.limits", List.of("core")),
+          entry("edge", List.of("core", "access", "contract", "edge.docs", "edge.limits")),
           entry("nodes", List.of("core")),
           entry("blob", List.of("core")),
           entry("capacity", List.of("core", "store", "access", "audit", "edge", "nodes")),
-          entry("market", List.of("core", "store", "access", "audit", "edge", "nodes", "capacity")),
+          entry("pools", List.of("core", "store", "audit", "capacity")),
+          entry("sshkeys", List.of("core", "store", "access", "audit", "edge", "capacity")),
+          entry("events", List.of("core", "store", "access", "audit", "edge", "capacity")),
+          entry(
+              "market",
+              List.of(
+                  "core",
+                  "store",
+                  "access",
+                  "audit",
+                  "edge",
+                  "nodes",
+                  "capacity",
+                  "sshkeys",
+                  "events")),
           entry(
               "billing",
               List.of("core", "store", "access", "audit", "edge", "nodes", "capacity", "market")),
@@ -45,19 +62,22 @@ final class ArchitectureTest {
               List.of("core", "store", "access", "audit", "edge", "nodes", "capacity", "market")),
           entry("org", List.of("core", "store", "access", "audit", "edge")),
           entry("remote", List.of()),
-          entry("admin", List.of("core", "edge", "remote")),
+          entry("admin", List.of("core", "contract", "remote")),
           entry("client", List.of("core", "remote")),
           entry("pages", List.of("core")),
           entry("mail", List.of("core")),
           entry("signin", List.of("core", "store", "edge", "org", "pages", "mail")),
           entry("oauth", List.of("core", "store", "access", "audit", "edge", "pages", "signin")),
-          entry("checkpoint", List.of("core", "store", "access", "audit", "blob", "edge")),
+          entry("secrets", List.of("core")),
+          entry(
+              "checkpoint", List.of("core", "store", "access", "audit", "blob", "edge", "secrets")),
           entry(
               "mcp",
               List.of(
                   "core",
                   "store",
                   "access",
+                  "contract",
                   "edge",
                   "capacity",
                   "market",
@@ -73,6 +93,7 @@ final class ArchitectureTest {
                   "audit",
                   "edge",
                   "capacity",
+                  "pools",
                   "market",
                   "billing",
                   "org",
@@ -100,20 +121,38 @@ final class ArchitectureTest {
                   "org.slf4j")),
           entry("audit", List.of("io.vertx.core..", "org.slf4j")),
           entry(
-              "edge",
+              "contract",
               List.of(
-                  "io.vertx..",
-                  "io.netty..",
+                  "io.vertx.core..",
+                  "io.vertx.json.schema..",
+                  "io.vertx.openapi..",
                   "com.fasterxml.jackson.core..",
+                  "org.yaml.snakeyaml..")),
+          entry("edge.docs", List.of("io.vertx.core..", "io.vertx.openapi..")),
+          entry(
+              "edge.limits",
+              List.of(
+                  "io.vertx.core..",
+                  "io.netty..",
                   "com.github.benmanes.caffeine..",
                   "io.github.bucket4j..",
                   "io.lettuce.core..",
                   "io.prometheus.metrics..",
-                  "org.yaml.snakeyaml..",
+                  "org.slf4j")),
+          entry(
+              "edge",
+              List.of(
+                  "io.vertx..",
+                  "io.netty..",
+                  "io.github.bucket4j..",
+                  "io.prometheus.metrics..",
                   "org.slf4j")),
           entry("nodes", List.of("io.vertx.core", "org.apache.sshd..", "org.slf4j")),
           entry("blob", List.of("io.vertx.core", "io.vertx.core.buffer", "org.slf4j")),
           entry("capacity", List.of("io.vertx.core..", "org.slf4j")),
+          entry("pools", List.of("io.vertx.core..")),
+          entry("sshkeys", List.of("io.vertx.core..")),
+          entry("events", List.of("io.vertx.core..", "org.slf4j")),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
           entry("billing", List.of("io.vertx.core..", "org.slf4j")),
           entry("k8s", List.of("io.vertx.core..")),
@@ -134,6 +173,7 @@ final class ArchitectureTest {
               List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "io.github.bucket4j..")),
           entry("admin", List.of("io.vertx.core.json", "picocli")),
           entry("client", List.of("io.vertx.core.json", "picocli")),
+          entry("secrets", List.of()),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("operator", List.of("io.vertx.core..")),
@@ -141,7 +181,18 @@ final class ArchitectureTest {
 
   /** Features whose way in is a class named for it, so that nothing else of them knows HTTP. */
   private static final List<String> BEHIND_ROUTES =
-      List.of("capacity", "market", "billing", "k8s", "org", "checkpoint", "mcp", "operator");
+      List.of(
+          "capacity",
+          "pools",
+          "sshkeys",
+          "events",
+          "market",
+          "billing",
+          "k8s",
+          "org",
+          "checkpoint",
+          "mcp",
+          "operator");
 
   private static final String[] ENGINES = {
     "java.sql..",
@@ -169,9 +220,9 @@ final class ArchitectureTest {
                       MAY_IMPORT.keySet().stream()
                           .filter(other -> !other.equals(row.getKey()))
                           .filter(other -> !row.getValue().contains(other))
-                          .forEach(other -> forbidden.add("dev.bourse." + other + ".."));
+                          .forEach(other -> forbidden.add("dev.bourse." + other));
                       noClasses()
-                          .that(resideInAPackage("dev.bourse." + row.getKey() + ".."))
+                          .that(resideInAPackage("dev.bourse." + row.getKey()))
                           .should()
                           .dependOnClassesThat(resideInAnyPackage(forbidden.toArray(String[]::new)))
                           .check(CLASSES);
@@ -192,7 +243,7 @@ final class ArchitectureTest {
                                   "dev.bourse..", "java..", "javax..", "org.jspecify.annotations"));
                       allowed.addAll(row.getValue());
                       classes()
-                          .that(resideInAPackage("dev.bourse." + row.getKey() + ".."))
+                          .that(resideInAPackage("dev.bourse." + row.getKey()))
                           .should()
                           .onlyDependOnClassesThat(
                               resideInAnyPackage(allowed.toArray(String[]::new)))
@@ -230,7 +281,9 @@ final class ArchitectureTest {
       noClasses()
           .that(resideInAPackage("dev.bourse." + feature).and(DescribedPredicate.not(routes())))
           .should()
-          .dependOnClassesThat(resideInAnyPackage("dev.bourse.edge..", "io.vertx.ext.web.."))
+          .dependOnClassesThat(
+              resideInAnyPackage(
+                  "dev.bourse.contract..", "dev.bourse.edge..", "io.vertx.ext.web.."))
           .check(CLASSES);
     }
   }
@@ -267,7 +320,7 @@ final class ArchitectureTest {
             resideInAPackage("dev.bourse..")
                 .and(
                     DescribedPredicate.not(
-                        nameMatching("dev\\.bourse\\.edge\\.RedisBuckets(\\$.*)?"))))
+                        nameMatching("dev\\.bourse\\.edge\\.limits\\.RedisBuckets(\\$.*)?"))))
         .should()
         .dependOnClassesThat(resideInAnyPackage("io.lettuce..", "io.github.bucket4j.redis.."))
         .check(CLASSES);

@@ -1,7 +1,7 @@
 package dev.bourse.market;
 
-import dev.bourse.market.Bidder.Entry;
 import dev.bourse.market.Bidder.Held;
+import dev.bourse.market.Bidder.Participation;
 import dev.bourse.market.Supply.FreeNode;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -93,7 +93,9 @@ public class AuctionBench {
         500 - random.nextInt(ceilings),
         EPOCH_MILLIS + random.nextLong(MONTH_MILLIS),
         declared,
-        kind == 0 ? Entry.STATIC : kind == 1 ? Entry.INCUMBENTS_ONLY : Entry.OPEN,
+        kind == 0
+            ? Participation.STATIC
+            : kind == 1 ? Participation.INCUMBENTS_ONLY : Participation.OPEN,
         nodes,
         held > 0 && kind == 2 ? List.of(nodes.get(0).allocationId()) : List.of());
   }

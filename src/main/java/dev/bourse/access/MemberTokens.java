@@ -134,19 +134,19 @@ public final class MemberTokens {
    */
   public Principal authenticate(String token, Set<String> audiences) {
     if (token.length() > MAX_LENGTH) {
-      throw Credentials.unauthorized("the token is malformed");
+      throw BearerAuthenticator.unauthorized("the token is malformed");
     }
     Claims claims = remembered.get(token, this::verify);
     if (claims == null
         || keys.find(claims.kid()) == null
         || !claims.issuer().equals(baseUrl.get())) {
-      throw Credentials.unauthorized("the token is not one of this service");
+      throw BearerAuthenticator.unauthorized("the token is not one of this service");
     }
     if (!audiences.contains(claims.audience())) {
-      throw Credentials.unauthorized("the token is for another resource");
+      throw BearerAuthenticator.unauthorized("the token is for another resource");
     }
     if (clock.millis() >= claims.expiresAtMillis()) {
-      throw Credentials.unauthorized("the token has expired");
+      throw BearerAuthenticator.unauthorized("the token has expired");
     }
     Organization org = organizations.findOrganization(claims.orgId()).orElse(null);
     Optional<String> memberId = members.findId(claims.orgId(), claims.username());
@@ -154,7 +154,7 @@ public final class MemberTokens {
         || memberId.isEmpty()
         || revocations.isRevoked(
             claims.grantId(), claims.orgId(), claims.username(), claims.issuedAtSecond())) {
-      throw Credentials.unauthorized("the token is unknown or revoked");
+      throw BearerAuthenticator.unauthorized("the token is unknown or revoked");
     }
     return new Principal(
         org,

@@ -7,6 +7,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.core.Times;
+import dev.bourse.core.TokenSecret;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.GuardFailed;

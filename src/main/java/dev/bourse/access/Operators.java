@@ -1,6 +1,7 @@
 package dev.bourse.access;
 
 import dev.bourse.core.ApiError;
+import dev.bourse.core.TokenSecret;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.SliceComparison;
 import io.vertx.core.Future;
@@ -107,10 +108,10 @@ public final class Operators implements Mirror {
     if (token == null
         || !MessageDigest.isEqual(
             HexFormat.of().parseHex(token.secretSha256()), presented.sha256())) {
-      throw Credentials.unauthorized("the token is unknown or revoked");
+      throw BearerAuthenticator.unauthorized("the token is unknown or revoked");
     }
     if (isExpired(token)) {
-      throw Credentials.unauthorized("the token has expired");
+      throw BearerAuthenticator.unauthorized("the token has expired");
     }
     return new Operator(token.tokenId(), token.name());
   }

@@ -1,6 +1,7 @@
 package dev.bourse.access;
 
 import dev.bourse.core.ApiError;
+import dev.bourse.core.TokenSecret;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.SliceComparison;
 import dev.bourse.store.Statement;
@@ -44,7 +45,7 @@ public final class Tokens implements Mirror {
 
   private final AccessStore store;
   private final Clock clock;
-  private final Map<String, Entry> byId = new ConcurrentHashMap<>();
+  private final Map<String, CachedToken> byId = new ConcurrentHashMap<>();
   private final Map<String, Organization> orgs = new ConcurrentHashMap<>();
 
   public Tokens(AccessStore store, Clock clock) {
@@ -158,7 +159,7 @@ public final class Tokens implements Mirror {
     }
     Set<String> of = new HashSet<>(orgIds);
     Set<String> gone = new HashSet<>();
-    for (Entry entry : byId.values()) {
+    for (CachedToken entry : byId.values()) {
       if (of.contains(entry.token.orgId())) {
         gone.add(entry.token.tokenId());
       }
@@ -171,7 +172,7 @@ public final class Tokens implements Mirror {
       }
     }
     for (String tokenId : gone) {
-      Entry entry = byId.remove(tokenId);
+      CachedToken entry = byId.remove(tokenId);
       if (entry != null) {
         changed.add(entry.token.orgId());
       }
@@ -198,7 +199,7 @@ public final class Tokens implements Mirror {
         after -> store.listLiveTokens(after, SliceComparison.ROWS),
         Token::tokenId,
         stored -> {
-          Entry held = byId.get(stored.tokenId());
+          CachedToken held = byId.get(stored.tokenId());
           return held != null && held.token.equals(stored);
         },
         () -> List.copyOf(byId.keySet()));
@@ -272,14 +273,14 @@ public final class Tokens implements Mirror {
    * @throws ApiError {@code unauthorized} when it is unknown, expired or revoked
    */
   Principal authenticate(TokenSecret presented) {
-    Entry entry = byId.get(presented.tokenId());
+    CachedToken entry = byId.get(presented.tokenId());
     if (entry == null || !MessageDigest.isEqual(entry.secretSha256, presented.sha256())) {
-      throw Credentials.unauthorized("the token is unknown or revoked");
+      throw BearerAuthenticator.unauthorized("the token is unknown or revoked");
     }
     long now = clock.millis();
     Long expiresAt = entry.token.expiresAtMillis();
     if (expiresAt != null && now >= expiresAt) {
-      throw Credentials.unauthorized("the token has expired");
+      throw BearerAuthenticator.unauthorized("the token has expired");
     }
     entry.lastUsedAtMillis = now;
     return entry.principal;
@@ -300,18 +301,18 @@ public final class Tokens implements Mirror {
       return;
     }
     isFlushing = true;
-    List<Entry> moved = moved();
+    List<CachedToken> moved = moved();
     long pauseMillis = 1 + TOUCH_INTERVAL_MILLIS / 2 * TOUCHES_PER_COMMIT / (1 + moved.size());
     storeFrom(moved, 0, () -> vertx.timer(pauseMillis).mapEmpty())
         .onFailure(e -> LOG.warn("times of last use not stored: {}", e.toString()))
         .onComplete(done -> isFlushing = false);
   }
 
-  private List<Entry> moved() {
+  private List<CachedToken> moved() {
     return byId.values().stream().filter(e -> e.lastUsedAtMillis > e.storedAtMillis).toList();
   }
 
-  private Future<Void> storeFrom(List<Entry> moved, int from, Supplier<Future<Void>> pause) {
+  private Future<Void> storeFrom(List<CachedToken> moved, int from, Supplier<Future<Void>> pause) {
     int to = Math.min(moved.size(), from + TOUCHES_PER_COMMIT);
     if (from == to) {
       return Future.succeededFuture();
@@ -322,7 +323,7 @@ public final class Tokens implements Mirror {
         : stored.compose(done -> pause.get()).compose(go -> storeFrom(moved, to, pause));
   }
 
-  private Future<Void> store(List<Entry> moved) {
+  private Future<Void> store(List<CachedToken> moved) {
     long[] lastUsed = moved.stream().mapToLong(entry -> entry.lastUsedAtMillis).toArray();
     List<Statement> touches = new ArrayList<>();
     for (int i = 0; i < lastUsed.length; i++) {
@@ -349,12 +350,12 @@ public final class Tokens implements Mirror {
       throw new IllegalStateException(
           "token " + token.tokenId() + " names no organization: " + token.orgId());
     }
-    Entry before = byId.get(token.tokenId());
-    Entry after =
+    CachedToken before = byId.get(token.tokenId());
+    CachedToken after =
         byId.compute(
             token.tokenId(),
             (id, known) ->
-                known != null && known.standsFor(token, org) ? known : new Entry(token, org));
+                known != null && known.standsFor(token, org) ? known : new CachedToken(token, org));
     if (after == before) {
       return false;
     }
@@ -362,14 +363,14 @@ public final class Tokens implements Mirror {
     return true;
   }
 
-  private static final class Entry {
+  private static final class CachedToken {
     final Token token;
     final byte[] secretSha256;
     final Principal principal;
     volatile long lastUsedAtMillis;
     volatile long storedAtMillis;
 
-    Entry(Token token, Organization org) {
+    CachedToken(Token token, Organization org) {
       this.token = token;
       this.secretSha256 = HexFormat.of().parseHex(token.secretSha256());
       this.principal =

@@ -4,7 +4,7 @@
  * <p>{@link dev.bourse.access.Tokens} reads every live token at the start and answers from memory,
  * so authentication never waits for the store. Of a secret only its SHA-256 is kept: it has 190
  * random bits, so a slow password hash would cost each request and protect nothing. {@link
- * dev.bourse.access.TokenSecret} carries a checksum, so that a mistyped token is refused without a
+ * dev.bourse.core.TokenSecret} carries a checksum, so that a mistyped token is refused without a
  * look-up. Times of last use are gathered and written once a minute.
  *
  * <p>Organizations' tokens are minted and revoked by {@code dev.bourse.org}, operators' by {@link

@@ -1,6 +1,6 @@
 package dev.bourse.admin;
 
-import dev.bourse.edge.Contract;
+import dev.bourse.contract.Contract;
 import dev.bourse.remote.Credential;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;

@@ -97,13 +97,13 @@ final class Bourse {
     door.dependOn(watch::fault);
     Database told = around.apply(new ToldDatabase(opened, replication::changedHere));
     // Once other processes write too, what this one knows ages.
-    Callers callers =
-        Callers.of(
+    AccessControl access =
+        AccessControl.of(
             ground,
             told,
             door::baseUrl,
             opened.isShared() ? replication::knownAsOfNanos : ground.nanoTime());
-    return Core.start(ground, told, callers, ports(), files)
+    return Core.start(ground, told, access, ports(), files)
         .compose(
             started -> {
               core = started;
@@ -117,9 +117,9 @@ final class Bourse {
                       open ->
                           door.start(
                               features.operations(),
-                              callers.authenticator(),
+                              access.authenticator(),
                               features::reachedBy,
-                              () -> callers.noteMemberTokens(ground, files)));
+                              () -> access.noteMemberTokens(ground, files)));
             });
   }
 
@@ -181,7 +181,7 @@ final class Bourse {
 
   /** Issues members' tokens; once started. */
   MemberTokens memberTokens() {
-    return Objects.requireNonNull(core, "not started").callers().memberTokens();
+    return Objects.requireNonNull(core, "not started").access().memberTokens();
   }
 
   /** What the event loops read; once started. */

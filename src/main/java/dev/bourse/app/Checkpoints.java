@@ -17,8 +17,8 @@ import dev.bourse.checkpoint.ContentService;
 import dev.bourse.checkpoint.DirectUploadService;
 import dev.bourse.checkpoint.Landing;
 import dev.bourse.checkpoint.PublicCheckpointRoutes;
+import dev.bourse.checkpoint.PublishPermission;
 import dev.bourse.checkpoint.ReviewService;
-import dev.bourse.checkpoint.Standing;
 import dev.bourse.checkpoint.Sweep;
 import dev.bourse.checkpoint.SweepStore;
 import dev.bourse.checkpoint.UploadSessionService;
@@ -75,7 +75,8 @@ record Checkpoints(
    *
    * @param standing knows who may publish
    */
-  static Checkpoints start(Ground ground, Database database, Standing standing, BlobStore blobs) {
+  static Checkpoints start(
+      Ground ground, Database database, PublishPermission permission, BlobStore blobs) {
     if (ground.config().checkpoints().enabled() && database.isShared()) {
       LOG.warn(
           "checkpoints are kept on this machine's disk, and other processes on the same database do"
@@ -90,7 +91,7 @@ record Checkpoints(
     CheckpointService checkpoints = new CheckpointService(changes, store, clock, random);
     Landing landing = new Landing(changes, store, clock, random);
     UploadSessionService sessions =
-        new UploadSessionService(checkpoints, landing, store, standing, blobs, clock);
+        new UploadSessionService(checkpoints, landing, store, permission, blobs, clock);
     Sweep sweep = new Sweep(changes, new SweepStore(database), blobs, clock, ground.time());
     ground.stops().push(blobs::close);
     ground.keepUp(
@@ -99,7 +100,7 @@ record Checkpoints(
         () -> sessions.closeIdle().compose(closed -> sweep.run()).map(n -> n > 0));
     return new Checkpoints(
         checkpoints,
-        new DirectUploadService(checkpoints, landing, sessions, standing, blobs, clock, random),
+        new DirectUploadService(checkpoints, landing, sessions, permission, blobs, clock, random),
         sessions,
         new ContentService(store, blobs, config.openFiles()),
         new ReviewService(changes, store, clock));

@@ -6,11 +6,11 @@ import dev.bourse.billing.BillingConfig;
 import dev.bourse.capacity.CapacityConfig;
 import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.core.Settings;
-import dev.bourse.edge.DownloadPace;
 import dev.bourse.edge.EdgeConfig;
-import dev.bourse.edge.EdgeLimits;
-import dev.bourse.edge.Room;
-import dev.bourse.edge.SharedBudgetConfig;
+import dev.bourse.edge.limits.DownloadPace;
+import dev.bourse.edge.limits.EdgeLimits;
+import dev.bourse.edge.limits.ProcessLimits;
+import dev.bourse.edge.limits.SharedBudgetConfig;
 import dev.bourse.mail.MailConfig;
 import dev.bourse.market.MarketConfig;
 import dev.bourse.nodes.SimulatedConfig;
@@ -209,14 +209,14 @@ record Config(
             Duration.ofHours(1)));
   }
 
-  private static Room room(Settings settings) {
-    Room fit = Room.ofProcess();
+  private static ProcessLimits room(Settings settings) {
+    ProcessLimits fit = ProcessLimits.ofProcess();
     int connections = settings.integer("limits.connections", fit.connections(), 1, MAX_CONNECTIONS);
     return fit.withConnections(
         connections,
         settings.integer(
             "limits.connections-per-address",
-            Math.max(1, connections / Room.SHARES),
+            Math.max(1, connections / ProcessLimits.SHARES),
             1,
             MAX_CONNECTIONS));
   }

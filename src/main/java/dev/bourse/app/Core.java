@@ -9,26 +9,25 @@ import dev.bourse.billing.BillingService;
 import dev.bourse.billing.HoldService;
 import dev.bourse.billing.LimitedSpending;
 import dev.bourse.blob.BlobStore;
-import dev.bourse.capacity.ActivityRetention;
-import dev.bourse.capacity.ActivityStore;
 import dev.bourse.capacity.CapacityService;
 import dev.bourse.capacity.CapacityStore;
 import dev.bourse.capacity.ClockCorrection;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.HistoryStore;
-import dev.bourse.capacity.PoolService;
-import dev.bourse.capacity.PoolStore;
-import dev.bourse.capacity.SshKeyService;
-import dev.bourse.capacity.SshKeyStore;
 import dev.bourse.capacity.Steering;
-import dev.bourse.capacity.SwitchService;
 import dev.bourse.capacity.Switches;
-import dev.bourse.checkpoint.Standing;
+import dev.bourse.checkpoint.PublishPermission;
+import dev.bourse.events.ActivityRetention;
+import dev.bourse.events.HistoryStore;
 import dev.bourse.market.MarketService;
 import dev.bourse.market.MarketStore;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.org.OrgAdminService;
+import dev.bourse.pools.PoolService;
+import dev.bourse.pools.PoolStore;
+import dev.bourse.pools.SwitchService;
+import dev.bourse.sshkeys.SshKeyService;
+import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.PostgresConfig;
@@ -70,7 +69,7 @@ final class Core {
 
   /** What is held of the store before anybody owns a cluster. */
   private record Memory(
-      Callers callers,
+      AccessControl access,
       AuditedReads reads,
       Clusters clusters,
       SshKeyStore keyStore,
@@ -78,7 +77,8 @@ final class Core {
       SwitchService switches,
       PoolService pools) {
 
-    static Memory of(Ground ground, Database database, Callers callers, Set<String> providers) {
+    static Memory of(
+        Ground ground, Database database, AccessControl access, Set<String> providers) {
       Clock clock = ground.clock();
       Config config = ground.config();
       AuditedReads reads = new AuditedReads(new AuditStore(database), clock, ground.random());
@@ -91,7 +91,7 @@ final class Core {
               clock);
       SshKeyStore keyStore = new SshKeyStore(database);
       return new Memory(
-          callers,
+          access,
           reads,
           clusters,
           keyStore,
@@ -130,12 +130,10 @@ final class Core {
         new CapacityService(
             memory.clusters,
             owners,
-            memory.keys,
-            new ActivityStore(database),
-            new HistoryStore(database),
+            memory.keys::hasKeys,
             memory.reads,
             ground.config().capacity(),
-            market::forecast,
+            market::preview,
             ground.clock(),
             ground.nanoTime());
     holds = Billing.holds(ground, database, memory.clusters, owners);
@@ -143,15 +141,15 @@ final class Core {
     orgs =
         new OrgAdminService(
             database,
-            memory.callers.tokens(),
-            memory.callers.members(),
+            memory.access.tokens(),
+            memory.access.members(),
             cluster -> owners.submit(cluster, Steering.retire()).mapEmpty(),
             ground.clock());
     checkpoints =
         Checkpoints.start(
             ground,
             database,
-            new Standing(memory.callers.members(), memory.callers.tokens()),
+            new PublishPermission(memory.access.members(), memory.access.tokens()),
             blobs);
     keepUp();
     correctClock();
@@ -160,16 +158,16 @@ final class Core {
   /**
    * Reads what is stored and starts the owners of clusters; the market is not open yet.
    *
-   * @param callers who may call; not read yet
+   * @param access who may call; not read yet
    * @param files where the secrets made at a start are told
    */
   static Future<Core> start(
-      Ground ground, Database database, Callers callers, Ports ports, KeysFiles files) {
-    Memory memory = Memory.of(ground, database, callers, ports.providers().keySet());
+      Ground ground, Database database, AccessControl access, Ports ports, KeysFiles files) {
+    Memory memory = Memory.of(ground, database, access, ports.providers().keySet());
     memory.reads.start(ground.vertx());
     ground.stops().push(memory.reads::flush);
     ports.providers().values().forEach(provider -> ground.stops().push(provider::close));
-    return Future.all(callers.load(ground, database, files), memory.load())
+    return Future.all(access.load(ground, database, files), memory.load())
         .compose(
             loaded ->
                 ClusterOwners.deploy(
@@ -201,7 +199,7 @@ final class Core {
 
   /** What is held in memory of the store, by the topics that others tell its changes by. */
   Map<String, Mirror> mirrors() {
-    Map<String, Mirror> mirrors = new HashMap<>(memory.callers.mirrors());
+    Map<String, Mirror> mirrors = new HashMap<>(memory.access.mirrors());
     mirrors.put(PoolStore.CHANGED, memory.pools);
     mirrors.put(SwitchService.CHANGED, memory.switches);
     mirrors.put(CapacityStore.CHANGED, owners);
@@ -246,11 +244,11 @@ final class Core {
     ground.keepUp(
         "rotating signing keys",
         KEYS_MILLIS,
-        ground.asFarAsConfirmed(memory.callers.signingKeys()::step));
+        ground.asFarAsConfirmed(memory.access.signingKeys()::step));
     ground.keepUp(
         "forgetting revocations past their time",
         KEYS_MILLIS,
-        ground.asFarAsConfirmed(memory.callers.revocations()::sweep));
+        ground.asFarAsConfirmed(memory.access.revocations()::sweep));
   }
 
   private void correctClock() {
@@ -285,8 +283,8 @@ final class Core {
         correction::step);
   }
 
-  Callers callers() {
-    return memory.callers;
+  AccessControl access() {
+    return memory.access;
   }
 
   /** Records reads that have to be audited. */

@@ -4,15 +4,17 @@ import dev.bourse.audit.SealService;
 import dev.bourse.audit.TrailStore;
 import dev.bourse.billing.BillingAdminService;
 import dev.bourse.billing.BillingRoutes;
-import dev.bourse.capacity.ActivityStore;
 import dev.bourse.capacity.CapacityRoutes;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.EventRoutes;
-import dev.bourse.capacity.EventService;
 import dev.bourse.capacity.Previewing;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
+import dev.bourse.events.ActivityService;
+import dev.bourse.events.ActivityStore;
+import dev.bourse.events.EventRoutes;
+import dev.bourse.events.EventService;
+import dev.bourse.events.HistoryStore;
 import dev.bourse.k8s.K8sRoutes;
 import dev.bourse.k8s.K8sService;
 import dev.bourse.market.MarketRoutes;
@@ -32,6 +34,7 @@ import dev.bourse.org.OrgRoutes;
 import dev.bourse.org.OrgService;
 import dev.bourse.org.OrgStore;
 import dev.bourse.org.ScimDirectory;
+import dev.bourse.sshkeys.SshKeyRoutes;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import java.util.List;
@@ -48,7 +51,7 @@ final class Features {
   private final Database database;
   private final Core core;
   private final Supplier<String> baseUrl;
-  private final Callers callers;
+  private final AccessControl access;
   private final Operations operations = new Operations();
   private volatile @Nullable McpServer mcp;
 
@@ -60,7 +63,7 @@ final class Features {
     this.database = database;
     this.core = core;
     this.baseUrl = baseUrl;
-    callers = core.callers();
+    access = core.access();
   }
 
   /** Binds the operations. */
@@ -74,10 +77,10 @@ final class Features {
             ground.vertx(),
             ground.config().oauth(),
             database,
-            callers.signingKeys(),
-            callers.memberTokens(),
-            callers.members(),
-            callers.revocations(),
+            access.signingKeys(),
+            access.memberTokens(),
+            access.members(),
+            access.revocations(),
             baseUrl,
             ground.clock(),
             ground.random());
@@ -88,12 +91,12 @@ final class Features {
         ground.asFarAsConfirmed(oauth::sweep));
     core.checkpoints().bind(operations, ground.config().checkpoints(), baseUrl);
     return MemberSignIn.start(
-            ground, operations, database, callers.members(), oauth.applications(), baseUrl)
+            ground, operations, database, access.members(), oauth.applications(), baseUrl)
         .compose(signIn -> oauth.bind(operations, signIn.sessions()).map(signIn))
         .compose(
             signIn -> {
               OrgAdministration.start(
-                  ground, operations, database, callers, signIn.links(), core.orgs());
+                  ground, operations, database, access, signIn.links(), core.orgs());
               return McpServer.start(
                   ground,
                   database,
@@ -104,7 +107,7 @@ final class Features {
                       core.billing(),
                       org,
                       core.checkpoints().checkpoints()),
-                  callers,
+                  access,
                   baseUrl,
                   operations);
             })
@@ -115,15 +118,19 @@ final class Features {
   /** What organizations' tokens call of clusters and markets. */
   private K8sService bindTenants() {
     Clusters clusters = core.clusters();
-    new CapacityRoutes(core.capacity(), core.keys()).bind(operations);
-    EventService events =
-        new EventService(clusters, new ActivityStore(database), core.reads(), ground.clock());
+    new CapacityRoutes(core.capacity()).bind(operations);
+    new SshKeyRoutes(core.keys()).bind(operations);
+    ActivityStore activity = new ActivityStore(database);
+    EventService events = new EventService(clusters, activity, core.reads(), ground.clock());
     events.start();
     ground.stops().push(events::stop);
-    new EventRoutes(events).bind(operations);
+    new EventRoutes(
+            events,
+            new ActivityService(clusters, activity, new HistoryStore(database), ground.clock()))
+        .bind(operations);
     new MarketRoutes(core.market()).bind(operations);
     Previewing previews =
-        new Previewing(clusters, core.capacity()::terms, core.market()::forecast, ground.clock());
+        new Previewing(clusters, core.capacity()::terms, core.market()::preview, ground.clock());
     K8sService k8s = new K8sService(clusters, core.owners(), core.capacity()::terms, previews);
     new K8sRoutes(k8s).bind(operations);
     return k8s;
@@ -135,7 +142,7 @@ final class Features {
             new OrgStore(database),
             new TrailStore(database),
             directory(),
-            callers.tokens(),
+            access.tokens(),
             ground.clock());
     new OrgRoutes(org, ground.config().edge().requestsPerMinute()).bind(operations);
     return org;

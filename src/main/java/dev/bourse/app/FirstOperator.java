@@ -4,7 +4,7 @@ import dev.bourse.access.AccessStore;
 import dev.bourse.access.OperatorToken;
 import dev.bourse.access.OperatorTokenService;
 import dev.bourse.access.Operators;
-import dev.bourse.access.TokenSecret;
+import dev.bourse.core.TokenSecret;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;

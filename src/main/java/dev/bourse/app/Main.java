@@ -1,8 +1,8 @@
 package dev.bourse.app;
 
 import dev.bourse.admin.AdminCommand;
+import dev.bourse.client.CommandEnvironment;
 import dev.bourse.client.MemberCommands;
-import dev.bourse.client.Surroundings;
 import dev.bourse.store.ExportFault;
 import dev.bourse.store.StoreRefused;
 import dev.bourse.store.StoreUnavailable;
@@ -48,7 +48,7 @@ public final class Main {
     // Reading its contract would cost a start of the service a tenth of a second.
     if (args.length == 0 || !args[0].equals("serve")) {
       line.addSubcommand("admin", AdminCommand.create(System.getenv()));
-      MemberCommands.addTo(line, Surroundings.ofProcess());
+      MemberCommands.addTo(line, CommandEnvironment.ofProcess());
     }
     int code = args.length == 0 ? usage(line) : line.execute(args);
     if (code != 0) {
@@ -57,7 +57,7 @@ public final class Main {
   }
 
   /** All commands; whatever one throws becomes a message and {@link #EXIT_REFUSED}. */
-  static CommandLine commandLine() {
+  public static CommandLine commandLine() {
     return new CommandLine(new Main())
         .setExecutionExceptionHandler(
             (failure, command, parsed) -> {

@@ -1,8 +1,8 @@
 package dev.bourse.app;
 
-import dev.bourse.edge.Contract;
+import dev.bourse.contract.Contract;
+import dev.bourse.contract.SchemaValidator;
 import dev.bourse.edge.Edge;
-import dev.bourse.edge.Shape;
 import dev.bourse.mcp.Reference;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -40,7 +40,7 @@ final class McpReference implements Reference {
 
   @Override
   public Check check(JsonObject schema) {
-    Shape shape = new Shape(schema);
+    SchemaValidator shape = new SchemaValidator(schema);
     return arguments -> shape.check("", arguments);
   }
 

@@ -74,7 +74,7 @@ final class McpServer {
       Ground ground,
       Database database,
       Services services,
-      Callers callers,
+      AccessControl access,
       Supplier<String> baseUrl,
       Operations operations) {
     McpStore store = new McpStore(database);
@@ -97,15 +97,15 @@ final class McpServer {
                                       confirm, store, ground.clock(), ground.random()),
                                   new HandshakeSessions(
                                       session, store, ground.clock(), ground.random()));
-                          new McpRoutes(server::service, token -> member(callers, token), baseUrl)
+                          new McpRoutes(server::service, token -> member(access, token), baseUrl)
                               .bind(operations);
                           return server;
                         }));
   }
 
-  private static Principal member(Callers callers, String token) {
-    callers.authenticator().check();
-    MemberTokens members = callers.memberTokens();
+  private static Principal member(AccessControl access, String token) {
+    access.authenticator().check();
+    MemberTokens members = access.memberTokens();
     return members.authenticate(token, Set.of(members.mcpAudience()));
   }
 

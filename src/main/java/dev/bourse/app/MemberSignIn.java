@@ -5,7 +5,7 @@ import dev.bourse.edge.Operations;
 import dev.bourse.mail.MailSender;
 import dev.bourse.mail.OutboxMail;
 import dev.bourse.mail.SmtpMail;
-import dev.bourse.org.Admission;
+import dev.bourse.org.Memberships;
 import dev.bourse.signin.ConnectedApplications;
 import dev.bourse.signin.SignIn;
 import dev.bourse.store.Database;
@@ -34,7 +34,7 @@ final class MemberSignIn {
             ground.vertx(),
             ground.config().signIn(),
             database,
-            new Admission(database, members, ground.clock()),
+            new Memberships(database, members, ground.clock()),
             mail,
             baseUrl,
             ground.clock(),

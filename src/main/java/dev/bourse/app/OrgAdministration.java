@@ -31,17 +31,16 @@ final class OrgAdministration {
       Ground ground,
       Operations operations,
       Database database,
-      Callers callers,
+      AccessControl access,
       Invitations invitations,
       OrgAdminService orgs) {
     Clock clock = ground.clock();
     RandomGenerator random = ground.random();
-    Tokens tokens = callers.tokens();
-    Members members = callers.members();
-    Operators operators = callers.operators();
+    Tokens tokens = access.tokens();
+    Members members = access.members();
+    Operators operators = access.operators();
     new OrgAdminRoutes(orgs).bind(operations);
-    new MemberAdminRoutes(
-            new RosterService(database, tokens, members, callers.revocations(), clock))
+    new MemberAdminRoutes(new RosterService(database, tokens, members, access.revocations(), clock))
         .bind(operations);
     new RuleAdminRoutes(new JoinRuleService(database, clock, random, invitations)).bind(operations);
     new TokenAdminRoutes(new TokenService(database, tokens, clock, random), clock).bind(operations);

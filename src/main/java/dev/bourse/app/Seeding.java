@@ -3,7 +3,6 @@ package dev.bourse.app;
 import dev.bourse.access.AccessStore;
 import dev.bourse.access.Members;
 import dev.bourse.access.Token;
-import dev.bourse.access.TokenSecret;
 import dev.bourse.access.Tokens;
 import dev.bourse.billing.Ledger;
 import dev.bourse.billing.LedgerStore;
@@ -12,14 +11,15 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.CapacityStore;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Declaration;
-import dev.bourse.capacity.PoolStore;
 import dev.bourse.capacity.Verdict;
 import dev.bourse.core.Ids;
+import dev.bourse.core.TokenSecret;
 import dev.bourse.market.MarketStore;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.org.RosterStore;
 import dev.bourse.org.TokenStore;
+import dev.bourse.pools.PoolStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
@@ -78,8 +78,8 @@ final class Seeding {
         database.read(KnownMachine.SQL, List.of(), KnownMachine::read);
     Future<List<Spare>> free =
         database.read(
-            "SELECT pool, node_id, public_ip FROM node WHERE retired_at IS NULL"
-                + " AND node_id NOT IN (SELECT node_id FROM allocation WHERE gone_at IS NULL) ORDER BY node_id",
+            "SELECT pool, node_id, public_ip FROM node WHERE retired_at IS NULL AND node_id NOT IN"
+                + " (SELECT node_id FROM allocation WHERE gone_at IS NULL) ORDER BY node_id",
             List.of(),
             row -> new Spare(row.text(0), row.text(1), row.text(2)));
     Future<Set<String>> orgs = names("SELECT org_id FROM org");

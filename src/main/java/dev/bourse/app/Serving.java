@@ -1,16 +1,16 @@
 package dev.bourse.app;
 
 import dev.bourse.access.Authenticator;
+import dev.bourse.contract.Contract;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.edge.Contract;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.EdgeMetrics;
 import dev.bourse.edge.ManagementVerticle;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.Readiness;
-import dev.bourse.edge.SharedBudgets;
 import dev.bourse.edge.Sources;
+import dev.bourse.edge.limits.SharedBudgets;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
@@ -157,7 +157,7 @@ final class Serving {
             ground.config().sharedBudgets().get(),
             perMinute,
             ground.clock(),
-            metrics)
+            metrics.registry())
         .map(
             opened -> {
               ground.stops().push(opened::close);

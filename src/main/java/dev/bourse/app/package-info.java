@@ -6,8 +6,8 @@
  * onto the packages' records and {@code World} reads the pools, machines and organizations that
  * {@code Seeding} adds to the store; both report every fault in one go, since an operator had
  * better not find them one start at a time. {@code Bourse} is one running service, wired by hand:
- * {@code StoreOpening} opens and seeds the store, {@code Callers} knows who may call, {@code Core}
- * is all that works without HTTP (owners of clusters, markets, money, trails, files), {@code
+ * {@code StoreOpening} opens and seeds the store, {@code AccessControl} knows who may call, {@code
+ * Core} is all that works without HTTP (owners of clusters, markets, money, trails, files), {@code
  * Features} binds the operations that it answers, {@code Serving} takes requests and only then says
  * ready; the way back is the same in reverse ({@code Stops}).
  *

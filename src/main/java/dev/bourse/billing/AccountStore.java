@@ -19,7 +19,7 @@ final class AccountStore {
   /** The guard of a hold: another process has moved it meanwhile. */
   static final String HOLD_GUARD = Holds.GUARD;
 
-  /** The guard of the mark: another process has moved it meanwhile. */
+  /** The guard of the watermark: another process has moved it meanwhile. */
   static final String POSTED_GUARD = "posted usage";
 
   private static final String EVERYBODY = "usage";
@@ -27,7 +27,7 @@ final class AccountStore {
   /** What no limit is compared as; limits are never negative. */
   private static final Long NO_LIMIT = -1L;
 
-  private static final String STANDING =
+  private static final String ACCOUNT =
       "SELECT o.org_id, o.retired_at, COALESCE(a.micros, 0),"
           + " COALESCE(b.posted_through, 0), COALESCE(q.through, p.through, 0), b.limit_micros,"
           + " b.hold_stage, b.hold_reason, b.hold_since, b.hold_enforced,"
@@ -57,7 +57,7 @@ final class AccountStore {
    * @param hold the hold it is under
    * @param everUsed whether usage was ever posted for it
    */
-  record Standing(
+  record Account(
       String orgId,
       boolean retired,
       long postedMicros,
@@ -68,10 +68,9 @@ final class AccountStore {
       boolean everUsed) {}
 
   /** Of one organization. Fails with {@code not-found} when there is none. */
-  Future<Standing> get(String orgId, Month month) {
+  Future<Account> get(String orgId, Month month) {
     return database
-        .read(
-            STANDING + "o.org_id = ?", List.of(month.startMillis(), orgId), AccountStore::standing)
+        .read(ACCOUNT + "o.org_id = ?", List.of(month.startMillis(), orgId), AccountStore::account)
         .map(
             found ->
                 found.stream()
@@ -80,29 +79,29 @@ final class AccountStore {
   }
 
   /** Of these organizations, as far as they exist. */
-  Future<List<Standing>> list(List<String> orgs, Month month) {
+  Future<List<Account>> list(List<String> orgs, Month month) {
     List<Object> parameters = new ArrayList<>();
     parameters.add(month.startMillis());
     parameters.addAll(orgs);
     return orgs.isEmpty()
         ? Future.succeededFuture(List.of())
         : database.read(
-            STANDING
+            ACCOUNT
                 + "o.org_id IN ("
                 + String.join(", ", Collections.nCopies(orgs.size(), "?"))
                 + ")",
             parameters,
-            AccountStore::standing);
+            AccountStore::account);
   }
 
   /** Of a page of all organizations that have clusters. */
-  Future<List<Standing>> listAfter(String after, Month month, int limit) {
+  Future<List<Account>> listAfter(String after, Month month, int limit) {
     return database.read(
-        STANDING
+        ACCOUNT
             + "o.org_id > ? AND EXISTS (SELECT 1 FROM cluster c WHERE c.org_id = o.org_id)"
             + " ORDER BY o.org_id LIMIT ?",
         List.of(month.startMillis(), after, limit),
-        AccountStore::standing);
+        AccountStore::account);
   }
 
   /** Organizations with a spend limit. */
@@ -113,8 +112,8 @@ final class AccountStore {
         row -> row.text(0));
   }
 
-  private static Standing standing(Row row) {
-    return new Standing(
+  private static Account account(Row row) {
+    return new Account(
         row.text(0),
         row.integerOrNull(1) != null,
         row.integer(2),
@@ -150,7 +149,7 @@ final class AccountStore {
    *
    * @param seen what the move was decided upon
    */
-  static List<Statement> hold(Standing seen, HoldState after) {
+  static List<Statement> hold(Account seen, HoldState after) {
     String orgId = seen.orgId();
     HoldState before = seen.hold();
     return List.of(
@@ -222,26 +221,26 @@ final class AccountStore {
   }
 
   /**
-   * Everybody's mark.
+   * The common watermark.
    *
    * @param throughMillis up to when everybody's usage is posted
    * @param advancedAtMillis when it was moved there, as far as that is known; else 0
    */
-  record Posted(long throughMillis, long advancedAtMillis) {}
+  record Watermark(long throughMillis, long advancedAtMillis) {}
 
-  /** Everybody's mark; empty before the first posting. */
-  Future<Optional<Posted>> findPosted() {
+  /** The common watermark; empty before the first posting. */
+  Future<Optional<Watermark>> findWatermark() {
     return database
         .read(
             "SELECT through, COALESCE(advanced_at, 0) FROM billing_posted WHERE name = ?",
             List.of(EVERYBODY),
-            row -> new Posted(row.integer(0), row.integer(1)))
+            row -> new Watermark(row.integer(0), row.integer(1)))
         .map(rows -> rows.stream().findFirst());
   }
 
   /**
-   * A mark of an organization whose usage could not be posted up to everybody's mark; it stands
-   * until its own has come as far as everybody's again.
+   * The watermark of an organization whose usage could not be posted up to the common watermark; it
+   * stands until its own has come as far as everybody's again.
    *
    * @param throughMillis up to when its usage is posted
    */
@@ -249,8 +248,8 @@ final class AccountStore {
 
   private static final String BEHIND = "SELECT SUBSTR(name, 5), through FROM billing_posted WHERE ";
 
-  /** The marks of those of these organizations that have their own. */
-  Future<Map<String, Long>> listMarks(List<String> orgs) {
+  /** The watermarks of those of these organizations that have their own. */
+  Future<Map<String, Long>> listWatermarks(List<String> orgs) {
     return orgs.isEmpty()
         ? Future.succeededFuture(Map.of())
         : database
@@ -259,21 +258,21 @@ final class AccountStore {
                     + "name IN ("
                     + String.join(", ", Collections.nCopies(orgs.size(), "?"))
                     + ")",
-                orgs.stream().map(AccountStore::markName).toList(),
+                orgs.stream().map(AccountStore::watermarkName).toList(),
                 AccountStore::behind)
             .map(
                 rows -> {
-                  Map<String, Long> marks = new HashMap<>();
-                  rows.forEach(row -> marks.put(row.orgId(), row.throughMillis()));
-                  return marks;
+                  Map<String, Long> watermarks = new HashMap<>();
+                  rows.forEach(row -> watermarks.put(row.orgId(), row.throughMillis()));
+                  return watermarks;
                 });
   }
 
-  /** Organizations after this one, by id, whose own mark is before everybody's. */
+  /** Organizations after this one, by id, whose own watermark is before everybody's. */
   Future<List<Behind>> listBehind(String after, long throughMillis, int limit) {
     return database.read(
         BEHIND + "name > ? AND name <> ? AND through < ? ORDER BY name LIMIT ?",
-        List.of(markName(after), EVERYBODY, throughMillis, limit),
+        List.of(watermarkName(after), EVERYBODY, throughMillis, limit),
         AccountStore::behind);
   }
 
@@ -281,15 +280,15 @@ final class AccountStore {
     return new Behind(row.text(0), row.integer(1));
   }
 
-  private static String markName(String orgId) {
+  private static String watermarkName(String orgId) {
     return "org:" + orgId;
   }
 
   /**
-   * Gives an organization whose next hour cannot be posted a mark of its own, so that everybody's
-   * can go on. Fails with {@link #POSTED_GUARD} when everybody's has gone on meanwhile.
+   * Gives an organization whose next hour cannot be posted a watermark of its own, so that
+   * everybody's can go on. Fails with {@link #POSTED_GUARD} when everybody's has gone on meanwhile.
    *
-   * @param throughMillis everybody's mark, which is the organization's
+   * @param throughMillis the common watermark, which is the organization's
    */
   Future<Void> setAside(String orgId, long throughMillis) {
     return database.commit(
@@ -302,20 +301,20 @@ final class AccountStore {
             Statement.of(
                 "INSERT INTO billing_posted (name, through) VALUES (?, ?)"
                     + " ON CONFLICT (name) DO NOTHING",
-                markName(orgId),
+                watermarkName(orgId),
                 throughMillis)));
   }
 
-  /** Moves an organization's own mark, if it has one that stands there. */
-  static Statement moveMark(String orgId, long fromMillis, long toMillis) {
+  /** Moves an organization's own watermark, if it has one that stands there. */
+  static Statement moveWatermark(String orgId, long fromMillis, long toMillis) {
     return Statement.of(
         "UPDATE billing_posted SET through = ? WHERE name = ? AND through = ?",
         toMillis,
-        markName(orgId),
+        watermarkName(orgId),
         fromMillis);
   }
 
-  /** Sets the mark for the first time; fails with {@link #POSTED_GUARD} when it is set. */
+  /** Sets the watermark for the first time; fails with {@link #POSTED_GUARD} when it is set. */
   Future<Void> begin(long fromMillis) {
     return database.commit(
         List.of(
@@ -327,13 +326,13 @@ final class AccountStore {
                 fromMillis)));
   }
 
-  /** Moves every mark that is beyond a moment back to it. */
+  /** Moves every watermark that is beyond a moment back to it. */
   static Statement setBack(long throughMillis) {
     return Statement.of(
         "UPDATE billing_posted SET through = ? WHERE through > ?", throughMillis, throughMillis);
   }
 
-  /** Notes that everybody's mark was moved by a clock that was right. */
+  /** Notes that the common watermark was moved by a clock that was right. */
   static Statement advancedAt(long nowMillis) {
     return Statement.of(
         "UPDATE billing_posted SET advanced_at = ? WHERE name = ?", nowMillis, EVERYBODY);
@@ -349,9 +348,9 @@ final class AccountStore {
   }
 
   /**
-   * Moves everybody's mark, and takes away the marks of those who have come as far: in this commit
-   * alone, so that no process which is about to move it can have left one of them out. Fails with
-   * {@link #POSTED_GUARD} when somebody else has moved it first.
+   * Moves the common watermark, and takes away the watermarks of those who have come as far: in
+   * this commit alone, so that no process which is about to move it can have left one of them out.
+   * Fails with {@link #POSTED_GUARD} when somebody else has moved it first.
    */
   Future<Void> advance(long fromMillis, long toMillis, long nowMillis) {
     return database.commit(

@@ -7,13 +7,13 @@ import org.jspecify.annotations.Nullable;
 
 /** What an organization has, may spend and is held for, as members and operators see it. */
 public final class BalanceView {
-  private final Position position;
+  private final Balance balance;
   private final long committedMicros;
   private final Switches switches;
   private final long noticeMillis;
 
-  BalanceView(Position position, long committedMicros, Switches switches, long noticeMillis) {
-    this.position = position;
+  BalanceView(Balance balance, long committedMicros, Switches switches, long noticeMillis) {
+    this.balance = balance;
     this.committedMicros = committedMicros;
     this.switches = switches;
     this.noticeMillis = noticeMillis;
@@ -21,29 +21,29 @@ public final class BalanceView {
 
   /** What it has after all usage up to now, in micro-dollars. */
   public long balanceMicros() {
-    return position.balanceMicros();
+    return balance.balanceMicros();
   }
 
   /** The answer of the contracts. */
   public JsonObject toJson() {
-    AccountStore.Standing standing = position.standing();
+    AccountStore.Account account = balance.account();
     return new JsonObject()
-        .put("org_id", standing.orgId())
-        .put("as_of", Times.rfc3339(position.atMillis()))
-        .put("balance_micros", position.balanceMicros())
-        .put("posted_micros", standing.postedMicros())
-        .put("accrued_micros", position.accruedMicros())
+        .put("org_id", account.orgId())
+        .put("as_of", Times.rfc3339(balance.atMillis()))
+        .put("balance_micros", balance.balanceMicros())
+        .put("posted_micros", account.postedMicros())
+        .put("accrued_micros", balance.accruedMicros())
         .put(
             "posted_through",
-            standing.throughMillis() == 0 ? null : Times.rfc3339(standing.throughMillis()))
-        .put("month", Month.at(position.atMillis()).toString())
-        .put("month_usage_micros", position.monthMicros())
+            account.throughMillis() == 0 ? null : Times.rfc3339(account.throughMillis()))
+        .put("month", Month.at(balance.atMillis()).toString())
+        .put("month_usage_micros", balance.monthMicros())
         .put("committed_micros", committedMicros)
-        .put("spend_limit_micros", standing.limitMicros())
-        .put("spend_limit_remaining_micros", position.remainingMicros(committedMicros))
+        .put("spend_limit_micros", account.limitMicros())
+        .put("spend_limit_remaining_micros", balance.remainingMicros(committedMicros))
         .put("spend_limit_enforced", switches.spendLimitEnforced())
         .put("billing_hold_enforced", switches.billingHoldEnforced())
-        .put("hold", hold(standing.hold()));
+        .put("hold", hold(account.hold()));
   }
 
   private @Nullable JsonObject hold(HoldState hold) {
@@ -59,6 +59,6 @@ public final class BalanceView {
         .put("enforced", hold.enforced())
         .put(
             "enforce_after_ms",
-            after == null ? null : Long.valueOf(Math.max(0, after - position.atMillis())));
+            after == null ? null : Long.valueOf(Math.max(0, after - balance.atMillis())));
   }
 }

@@ -87,7 +87,7 @@ public final class BillingAdminService {
   }
 
   /** What is stored must not read as if nothing had been. */
-  private Future<Position> check(String orgId) {
+  private Future<Balance> check(String orgId) {
     return holds.check(orgId).recover(e -> Future.failedFuture(ApiError.storedOnly()));
   }
 

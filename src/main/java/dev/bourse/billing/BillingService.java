@@ -20,7 +20,7 @@ public final class BillingService {
   /** Items of a page unless a reader says. */
   public static final int DEFAULT_LIMIT = 100;
 
-  private final Positions positions;
+  private final Balances balances;
   private final UsageStore usage;
   private final LedgerStore ledger;
   private final Clusters clusters;
@@ -36,7 +36,7 @@ public final class BillingService {
       BillingConfig config,
       long protectionMillis,
       Clock clock) {
-    this.positions = new Positions(database, clusters, protectionMillis, clock);
+    this.balances = new Balances(database, clusters, protectionMillis, clock);
     this.usage = new UsageStore(database);
     this.ledger = new LedgerStore(database);
     this.clusters = clusters;
@@ -46,18 +46,18 @@ public final class BillingService {
 
   /** What the caller's organization has, may spend and is held for. */
   public Future<BalanceView> readBalance(Principal caller) {
-    return positions.get(caller.org().orgId()).map(this::view);
+    return balances.get(caller.org().orgId()).map(this::view);
   }
 
   /** The same of any organization; {@code not-found} when there is none. */
   Future<BalanceView> readBalance(String orgId) {
-    return positions.get(orgId).map(this::view);
+    return balances.get(orgId).map(this::view);
   }
 
-  BalanceView view(Position position) {
+  BalanceView view(Balance balance) {
     return new BalanceView(
-        position,
-        positions.committedMicros(position.standing().orgId(), position.atMillis()),
+        balance,
+        balances.committedMicros(balance.account().orgId(), balance.atMillis()),
         clusters.switches(),
         config.noticeMillis());
   }
@@ -103,12 +103,12 @@ public final class BillingService {
     Optional<String> cluster = cluster(caller, query.cluster());
     UsageCursor after = UsageCursor.parse(query.after());
     String orgId = caller.org().orgId();
-    return positions
+    return balances
         .get(orgId)
         .compose(
-            position -> {
+            balance -> {
               // What is posted up to here is posted for good, so the two halves fit.
-              long through = position.standing().throughMillis();
+              long through = balance.account().throughMillis();
               return usage
                   .listPosted(
                       orgId,
@@ -121,7 +121,7 @@ public final class BillingService {
                       posted -> {
                         List<UsageLine> lines = new ArrayList<>();
                         posted.forEach(line -> lines.add(new UsageLine(line, true)));
-                        position.accrued().stream()
+                        balance.accrued().stream()
                             .filter(line -> line.hourMillis() >= query.fromMillis())
                             .filter(line -> line.hourMillis() < query.toMillis())
                             .filter(line -> cluster.isEmpty() || isOf(line, cluster.get()))
@@ -149,13 +149,13 @@ public final class BillingService {
     long hour = Usage.hourOf(atMillis);
     long end = Math.min(hour + Usage.HOUR_MILLIS, clock.millis());
     return usage
-        .listFacts(List.of(caller.org().orgId()), hour, end)
+        .listTimelines(List.of(caller.org().orgId()), hour, end)
         .map(
             billed -> {
               List<Usage.Span> spans =
                   billed.stream()
-                      .filter(b -> b.facts().cluster().equals(cluster))
-                      .flatMap(b -> Usage.spans(b.facts(), hour, end).stream())
+                      .filter(b -> b.timeline().cluster().equals(cluster))
+                      .flatMap(b -> Usage.spans(b.timeline(), hour, end).stream())
                       .toList();
               return new Working(
                   new Line(
@@ -190,10 +190,10 @@ public final class BillingService {
   /** Every month's statement, newest first. */
   public Future<List<MonthStatement>> listStatements(Principal caller) {
     String orgId = caller.org().orgId();
-    return positions
+    return balances
         .get(orgId)
         .compose(
-            position -> ledger.listMoved(orgId).map(moved -> MonthStatement.all(moved, position)));
+            balance -> ledger.listMoved(orgId).map(moved -> MonthStatement.all(moved, balance)));
   }
 
   /** A month's statement by cluster. */
@@ -205,24 +205,23 @@ public final class BillingService {
    */
   public Future<Detailed> readStatement(Principal caller, Month month) {
     String orgId = caller.org().orgId();
-    return positions
+    return balances
         .get(orgId)
         .compose(
-            position ->
+            balance ->
                 ledger
                     .listMoved(orgId)
-                    .map(moved -> find(MonthStatement.all(moved, position), month))
+                    .map(moved -> find(MonthStatement.all(moved, balance), month))
                     .compose(
                         statement ->
                             usage
                                 .listTotals(
                                     orgId,
                                     month.startMillis(),
-                                    Math.min(
-                                        month.endMillis(), position.standing().throughMillis()))
+                                    Math.min(month.endMillis(), balance.account().throughMillis()))
                                 .map(
                                     posted ->
-                                        new Detailed(statement, parts(posted, position, month)))));
+                                        new Detailed(statement, parts(posted, balance, month)))));
   }
 
   private static MonthStatement find(List<MonthStatement> all, Month month) {
@@ -233,10 +232,10 @@ public final class BillingService {
   }
 
   private static List<MonthStatement.ClusterPart> parts(
-      List<UsageStore.Total> posted, Position position, Month month) {
+      List<UsageStore.Total> posted, Balance balance, Month month) {
     Map<String, long[]> sums = new TreeMap<>();
     posted.forEach(t -> sums.put(t.cluster(), new long[] {t.gpuMillis(), t.amountMicros()}));
-    for (Line line : position.accrued()) {
+    for (Line line : balance.accrued()) {
       if (Month.at(line.hourMillis()).equals(month)) {
         long[] sum = sums.computeIfAbsent(line.cluster(), name -> new long[2]);
         sum[0] += line.gpuMillis();

@@ -54,7 +54,7 @@ public final class HoldService implements Holds {
 
   private final Database database;
   private final AccountStore accounts;
-  private final Positions positions;
+  private final Balances balances;
   private final Clusters clusters;
   private final ClusterOwners owners;
   private final BillingConfig config;
@@ -80,7 +80,7 @@ public final class HoldService implements Holds {
       ConfirmedTime time) {
     this.database = database;
     this.accounts = new AccountStore(database);
-    this.positions = new Positions(database, clusters, protectionMillis, clock);
+    this.balances = new Balances(database, clusters, protectionMillis, clock);
     this.clusters = clusters;
     this.owners = owners;
     this.config = config;
@@ -89,15 +89,14 @@ public final class HoldService implements Holds {
   }
 
   @Override
-  public Future<Holds.Standing> readHold(String orgId) {
+  public Future<Holds.Reading> readHold(String orgId) {
     return accounts
         .get(orgId, Month.at(clock.millis()))
         .map(
-            standing ->
-                new Holds.Standing(
-                    standing.hold().onClusters(config.noticeMillis()),
-                    List.of(
-                        AccountStore.known(orgId), AccountStore.fence(orgId, standing.hold()))));
+            account ->
+                new Holds.Reading(
+                    account.hold().onClusters(config.noticeMillis()),
+                    List.of(AccountStore.known(orgId), AccountStore.fence(orgId, account.hold()))));
   }
 
   /**
@@ -123,7 +122,7 @@ public final class HoldService implements Holds {
 
   private Future<Boolean> step(long now) {
     return accounts
-        .findPosted()
+        .findWatermark()
         .compose(
             through -> {
               if (through.isEmpty()) {
@@ -161,89 +160,89 @@ public final class HoldService implements Holds {
   }
 
   private Future<Boolean> checkSome(long now) {
-    return positions
+    return balances
         .listAfter(after, now)
         .compose(
             page -> {
-              boolean isMore = page.size() == Positions.ORGS_PER_READ;
-              after = isMore ? page.get(page.size() - 1).standing().orgId() : "";
-              List<Future<Position>> moved = new ArrayList<>();
+              boolean isMore = page.size() == Balances.ORGS_PER_READ;
+              after = isMore ? page.get(page.size() - 1).account().orgId() : "";
+              List<Future<Balance>> moved = new ArrayList<>();
               page.forEach(
-                  position ->
+                  balance ->
                       moved.add(
-                          move(position)
-                              .recover(e -> again(e, position, CHECKS - 1))
+                          move(balance)
+                              .recover(e -> again(e, balance, CHECKS - 1))
                               // Crowded out, it is looked at in the next round.
                               .recover(
                                   e ->
                                       isMoved(e)
-                                          ? Future.succeededFuture(position)
+                                          ? Future.succeededFuture(balance)
                                           : Future.failedFuture(e))));
               return Future.join(moved).map(isMore);
             });
   }
 
   /** Looks at one organization now; answers what it comes to. */
-  Future<Position> check(String orgId) {
+  Future<Balance> check(String orgId) {
     return check(orgId, CHECKS);
   }
 
-  private Future<Position> check(String orgId, int checksLeft) {
-    return positions
+  private Future<Balance> check(String orgId, int checksLeft) {
+    return balances
         .get(orgId, time.confirmedMillis().orElseGet(clock::millis))
-        .compose(position -> move(position).recover(e -> again(e, position, checksLeft - 1)));
+        .compose(balance -> move(balance).recover(e -> again(e, balance, checksLeft - 1)));
   }
 
-  private Future<Position> again(Throwable e, Position position, int checksLeft) {
+  private Future<Balance> again(Throwable e, Balance balance, int checksLeft) {
     return isMoved(e) && checksLeft > 0
-        ? check(position.standing().orgId(), checksLeft)
+        ? check(balance.account().orgId(), checksLeft)
         : Future.failedFuture(e);
   }
 
-  private Future<Position> move(Position position) {
-    AccountStore.Standing standing = position.standing();
-    HoldState before = standing.hold();
+  private Future<Balance> move(Balance balance) {
+    AccountStore.Account account = balance.account();
+    HoldState before = account.hold();
     Switches switches = clusters.switches();
     HoldState next =
         before.next(
-            position.shortfall(switches.billingHoldEnforced(), switches.spendLimitEnforced()),
+            balance.shortfall(switches.billingHoldEnforced(), switches.spendLimitEnforced()),
             config.graceMillis(),
             config.noticeMillis(),
-            position.atMillis());
+            balance.atMillis());
     boolean isDeeper = next.stage().compareTo(before.stage()) > 0;
     if (next.equals(before) || (isDeeper && time.confirmedMillis().isEmpty())) {
       return before.equals(HoldState.NONE)
-          ? Future.succeededFuture(position)
-          : putOnClusters(standing.orgId(), before).map(position);
+          ? Future.succeededFuture(balance)
+          : putOnClusters(account.orgId(), before).map(balance);
     }
-    List<Statement> statements = new ArrayList<>(AccountStore.hold(standing, next));
+    List<Statement> statements = new ArrayList<>(AccountStore.hold(account, next));
     statements.add(
         AuditStore.insert(
             new AuditRow(
                 clock.millis(),
-                standing.orgId(),
+                account.orgId(),
                 ACTOR,
                 "billing_hold",
-                standing.orgId(),
+                account.orgId(),
                 next.shown())));
     return database
         .commit(statements)
-        .compose(stored -> meetClusters(standing.orgId()))
-        .compose(met -> putOnClusters(standing.orgId(), next))
+        .compose(stored -> meetClusters(account.orgId()))
+        .compose(met -> putOnClusters(account.orgId(), next))
         .map(
             put ->
-                new Position(
-                    new AccountStore.Standing(
-                        standing.orgId(),
-                        standing.retired(),
-                        standing.postedMicros(),
-                        standing.throughMillis(),
-                        standing.postedMonthMicros(),
-                        standing.limitMicros(),
+                new Balance(
+                    new AccountStore.Account(
+                        account.orgId(),
+                        account.retired(),
+                        account.postedMicros(),
+                        account.throughMillis(),
+                        account.postedMonthMicros(),
+                        account.limitMicros(),
                         next,
-                        standing.everUsed()),
-                    position.accrued(),
-                    position.atMillis()));
+                        account.everUsed()),
+                    balance.accrued(),
+                    balance.atMillis()));
   }
 
   /** Whether the hold, or what it was decided upon, has moved meanwhile. */
@@ -266,7 +265,7 @@ public final class HoldService implements Holds {
   private Future<Void> putOnClusters(String orgId, HoldState state) {
     @Nullable Hold hold = state.onClusters(config.noticeMillis());
     List<Future<Cluster>> put = new ArrayList<>();
-    for (ClusterView view : positions.clustersOf(orgId)) {
+    for (ClusterView view : balances.clustersOf(orgId)) {
       if (!Objects.equals(view.cluster().hold(), hold)) {
         // What was found out before a payment must not undo what the payment did.
         put.add(

@@ -20,7 +20,7 @@ import java.util.Set;
  */
 public final class LimitedSpending implements Spending {
   private final AccountStore accounts;
-  private final Positions positions;
+  private final Balances balances;
   private final Clusters clusters;
 
   /**
@@ -28,7 +28,7 @@ public final class LimitedSpending implements Spending {
    */
   public LimitedSpending(Database database, Clusters clusters, long protectionMillis, Clock clock) {
     this.accounts = new AccountStore(database);
-    this.positions = new Positions(database, clusters, protectionMillis, clock);
+    this.balances = new Balances(database, clusters, protectionMillis, clock);
     this.clusters = clusters;
   }
 
@@ -42,24 +42,24 @@ public final class LimitedSpending implements Spending {
         .listLimited()
         .compose(
             limited ->
-                positions
+                balances
                     .list(limited.stream().filter(buyers::contains).toList())
                     .map(read -> allowance(limited, read, instead, nowMillis)));
   }
 
   private Allowance allowance(
-      List<String> limited, List<Position> read, Optional<Cluster> instead, long nowMillis) {
+      List<String> limited, List<Balance> read, Optional<Cluster> instead, long nowMillis) {
     Map<String, Long> remaining = new HashMap<>();
     limited.forEach(orgId -> remaining.put(orgId, 0L));
-    for (Position position : read) {
-      String orgId = position.standing().orgId();
-      Long left = position.remainingMicros(positions.committedMicros(orgId, instead, nowMillis));
+    for (Balance balance : read) {
+      String orgId = balance.account().orgId();
+      Long left = balance.remainingMicros(balances.committedMicros(orgId, instead, nowMillis));
       if (left == null) {
         remaining.remove(orgId);
       } else {
         remaining.put(orgId, left);
       }
     }
-    return new Allowance(remaining, positions.windowMillis(nowMillis));
+    return new Allowance(remaining, balances.windowMillis(nowMillis));
   }
 }

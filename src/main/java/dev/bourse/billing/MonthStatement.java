@@ -32,15 +32,15 @@ public record MonthStatement(
   public record ClusterPart(String cluster, long gpuMillis, long amountMicros) {}
 
   /** Every month from the first in which anything happened to the present, newest first. */
-  static List<MonthStatement> all(List<LedgerStore.Moved> moved, Position position) {
+  static List<MonthStatement> all(List<LedgerStore.Moved> moved, Balance balance) {
     TreeMap<Long, long[]> months = new TreeMap<>();
     for (LedgerStore.Moved sum : moved) {
       parts(months, sum.month())[part(sum.kind())] += sum.micros();
     }
-    for (Usage.Line line : position.accrued()) {
+    for (Usage.Line line : balance.accrued()) {
       parts(months, Month.at(line.hourMillis()))[part(Ledger.Kind.USAGE)] -= line.amountMicros();
     }
-    Month present = Month.at(position.atMillis());
+    Month present = Month.at(balance.atMillis());
     parts(months, present);
     List<MonthStatement> statements = new ArrayList<>();
     long opening = 0;
@@ -50,7 +50,7 @@ public record MonthStatement(
       MonthStatement statement =
           new MonthStatement(
               month,
-              month.endMillis() <= position.standing().throughMillis(),
+              month.endMillis() <= balance.account().throughMillis(),
               opening,
               -sums[0],
               sums[1],

@@ -35,7 +35,7 @@ public final class Usage {
    * @param atMillis since when
    * @param cents cents per GPU-hour; null for none
    */
-  public record Step(long atMillis, @Nullable Long cents) {}
+  public record ChangePoint(long atMillis, @Nullable Long cents) {}
 
   /**
    * All that bears on a cluster's bill.
@@ -45,16 +45,17 @@ public final class Usage {
    *     the span among them; of several at one moment the last counts
    * @param ceilings change points of its declared ceiling, likewise
    */
-  public record Facts(String cluster, List<Held> held, List<Step> prices, List<Step> ceilings) {
-    public Facts {
+  public record Timeline(
+      String cluster, List<Held> held, List<ChangePoint> prices, List<ChangePoint> ceilings) {
+    public Timeline {
       held = List.copyOf(held);
       prices = sorted(prices);
       ceilings = sorted(ceilings);
     }
 
-    private static List<Step> sorted(List<Step> steps) {
+    private static List<ChangePoint> sorted(List<ChangePoint> points) {
       // Stable: what was stored later at the same moment stays later.
-      return steps.stream().sorted(Comparator.comparingLong(Step::atMillis)).toList();
+      return points.stream().sorted(Comparator.comparingLong(ChangePoint::atMillis)).toList();
     }
   }
 
@@ -108,9 +109,9 @@ public final class Usage {
    *
    * @throws ArithmeticException when an hour of it costs more than 25 billion dollars
    */
-  public static List<Span> spans(Facts facts, long fromMillis, long toMillis) {
+  public static List<Span> spans(Timeline timeline, long fromMillis, long toMillis) {
     TreeMap<Long, Long> changes = new TreeMap<>();
-    for (Held held : facts.held()) {
+    for (Held held : timeline.held()) {
       long begin = Math.max(fromMillis, held.fromMillis());
       long end = held.toMillis() == null ? toMillis : Math.min(toMillis, held.toMillis());
       if (begin < end) {
@@ -126,20 +127,20 @@ public final class Usage {
     for (long hour = hourOf(first) + HOUR_MILLIS; hour < last; hour += HOUR_MILLIS) {
       changes.putIfAbsent(hour, 0L);
     }
-    List<Step> steps = new ArrayList<>(facts.prices());
-    steps.addAll(facts.ceilings());
-    for (Step step : steps) {
-      if (first < step.atMillis() && step.atMillis() < last) {
-        changes.putIfAbsent(step.atMillis(), 0L);
+    List<ChangePoint> points = new ArrayList<>(timeline.prices());
+    points.addAll(timeline.ceilings());
+    for (ChangePoint point : points) {
+      if (first < point.atMillis() && point.atMillis() < last) {
+        changes.putIfAbsent(point.atMillis(), 0L);
       }
     }
-    return sweep(facts, changes);
+    return sweep(timeline, changes);
   }
 
-  private static List<Span> sweep(Facts facts, SortedMap<Long, Long> changes) {
+  private static List<Span> sweep(Timeline timeline, SortedMap<Long, Long> changes) {
     List<Span> spans = new ArrayList<>();
-    Cursor price = new Cursor(facts.prices());
-    Cursor ceiling = new Cursor(facts.ceilings());
+    Cursor price = new Cursor(timeline.prices());
+    Cursor ceiling = new Cursor(timeline.ceilings());
     long gpus = 0;
     long since = changes.firstKey();
     for (Map.Entry<Long, Long> change : changes.entrySet()) {
@@ -157,33 +158,33 @@ public final class Usage {
 
   /** Walks change points forward in time. */
   private static final class Cursor {
-    private final List<Step> steps;
+    private final List<ChangePoint> points;
     private int next;
 
-    Cursor(List<Step> steps) {
-      this.steps = steps;
+    Cursor(List<ChangePoint> points) {
+      this.points = points;
     }
 
     /** The value in force at a moment no earlier than the last one asked for. */
     @Nullable Long at(long millis) {
-      while (next < steps.size() && steps.get(next).atMillis() <= millis) {
+      while (next < points.size() && points.get(next).atMillis() <= millis) {
         next++;
       }
-      return next == 0 ? null : steps.get(next - 1).cents();
+      return next == 0 ? null : points.get(next - 1).cents();
     }
   }
 
   /** The lines of a span of time, by hour; hours in which nothing is billed have none. */
-  public static List<Line> lines(Facts facts, long fromMillis, long toMillis) {
+  public static List<Line> lines(Timeline timeline, long fromMillis, long toMillis) {
     TreeMap<Long, Line> byHour = new TreeMap<>();
-    for (Span span : spans(facts, fromMillis, toMillis)) {
+    for (Span span : spans(timeline, fromMillis, toMillis)) {
       long hour = hourOf(span.fromMillis());
       byHour.merge(
           hour,
-          new Line(facts.cluster(), hour, span.gpuMillis(), span.centGpuMillis()),
+          new Line(timeline.cluster(), hour, span.gpuMillis(), span.centGpuMillis()),
           (a, b) ->
               new Line(
-                  facts.cluster(),
+                  timeline.cluster(),
                   hour,
                   Math.addExact(a.gpuMillis(), b.gpuMillis()),
                   Math.addExact(a.centGpuMillis(), b.centGpuMillis())));

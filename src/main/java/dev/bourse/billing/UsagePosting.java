@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
  * commit of its own under a key of its own: whatever a crash, a restart or another process left
  * done is found done, and never done twice.
  *
- * <p>Each organization stands alone. One whose hour cannot be posted gets a mark of its own and
- * stays there while the others go on; it is tried again in each round, in order, and its usage
+ * <p>Each organization stands alone. One whose hour cannot be posted gets a watermark of its own
+ * and stays there while the others go on; it is tried again in each round, in order, and its usage
  * counts as not posted yet meanwhile.
  *
  * <p>Only confirmed time ends an hour. What was posted by a time that turns out to lie ahead is
@@ -100,15 +100,15 @@ public final class UsagePosting {
 
   private Future<Boolean> post(long now) {
     return accounts
-        .findPosted()
+        .findWatermark()
         .compose(
             through ->
                 through
                     .map(
-                        mark ->
-                            isAhead(mark, now)
+                        watermark ->
+                            isAhead(watermark, now)
                                 ? lookAgain(now)
-                                : postIfSettled(mark.throughMillis(), now))
+                                : postIfSettled(watermark.throughMillis(), now))
                     .orElseGet(() -> begin(now)))
         .recover(
             e ->
@@ -117,8 +117,8 @@ public final class UsagePosting {
                     : Future.failedFuture(e));
   }
 
-  private static boolean isAhead(AccountStore.Posted mark, long now) {
-    return mark.throughMillis() > now || mark.advancedAtMillis() > now;
+  private static boolean isAhead(AccountStore.Watermark watermark, long now) {
+    return watermark.throughMillis() > now || watermark.advancedAtMillis() > now;
   }
 
   /**
@@ -142,7 +142,7 @@ public final class UsagePosting {
         .findFirstActive()
         .compose(
             first ->
-                // A clock that was ahead may have written it; a mark there would leave out all
+                // A clock that was ahead may have written it; a watermark there would leave out all
                 // before.
                 first.isEmpty() || first.get() > now
                     ? Future.succeededFuture(false)
@@ -162,14 +162,16 @@ public final class UsagePosting {
         .compose(
             orgs ->
                 accounts
-                    .listMarks(orgs)
-                    .compose(marks -> postEach(due(orgs, marks, through), marks, through, now))
+                    .listWatermarks(orgs)
+                    .compose(
+                        watermarks ->
+                            postEach(due(orgs, watermarks, through), watermarks, through, now))
                     .compose(posted -> goOn(orgs, through, now)));
   }
 
   /** Who is behind must post an earlier hour first, in its own time. */
-  private static List<String> due(List<String> orgs, Map<String, Long> marks, long through) {
-    return orgs.stream().filter(org -> marks.getOrDefault(org, through) == through).toList();
+  private static List<String> due(List<String> orgs, Map<String, Long> watermarks, long through) {
+    return orgs.stream().filter(org -> watermarks.getOrDefault(org, through) == through).toList();
   }
 
   private Future<Boolean> goOn(List<String> orgs, long through, long now) {
@@ -183,24 +185,27 @@ public final class UsagePosting {
   /**
    * Posts an hour of each, or sets it aside.
    *
-   * @param marks of those who have their own
+   * @param watermarks of those who have their own
    */
-  private Future<Void> postEach(List<String> orgs, Map<String, Long> marks, long from, long now) {
+  private Future<Void> postEach(
+      List<String> orgs, Map<String, Long> watermarks, long from, long now) {
     return usage
-        .listFacts(orgs, from, from + Usage.HOUR_MILLIS)
+        .listTimelines(orgs, from, from + Usage.HOUR_MILLIS)
         .map(UsagePosting::byOrg)
         .map(
-            facts -> {
+            timelines -> {
               Map<String, Future<List<UsageStore.Billed>>> read = new HashMap<>();
               orgs.forEach(
-                  org -> read.put(org, Future.succeededFuture(facts.getOrDefault(org, List.of()))));
+                  org ->
+                      read.put(
+                          org, Future.succeededFuture(timelines.getOrDefault(org, List.of()))));
               return read;
             })
         .otherwise(
             e -> {
               // A row of one of them that cannot be read must not hide the others'.
               Map<String, Future<List<UsageStore.Billed>>> read = new HashMap<>();
-              orgs.forEach(org -> read.put(org, listFacts(org, from)));
+              orgs.forEach(org -> read.put(org, listTimelines(org, from)));
               return read;
             })
         .compose(
@@ -209,15 +214,17 @@ public final class UsagePosting {
               for (String org : orgs) {
                 posted.add(
                     read.getOrDefault(org, Future.succeededFuture(List.of()))
-                        .compose(facts -> post(org, facts, from, marks.containsKey(org), now))
+                        .compose(
+                            timelines ->
+                                post(org, timelines, from, watermarks.containsKey(org), now))
                         .recover(e -> setAside(org, from, e)));
               }
               return Future.join(posted).mapEmpty();
             });
   }
 
-  private Future<List<UsageStore.Billed>> listFacts(String orgId, long from) {
-    return usage.listFacts(List.of(orgId), from, from + Usage.HOUR_MILLIS);
+  private Future<List<UsageStore.Billed>> listTimelines(String orgId, long from) {
+    return usage.listTimelines(List.of(orgId), from, from + Usage.HOUR_MILLIS);
   }
 
   private static Map<String, List<UsageStore.Billed>> byOrg(List<UsageStore.Billed> billed) {
@@ -243,17 +250,17 @@ public final class UsagePosting {
   }
 
   /**
-   * @param isMarked whether the organization has a mark of its own
+   * @param hasWatermark whether the organization has a watermark of its own
    */
   private Future<Void> post(
-      String orgId, List<UsageStore.Billed> billed, long from, boolean isMarked, long now) {
+      String orgId, List<UsageStore.Billed> billed, long from, boolean hasWatermark, long now) {
     long end = from + Usage.HOUR_MILLIS;
     List<Line> lines = new ArrayList<>();
-    billed.forEach(cluster -> lines.addAll(Usage.lines(cluster.facts(), from, end)));
-    Statement move = AccountStore.moveMark(orgId, from, end);
+    billed.forEach(cluster -> lines.addAll(Usage.lines(cluster.timeline(), from, end)));
+    Statement move = AccountStore.moveWatermark(orgId, from, end);
     if (lines.isEmpty()) {
       // Most hours of most organizations: not worth a commit each.
-      return isMarked ? database.commit(List.of(move)) : Future.succeededFuture();
+      return hasWatermark ? database.commit(List.of(move)) : Future.succeededFuture();
     }
     long micros = lines.stream().mapToLong(Line::amountMicros).reduce(0, Math::addExact);
     List<Statement> statements =
@@ -290,11 +297,11 @@ public final class UsagePosting {
             });
   }
 
-  /** Posts an organization's hours up to everybody's mark; whether some are left for a step. */
+  /** Posts an organization's hours up to the common watermark; whether some are left for a step. */
   private Future<Boolean> catchUp(AccountStore.Behind one, long through, long now, int hoursLeft) {
     String orgId = one.orgId();
-    long mark = one.throughMillis();
-    if (mark >= through) {
+    long watermark = one.throughMillis();
+    if (watermark >= through) {
       if (told.remove(orgId)) {
         LOG.info("the usage of {} is posted again", orgId);
       }
@@ -303,15 +310,16 @@ public final class UsagePosting {
     if (hoursLeft == 0) {
       return Future.succeededFuture(true);
     }
-    return listFacts(orgId, mark)
-        .compose(facts -> post(orgId, facts, mark, true, now))
+    return listTimelines(orgId, watermark)
+        .compose(timelines -> post(orgId, timelines, watermark, true, now))
         .transform(
             posted -> {
               if (posted.failed()) {
-                failed(orgId, mark, posted.cause());
+                failed(orgId, watermark, posted.cause());
                 return Future.succeededFuture(false);
               }
-              AccountStore.Behind next = new AccountStore.Behind(orgId, mark + Usage.HOUR_MILLIS);
+              AccountStore.Behind next =
+                  new AccountStore.Behind(orgId, watermark + Usage.HOUR_MILLIS);
               return catchUp(next, through, now, hoursLeft - 1);
             });
   }

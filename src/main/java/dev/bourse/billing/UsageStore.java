@@ -1,9 +1,9 @@
 package dev.bourse.billing;
 
-import dev.bourse.billing.Usage.Facts;
+import dev.bourse.billing.Usage.ChangePoint;
 import dev.bourse.billing.Usage.Held;
 import dev.bourse.billing.Usage.Line;
-import dev.bourse.billing.Usage.Step;
+import dev.bourse.billing.Usage.Timeline;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -23,20 +23,21 @@ final class UsageStore {
     this.database = database;
   }
 
-  /** A cluster's facts and whose it is. */
-  record Billed(String orgId, Facts facts) {}
+  /** A cluster's timeline and whose it is. */
+  record Billed(String orgId, Timeline timeline) {}
 
   private record Node(String orgId, String cluster, String pool, Held held) {}
 
   /** A change point and the cluster or pool it is of. */
-  private record Change(String of, Step step) {}
+  private record Change(String of, ChangePoint point) {}
 
   /**
-   * The facts of every cluster of these organizations that held an active node between two moments.
+   * The timeline of every cluster of these organizations that held an active node between two
+   * moments.
    *
    * @param orgs at most a few dozen, each is a parameter of the queries
    */
-  Future<List<Billed>> listFacts(List<String> orgs, long fromMillis, long toMillis) {
+  Future<List<Billed>> listTimelines(List<String> orgs, long fromMillis, long toMillis) {
     if (orgs.isEmpty()) {
       return Future.succeededFuture(List.of());
     }
@@ -44,11 +45,11 @@ final class UsageStore {
         .compose(
             nodes -> {
               List<String> pools = nodes.stream().map(Node::pool).distinct().toList();
-              Future<Map<String, List<Step>>> ceilings =
+              Future<Map<String, List<ChangePoint>>> ceilings =
                   nodes.isEmpty()
                       ? Future.succeededFuture(Map.of())
                       : ceilings(orgs, fromMillis, toMillis);
-              Future<Map<String, List<Step>>> prices = prices(pools, fromMillis, toMillis);
+              Future<Map<String, List<ChangePoint>>> prices = prices(pools, fromMillis, toMillis);
               return Future.all(ceilings, prices)
                   .map(read -> gather(nodes, ceilings.result(), prices.result()));
             });
@@ -78,10 +79,10 @@ final class UsageStore {
                 new Held(Math.toIntExact(row.integer(3)), row.integer(4), row.integerOrNull(5))));
   }
 
-  private Future<Map<String, List<Step>>> ceilings(
+  private Future<Map<String, List<ChangePoint>>> ceilings(
       List<String> orgs, long fromMillis, long toMillis) {
     String those = " WHERE c.org_id IN (" + marks(orgs.size()) + ")";
-    return steps(
+    return points(
         List.of(
             // Activity ages out; what a cluster declared last stays with the cluster.
             changes(
@@ -109,14 +110,14 @@ final class UsageStore {
                 List.of())));
   }
 
-  private Future<Map<String, List<Step>>> prices(
+  private Future<Map<String, List<ChangePoint>>> prices(
       List<String> pools, long fromMillis, long toMillis) {
     if (pools.isEmpty()) {
       return Future.succeededFuture(Map.of());
     }
     String those = " WHERE p.pool IN (" + marks(pools.size()) + ")";
     String columns = "SELECT p.pool, p.ts, p.clearing_cents FROM price_point p";
-    return steps(
+    return points(
         List.of(
             changes(
                 columns
@@ -141,20 +142,20 @@ final class UsageStore {
     return database.read(
         sql,
         parameters,
-        row -> new Change(row.text(0), new Step(row.integer(1), row.integerOrNull(2))));
+        row -> new Change(row.text(0), new ChangePoint(row.integer(1), row.integerOrNull(2))));
   }
 
-  private static Future<Map<String, List<Step>>> steps(List<Future<List<Change>>> reads) {
+  private static Future<Map<String, List<ChangePoint>>> points(List<Future<List<Change>>> reads) {
     return Future.all(reads)
         .map(
             all -> {
-              Map<String, List<Step>> steps = new HashMap<>();
+              Map<String, List<ChangePoint>> points = new HashMap<>();
               for (Future<List<Change>> read : reads) {
                 for (Change change : read.result()) {
-                  steps.computeIfAbsent(change.of(), of -> new ArrayList<>()).add(change.step());
+                  points.computeIfAbsent(change.of(), of -> new ArrayList<>()).add(change.point());
                 }
               }
-              return steps;
+              return points;
             });
   }
 
@@ -163,7 +164,9 @@ final class UsageStore {
   }
 
   private static List<Billed> gather(
-      List<Node> nodes, Map<String, List<Step>> ceilings, Map<String, List<Step>> prices) {
+      List<Node> nodes,
+      Map<String, List<ChangePoint>> ceilings,
+      Map<String, List<ChangePoint>> prices) {
     Map<String, List<Node>> byCluster = new LinkedHashMap<>();
     nodes.forEach(n -> byCluster.computeIfAbsent(n.cluster(), c -> new ArrayList<>()).add(n));
     List<Billed> billed = new ArrayList<>();
@@ -172,7 +175,7 @@ final class UsageStore {
             billed.add(
                 new Billed(
                     held.get(0).orgId(),
-                    new Facts(
+                    new Timeline(
                         cluster,
                         held.stream().map(Node::held).toList(),
                         prices.getOrDefault(held.get(0).pool(), List.of()),

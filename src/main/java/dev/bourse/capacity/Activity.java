@@ -30,7 +30,7 @@ public record Activity(
   /** The actor of what billing does by itself. */
   static final String BILLING = "system:billing";
 
-  static Activity request(String actor, int maxGpus, long ceilingCents) {
+  public static Activity request(String actor, int maxGpus, long ceilingCents) {
     return new Activity("request", actor, "user", maxGpus, ceilingCents, null, null);
   }
 

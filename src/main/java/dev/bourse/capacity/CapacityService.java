@@ -4,7 +4,6 @@ import dev.bourse.access.Principal;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditedReads;
 import dev.bourse.core.ApiError;
-import dev.bourse.core.Page;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.math.BigDecimal;
@@ -15,18 +14,14 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 
-/** The VM surface: capacity, swaps, activity and history of an organization's clusters. */
+/** The VM surface: capacity and swaps of an organization's clusters. */
 public final class CapacityService {
-  /** Entries of one page of activity. */
-  static final int ACTIVITY_PAGE = 30;
-
   private final Clusters clusters;
   private final ClusterAccess access;
   private final ClusterOwners owners;
-  private final SshKeyService keys;
-  private final ActivityStore activity;
-  private final HistoryStore history;
+  private final Predicate<String> hasSshKeys;
   private final AuditedReads reads;
   private final CapacityConfig config;
   private final Clock clock;
@@ -34,26 +29,23 @@ public final class CapacityService {
   private final Previewing previewing;
 
   /**
+   * @param hasSshKeys whether an organization has any ssh key registered
    * @param market tells what the next tick would bring
    * @param nanoTime a clock that nobody sets
    */
   public CapacityService(
       Clusters clusters,
       ClusterOwners owners,
-      SshKeyService keys,
-      ActivityStore activity,
-      HistoryStore history,
+      Predicate<String> hasSshKeys,
       AuditedReads reads,
       CapacityConfig config,
-      Forecast.Source market,
+      TickPreview.Source market,
       Clock clock,
       LongSupplier nanoTime) {
     this.clusters = clusters;
     this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
     this.owners = owners;
-    this.keys = keys;
-    this.activity = activity;
-    this.history = history;
+    this.hasSshKeys = hasSshKeys;
     this.reads = reads;
     this.config = config;
     this.clock = clock;
@@ -216,32 +208,6 @@ public final class CapacityService {
             });
   }
 
-  /** One page of activity, newest first, of the cluster named or bound, else of all. */
-  public Future<Page<ActivityStore.Entry>> listActivity(
-      Principal caller, Optional<String> cluster, int page, Optional<String> who) {
-    List<String> names =
-        access.resolveAll(caller, cluster).stream().map(v -> v.cluster().name()).toList();
-    return activity
-        .listNewest(names, who)
-        .map(
-            merged -> {
-              int from = (int) Math.min(merged.size(), (long) page * ACTIVITY_PAGE);
-              return Page.of(merged.subList(from, merged.size()), ACTIVITY_PAGE);
-            });
-  }
-
-  /** A cluster's past and what it is measured in. */
-  public record ClusterHistory(String cluster, int gpusPerNode, History history) {}
-
-  /** The last so many hours in buckets. */
-  public Future<ClusterHistory> readHistory(
-      Principal caller, Optional<String> cluster, double hours) {
-    ClusterView view = access.resolve(caller, cluster);
-    return history
-        .read(view.cluster(), view.pool(), History.Buckets.of(hours, clock.millis()))
-        .map(past -> new ClusterHistory(view.cluster().name(), view.pool().gpusPerNode(), past));
-  }
-
   /** What a write of a cluster is judged by as of now; commands ask when they run. */
   public Terms terms(Cluster cluster) {
     Pool pool = clusters.view(cluster).pool();
@@ -249,7 +215,7 @@ public final class CapacityService {
         pool,
         clusters.findQuote(pool.name()).map(Quote::admissionCents).orElse(null),
         clusters.switches().writesArmed(),
-        keys.hasKeys(cluster.orgId()),
+        hasSshKeys.test(cluster.orgId()),
         config.cadenceMillis(),
         ahead.overMillis(cluster, clock.millis()));
   }

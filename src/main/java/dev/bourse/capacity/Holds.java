@@ -8,11 +8,11 @@ import org.jspecify.annotations.Nullable;
 /** What organizations are held for, as whoever keeps their accounts has it stored. */
 @FunctionalInterface
 public interface Holds {
-  /** The guard of {@link Standing#fences}: the hold has moved since it was read. */
+  /** The guard of {@link Reading#fences}: the hold has moved since it was read. */
   String GUARD = "billing hold";
 
   /** What an organization's clusters are to be under now. */
-  Future<Standing> readHold(String orgId);
+  Future<Reading> readHold(String orgId);
 
   /**
    * What an organization is held for.
@@ -20,8 +20,8 @@ public interface Holds {
    * @param hold what its clusters are under; null for nothing
    * @param fences fail a commit on {@link #GUARD} when this is not so any more
    */
-  record Standing(@Nullable Hold hold, List<Statement> fences) {
-    public Standing {
+  record Reading(@Nullable Hold hold, List<Statement> fences) {
+    public Reading {
       fences = List.copyOf(fences);
     }
   }

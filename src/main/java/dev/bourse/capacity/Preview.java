@@ -21,13 +21,13 @@ public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
    * What an accepted declaration would do.
    *
    * @param state the cluster right after the write
-   * @param forecast the next tick
+   * @param nextTick the next tick
    * @param victims nodes the cluster holds now and would not after that tick: those the write
    *     itself takes first, then those the tick does
    * @param costCents what all nodes held and won would cost an hour, in cents
    */
   public record Expected(
-      ClusterView state, Forecast forecast, List<Allocation> victims, long costCents) {}
+      ClusterView state, TickPreview nextTick, List<Allocation> victims, long costCents) {}
 
   /**
    * What it would do.
@@ -56,11 +56,11 @@ public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
           .putNull("cost_per_hour")
           .putNull("tick_at");
     }
-    Forecast forecast = would.forecast();
+    TickPreview nextTick = would.nextTick();
     return json.put("state", new JsonObject(would.state().encoded().json()))
-        .put("nodes_won", forecast.nodesWon())
-        .put("nodes_granted", forecast.nodesGranted())
-        .put("nodes_unfilled", forecast.nodesUnfilled())
+        .put("nodes_won", nextTick.nodesWon())
+        .put("nodes_granted", nextTick.nodesGranted())
+        .put("nodes_unfilled", nextTick.nodesUnfilled())
         .put(
             "victims",
             new JsonArray(
@@ -68,10 +68,10 @@ public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
                     .map(Allocation::publicIp)
                     .filter(Objects::nonNull)
                     .toList()))
-        .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(forecast.clearingCents()))
-        .put("admission_price_per_gpu_hour", Price.toUsdOrNull(forecast.admissionCents()))
+        .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(nextTick.clearingCents()))
+        .put("admission_price_per_gpu_hour", Price.toUsdOrNull(nextTick.admissionCents()))
         .put("cost_per_hour", Price.toUsd(would.costCents()))
-        .put("tick_at", Times.rfc3339(forecast.tickAtMillis()));
+        .put("tick_at", Times.rfc3339(nextTick.tickAtMillis()));
   }
 
   private static JsonObject told(ApiError error) {

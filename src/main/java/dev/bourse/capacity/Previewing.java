@@ -14,7 +14,7 @@ import java.util.function.Function;
 public final class Previewing {
   private final Clusters clusters;
   private final Function<Cluster, Terms> terms;
-  private final Forecast.Source market;
+  private final TickPreview.Source market;
   private final Clock clock;
 
   /**
@@ -22,7 +22,7 @@ public final class Previewing {
    * @param market tells what the next tick would bring
    */
   public Previewing(
-      Clusters clusters, Function<Cluster, Terms> terms, Forecast.Source market, Clock clock) {
+      Clusters clusters, Function<Cluster, Terms> terms, TickPreview.Source market, Clock clock) {
     this.clusters = clusters;
     this.terms = terms;
     this.market = market;
@@ -38,8 +38,8 @@ public final class Previewing {
       return Future.succeededFuture(new Preview(refusal, null));
     }
     return market
-        .forecast(next)
-        .map(forecast -> new Preview(null, expected(standing, clusters.view(next), forecast)));
+        .preview(next)
+        .map(nextTick -> new Preview(null, expected(standing, clusters.view(next), nextTick)));
   }
 
   /** The cadence is left out: it delays a write but changes nothing of what the write does. */
@@ -50,22 +50,22 @@ public final class Previewing {
     return Capacity.declare(standing, order, atAnyTime, nowMillis).next();
   }
 
-  static Preview.Expected expected(Cluster standing, ClusterView next, Forecast forecast) {
+  static Preview.Expected expected(Cluster standing, ClusterView next, TickPreview nextTick) {
     List<Allocation> shrunk = new ArrayList<>();
     List<Allocation> outbid = new ArrayList<>();
     for (Allocation held : standing.releaseOrder()) {
       if (next.cluster().find(held.allocationId()).filter(Allocation::isOpen).isEmpty()) {
         shrunk.add(held);
-      } else if (forecast.lost().contains(held.allocationId())) {
+      } else if (nextTick.lost().contains(held.allocationId())) {
         outbid.add(held);
       }
     }
     shrunk.addAll(outbid);
     long nodes =
-        (long) next.cluster().releaseOrder().size() - forecast.lost().size() + forecast.nodesWon();
-    Long clearing = forecast.clearingCents();
+        (long) next.cluster().releaseOrder().size() - nextTick.lost().size() + nextTick.nodesWon();
+    Long clearing = nextTick.clearingCents();
     long rate = clearing == null ? 0 : Math.min(clearing, next.cluster().ceilingCents());
     return new Preview.Expected(
-        next, forecast, List.copyOf(shrunk), nodes * next.pool().gpusPerNode() * rate);
+        next, nextTick, List.copyOf(shrunk), nodes * next.pool().gpusPerNode() * rate);
   }
 }

@@ -1,6 +1,5 @@
 /**
- * What a cluster declares and holds: its declaration, allocations, swaps, versions, ssh keys,
- * activity and history.
+ * What a cluster declares and holds: its declaration, allocations, swaps and versions.
  *
  * <p>The data's way through: a {@link dev.bourse.capacity.Command} is queued at the {@link
  * dev.bourse.capacity.ClusterVerticle} that owns the cluster; it turns the immutable {@link
@@ -10,15 +9,13 @@
  *
  * <p>What operators do goes the same way: {@link dev.bourse.capacity.ClusterAdminService} queues
  * {@link dev.bourse.capacity.Steering} commands, so that a client's write and an operator's never
- * lose each other, and {@link dev.bourse.capacity.PoolService} stores terms and puts them in force.
+ * lose each other.
  *
  * <p>The rules themselves are pure functions: {@link dev.bourse.capacity.Capacity} for what clients
  * do, {@link dev.bourse.capacity.Allotment} for what the market does.
  *
  * <p>{@link dev.bourse.capacity.Previewing} tries a declaration out: the same {@code declare}, then
- * the market's own clearing upon what it makes. {@link dev.bourse.capacity.EventService} tells
- * streams of clients what happens: a change is read back from the stored activity, whose ids let a
- * stream go on anywhere, encoded once, and handed to each event loop in one turn.
+ * the market's own clearing upon what it makes.
  *
  * <p>Rejected: a lock per cluster (holds a thread while the disk works), and asking the owner for
  * reads (a hop for each of thousands of reads a second that need no order).

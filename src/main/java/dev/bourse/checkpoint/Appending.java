@@ -14,7 +14,7 @@ final class Appending {
   private final Checkpoint item;
   private final Facts facts;
   private final ContentRange range;
-  private final Standing standing;
+  private final PublishPermission permission;
 
   /** Bytes to come that are there already and are passed over. */
   private long skipping;
@@ -28,12 +28,17 @@ final class Appending {
    * @param facts of the revision whose bytes they are
    * @param range which bytes the request brings; it leaves no gap behind those that are stored
    */
-  Appending(Upload upload, Checkpoint item, Facts facts, ContentRange range, Standing standing) {
+  Appending(
+      Upload upload,
+      Checkpoint item,
+      Facts facts,
+      ContentRange range,
+      PublishPermission permission) {
     this.upload = upload;
     this.item = item;
     this.facts = facts;
     this.range = range;
-    this.standing = standing;
+    this.permission = permission;
     this.skipping = upload.stored() - range.first();
     this.at = range.first();
   }
@@ -49,7 +54,7 @@ final class Appending {
   }
 
   private Future<Void> take(byte[] bytes, int from, int to) {
-    if (!standing.holds(item)) {
+    if (!permission.holds(item)) {
       return Future.failedFuture(withdrawn());
     }
     int first = from + (int) Math.min(skipping, to - from);

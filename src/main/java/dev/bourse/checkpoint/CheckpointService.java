@@ -8,6 +8,7 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Page;
 import dev.bourse.core.Text;
+import dev.bourse.secrets.SecretScan;
 import io.vertx.core.Future;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;

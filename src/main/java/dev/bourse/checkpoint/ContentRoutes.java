@@ -2,9 +2,9 @@ package dev.bourse.checkpoint;
 
 import dev.bourse.blob.Reading;
 import dev.bourse.edge.Answer;
-import dev.bourse.edge.Bytes;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.edge.StoredBytes;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.nio.channels.FileChannel;
@@ -48,8 +48,8 @@ public final class ContentRoutes {
         });
   }
 
-  private static Bytes bytes(Reading reading) {
-    return new Bytes() {
+  private static StoredBytes bytes(Reading reading) {
+    return new StoredBytes() {
       @Override
       public long length() {
         return reading.length();

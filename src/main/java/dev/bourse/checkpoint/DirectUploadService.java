@@ -26,7 +26,7 @@ public final class DirectUploadService {
   private final CheckpointService checkpoints;
   private final Landing landing;
   private final UploadSessionService sessions;
-  private final Standing standing;
+  private final PublishPermission permission;
   private final BlobStore blobs;
   private final Clock clock;
   private final RandomGenerator random;
@@ -39,14 +39,14 @@ public final class DirectUploadService {
       CheckpointService checkpoints,
       Landing landing,
       UploadSessionService sessions,
-      Standing standing,
+      PublishPermission permission,
       BlobStore blobs,
       Clock clock,
       RandomGenerator random) {
     this.checkpoints = checkpoints;
     this.landing = landing;
     this.sessions = sessions;
-    this.standing = standing;
+    this.permission = permission;
     this.blobs = blobs;
     this.clock = clock;
     this.random = random;
@@ -129,7 +129,7 @@ public final class DirectUploadService {
     return open(name, inspection)
         .compose(
             upload ->
-                new Appending(upload, item, draft.facts(), ContentRange.WHOLE, standing)
+                new Appending(upload, item, draft.facts(), ContentRange.WHOLE, permission)
                     .readFrom(source, BlobStore.BLOCK_BYTES)
                     .compose(
                         bytes -> {

@@ -2,6 +2,7 @@ package dev.bourse.checkpoint;
 
 import dev.bourse.blob.Inspector;
 import dev.bourse.core.Digests;
+import dev.bourse.secrets.SecretScan;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Arrays;

@@ -1,5 +1,6 @@
 package dev.bourse.checkpoint;
 
+
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Ids;

@@ -20,7 +20,7 @@ public final class UploadSessionService {
   private final CheckpointService checkpoints;
   private final Landing landing;
   private final CheckpointStore store;
-  private final Standing standing;
+  private final PublishPermission permission;
   private final BlobStore blobs;
   private final OpenUploads open;
   private final UploadShares shares = new UploadShares();
@@ -30,13 +30,13 @@ public final class UploadSessionService {
       CheckpointService checkpoints,
       Landing landing,
       CheckpointStore store,
-      Standing standing,
+      PublishPermission permission,
       BlobStore blobs,
       Clock clock) {
     this.checkpoints = checkpoints;
     this.landing = landing;
     this.store = store;
-    this.standing = standing;
+    this.permission = permission;
     this.blobs = blobs;
     this.open = new OpenUploads(blobs, clock);
     this.clock = clock;
@@ -157,7 +157,7 @@ public final class UploadSessionService {
                 return Future.succeededFuture(new Progress(item, draft, stored));
               }
               Appending appending =
-                  new Appending(opened.upload(), item, draft.facts(), range, standing);
+                  new Appending(opened.upload(), item, draft.facts(), range, permission);
               return appending
                   .readFrom(source, BlobStore.BLOCK_BYTES)
                   .compose(bytes -> taken(item, draft, opened))

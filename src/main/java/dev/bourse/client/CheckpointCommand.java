@@ -26,10 +26,10 @@ final class CheckpointCommand {
   }
 
   /** What its commands share. */
-  abstract static class Verb extends MemberCommand {
+  abstract static class Subcommand extends MemberCommand {
     @Mixin private final ServiceOptions.WithToken token = new ServiceOptions.WithToken();
 
-    Verb(Surroundings surroundings) {
+    Subcommand(CommandEnvironment surroundings) {
       super(surroundings);
     }
 

@@ -38,7 +38,7 @@ final class ConfigFolder {
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
   private final Path folder;
-  private final Surroundings surroundings;
+  private final CommandEnvironment surroundings;
 
   /** Work done while a lock is held. */
   @FunctionalInterface
@@ -46,7 +46,7 @@ final class ConfigFolder {
     T run() throws Refused;
   }
 
-  ConfigFolder(Surroundings surroundings) {
+  ConfigFolder(CommandEnvironment surroundings) {
     this.folder = folder(surroundings.environment());
     this.surroundings = surroundings;
   }

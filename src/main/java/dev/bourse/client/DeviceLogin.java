@@ -30,10 +30,10 @@ final class DeviceLogin {
   private static final long MAX_SECONDS = 3_600;
 
   private final Service service;
-  private final Surroundings surroundings;
+  private final CommandEnvironment surroundings;
   private final PrintWriter out;
 
-  DeviceLogin(Service service, Surroundings surroundings, PrintWriter out) {
+  DeviceLogin(Service service, CommandEnvironment surroundings, PrintWriter out) {
     this.service = service;
     this.surroundings = surroundings;
     this.out = out;
@@ -41,9 +41,9 @@ final class DeviceLogin {
 
   /** Signs in. */
   Account run() throws Refused {
-    Authority authority = Authority.discover(service);
-    Authority.Reply begun =
-        Authority.ask(
+    ServerMetadata authority = ServerMetadata.discover(service);
+    ServerMetadata.Reply begun =
+        ServerMetadata.ask(
             service,
             authority.deviceEndpoint(),
             Map.of("client_id", CLIENT_ID, "scope", SCOPE, "resource", authority.issuer()));
@@ -67,10 +67,10 @@ final class DeviceLogin {
     String complete = begun.getString("verification_uri_complete", "");
     out.printf(
         "Open %s and type the code%n%n    %s%n%n",
-        Authority.plain(begun.getString("verification_uri", "")),
-        Authority.plain(begun.getString("user_code", "")));
+        ServerMetadata.plain(begun.getString("verification_uri", "")),
+        ServerMetadata.plain(begun.getString("user_code", "")));
     if (!complete.isEmpty()) {
-      out.printf("or open %s%n", Authority.plain(complete));
+      out.printf("or open %s%n", ServerMetadata.plain(complete));
     }
     out.printf(
         "Waiting for the answer; the code is good for %d minutes.%n",
@@ -82,7 +82,7 @@ final class DeviceLogin {
     return Math.min(MAX_SECONDS, begun.getLong("expires_in", 600L));
   }
 
-  private JsonObject poll(Authority authority, JsonObject begun) throws Refused {
+  private JsonObject poll(ServerMetadata authority, JsonObject begun) throws Refused {
     Instant end = surroundings.clock().instant().plusSeconds(lifeSeconds(begun));
     long interval = Math.max(1, begun.getLong("interval", INTERVAL_SECONDS));
     while (true) {
@@ -90,15 +90,15 @@ final class DeviceLogin {
       if (surroundings.clock().instant().isAfter(end)) {
         throw expired();
       }
-      Authority.Reply reply;
+      ServerMetadata.Reply reply;
       try {
         reply =
-            Authority.ask(
+            ServerMetadata.ask(
                 service,
                 authority.tokenEndpoint(),
                 Map.of(
                     "grant_type",
-                    Authority.DEVICE_GRANT,
+                    ServerMetadata.DEVICE_GRANT,
                     "client_id",
                     CLIENT_ID,
                     "device_code",
@@ -121,7 +121,7 @@ final class DeviceLogin {
   }
 
   /** The seconds to the next try; throws where there is none. */
-  private static long next(Authority.Reply reply, long interval) throws Refused {
+  private static long next(ServerMetadata.Reply reply, long interval) throws Refused {
     return switch (reply.error()) {
       case "authorization_pending" -> interval;
       case "slow_down" -> interval + SLOWER_SECONDS;

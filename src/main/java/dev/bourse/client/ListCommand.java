@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
     name = "list",
     description = "Lists the organization's files, newest first.",
     mixinStandardHelpOptions = true)
-final class ListCommand extends CheckpointCommand.Verb {
+final class ListCommand extends CheckpointCommand.Subcommand {
   private static final int PAGE = 100;
 
   /** Enough for whoever reads it, and few enough requests for a budget. */
@@ -45,7 +45,7 @@ final class ListCommand extends CheckpointCommand.Verb {
       defaultValue = "table")
   private CheckpointCommand.Output output = CheckpointCommand.Output.table;
 
-  ListCommand(Surroundings surroundings) {
+  ListCommand(CommandEnvironment surroundings) {
     super(surroundings);
   }
 
@@ -91,6 +91,6 @@ final class ListCommand extends CheckpointCommand.Verb {
     if (before != null) {
       query.append("&before=").append(Service.encoded(before));
     }
-    return service.call("GET", Sending.FAMILY + query, null);
+    return service.call("GET", FileUpload.FAMILY + query, null);
   }
 }

@@ -23,7 +23,7 @@ import picocli.CommandLine.Command;
     },
     mixinStandardHelpOptions = true)
 final class LoginCommand extends MemberCommand {
-  LoginCommand(Surroundings surroundings) {
+  LoginCommand(CommandEnvironment surroundings) {
     super(surroundings);
   }
 
@@ -35,7 +35,7 @@ final class LoginCommand extends MemberCommand {
       err().println(url + " is not https: what is sent there can be read on its way");
       err().flush();
     }
-    Credentials credentials = credentials();
+    CredentialFile credentials = credentials();
     Optional<Account> known = credentials.find(url);
     Account account = new DeviceLogin(service, surroundings(), out()).run();
     credentials.update(url, stored -> account);
@@ -73,7 +73,7 @@ final class LoginCommand extends MemberCommand {
       Object organization = claims.getValue("org");
       return member == null || organization == null
           ? ""
-          : Authority.plain(" as " + member + " of " + organization);
+          : ServerMetadata.plain(" as " + member + " of " + organization);
     } catch (DecodeException | IllegalArgumentException e) {
       return "";
     }

@@ -16,7 +16,7 @@ final class LogoutCommand extends MemberCommand {
   @Option(names = "--force", description = "Forget it even when the service cannot be told.")
   private boolean force;
 
-  LogoutCommand(Surroundings surroundings) {
+  LogoutCommand(CommandEnvironment surroundings) {
     super(surroundings);
   }
 
@@ -57,8 +57,8 @@ final class LogoutCommand extends MemberCommand {
     if (token == null) {
       return;
     }
-    Authority.Reply reply =
-        Authority.ask(
+    ServerMetadata.Reply reply =
+        ServerMetadata.ask(
             service,
             account.revocationEndpoint(),
             Map.of("client_id", account.clientId(), "token", token));

@@ -12,13 +12,13 @@ import picocli.CommandLine.Spec;
 
 /** What the members' commands share: where the service is, and how they end. */
 abstract class MemberCommand implements Callable<Integer> {
-  private final Surroundings surroundings;
+  private final CommandEnvironment surroundings;
 
   @Mixin private final ServiceOptions options = new ServiceOptions();
 
   @Spec private CommandSpec spec;
 
-  MemberCommand(Surroundings surroundings) {
+  MemberCommand(CommandEnvironment surroundings) {
     this.surroundings = surroundings;
     // Set by picocli before anything is called.
     this.spec = CommandSpec.create();
@@ -53,7 +53,7 @@ abstract class MemberCommand implements Callable<Integer> {
     return spec.commandLine().getErr();
   }
 
-  final Surroundings surroundings() {
+  final CommandEnvironment surroundings() {
     return surroundings;
   }
 
@@ -61,8 +61,8 @@ abstract class MemberCommand implements Callable<Integer> {
     return new ConfigFolder(surroundings);
   }
 
-  final Credentials credentials() {
-    return new Credentials(folder());
+  final CredentialFile credentials() {
+    return new CredentialFile(folder());
   }
 
   /** The address of the service meant. */
@@ -72,11 +72,11 @@ abstract class MemberCommand implements Callable<Integer> {
 
   /** The service without anybody's token. */
   final Service service() throws Refused {
-    return new Service(url(), new Nobody());
+    return new Service(url(), new NoCredential());
   }
 
   /** For what is asked before anybody is signed in. */
-  private static final class Nobody implements Credential {
+  private static final class NoCredential implements Credential {
     @Override
     public String token() throws Refused {
       throw new Refused(ExitCode.USAGE, advice());

@@ -11,7 +11,7 @@ public final class MemberCommands {
    *
    * @return the same command line
    */
-  public static CommandLine addTo(CommandLine line, Surroundings surroundings) {
+  public static CommandLine addTo(CommandLine line, CommandEnvironment surroundings) {
     CommandLine checkpoint =
         new CommandLine(new CheckpointCommand())
             .addSubcommand(new PushCommand(surroundings))

@@ -28,7 +28,7 @@ final class Progress implements AutoCloseable {
   private final Clock clock;
   private final String name;
   private final long total;
-  private final Meter meter;
+  private final TransferRate meter;
   private final AtomicLong done;
   private long drawnAt;
   private long seen;
@@ -40,7 +40,7 @@ final class Progress implements AutoCloseable {
    * @param start the bytes that are there already
    * @param total all its bytes, at least 1
    */
-  Progress(PrintWriter err, Surroundings surroundings, String name, long start, long total) {
+  Progress(PrintWriter err, CommandEnvironment surroundings, String name, long start, long total) {
     this.err = err;
     this.hasTerminal = surroundings.hasTerminal();
     this.clock = surroundings.clock();
@@ -51,7 +51,7 @@ final class Progress implements AutoCloseable {
     long now = clock.millis();
     this.movedAt = now;
     this.drawnAt = now;
-    this.meter = new Meter(now, start);
+    this.meter = new TransferRate(now, start);
   }
 
   /** So many of the file's bytes are there. */
@@ -116,7 +116,7 @@ final class Progress implements AutoCloseable {
   }
 
   /** At most 79 characters. */
-  static String bar(String name, long done, long total, Meter meter) {
+  static String bar(String name, long done, long total, TransferRate meter) {
     String shown = name.length() <= NAME_WIDTH ? name : name.substring(0, NAME_WIDTH - 1) + '…';
     int filled = (int) (done * BAR_WIDTH / total);
     return shown
@@ -128,7 +128,7 @@ final class Progress implements AutoCloseable {
         + rest(" ", total, meter);
   }
 
-  static String line(String name, long done, long total, Meter meter) {
+  static String line(String name, long done, long total, TransferRate meter) {
     return name
         + ": "
         + percent(done, total)
@@ -141,7 +141,7 @@ final class Progress implements AutoCloseable {
     return Math.round(Math.floor(100.0 * done / total));
   }
 
-  private static String rest(String gap, long total, Meter meter) {
+  private static String rest(String gap, long total, TransferRate meter) {
     OptionalLong seconds = meter.secondsTo(total);
     if (seconds.isEmpty()) {
       return "";

@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
           + " right. When the command is interrupted, the same command goes on where it stood."
     },
     mixinStandardHelpOptions = true)
-final class PullCommand extends CheckpointCommand.Verb {
+final class PullCommand extends CheckpointCommand.Subcommand {
   @Parameters(paramLabel = "ID", description = "The item.")
   private String id = "";
 
@@ -35,14 +35,14 @@ final class PullCommand extends CheckpointCommand.Verb {
   @Option(names = "--force", description = "Replace a file that is there.")
   private boolean force;
 
-  PullCommand(Surroundings surroundings) {
+  PullCommand(CommandEnvironment surroundings) {
     super(surroundings);
   }
 
   @Override
   void run() throws Refused {
     Service service = signedIn();
-    String path = Sending.item(id);
+    String path = FileUpload.item(id);
     JsonObject item;
     try {
       item = service.call("GET", path, null);
@@ -50,7 +50,7 @@ final class PullCommand extends CheckpointCommand.Verb {
       if (!e.is("gone")) {
         throw e;
       }
-      path = Sending.FAMILY + "/public/" + Service.encoded(id);
+      path = FileUpload.FAMILY + "/public/" + Service.encoded(id);
       item = service.call("GET", path, null);
     }
     Path target = output == null ? named(item.getString("filename")) : output;
@@ -60,7 +60,7 @@ final class PullCommand extends CheckpointCommand.Verb {
     if (Files.isDirectory(target) || target.getFileName() == null) {
       throw new Refused(ExitCode.USAGE, "-o: " + target + " is a folder; name a file");
     }
-    new Fetching(service, surroundings(), err()).fetch(path, item, target);
+    new FileDownload(service, surroundings(), err()).fetch(path, item, target);
     out().printf("%s  %s%n", target, Sizes.bytes(item.getLong("bytes")));
   }
 
@@ -73,7 +73,9 @@ final class PullCommand extends CheckpointCommand.Verb {
     if (!isPlain) {
       throw new Refused(
           ExitCode.USAGE,
-          "the item's name, " + Authority.plain(filename) + ", is none to save under; give -o");
+          "the item's name, "
+              + ServerMetadata.plain(filename)
+              + ", is none to save under; give -o");
     }
     return Path.of(filename);
   }

@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
           + " goes on where it stood, for as long as the service keeps what it has (7 days)."
     },
     mixinStandardHelpOptions = true)
-final class PushCommand extends CheckpointCommand.Verb {
+final class PushCommand extends CheckpointCommand.Subcommand {
   @Parameters(arity = "1..*", paramLabel = "FILE", description = "What to publish.")
   private List<Path> files = List.of();
 
@@ -40,8 +40,8 @@ final class PushCommand extends CheckpointCommand.Verb {
       names = "--replace",
       paramLabel = "true|false|ID",
       description =
-          "true: take the place of the item of this file name; false: only a new item; an item's id:"
-              + " take the place of that one (default: ${DEFAULT-VALUE}).",
+          "true: take the place of the item of this file name; false: only a new item; an item's"
+              + " id: take the place of that one (default: ${DEFAULT-VALUE}).",
       defaultValue = "true")
   private String replace = "true";
 
@@ -51,7 +51,7 @@ final class PushCommand extends CheckpointCommand.Verb {
       description = "The media type it is served with. Default: by the file's name.")
   private @Nullable String contentType;
 
-  PushCommand(Surroundings surroundings) {
+  PushCommand(CommandEnvironment surroundings) {
     super(surroundings);
   }
 
@@ -65,18 +65,18 @@ final class PushCommand extends CheckpointCommand.Verb {
     Service service = signedIn();
     UploadStates states = new UploadStates(folder());
     states.sweep(surroundings().clock().instant());
-    Sending sending = new Sending(service, surroundings(), states, err());
+    FileUpload sending = new FileUpload(service, surroundings(), states, err());
     for (Path given : files) {
       LocalFile file = LocalFile.look(given);
       JsonObject item = sending.publish(file, publication(file));
       out()
           .printf(
               "%s  %s  revision %d, %s  sha256 %s%n",
-              Authority.plain(item.getString("id")),
-              Authority.plain(item.getString("filename")),
+              ServerMetadata.plain(item.getString("id")),
+              ServerMetadata.plain(item.getString("filename")),
               item.getLong("revision"),
-              Authority.plain(item.getString("status")),
-              Authority.plain(item.getString("sha256")));
+              ServerMetadata.plain(item.getString("status")),
+              ServerMetadata.plain(item.getString("sha256")));
       out().flush();
     }
   }

@@ -24,7 +24,7 @@ final class ServiceOptions {
   private @Nullable String url;
 
   /** The address meant, without a slash at its end. */
-  String url(Surroundings surroundings, Credentials credentials) throws Refused {
+  String url(CommandEnvironment surroundings, CredentialFile credentials) throws Refused {
     String given = url != null ? url : surroundings.environment().getOrDefault("BOURSE_URL", "");
     if (given.isBlank()) {
       given = credentials.current().orElse(BY_DEFAULT);
@@ -45,7 +45,8 @@ final class ServiceOptions {
   private static Refused notAnAddress(String given, @Nullable Exception cause) {
     Refused refused =
         new Refused(
-            ExitCode.USAGE, "--url: " + Authority.plain(given) + " is not http(s)://host[:port]");
+            ExitCode.USAGE,
+            "--url: " + ServerMetadata.plain(given) + " is not http(s)://host[:port]");
     if (cause != null) {
       refused.initCause(cause);
     }
@@ -62,12 +63,13 @@ final class ServiceOptions {
                 + " login (environment: BOURSE_TOKEN holds the token itself).")
     private @Nullable Path tokenFile;
 
-    Service service(String url, Surroundings surroundings, Credentials credentials) throws Refused {
+    Service service(String url, CommandEnvironment surroundings, CredentialFile credentials)
+        throws Refused {
       return new Service(url, credential(url, surroundings, credentials));
     }
 
-    private Credential credential(String url, Surroundings surroundings, Credentials credentials)
-        throws Refused {
+    private Credential credential(
+        String url, CommandEnvironment surroundings, CredentialFile credentials) throws Refused {
       if (tokenFile != null) {
         return given(read(tokenFile), "--token-file");
       }

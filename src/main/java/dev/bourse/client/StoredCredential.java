@@ -15,12 +15,12 @@ final class StoredCredential implements Credential {
   /** A token this near its end is renewed before it is shown: clocks differ, requests take time. */
   private static final Duration MARGIN = Duration.ofSeconds(30);
 
-  private final Credentials credentials;
+  private final CredentialFile credentials;
   private final String url;
-  private final Surroundings surroundings;
+  private final CommandEnvironment surroundings;
   private final Service service;
 
-  StoredCredential(Credentials credentials, String url, Surroundings surroundings) {
+  StoredCredential(CredentialFile credentials, String url, CommandEnvironment surroundings) {
     this.credentials = credentials;
     this.url = url;
     this.surroundings = surroundings;
@@ -92,12 +92,12 @@ final class StoredCredential implements Credential {
       return Optional.empty();
     }
     // Not tried again when its answer is lost: a second use would look like a thief's.
-    Authority.Reply reply =
-        Authority.ask(
+    ServerMetadata.Reply reply =
+        ServerMetadata.ask(
             service,
             account.tokenEndpoint(),
             Map.of(
-                "grant_type", Authority.REFRESH_GRANT,
+                "grant_type", ServerMetadata.REFRESH_GRANT,
                 "client_id", account.clientId(),
                 "refresh_token", account.refreshToken()));
     if (reply.isDone() && reply.body().getString("access_token") != null) {

@@ -49,7 +49,7 @@ record UploadState(
         .put("sha256", sha256);
   }
 
-  UploadState at(Prefix sent) {
+  UploadState at(PrefixDigest sent) {
     return new UploadState(
         announced, id, sessionUrl, expiresAt, size, modifiedMillis, sent.length(), sent.sha256());
   }

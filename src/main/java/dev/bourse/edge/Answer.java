@@ -32,7 +32,7 @@ public sealed interface Answer {
    * @param etag a strong validator in its quoted form
    * @param headers further headers
    */
-  record Download(Bytes bytes, String contentType, String etag, Map<String, String> headers)
+  record Download(StoredBytes bytes, String contentType, String etag, Map<String, String> headers)
       implements Answer {}
 
   /**

@@ -4,6 +4,9 @@ import dev.bourse.access.Caller;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
+import dev.bourse.contract.Contract;
+import dev.bourse.contract.OperationContract;
+import dev.bourse.contract.Percent;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
@@ -37,12 +40,12 @@ public final class Dispatcher {
    */
   public record Reading(String operationId, String path, String summary, Scope scope) {}
 
-  private record Entry(Reading reading, Pattern pattern, Endpoint endpoint) {}
+  private record Route(Reading reading, Pattern pattern, Endpoint endpoint) {}
 
-  private final List<Entry> entries;
+  private final List<Route> entries;
 
   Dispatcher(List<Contract> contracts, Operations operations, EdgeMetrics metrics) {
-    List<Entry> found = new ArrayList<>();
+    List<Route> found = new ArrayList<>();
     for (Contract contract : contracts) {
       for (io.vertx.openapi.contract.Operation model : contract.model().operations()) {
         if (isRead(model)) {
@@ -57,19 +60,19 @@ public final class Dispatcher {
   private static boolean isRead(io.vertx.openapi.contract.Operation model) {
     return model.getHttpMethod().name().equals("GET")
         && !model.getOpenAPIModel().getBoolean(OF_TOKEN, false)
-        && Endpoint.demands(model).stream()
+        && OperationContract.demands(model).stream()
             .anyMatch(demand -> demand.scheme().equals(Principal.SCHEME))
-        && Endpoint.answersJson(model);
+        && OperationContract.answersJson(model);
   }
 
-  private static Entry entry(
+  private static Route entry(
       io.vertx.openapi.contract.Operation model, Operations operations, EdgeMetrics metrics) {
     String id = model.getOperationId();
     Endpoint endpoint = new Endpoint(model, operations, metrics);
     String path = model.getAbsoluteOpenAPIPath();
     Scope ofMembers = endpoint.scope(Principal.MEMBER_SCHEME);
     Scope ofTokens = endpoint.scope(Principal.SCHEME);
-    return new Entry(
+    return new Route(
         new Reading(
             id,
             path,
@@ -81,7 +84,7 @@ public final class Dispatcher {
 
   /** What can be called, by path. */
   public List<Reading> list() {
-    return entries.stream().map(Entry::reading).toList();
+    return entries.stream().map(Route::reading).toList();
   }
 
   /**
@@ -93,7 +96,7 @@ public final class Dispatcher {
     return entry(target).reading();
   }
 
-  private Entry entry(String target) {
+  private Route entry(String target) {
     int question = target.indexOf('?');
     String path = question < 0 ? target : target.substring(0, question);
     if (!Percent.isNormal(path)) {
@@ -116,7 +119,7 @@ public final class Dispatcher {
    * scope.
    */
   public Future<JsonObject> call(Principal caller, String target) {
-    Entry entry = entry(target);
+    Route entry = entry(target);
     Scope scope = entry.reading().scope();
     if (!caller.may(scope)) {
       throw ApiError.of(ErrorCode.FORBIDDEN, "the token lacks the scope " + scope.label());
@@ -136,7 +139,7 @@ public final class Dispatcher {
         .map(answer -> json(entry, answer));
   }
 
-  private static JsonObject json(Entry entry, Answer answer) {
+  private static JsonObject json(Route entry, Answer answer) {
     if (answer instanceof Answer.Whole whole) {
       return new JsonObject(whole.body());
     }
@@ -178,7 +181,7 @@ public final class Dispatcher {
 
     @Override
     public String mediaType() {
-      return Endpoint.JSON;
+      return OperationContract.JSON;
     }
 
     @Override

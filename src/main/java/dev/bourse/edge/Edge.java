@@ -1,7 +1,14 @@
 package dev.bourse.edge;
 
 import dev.bourse.access.Authenticator;
+import dev.bourse.contract.Contract;
+import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
+import dev.bourse.edge.docs.Pages;
+import dev.bourse.edge.limits.Budgets;
+import dev.bourse.edge.limits.ClientAddress;
+import dev.bourse.edge.limits.Occupancy;
+import dev.bourse.edge.limits.SharedBudgets;
 import io.vertx.core.Future;
 import io.vertx.core.Verticle;
 import io.vertx.core.Vertx;
@@ -118,8 +125,8 @@ public final class Edge {
         if (!operations.byId().containsKey(id)) {
           faults.add("operation " + id + " of contract " + contract.name() + " has no handler");
         }
-        faults.addAll(Endpoint.faults(model));
-        String prefix = EdgeLoop.prefix(model.getAbsoluteOpenAPIPath());
+        faults.addAll(OperationContract.faults(model));
+        String prefix = RequestRouter.prefix(model.getAbsoluteOpenAPIPath());
         String holder = contractOfPrefix.putIfAbsent(prefix, contract.name());
         if (holder != null && !holder.equals(contract.name())) {
           faults.add("contracts " + holder + " and " + contract.name() + " share " + prefix);

@@ -1,5 +1,6 @@
 package dev.bourse.edge;
 
+import dev.bourse.edge.limits.EdgeLimits;
 import java.util.Set;
 
 /**

@@ -1,5 +1,6 @@
 package dev.bourse.edge;
 
+import dev.bourse.edge.limits.Occupancy;
 import io.prometheus.metrics.core.datapoints.CounterDataPoint;
 import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
 import io.prometheus.metrics.core.metrics.Counter;

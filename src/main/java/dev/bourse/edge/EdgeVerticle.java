@@ -1,5 +1,6 @@
 package dev.bourse.edge;
 
+import dev.bourse.edge.limits.EdgeLimits;
 import io.vertx.core.AbstractVerticle;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -25,7 +26,7 @@ final class EdgeVerticle extends AbstractVerticle {
 
   @Override
   public void start(Promise<Void> started) {
-    EdgeLoop loop = new EdgeLoop(edge, vertx, context);
+    RequestRouter loop = new RequestRouter(edge, vertx, context);
     endStreams = loop.streams()::end;
     long sweepMillis =
         Math.max(20, Math.min(SWEEP_MILLIS, edge.config().limits().headMillis() / 2));

@@ -1,6 +1,7 @@
 package dev.bourse.edge;
 
 import dev.bourse.core.ApiError;
+import dev.bourse.edge.limits.Connections;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerResponse;
@@ -18,7 +19,7 @@ final class EventSender implements EventSink {
   /** Sends that may wait: a client that is a tick or two behind has a handful. */
   static final int MAX_WAITING = 64;
 
-  /** Bytes that may wait before one more is too much; a single event may be longer. */
+  /** StoredBytes that may wait before one more is too much; a single event may be longer. */
   static final int MAX_WAITING_BYTES = 256 * 1_024;
 
   /** Half of what common proxies let a connection be silent for. */
@@ -27,7 +28,7 @@ final class EventSender implements EventSink {
   private static final Buffer BEAT = Buffer.buffer(":\n\n");
 
   private final Exchange exchange;
-  private final EdgeLoop loop;
+  private final RequestRouter loop;
   private final Connections.Link link;
   private final EventSource source;
   private final String token;
@@ -43,7 +44,11 @@ final class EventSender implements EventSink {
    * @param token what the caller's streams are counted by
    */
   EventSender(
-      Exchange exchange, EdgeLoop loop, Connections.Link link, EventSource source, String token) {
+      Exchange exchange,
+      RequestRouter loop,
+      Connections.Link link,
+      EventSource source,
+      String token) {
     this.exchange = exchange;
     this.loop = loop;
     this.link = link;

@@ -1,8 +1,13 @@
 package dev.bourse.edge;
 
 import dev.bourse.access.Principal;
+import dev.bourse.contract.ErrorFormat;
+import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.edge.docs.Page;
+import dev.bourse.edge.limits.Budgets;
+import dev.bourse.edge.limits.Connections;
 import io.github.bucket4j.ConsumptionProbe;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
@@ -18,9 +23,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One request and its answer, on the event loop of its connection: what is sent, once, whatever the
- * request comes to. What was read of it is {@link Received}.
+ * request comes to. What was read of it is {@link ReceivedRequest}.
  */
-final class Exchange {
+final class Exchange implements Connections.PendingRequest {
   private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
 
   static final CharSequence JSON_TYPE = HttpHeaders.createOptimized("application/json");
@@ -47,12 +52,12 @@ final class Exchange {
 
   private static final CharSequence CLOSE = HttpHeaders.createOptimized("close");
 
-  private final EdgeLoop loop;
+  private final RequestRouter loop;
   private final HttpServerRequest request;
   private final String id;
   private final long enteredNanos;
   private final Connections.Link link;
-  private final Received received;
+  private final ReceivedRequest received;
   private @Nullable Endpoint endpoint;
   private boolean done;
   private boolean counted;
@@ -62,7 +67,7 @@ final class Exchange {
   private boolean isLast;
 
   Exchange(
-      EdgeLoop loop,
+      RequestRouter loop,
       HttpServerRequest request,
       Connections.Link link,
       String id,
@@ -72,7 +77,7 @@ final class Exchange {
     this.id = id;
     this.enteredNanos = enteredNanos;
     this.link = link;
-    this.received = new Received(request, loop, link);
+    this.received = new ReceivedRequest(request, loop, link);
     loop.connections().entered(link, this);
     loop.metrics().entered();
   }
@@ -91,11 +96,17 @@ final class Exchange {
   }
 
   /** What is known of the request by now. */
-  Received received() {
+  ReceivedRequest received() {
     return received;
   }
 
-  void bodyTooSlow() {
+  @Override
+  public boolean hasUnread() {
+    return received.hasUnread();
+  }
+
+  @Override
+  public void bodyTooSlow() {
     received.breakOff();
     fail(ApiError.of(ErrorCode.REQUEST_TIMEOUT, "the body comes too slowly"));
   }
@@ -131,7 +142,7 @@ final class Exchange {
     } else if (answer instanceof Answer.Streamed streamed) {
       new PieceSender(this, loop, link, streamed.pieces()).ask();
     } else if (answer instanceof Answer.Download download) {
-      new Downloading(this, loop, link, download).begin();
+      new DownloadSender(this, loop, link, download).begin();
     } else if (answer instanceof Answer.Page page) {
       answer(page);
     } else if (answer instanceof Answer.Events events) {
@@ -253,9 +264,9 @@ final class Exchange {
 
   /** Sends a refusal; {@code allow} is the Allow header of a 405. */
   void refuse(ApiError error, @Nullable String allow) {
-    Refusals refusals = endpoint == null ? ofNoOperation(error) : endpoint.refusals();
+    ErrorFormat refusals = endpoint == null ? ofNoOperation(error) : endpoint.refusals();
     ErrorPages pages = loop.errorPages();
-    if (refusals == Refusals.PAGE && pages != null && prefersPage()) {
+    if (refusals == ErrorFormat.PAGE && pages != null && prefersPage()) {
       answer(pages.render(error));
       return;
     }
@@ -279,13 +290,14 @@ final class Exchange {
   }
 
   /** Who looks for a page that is not there is at a browser. */
-  private Refusals ofNoOperation(ApiError error) {
-    return error.code() == ErrorCode.NOT_FOUND && isRead() ? Refusals.PAGE : Refusals.JSON;
+  private ErrorFormat ofNoOperation(ApiError error) {
+    return error.code() == ErrorCode.NOT_FOUND && isRead() ? ErrorFormat.PAGE : ErrorFormat.JSON;
   }
 
   private boolean prefersPage() {
     String preferred =
-        Headers.preferred(request.getHeader(HttpHeaders.ACCEPT), List.of(Endpoint.JSON, HTML));
+        Headers.preferred(
+            request.getHeader(HttpHeaders.ACCEPT), List.of(OperationContract.JSON, HTML));
     return HTML.equals(preferred);
   }
 
@@ -404,8 +416,9 @@ final class Exchange {
     series.answered(status, loop.nanos() - enteredNanos);
   }
 
-  /** The client is gone; an answer that comes later is dropped. */
-  void abandon() {
+  /** An answer that comes later is dropped. */
+  @Override
+  public void abandon() {
     received.breakOff();
     if (!done) {
       done = true;

@@ -1,5 +1,6 @@
 package dev.bourse.edge;
 
+import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
@@ -47,21 +48,21 @@ public interface Inbound {
    */
   default Future<byte[]> readJson(int maxBytes) {
     String type = contentType().orElse("missing");
-    if (!Headers.isInUtf8(type, Endpoint.JSON)) {
+    if (!Headers.isInUtf8(type, OperationContract.JSON)) {
       return Future.failedFuture(
           ApiError.of(
               ErrorCode.UNSUPPORTED_MEDIA_TYPE,
-              "Content-Type is " + Text.shown(type) + "; expected " + Endpoint.JSON));
+              "Content-Type is " + Text.shown(type) + "; expected " + OperationContract.JSON));
     }
     if (length().orElse(0) > maxBytes) {
-      return Future.failedFuture(Received.tooLarge(maxBytes));
+      return Future.failedFuture(ReceivedRequest.tooLarge(maxBytes));
     }
     ByteArrayOutputStream collected = new ByteArrayOutputStream();
     return read(
             JSON_BLOCK_BYTES,
             (bytes, from, to) -> {
               if (collected.size() + to - from > maxBytes) {
-                return Future.failedFuture(Received.tooLarge(maxBytes));
+                return Future.failedFuture(ReceivedRequest.tooLarge(maxBytes));
               }
               collected.write(bytes, from, to - from);
               return Future.succeededFuture();

@@ -2,6 +2,7 @@ package dev.bourse.edge;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.edge.limits.Connections;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * A body on its way in: pieces of the network are gathered into blocks, so that whoever hashes and
  * writes them is called a few thousand times a gigabyte and not a hundred thousand times. All of it
  * happens on the connection's event loop; memory is bounded by the blocks that wait, and over all
- * bodies by {@link Room#blockBytes}.
+ * bodies by {@link ProcessLimits#blockBytes}.
  */
 final class InboundBody implements Inbound {
   /** Blocks a sink may have at a time: one at work, one ready, and two for the network's jitter. */
@@ -30,7 +31,7 @@ final class InboundBody implements Inbound {
   private static final long RETRY_ROOM_MILLIS = 2_000;
 
   private final HttpServerRequest request;
-  private final EdgeLoop loop;
+  private final RequestRouter loop;
   private final Connections.Link link;
   private final Runnable ended;
   private final Promise<Long> done = Promise.promise();
@@ -53,7 +54,8 @@ final class InboundBody implements Inbound {
   /**
    * @param ended called once the body has arrived in full
    */
-  InboundBody(HttpServerRequest request, EdgeLoop loop, Connections.Link link, Runnable ended) {
+  InboundBody(
+      HttpServerRequest request, RequestRouter loop, Connections.Link link, Runnable ended) {
     this.request = request;
     this.loop = loop;
     this.link = link;

@@ -1,5 +1,6 @@
 package dev.bourse.edge;
 
+import dev.bourse.edge.limits.Connections;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -16,12 +17,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class PieceSender {
   private final Exchange exchange;
-  private final EdgeLoop loop;
+  private final RequestRouter loop;
   private final Connections.Link link;
   private final Pieces pieces;
   private @Nullable HttpServerResponse response;
 
-  PieceSender(Exchange exchange, EdgeLoop loop, Connections.Link link, Pieces pieces) {
+  PieceSender(Exchange exchange, RequestRouter loop, Connections.Link link, Pieces pieces) {
     this.exchange = exchange;
     this.loop = loop;
     this.link = link;

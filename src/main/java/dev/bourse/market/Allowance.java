@@ -54,6 +54,7 @@ public record Allowance(Map<String, Long> remainingMicros, long windowMillis) {
    * Whether a cluster wants more than it holds and nothing but its bid keeps it from winning it.
    */
   static boolean buys(Cluster cluster, int gpusPerNode) {
-    return Tick.entry(cluster) == Bidder.Entry.OPEN && cluster.pending(gpusPerNode) > 0;
+    return Tick.participation(cluster) == Bidder.Participation.OPEN
+        && cluster.pending(gpusPerNode) > 0;
   }
 }

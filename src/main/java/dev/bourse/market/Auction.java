@@ -1,7 +1,7 @@
 package dev.bourse.market;
 
-import dev.bourse.market.Bidder.Entry;
 import dev.bourse.market.Bidder.Held;
+import dev.bourse.market.Bidder.Participation;
 import dev.bourse.market.Clearing.Grant;
 import dev.bourse.market.Clearing.Reason;
 import dev.bourse.market.Clearing.Reclaim;
@@ -115,7 +115,7 @@ public final class Auction {
   }
 
   private static int countShielded(Bidder bidder) {
-    return switch (bidder.entry()) {
+    return switch (bidder.participation()) {
       case EVICTED -> 0;
       case STATIC -> bidder.held().size();
       case OPEN, INCUMBENTS_ONLY -> {
@@ -131,12 +131,13 @@ public final class Auction {
   /** Whether a cluster's unshielded nodes defend their seats. */
   private boolean contests(Bidder bidder) {
     return admits(bidder)
-        || (bidder.entry() == Entry.INCUMBENTS_ONLY && bidder.ceilingCents() >= reserveCents);
+        || (bidder.participation() == Participation.INCUMBENTS_ONLY
+            && bidder.ceilingCents() >= reserveCents);
   }
 
   /** Whether a cluster may win new seats; only such a cluster's losing bids make a price. */
   private boolean admits(Bidder bidder) {
-    return bidder.entry() == Entry.OPEN && bidder.ceilingCents() >= reserveCents;
+    return bidder.participation() == Participation.OPEN && bidder.ceilingCents() >= reserveCents;
   }
 
   /** Seats nobody has; negative when more are shielded than there are. */
@@ -231,7 +232,7 @@ public final class Auction {
     if (slots > 0) {
       unseated.merge(bidder.cluster(), slots, Integer::sum);
     }
-    boolean evicted = bidder.entry() == Entry.EVICTED;
+    boolean evicted = bidder.participation() == Participation.EVICTED;
     int excess = nodes;
     for (int i = 0; excess > 0; i++) {
       Held held = bidder.held().get(i);

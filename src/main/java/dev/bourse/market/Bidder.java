@@ -10,7 +10,7 @@ import java.util.List;
  * @param ceilingCents the most it pays per GPU-hour; 0 when it declares nothing
  * @param pricedAtMillis since when the ceiling stands; the older of two equal bids goes first
  * @param declaredSlots whole nodes it declares; never fewer than its held nodes
- * @param entry what the auction may do for it
+ * @param participation what the auction may do for it
  * @param held its open (provisioning or active) allocations but for the replacements of swaps in
  *     flight, in the order in which a shrink would take them
  * @param swapsAwaiting allocations with a swap in flight and no replacement yet, oldest first
@@ -21,12 +21,12 @@ public record Bidder(
     long ceilingCents,
     long pricedAtMillis,
     int declaredSlots,
-    Entry entry,
+    Participation participation,
     List<Held> held,
     List<String> swapsAwaiting) {
 
   /** What the auction may do for a cluster. */
-  public enum Entry {
+  public enum Participation {
     /** Bids for every declared slot. */
     OPEN,
     /** Keeps and defends what it holds; nothing new is admitted (hold, stage notice). */

@@ -6,11 +6,11 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.SshKeyStore;
 import dev.bourse.nodes.Holding;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.NodeFailure;
 import dev.bourse.nodes.NodeProvider;
+import dev.bourse.sshkeys.SshKeyStore;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -48,19 +48,19 @@ final class Fleet {
   private final SshKeyStore keys;
   private final MarketStore store;
   private final MarketStore.Lease lease;
-  private final Handover handover;
+  private final Reassignment reassignment;
   private final MarketConfig config;
   private final Clock clock;
 
   private final Inventory nodes;
   private final Map<String, MarketStore.SwappedAway> swappedAway = new HashMap<>();
-  private final Crew crew;
+  private final WorkPool workPool;
 
   private final ReclaimFailures reclaimFailures;
   private final Orphans orphans;
-  private final Inquiry inquiry;
-  private final Sightings sightings;
-  private final Watch watch;
+  private final HoldingsScan holdingsScan;
+  private final Reachability reachability;
+  private final Prober prober;
 
   /**
    * Active allocations whose machines lost what they were prepared with, and the other allocation
@@ -82,28 +82,28 @@ final class Fleet {
       MarketConfig config,
       Clock clock) {
     this.context = vertx.getOrCreateContext();
-    this.crew = new Crew(vertx, new Lanes(MAX_IN_WORK, MAX_RETRIED));
+    this.workPool = new WorkPool(vertx, new WorkQueue(MAX_IN_WORK, MAX_RETRIED));
     this.clusters = clusters;
     this.owners = owners;
     this.keys = keys;
     this.store = store;
     this.lease = lease;
     this.nodes = new Inventory(store, lease);
-    this.inquiry = new Inquiry(vertx, provider, nodes, this::reconcile);
-    this.sightings = store.sightings(lease);
-    this.watch =
-        new Watch(
+    this.holdingsScan = new HoldingsScan(vertx, provider, nodes, this::reconcile);
+    this.reachability = store.reachability(lease);
+    this.prober =
+        new Prober(
             vertx,
             provider,
             nodes,
-            sightings,
+            reachability,
             // It may have been installed anew meanwhile.
-            nodeId -> inquiry.ask(List.of(nodeId)),
+            nodeId -> holdingsScan.ask(List.of(nodeId)),
             config.probeIntervalMillis(),
             clock);
-    this.handover = new Handover(provider, store);
+    this.reassignment = new Reassignment(provider, store);
     this.reclaimFailures = new ReclaimFailures(nodes, clock);
-    this.orphans = new Orphans(nodes, handover, crew, inquiry, reclaimFailures);
+    this.orphans = new Orphans(nodes, reassignment, workPool, holdingsScan, reclaimFailures);
     this.config = config;
     this.clock = clock;
   }
@@ -113,7 +113,7 @@ final class Fleet {
    * waits for none of them.
    */
   Future<Void> start() {
-    return Future.all(nodes.read(), sightings.load())
+    return Future.all(nodes.read(), reachability.load())
         .compose(
             read -> store.listSwappedAway(lease.pool(), clock.millis() - SWAP_EXCLUSION_MILLIS))
         .map(
@@ -125,7 +125,7 @@ final class Fleet {
               unsubscribe = clusters.onPublished(this::published);
               clusters.ofPool(lease.pool()).forEach(view -> inspect(view.cluster().name()));
               ask(nodes.all().stream().map(Node::nodeId).toList());
-              watch.start();
+              prober.start();
               return null;
             });
   }
@@ -158,15 +158,15 @@ final class Fleet {
           .forEach(allocation -> works.add(allocation.allocationId()));
     }
     for (String work : works) {
-      crew.succeeded(work);
+      workPool.succeeded(work);
       reclaimFailures.forget(work);
-      crew.hurry(work);
+      workPool.runNow(work);
     }
   }
 
   private void forget(String nodeId) {
-    inquiry.forget(nodeId);
-    sightings.forget(nodeId);
+    holdingsScan.forget(nodeId);
+    reachability.forget(nodeId);
     orphans.forget(nodeId);
     reclaimFailures.forget(nodeId);
   }
@@ -177,8 +177,8 @@ final class Fleet {
       return;
     }
     Set<String> occupied = allocations().keySet();
-    inquiry.ask(nodeIds.stream().filter(id -> !occupied.contains(id)).toList());
-    inquiry.ask(nodeIds.stream().filter(occupied::contains).toList());
+    holdingsScan.ask(nodeIds.stream().filter(id -> !occupied.contains(id)).toList());
+    holdingsScan.ask(nodeIds.stream().filter(occupied::contains).toList());
   }
 
   /** Whose the pool's machines are, by node. */
@@ -199,18 +199,19 @@ final class Fleet {
     // One that lies further ahead than it lasts was written by a clock that was ahead.
     swappedAway.values().removeIf(s -> Math.abs(nowMillis - s.atMillis()) >= SWAP_EXCLUSION_MILLIS);
     swappedAway.values().forEach(s -> excluded.put(s.nodeId(), s.orgId()));
-    Set<String> busy = inquiry.unheard();
+    Set<String> busy = holdingsScan.unheard();
     busy.addAll(orphans.inWork());
     return new Tick.Nodes(nodes.all().stream().map(this::seen).toList(), busy, excluded);
   }
 
   private Node seen(Node node) {
-    return node.found(sightings.isUnreachable(node.nodeId()) || inquiry.isSilent(node.nodeId()));
+    return node.found(
+        reachability.isUnreachable(node.nodeId()) || holdingsScan.isSilent(node.nodeId()));
   }
 
   /** How many machines answered when last tried. Called on any thread. */
-  Sightings.Reach reach() {
-    return watch.reach();
+  Reachability.Counts reach() {
+    return prober.reach();
   }
 
   String publicIp(String nodeId) {
@@ -223,9 +224,9 @@ final class Fleet {
     unsubscribe.run();
     orphans.stop();
     reclaimFailures.stop();
-    crew.stop();
-    inquiry.stop();
-    watch.stop();
+    workPool.stop();
+    holdingsScan.stop();
+    prober.stop();
   }
 
   private void published(Cluster cluster) {
@@ -257,14 +258,14 @@ final class Fleet {
   /** Takes an allocation into work unless it is; afterwards looks at its cluster again. */
   private void take(String cluster, Allocation allocation, Supplier<Future<Void>> work) {
     String nodeId = allocation.nodeId();
-    crew.take(
+    workPool.submit(
         allocation.allocationId(),
         cluster,
         () -> {
-          inquiry.taken(nodeId);
+          holdingsScan.taken(nodeId);
           return Future.succeededFuture()
               .compose(go -> work.get())
-              .onComplete(done -> inquiry.released(nodeId));
+              .onComplete(done -> holdingsScan.released(nodeId));
         },
         () -> lookAgain(cluster, allocation.allocationId()));
   }
@@ -272,7 +273,7 @@ final class Fleet {
   /** What is over may have ended otherwise than by the work that is remembered for it. */
   private void lookAgain(String cluster, String allocationId) {
     if (clusters.find(cluster).flatMap(view -> view.cluster().find(allocationId)).isEmpty()) {
-      crew.succeeded(allocationId);
+      workPool.succeeded(allocationId);
       reclaimFailures.forget(allocationId);
       lost.remove(allocationId);
     }
@@ -293,7 +294,7 @@ final class Fleet {
     return keys.listLines(allocation.keyIds())
         .compose(
             lines ->
-                handover
+                reassignment
                     .provision(machine(allocation.nodeId()), id, lines)
                     .map(ready -> true)
                     .recover(
@@ -324,7 +325,7 @@ final class Fleet {
     if (nodes.get(allocation.nodeId()) == null) {
       return Future.succeededFuture();
     }
-    return handover.clear(machine(allocation.nodeId()), allocation.allocationId()).mapEmpty();
+    return reassignment.clear(machine(allocation.nodeId()), allocation.allocationId()).mapEmpty();
   }
 
   /** Prepares a machine once more; first cleaned when it carries another allocation's mark. */
@@ -332,10 +333,10 @@ final class Fleet {
     String id = allocation.allocationId();
     Machine machine = machine(allocation.nodeId());
     return lost.getOrDefault(id, Optional.empty())
-        .map(mark -> handover.clear(machine, mark).recover(Fleet::passOverOtherMark))
+        .map(mark -> reassignment.clear(machine, mark).recover(Fleet::passOverOtherMark))
         .orElse(Future.succeededFuture(true))
         .compose(done -> keys.listLines(allocation.keyIds()))
-        .compose(lines -> handover.provision(machine, id, lines))
+        .compose(lines -> reassignment.provision(machine, id, lines))
         .onSuccess(restored -> lost.remove(id))
         .compose(restored -> clearIfLate(allocation));
   }
@@ -393,7 +394,7 @@ final class Fleet {
 
   private Future<Void> reclaim(Cluster cluster, Allocation allocation) {
     String id = allocation.allocationId();
-    return handover
+    return reassignment
         .reclaim(machine(allocation.nodeId()), id)
         .recover(
             e ->
@@ -424,7 +425,7 @@ final class Fleet {
     }
     Map<String, Held> allocations = allocations();
     for (Holding holding : holdings) {
-      sightings.seen(holding.nodeId(), clock.millis());
+      reachability.seen(holding.nodeId(), clock.millis());
       Held held = allocations.get(holding.nodeId());
       if (held == null) {
         if (holding.allocationId() != null) {

@@ -3,19 +3,19 @@ package dev.bourse.market;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.Forecast;
-import dev.bourse.capacity.History;
-import dev.bourse.capacity.HistoryStore;
 import dev.bourse.capacity.Pool;
-import dev.bourse.capacity.PriceHistory;
 import dev.bourse.capacity.Quote;
-import dev.bourse.capacity.SshKeyService;
-import dev.bourse.capacity.SshKeyStore;
+import dev.bourse.capacity.TickPreview;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
+import dev.bourse.events.History;
+import dev.bourse.events.HistoryStore;
+import dev.bourse.events.PriceHistory;
 import dev.bourse.nodes.NodeProvider;
+import dev.bourse.sshkeys.SshKeyService;
+import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.Mirror;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -141,8 +141,8 @@ public final class MarketService implements Mirror {
   }
 
   /** How many machines answered when last tried, by pool, for those whose lease is held here. */
-  synchronized Map<String, Sightings.Reach> reach() {
-    Map<String, Sightings.Reach> reach = new HashMap<>();
+  synchronized Map<String, Reachability.Counts> reach() {
+    Map<String, Reachability.Counts> reach = new HashMap<>();
     open.forEach((pool, o) -> o.market().reach().ifPresent(r -> reach.put(pool, r)));
     return reach;
   }
@@ -204,9 +204,9 @@ public final class MarketService implements Mirror {
    * What the next tick would bring a cluster, were it as given. Refused with {@code overloaded}
    * when as many are being made for all, or for its organization, as are made at once.
    */
-  public Future<Forecast> forecast(Cluster changed) {
+  public Future<TickPreview> preview(Cluster changed) {
     return previews.within(
-        changed.orgId(), () -> opened(changed.pool()).compose(market -> market.forecast(changed)));
+        changed.orgId(), () -> opened(changed.pool()).compose(market -> market.preview(changed)));
   }
 
   private synchronized Future<MarketVerticle> opened(String pool) {

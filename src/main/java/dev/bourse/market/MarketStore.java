@@ -73,8 +73,8 @@ public final class MarketStore {
   }
 
   /** What the holder of a lease sees of the pool's machines. */
-  Sightings sightings(Lease lease) {
-    return new Sightings(database, lease);
+  Reachability reachability(Lease lease) {
+    return new Reachability(database, lease);
   }
 
   /** Whether a commit failed because another process has the lease by now. */

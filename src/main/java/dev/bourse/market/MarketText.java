@@ -2,10 +2,10 @@ package dev.bourse.market;
 
 import dev.bourse.capacity.Demand;
 import dev.bourse.capacity.Pool;
-import dev.bourse.capacity.PriceHistory;
 import dev.bourse.capacity.Quote;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
+import dev.bourse.events.PriceHistory;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;

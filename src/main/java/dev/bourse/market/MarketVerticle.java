@@ -3,11 +3,11 @@ package dev.bourse.market;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.Forecast;
-import dev.bourse.capacity.SshKeyService;
-import dev.bourse.capacity.SshKeyStore;
+import dev.bourse.capacity.TickPreview;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.nodes.NodeProvider;
+import dev.bourse.sshkeys.SshKeyService;
+import dev.bourse.sshkeys.SshKeyStore;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
@@ -57,7 +57,7 @@ final class MarketVerticle extends VerticleBase {
   private final String pool;
   private final NodeProvider provider;
   private final Setting setting;
-  private @Nullable Outlook outlook;
+  private @Nullable TickRunner tickRunner;
   private MarketStore.@Nullable Lease lease;
   private volatile @Nullable Fleet fleet;
   private boolean stopped;
@@ -81,7 +81,7 @@ final class MarketVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
-    outlook = new Outlook(vertx, pool, setting);
+    tickRunner = new TickRunner(vertx, pool, setting);
     seek();
     return Future.succeededFuture();
   }
@@ -129,8 +129,8 @@ final class MarketVerticle extends VerticleBase {
             });
   }
 
-  private Outlook outlook() {
-    return Objects.requireNonNull(outlook, "not started");
+  private TickRunner tickRunner() {
+    return Objects.requireNonNull(tickRunner, "not started");
   }
 
   /** Publishes prices, as often as a tick would, while another process holds the lease. */
@@ -142,27 +142,27 @@ final class MarketVerticle extends VerticleBase {
     }
     isLooking = true;
     lookedNanos = nanos;
-    outlook()
+    tickRunner()
         .observe(now())
         .onFailure(e -> LOG.warn("pool {}: no look at the market: {}", pool, e.toString()));
   }
 
   /** What the next tick would bring a cluster, were it as given. Called on any thread. */
-  Future<Forecast> forecast(Cluster changed) {
-    Promise<Forecast> made = Promise.promise();
+  Future<TickPreview> preview(Cluster changed) {
+    Promise<TickPreview> made = Promise.promise();
     // By way of a future: a fault on the way must still be an answer.
     context.runOnContext(
-        go -> Future.succeededFuture(changed).compose(this::forecastHere).onComplete(made));
+        go -> Future.succeededFuture(changed).compose(this::previewHere).onComplete(made));
     return made.future();
   }
 
-  private Future<Forecast> forecastHere(Cluster changed) {
+  private Future<TickPreview> previewHere(Cluster changed) {
     long now = now();
-    return outlook().forecast(changed, Optional.ofNullable(fleet).map(f -> f.snapshot(now)), now);
+    return tickRunner().preview(changed, Optional.ofNullable(fleet).map(f -> f.snapshot(now)), now);
   }
 
   /** How many machines answered when last tried; empty without the lease. On any thread. */
-  Optional<Sightings.Reach> reach() {
+  Optional<Reachability.Counts> reach() {
     return Optional.ofNullable(fleet).map(Fleet::reach);
   }
 
@@ -195,7 +195,7 @@ final class MarketVerticle extends VerticleBase {
     if (setting.store.leasesExpire()) {
       later(() -> renew(won), retryMillis());
     }
-    Settlement settlement = new Settlement(setting, outlook(), won, machines);
+    Settlement settlement = new Settlement(setting, tickRunner(), won, machines);
     machines
         .start()
         .compose(started -> settlement.start())
@@ -273,8 +273,8 @@ final class MarketVerticle extends VerticleBase {
     long now = now();
     ticking =
         followNodes(machines)
-            .compose(read -> outlook().allowance(now))
-            .compose(allowance -> outlook().decide(allowance, machines.snapshot(now), now))
+            .compose(read -> tickRunner().allowance(now))
+            .compose(allowance -> tickRunner().decide(allowance, machines.snapshot(now), now))
             .compose(outcome -> settlement.carryOut(outcome, now))
             .<Void>mapEmpty();
     ticking.onComplete(

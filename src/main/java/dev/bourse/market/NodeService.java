@@ -4,13 +4,13 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.Trails;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Pool;
-import dev.bourse.capacity.SshPublicKey;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.IpAddress;
 import dev.bourse.core.Page;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.SimulatedNodes;
+import dev.bourse.sshkeys.SshPublicKey;
 import dev.bourse.store.Database;
 import dev.bourse.store.GuardFailed;
 import io.vertx.core.Future;
@@ -356,7 +356,8 @@ public final class NodeService {
                     ErrorCode.CONFLICT,
                     "node "
                         + nodeId
-                        + " is retired; a machine may be added by its id, it itself cannot be changed")
+                        + " is retired; a machine may be added by its id, it itself cannot be"
+                        + " changed")
                 .with("reason", "retired"));
   }
 

@@ -17,9 +17,9 @@ final class Orphans {
   private static final Logger LOG = LoggerFactory.getLogger(Orphans.class);
 
   private final Inventory nodes;
-  private final Handover handover;
-  private final Crew crew;
-  private final Inquiry inquiry;
+  private final Reassignment reassignment;
+  private final WorkPool workPool;
+  private final HoldingsScan holdingsScan;
   private final ReclaimFailures failures;
 
   /** By machine, which cleaning of all it is in. */
@@ -29,11 +29,15 @@ final class Orphans {
   private boolean stopped;
 
   Orphans(
-      Inventory nodes, Handover handover, Crew crew, Inquiry inquiry, ReclaimFailures failures) {
+      Inventory nodes,
+      Reassignment reassignment,
+      WorkPool workPool,
+      HoldingsScan holdingsScan,
+      ReclaimFailures failures) {
     this.nodes = nodes;
-    this.handover = handover;
-    this.crew = crew;
-    this.inquiry = inquiry;
+    this.reassignment = reassignment;
+    this.workPool = workPool;
+    this.holdingsScan = holdingsScan;
     this.failures = failures;
   }
 
@@ -49,7 +53,7 @@ final class Orphans {
     }
     long turn = ++lastTurn;
     cleaning.put(nodeId, turn);
-    handover
+    reassignment
         .clear(nodes.machine(nodeId), mark)
         .recover(
             e ->
@@ -63,7 +67,8 @@ final class Orphans {
             e -> {
               LOG.warn("orphaned node {} could not be cleaned: {}", nodeId, e.toString());
               if (isTurn(nodeId, turn)) {
-                crew.rest(nodeId, Crew.LAST_RETRY_MILLIS, () -> cleanAgain(nodeId, mark, e));
+                workPool.schedule(
+                    nodeId, WorkPool.LAST_RETRY_MILLIS, () -> cleanAgain(nodeId, mark, e));
               }
             });
   }
@@ -78,7 +83,7 @@ final class Orphans {
   private void cleanAgain(String nodeId, String mark, Throwable failure) {
     boolean isOther = failure instanceof NodeFailure refused && refused.isHeldByAnother();
     if (isOther && nodes.get(nodeId) != null) {
-      inquiry.ask(List.of(nodeId));
+      holdingsScan.ask(List.of(nodeId));
       cleaning.remove(nodeId);
     } else {
       clean(nodeId, mark);
@@ -88,7 +93,7 @@ final class Orphans {
   /** There is no such machine any more. */
   void forget(String nodeId) {
     cleaning.remove(nodeId);
-    crew.forget(nodeId);
+    workPool.forget(nodeId);
   }
 
   /** Begins nothing more. */

@@ -65,7 +65,7 @@ final class ReclaimFailures {
 
   /** A machine that was not asked, and a store that did not answer, say nothing about a machine. */
   static boolean speaksAgainstTheMachine(Throwable cause) {
-    return cause instanceof NodeFailure && !Crew.isBusy(cause);
+    return cause instanceof NodeFailure && !WorkPool.isBusy(cause);
   }
 
   private Future<Void> note(Node before, Node after) {

@@ -2,9 +2,9 @@ package dev.bourse.market;
 
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.SshKey;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Times;
+import dev.bourse.sshkeys.SshKey;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
@@ -27,15 +27,18 @@ final class Settlement {
   private static final long AHEAD_MILLIS = 60_000;
 
   private final MarketVerticle.Setting setting;
-  private final Outlook outlook;
+  private final TickRunner tickRunner;
   private final MarketStore.Lease lease;
   private final Fleet machines;
   private MarketStore.@Nullable PricePoint lastPrice;
 
   Settlement(
-      MarketVerticle.Setting setting, Outlook outlook, MarketStore.Lease lease, Fleet machines) {
+      MarketVerticle.Setting setting,
+      TickRunner tickRunner,
+      MarketStore.Lease lease,
+      Fleet machines) {
     this.setting = setting;
-    this.outlook = outlook;
+    this.tickRunner = tickRunner;
     this.lease = lease;
     this.machines = machines;
   }
@@ -57,18 +60,18 @@ final class Settlement {
    * which {@link MarketStore#isLost} tells; a cluster that refuses keeps its state.
    */
   Future<Void> carryOut(Tick.Outcome outcome, long tickMillis) {
-    List<Future<Void>> lanes = new ArrayList<>();
+    List<Future<Void>> chains = new ArrayList<>();
     Iterator<Map.Entry<String, Tick.Decided>> orders = outcome.decided().entrySet().iterator();
-    for (int lane = 0; lane < ORDERS_IN_FLIGHT && orders.hasNext(); lane++) {
-      lanes.add(orderNext(orders));
+    for (int chain = 0; chain < ORDERS_IN_FLIGHT && orders.hasNext(); chain++) {
+      chains.add(orderNext(orders));
     }
-    lanes.add(
+    chains.add(
         storePrice(outcome.clearing(), tickMillis)
-            .onSuccess(stored -> outlook.publish(outcome, tickMillis)));
-    return Future.join(lanes).mapEmpty();
+            .onSuccess(stored -> tickRunner.publish(outcome, tickMillis)));
+    return Future.join(chains).mapEmpty();
   }
 
-  /** One lane of orders: the next cluster is told when this one has answered. */
+  /** One chain of orders: the next cluster is told when this one has answered. */
   private Future<Void> orderNext(Iterator<Map.Entry<String, Tick.Decided>> orders) {
     if (!orders.hasNext()) {
       return Future.succeededFuture();

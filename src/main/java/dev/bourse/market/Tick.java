@@ -5,10 +5,10 @@ import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Demand;
-import dev.bourse.capacity.Forecast;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Pool;
 import dev.bourse.capacity.Rivalry;
+import dev.bourse.capacity.TickPreview;
 import dev.bourse.capacity.Verdict;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -111,7 +111,7 @@ final class Tick {
   }
 
   /** What a clearing brings one of its clusters. */
-  Forecast forecast(Cluster cluster, Outcome outcome) {
+  TickPreview preview(Cluster cluster, Outcome outcome) {
     Clearing clearing = outcome.clearing();
     Set<String> lost = new HashSet<>();
     for (Clearing.Reclaim reclaim : clearing.reclaims()) {
@@ -128,7 +128,7 @@ final class Tick {
     // What cannot be afforded is not bid for, so it does not lose; it is not won either.
     int bid = Math.max(slots(cluster, held), held);
     int seated = bid - clearing.unseated().getOrDefault(cluster.name(), 0);
-    return new Forecast(
+    return new TickPreview(
         seated - (held - lost.size()),
         granted,
         declared - seated,
@@ -151,7 +151,7 @@ final class Tick {
     List<Demand.Bid> bids = new ArrayList<>();
     for (Bidder bidder : bidders) {
       if (bidder.ceilingCents() >= pool.reserveCents()) {
-        switch (bidder.entry()) {
+        switch (bidder.participation()) {
           case OPEN -> bids.add(new Demand.Bid(bidder.ceilingCents(), bidder.declaredSlots()));
           case INCUMBENTS_ONLY ->
               bids.add(new Demand.Bid(bidder.ceilingCents(), bidder.held().size()));
@@ -166,7 +166,7 @@ final class Tick {
   private Rivalry rivalry(List<Bidder> bidders) {
     Rivalry rivalry = Rivalry.NONE;
     for (Bidder bidder : bidders) {
-      if (bidder.entry() == Bidder.Entry.OPEN
+      if (bidder.participation() == Bidder.Participation.OPEN
           && bidder.declaredSlots() > 0
           && bidder.ceilingCents() >= pool.reserveCents()) {
         rivalry = rivalry.with(bidder.org(), bidder.ceilingCents());
@@ -193,7 +193,7 @@ final class Tick {
         cluster.ceilingCents(),
         cluster.declared() == null ? 0 : cluster.declared().pricedAtMillis(),
         Math.max(slots(cluster, held.size()), held.size()),
-        entry(cluster),
+        participation(cluster),
         held,
         swaps);
   }
@@ -215,17 +215,17 @@ final class Tick {
   }
 
   /** What the auction may do for a cluster. */
-  static Bidder.Entry entry(Cluster cluster) {
+  static Bidder.Participation participation(Cluster cluster) {
     Hold hold = cluster.hold();
     if (hold != null && hold.stage() == Hold.Stage.ENFORCE) {
-      return Bidder.Entry.EVICTED;
+      return Bidder.Participation.EVICTED;
     }
     if (cluster.posture() == Cluster.Posture.STATIC) {
-      return Bidder.Entry.STATIC;
+      return Bidder.Participation.STATIC;
     }
     return hold != null && hold.stage() == Hold.Stage.NOTICE
-        ? Bidder.Entry.INCUMBENTS_ONLY
-        : Bidder.Entry.OPEN;
+        ? Bidder.Participation.INCUMBENTS_ONLY
+        : Bidder.Participation.OPEN;
   }
 
   private Supply supply(Nodes nodes) {

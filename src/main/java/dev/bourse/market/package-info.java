@@ -4,14 +4,14 @@
  * <p>{@link dev.bourse.market.Auction} is the pure function at the heart: bids and supply in,
  * decisions out. {@link dev.bourse.market.Tick} makes its input of what clusters and nodes are, and
  * orders for each changed cluster of its output. {@link dev.bourse.market.MarketVerticle} keeps the
- * pool's lease and runs a tick at a time while it holds it: {@link dev.bourse.market.Outlook} says
- * what the market comes to, which it does for previews and without the lease too, {@link
+ * pool's lease and runs a tick at a time while it holds it: {@link dev.bourse.market.TickRunner}
+ * says what the market comes to, which it does for previews and without the lease too, {@link
  * dev.bourse.market.Settlement} carries it out, and {@link dev.bourse.market.Fleet} has the
  * machines follow: whatever allocation is provisioning or reclaiming and not in work is taken into
- * work, so that a restart needs no path of its own. {@link dev.bourse.market.Handover} makes its
- * calls harmless however late they come. No tick waits for a machine: {@link
- * dev.bourse.market.Inquiry} asks them what they hold beside it, and whoever has one by the rows
- * keeps it meanwhile.
+ * work, so that a restart needs no path of its own. {@link dev.bourse.market.Reassignment} makes
+ * its calls harmless however late they come. No tick waits for a machine: {@link
+ * dev.bourse.market.HoldingsScan} asks them what they hold beside it, and whoever has one by the
+ * rows keeps it meanwhile.
  *
  * <p>{@link dev.bourse.market.NodeService} is what operators do to machines. Its rows are the
  * truth; whoever holds the lease keeps them in an {@link dev.bourse.market.Inventory} and reads

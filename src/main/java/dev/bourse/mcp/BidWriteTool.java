@@ -6,8 +6,8 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.CapacityService;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Declaration;
-import dev.bourse.capacity.Forecast;
 import dev.bourse.capacity.Preview;
+import dev.bourse.capacity.TickPreview;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import dev.bourse.k8s.K8sService;
@@ -189,16 +189,16 @@ public final class BidWriteTool implements Tool {
   /** What a preview tells of either kind: what it may cost, and what the next tick would bring. */
   private static JsonObject outlook(
       JsonObject arguments, String cluster, long version, Preview.Expected expected) {
-    Forecast forecast = expected.forecast();
+    TickPreview nextTick = expected.nextTick();
     return answer(arguments, cluster, version)
         .put("most_per_hour", mostPerHour(arguments, expected.state()))
         .put("cost_per_hour", Price.toUsd(expected.costCents()))
-        .put("nodes_won", forecast.nodesWon())
-        .put("nodes_granted", forecast.nodesGranted())
-        .put("nodes_unfilled", forecast.nodesUnfilled())
-        .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(forecast.clearingCents()))
-        .put("admission_price_per_gpu_hour", Price.toUsdOrNull(forecast.admissionCents()))
-        .put("tick_at", Times.rfc3339(forecast.tickAtMillis()));
+        .put("nodes_won", nextTick.nodesWon())
+        .put("nodes_granted", nextTick.nodesGranted())
+        .put("nodes_unfilled", nextTick.nodesUnfilled())
+        .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(nextTick.clearingCents()))
+        .put("admission_price_per_gpu_hour", Price.toUsdOrNull(nextTick.admissionCents()))
+        .put("tick_at", Times.rfc3339(nextTick.tickAtMillis()));
   }
 
   private JsonObject confirmable(

@@ -2,14 +2,14 @@ package dev.bourse.mcp;
 
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
-import dev.bourse.access.TokenSecret;
+import dev.bourse.contract.StrictJson;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
+import dev.bourse.core.TokenSecret;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
-import dev.bourse.edge.StrictJson;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
@@ -106,8 +106,8 @@ public final class McpRoutes {
                         case ORGANIZATION -> "this is an organization's API token";
                         case OPERATOR -> "this is an operator's token";
                       }
-                      + ", which the HTTP interface takes; members sign in here with OAuth, which the"
-                      + " header WWW-Authenticate leads to");
+                      + ", which the HTTP interface takes; members sign in here with OAuth, which"
+                      + " the header WWW-Authenticate leads to");
             });
     return token;
   }

@@ -20,9 +20,9 @@ import org.slf4j.LoggerFactory;
 final class Tools {
   private static final Logger LOG = LoggerFactory.getLogger(Tools.class);
 
-  private record Entry(Tool tool, JsonObject definition, Reference.Check check) {}
+  private record RegisteredTool(Tool tool, JsonObject definition, Reference.Check check) {}
 
-  private final Map<String, Entry> byName = new LinkedHashMap<>();
+  private final Map<String, RegisteredTool> byName = new LinkedHashMap<>();
   private final JsonArray definitions = new JsonArray();
   private final Function<Throwable, Optional<ApiError>> translation;
 
@@ -44,7 +44,7 @@ final class Tools {
               .put("inputSchema", input)
               .put("outputSchema", orRefusal(outputs(said, reference)))
               .put("annotations", said.getJsonObject("annotations"));
-      byName.put(tool.name(), new Entry(tool, definition, reference.check(input)));
+      byName.put(tool.name(), new RegisteredTool(tool, definition, reference.check(input)));
       definitions.add(definition);
     }
   }
@@ -101,7 +101,7 @@ final class Tools {
     if (name == null) {
       throw RpcError.invalidParams("params.name is missing; expected a tool's name");
     }
-    Entry entry = byName.get(name);
+    RegisteredTool entry = byName.get(name);
     if (entry == null) {
       throw RpcError.invalidParams(
           "no tool '" + Text.shown(name) + "'; there are " + String.join(", ", byName.keySet()));

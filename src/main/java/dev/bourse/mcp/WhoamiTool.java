@@ -2,8 +2,8 @@ package dev.bourse.mcp;
 
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
-import dev.bourse.org.CallerView;
 import dev.bourse.org.OrgService;
+import dev.bourse.org.WhoamiView;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
@@ -36,7 +36,7 @@ public final class WhoamiTool implements Tool {
     return org.listClusters(caller)
         .map(
             clusters ->
-                CallerView.json(caller, clusters, requestsPerMinute)
+                WhoamiView.json(caller, clusters, requestsPerMinute)
                     .put("username", caller.member()));
   }
 }

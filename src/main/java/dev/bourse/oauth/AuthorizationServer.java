@@ -26,9 +26,9 @@ public final class AuthorizationServer {
   private final SigningKeys keys;
   private final Supplier<String> baseUrl;
   private final ClientDocuments documents;
-  private final Clients clients;
+  private final ClientRegistry clients;
   private final Grants grants;
-  private final GrantEndings endings;
+  private final GrantRevocation endings;
   private final DeviceFlow devices;
 
   /**
@@ -50,9 +50,9 @@ public final class AuthorizationServer {
     this.keys = keys;
     this.baseUrl = baseUrl;
     documents = new ClientDocuments(vertx, new HttpClientOptions(), config, clock);
-    clients = new Clients(database, documents, clock, random);
+    clients = new ClientRegistry(database, documents, clock, random);
     GrantStore store = new GrantStore(database);
-    endings = new GrantEndings(store, tokens, revocations, clock);
+    endings = new GrantRevocation(store, tokens, revocations, clock);
     grants = new Grants(database, store, endings, tokens, members, clock, random);
     devices = new DeviceFlow(database, grants, clients, clock, random);
   }

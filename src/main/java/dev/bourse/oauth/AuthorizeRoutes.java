@@ -8,7 +8,7 @@ import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.pages.PageHeaders;
 import dev.bourse.pages.PageTemplates;
-import dev.bourse.signin.Attempts;
+import dev.bourse.signin.AttemptLimiter;
 import dev.bourse.signin.Session;
 import dev.bourse.signin.Sessions;
 import io.vertx.core.Future;
@@ -28,15 +28,16 @@ final class AuthorizeRoutes {
   /** In a quarter of an hour; each stores a code and a permission for a day at least. */
   private static final int CONSENTS = 100;
 
-  private final Clients clients;
+  private final ClientRegistry clients;
   private final Grants grants;
   private final Sessions sessions;
   private final PageTemplates templates;
   private final Supplier<String> baseUrl;
-  private final Attempts consents = new Attempts(CONSENTS, "permissions given by one member");
+  private final AttemptLimiter consents =
+      new AttemptLimiter(CONSENTS, "permissions given by one member");
 
   AuthorizeRoutes(
-      Clients clients,
+      ClientRegistry clients,
       Grants grants,
       Sessions sessions,
       PageTemplates templates,

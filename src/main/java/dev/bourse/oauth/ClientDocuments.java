@@ -2,7 +2,7 @@ package dev.bourse.oauth;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import dev.bourse.signin.Attempts;
+import dev.bourse.signin.AttemptLimiter;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -85,8 +85,8 @@ final class ClientDocuments {
   private final Semaphore resolving = new Semaphore(MAX_RESOLVING);
   private final Set<String> allowedHosts;
   private final Clock clock;
-  private final Attempts fetches =
-      new Attempts(FETCHES, "client-id metadata documents asked for from one address");
+  private final AttemptLimiter fetches =
+      new AttemptLimiter(FETCHES, "client-id metadata documents asked for from one address");
   private final Cache<String, Cached> cache = Caffeine.newBuilder().maximumSize(MAX_CACHED).build();
 
   /**

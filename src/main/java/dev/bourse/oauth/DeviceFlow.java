@@ -55,12 +55,16 @@ final class DeviceFlow {
 
   private final Database database;
   private final Grants grants;
-  private final Clients clients;
+  private final ClientRegistry clients;
   private final Clock clock;
   private final RandomGenerator random;
 
   DeviceFlow(
-      Database database, Grants grants, Clients clients, Clock clock, RandomGenerator random) {
+      Database database,
+      Grants grants,
+      ClientRegistry clients,
+      Clock clock,
+      RandomGenerator random) {
     this.database = database;
     this.grants = grants;
     this.clients = clients;
@@ -138,7 +142,7 @@ final class DeviceFlow {
   /**
    * The program that shows this code and still waits; empty for none.
    *
-   * @param caller as for {@link Clients#find}
+   * @param caller as for {@link ClientRegistry#find}
    */
   Future<Optional<Waiting>> find(String typed, String caller) {
     String userCode = userCode(typed);

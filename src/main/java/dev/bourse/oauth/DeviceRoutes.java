@@ -5,7 +5,7 @@ import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.pages.PageHeaders;
 import dev.bourse.pages.PageTemplates;
-import dev.bourse.signin.Attempts;
+import dev.bourse.signin.AttemptLimiter;
 import dev.bourse.signin.Session;
 import dev.bourse.signin.Sessions;
 import io.vertx.core.Future;
@@ -27,8 +27,9 @@ final class DeviceRoutes {
   private final DeviceFlow devices;
   private final Sessions sessions;
   private final PageTemplates templates;
-  private final Attempts byMember = new Attempts(TRIES, "codes tried by one member");
-  private final Attempts byAddress = new Attempts(TRIES_OF_ADDRESS, "codes tried from one address");
+  private final AttemptLimiter byMember = new AttemptLimiter(TRIES, "codes tried by one member");
+  private final AttemptLimiter byAddress =
+      new AttemptLimiter(TRIES_OF_ADDRESS, "codes tried from one address");
 
   DeviceRoutes(DeviceFlow devices, Sessions sessions, PageTemplates templates) {
     this.devices = devices;

@@ -23,7 +23,9 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** What members allowed applications: made and turned into tokens; {@link GrantEndings} end it. */
+/**
+ * What members allowed applications: made and turned into tokens; {@link GrantRevocation} end it.
+ */
 final class Grants {
   static final long ACCESS_MILLIS = Duration.ofMinutes(10).toMillis();
   static final long CODE_MILLIS = Duration.ofMinutes(1).toMillis();
@@ -42,14 +44,14 @@ final class Grants {
   private final GrantStore store;
   private final MemberTokens tokens;
   private final Members members;
-  private final GrantEndings endings;
+  private final GrantRevocation endings;
   private final Clock clock;
   private final RandomGenerator random;
 
   Grants(
       Database database,
       GrantStore store,
-      GrantEndings endings,
+      GrantRevocation endings,
       MemberTokens tokens,
       Members members,
       Clock clock,
@@ -235,7 +237,7 @@ final class Grants {
     long idleUntil = now + (grant.refreshable() ? IDLE_MILLIS : ACCESS_MILLIS);
     List<Statement> statements = new ArrayList<>(use);
     statements.add(GrantStore.prolong(grant.grantId(), now, idleUntil));
-    statements.add(Clients.used(grant.clientId(), now));
+    statements.add(ClientRegistry.used(grant.clientId(), now));
     return database
         .commit(statements)
         .recover(
@@ -291,7 +293,7 @@ final class Grants {
    */
   Future<Boolean> sweep(long now) {
     List<Statement> statements = new ArrayList<>(GrantStore.sweep(now, KEPT_MILLIS));
-    statements.addAll(Clients.sweep(now));
+    statements.addAll(ClientRegistry.sweep(now));
     return database.commit(statements).map(false);
   }
 

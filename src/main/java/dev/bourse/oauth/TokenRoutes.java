@@ -3,7 +3,7 @@ package dev.bourse.oauth;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
-import dev.bourse.signin.Attempts;
+import dev.bourse.signin.AttemptLimiter;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -18,19 +18,20 @@ final class TokenRoutes {
 
   private static final int DEVICES = 60;
 
-  private final Clients clients;
+  private final ClientRegistry clients;
   private final Grants grants;
-  private final GrantEndings endings;
+  private final GrantRevocation endings;
   private final DeviceFlow devices;
   private final Supplier<String> baseUrl;
-  private final Attempts registrations =
-      new Attempts(REGISTRATIONS, "registrations from one address");
-  private final Attempts begun = new Attempts(DEVICES, "device codes asked for from one address");
+  private final AttemptLimiter registrations =
+      new AttemptLimiter(REGISTRATIONS, "registrations from one address");
+  private final AttemptLimiter begun =
+      new AttemptLimiter(DEVICES, "device codes asked for from one address");
 
   TokenRoutes(
-      Clients clients,
+      ClientRegistry clients,
       Grants grants,
-      GrantEndings endings,
+      GrantRevocation endings,
       DeviceFlow devices,
       Supplier<String> baseUrl) {
     this.clients = clients;

@@ -5,9 +5,9 @@
  * <p>A member's permission is a grant. {@link dev.bourse.oauth.Grants} makes it from a consent,
  * hands out codes and tokens for it, and ends it; {@link dev.bourse.oauth.DeviceFlow} does so for
  * programs without a browser. What applications there are is asked of {@link
- * dev.bourse.oauth.Clients}: those that registered, those whose id is the address of a document
- * about them, and our own command line. All applications are public clients: none has a secret,
- * PKCE binds a code to who asked for it.
+ * dev.bourse.oauth.ClientRegistry}: those that registered, those whose id is the address of a
+ * document about them, and our own command line. All applications are public clients: none has a
+ * secret, PKCE binds a code to who asked for it.
  *
  * <p>Codes and refresh tokens are random, stored as digests, and good once. The second use of
  * either ends the grant with all its tokens, for one of the two users is a thief; an access token

@@ -76,7 +76,7 @@ public final class BillingAdminRoutes {
 
   /** A field in dollars; people who type amounts do not count micro-dollars. */
   private static long micros(JsonObject body, String field) {
-    return Fields.cents(body, field) * MICROS_PER_CENT;
+    return CommonFields.cents(body, field) * MICROS_PER_CENT;
   }
 
   private static JsonObject json(LedgerStore.Report report) {

@@ -48,11 +48,11 @@ public final class CheckpointAdminRoutes {
         orgId,
         call.findText("q").orElse(""),
         call.findText("before"),
-        Requested.limit(call.findInteger("limit")));
+        CommonFields.limit(call.findInteger("limit")));
   }
 
   static JsonObject json(String plural, CheckpointService.OwnPage page) {
-    return Requested.page(plural, page.page(), CheckpointAdminRoutes::json);
+    return CommonFields.page(plural, page.page(), CheckpointAdminRoutes::json);
   }
 
   private Future<Answer> read(Call call) {

@@ -48,7 +48,7 @@ public final class ClusterAdminRoutes {
             call.findText("org"),
             call.findText("pool"),
             call.findText("after").orElse(""),
-            Fields.limit(call.findInteger("limit")));
+            CommonFields.limit(call.findInteger("limit")));
     JsonArray listed = new JsonArray();
     page.items().forEach(view -> listed.add(summary(view)));
     return Future.succeededFuture(
@@ -83,7 +83,7 @@ public final class ClusterAdminRoutes {
             body.containsKey(CAP)
                 ? Optional.of(
                     new ClusterAdminService.Cap(
-                        body.getValue(CAP) == null ? null : Fields.cents(body, CAP)))
+                        body.getValue(CAP) == null ? null : CommonFields.cents(body, CAP)))
                 : Optional.empty(),
             body.containsKey(ENVIRONMENT)
                 ? Optional.of(variables(body.getJsonObject(ENVIRONMENT)))

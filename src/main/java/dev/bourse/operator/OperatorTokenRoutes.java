@@ -30,8 +30,8 @@ public final class OperatorTokenRoutes {
 
   private Future<Answer> list(Call call) {
     return tokens
-        .list(Requested.limit(call.findInteger("limit")), call.findText("after"))
-        .map(page -> Answer.ok(Requested.page("operators", page, OperatorTokenRoutes::json)));
+        .list(CommonFields.limit(call.findInteger("limit")), call.findText("after"))
+        .map(page -> Answer.ok(CommonFields.page("operators", page, OperatorTokenRoutes::json)));
   }
 
   private Future<Answer> mint(Call call) {
@@ -40,7 +40,7 @@ public final class OperatorTokenRoutes {
         .mint(
             call.operator().actor(),
             body.getString("name"),
-            Requested.expiry(body.getString("expires_at"), clock.millis()))
+            CommonFields.expiry(body.getString("expires_at"), clock.millis()))
         .map(minted -> Answer.created(json(minted)));
   }
 

@@ -1,12 +1,12 @@
 package dev.bourse.operator;
 
 import dev.bourse.capacity.Pool;
-import dev.bourse.capacity.PoolService;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.pools.PoolService;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -37,7 +37,8 @@ public final class PoolAdminRoutes {
 
   private Future<Answer> list(Call call) {
     Page<Pool> page =
-        pools.listPools(call.findText("after").orElse(""), Fields.limit(call.findInteger("limit")));
+        pools.listPools(
+            call.findText("after").orElse(""), CommonFields.limit(call.findInteger("limit")));
     JsonArray listed = new JsonArray();
     page.items().forEach(pool -> listed.add(pool(pool)));
     return Future.succeededFuture(
@@ -54,8 +55,8 @@ public final class PoolAdminRoutes {
             body.getString("gpu_vendor"),
             body.getString("gpu_model"),
             body.getInteger("gpus_per_node", 8),
-            Fields.cents(body, RESERVE),
-            Fields.cents(body, CAP),
+            CommonFields.cents(body, RESERVE),
+            CommonFields.cents(body, CAP),
             body.getBoolean("detector_armed", true),
             body.getBoolean("swaps_enabled", true),
             new Pool.Environment(
@@ -85,7 +86,9 @@ public final class PoolAdminRoutes {
   }
 
   private static Optional<Long> cents(JsonObject body, String field) {
-    return body.containsKey(field) ? Optional.of(Fields.cents(body, field)) : Optional.empty();
+    return body.containsKey(field)
+        ? Optional.of(CommonFields.cents(body, field))
+        : Optional.empty();
   }
 
   private static Optional<Map<String, String>> texts(JsonObject body, String field) {

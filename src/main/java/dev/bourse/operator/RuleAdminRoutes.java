@@ -27,8 +27,9 @@ public final class RuleAdminRoutes {
 
   private Future<Answer> list(Call call) {
     return rules
-        .list(call.text("org"), Requested.limit(call.findInteger("limit")), call.findText("after"))
-        .map(page -> Answer.ok(Requested.page("rules", page, RuleAdminRoutes::json)));
+        .list(
+            call.text("org"), CommonFields.limit(call.findInteger("limit")), call.findText("after"))
+        .map(page -> Answer.ok(CommonFields.page("rules", page, RuleAdminRoutes::json)));
   }
 
   private Future<Answer> add(Call call) {

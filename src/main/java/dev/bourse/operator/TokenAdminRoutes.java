@@ -34,8 +34,9 @@ public final class TokenAdminRoutes {
 
   private Future<Answer> list(Call call) {
     return tokens
-        .list(call.text("org"), Requested.limit(call.findInteger("limit")), call.findText("after"))
-        .map(page -> Answer.ok(Requested.page("tokens", page, TokenAdminRoutes::json)));
+        .list(
+            call.text("org"), CommonFields.limit(call.findInteger("limit")), call.findText("after"))
+        .map(page -> Answer.ok(CommonFields.page("tokens", page, TokenAdminRoutes::json)));
   }
 
   private Future<Answer> mint(Call call) {
@@ -52,7 +53,7 @@ public final class TokenAdminRoutes {
             body.getString("name"),
             scopes,
             body.getString("cluster"),
-            Requested.expiry(body.getString("expires_at"), clock.millis()),
+            CommonFields.expiry(body.getString("expires_at"), clock.millis()),
             body.getString("member"));
     return tokens
         .mint(call.operator().actor(), call.text("org"), order)

@@ -42,7 +42,7 @@ public final class OrgRoutes {
   }
 
   private JsonObject whoami(Principal caller, List<OrgStore.Addressable> clusters) {
-    return CallerView.json(caller, clusters, requestsPerMinute)
+    return WhoamiView.json(caller, clusters, requestsPerMinute)
         .put("subject", caller.actor())
         .put("token_id", caller.tokenId())
         .put("cluster", caller.cluster());
@@ -54,7 +54,7 @@ public final class OrgRoutes {
 
   private static JsonObject json(Roster roster) {
     JsonArray members = new JsonArray();
-    for (Roster.Entry member : roster.members()) {
+    for (Roster.ShownMember member : roster.members()) {
       members.add(
           new JsonObject()
               .put("username", member.username())

@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param invited rules of kind email that no member has consumed
  */
-record Roster(List<Entry> members, List<JoinRule> rules, List<JoinRule> invited) {
+record Roster(List<ShownMember> members, List<JoinRule> rules, List<JoinRule> invited) {
 
   /** A member, with empty texts where the directory does not tell. */
-  record Entry(
+  record ShownMember(
       String username,
       String email,
       String name,
@@ -25,17 +25,17 @@ record Roster(List<Entry> members, List<JoinRule> rules, List<JoinRule> invited)
       @Nullable Long lastLoginAtMillis) {}
 
   static Roster of(List<Member> members, Map<String, Person> people, List<JoinRule> rules) {
-    List<Entry> entries = new ArrayList<>();
+    List<ShownMember> entries = new ArrayList<>();
     Set<String> carried = new HashSet<>();
     for (Member member : members) {
       String username = member.username();
       Person person = people.get(username);
       if (person == null) {
         // Nothing is known of the account now, and nobody is shown as suspended on no evidence.
-        entries.add(new Entry(username, "", "", true, null));
+        entries.add(new ShownMember(username, "", "", true, null));
       } else {
         entries.add(
-            new Entry(
+            new ShownMember(
                 username,
                 person.email(),
                 person.name(),

@@ -49,7 +49,7 @@ public final class ScimDirectory implements Directory {
   private final Vertx vertx;
   private final ScimConfig config;
   private final HttpClient client;
-  private final Circuit circuit;
+  private final CircuitBreaker circuit;
 
   /** Empty for who is not in the directory. */
   private final Cache<ScimLookup.Asked, Optional<Person>> kept;
@@ -67,7 +67,7 @@ public final class ScimDirectory implements Directory {
             new PoolOptions()
                 .setHttp1MaxSize(MAX_CONNECTIONS)
                 .setMaxWaitQueueSize(MAX_LOOKUPS * ScimLookup.LANES));
-    this.circuit = new Circuit(clock, REST_MILLIS, MAX_LOOKUPS);
+    this.circuit = new CircuitBreaker(clock, REST_MILLIS, MAX_LOOKUPS);
     this.kept =
         Caffeine.newBuilder()
             .maximumSize(MAX_KEPT)

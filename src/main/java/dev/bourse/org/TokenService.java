@@ -2,11 +2,11 @@ package dev.bourse.org;
 
 import dev.bourse.access.Scope;
 import dev.bourse.access.Token;
-import dev.bourse.access.TokenSecret;
 import dev.bourse.access.Tokens;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Page;
+import dev.bourse.core.TokenSecret;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;

@@ -2,7 +2,7 @@ package dev.bourse.signin;
 
 import dev.bourse.edge.Operations;
 import dev.bourse.mail.MailSender;
-import dev.bourse.org.Admission;
+import dev.bourse.org.Memberships;
 import dev.bourse.pages.PageAsset;
 import dev.bourse.pages.PageTemplates;
 import dev.bourse.store.Database;
@@ -20,7 +20,7 @@ public final class SignIn {
 
   private final Vertx vertx;
   private final SignInConfig config;
-  private final Admission admission;
+  private final Memberships admission;
   private final Supplier<String> baseUrl;
   private final Clock clock;
   private final RandomGenerator random;
@@ -34,7 +34,7 @@ public final class SignIn {
       Vertx vertx,
       SignInConfig config,
       Database database,
-      Admission admission,
+      Memberships admission,
       MailSender mail,
       Supplier<String> baseUrl,
       Clock clock,

@@ -4,8 +4,8 @@ import dev.bourse.core.Secrets;
 import dev.bourse.core.Text;
 import dev.bourse.mail.Mail;
 import dev.bourse.mail.MailSender;
-import dev.bourse.org.Admission;
 import dev.bourse.org.Invitations;
+import dev.bourse.org.Memberships;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -42,17 +42,18 @@ public final class SignInLinks implements Invitations {
   static final int STRANGERS_BY_CALLER = 50;
 
   private final LinkStore store;
-  private final Admission admission;
+  private final Memberships admission;
   private final MailSender mail;
   private final Supplier<String> baseUrl;
   private final Clock clock;
   private final RandomGenerator random;
   private final Semaphore room = new Semaphore(MAX_UNDER_WAY);
-  private final Attempts strangersByCaller =
-      new Attempts(
+  private final AttemptLimiter strangersByCaller =
+      new AttemptLimiter(
           STRANGERS_BY_CALLER, "links from one network for addresses that are no member's");
-  private final Attempts strangers =
-      new Attempts(STRANGERS_OF_DOMAIN, "links for a domain's addresses that are no member's");
+  private final AttemptLimiter strangers =
+      new AttemptLimiter(
+          STRANGERS_OF_DOMAIN, "links for a domain's addresses that are no member's");
 
   /**
    * @param baseUrl what browsers call the service; links begin with it and with nothing a request
@@ -60,7 +61,7 @@ public final class SignInLinks implements Invitations {
    */
   public SignInLinks(
       Database database,
-      Admission admission,
+      Memberships admission,
       MailSender mail,
       Supplier<String> baseUrl,
       Clock clock,
@@ -113,8 +114,8 @@ public final class SignInLinks implements Invitations {
         .onComplete(done -> room.release());
   }
 
-  private List<Admission.Place> counted(
-      String address, String caller, List<Admission.Place> places) {
+  private List<Memberships.Membership> counted(
+      String address, String caller, List<Memberships.Membership> places) {
     if (!places.isEmpty() && places.stream().allMatch(place -> place.username() == null)) {
       strangersByCaller.count(caller);
       strangers.count(address.substring(address.lastIndexOf('@') + 1));

@@ -8,8 +8,8 @@ import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.mail.Mail;
-import dev.bourse.org.Admission;
-import dev.bourse.org.Admission.Place;
+import dev.bourse.org.Memberships;
+import dev.bourse.org.Memberships.Membership;
 import dev.bourse.pages.PageAsset;
 import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
@@ -31,19 +31,19 @@ public final class SignInRoutes {
 
   private final Sessions sessions;
   private final SignInLinks links;
-  private final Admission admission;
+  private final Memberships admission;
   private final PageAnswers pages;
   private final @Nullable OidcSignIn oidc;
   private final PageAsset style;
   private final PageAsset icon;
-  private final Attempts byAddress;
-  private final Attempts byAsking;
-  private final Attempts byEmail;
+  private final AttemptLimiter byAddress;
+  private final AttemptLimiter byAsking;
+  private final AttemptLimiter byEmail;
 
   SignInRoutes(
       Sessions sessions,
       SignInLinks links,
-      Admission admission,
+      Memberships admission,
       PageAnswers pages,
       @Nullable OidcSignIn oidc,
       PageAsset style,
@@ -57,12 +57,13 @@ public final class SignInRoutes {
     this.style = style;
     this.icon = icon;
     this.byAddress =
-        new Attempts(config.triesPerAddress(), "attempts to sign in from your network");
+        new AttemptLimiter(config.triesPerAddress(), "attempts to sign in from your network");
     this.byAsking =
-        new Attempts(
+        new AttemptLimiter(
             config.mailsPerEmail(),
             "links for this e-mail address from your network (those mailed before still work)");
-    this.byEmail = new Attempts(config.mailsPerEmail() * NETWORKS, "links for this e-mail address");
+    this.byEmail =
+        new AttemptLimiter(config.mailsPerEmail() * NETWORKS, "links for this e-mail address");
   }
 
   /** Binds the operations of the console contract that need no session. */
@@ -221,7 +222,7 @@ public final class SignInRoutes {
         .find(person.email())
         .compose(
             places -> {
-              Optional<Place> place =
+              Optional<Membership> place =
                   places.size() == 1 && chosen.isEmpty()
                       ? Optional.of(places.get(0))
                       : places.stream().filter(p -> p.orgId().equals(chosen)).findFirst();
@@ -242,7 +243,10 @@ public final class SignInRoutes {
   }
 
   private Future<Answer> choose(
-      Sessions.Visitor visitor, LinkStore.Link person, Optional<String> known, List<Place> places) {
+      Sessions.Visitor visitor,
+      LinkStore.Link person,
+      Optional<String> known,
+      List<Membership> places) {
     return known
         .map(Future::succeededFuture)
         .orElseGet(() -> links.choice(person))
@@ -259,7 +263,7 @@ public final class SignInRoutes {
                     visitor.cookies()));
   }
 
-  private static Map<String, Object> shown(Place place) {
+  private static Map<String, Object> shown(Membership place) {
     return Map.of(
         "org_id", place.orgId(), "display", place.display(), "joins", place.username() == null);
   }

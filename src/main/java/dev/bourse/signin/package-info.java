@@ -5,7 +5,7 @@
  * <p>{@link dev.bourse.signin.SignInRoutes} are the pages up to a session, {@link
  * dev.bourse.signin.AccountRoutes} those after it; {@link dev.bourse.signin.Sessions} is what other
  * pages (consent, device codes, the console) ask who is there. Who may come in is not decided here
- * but by {@link dev.bourse.org.Admission}.
+ * but by {@link dev.bourse.org.Memberships}.
  *
  * <p>What is secret is random, held by the browser or the mail alone, and stored as a digest:
  * sessions, links. A session is looked up in the store at each request together with its member, so

@@ -7,6 +7,7 @@ import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.TokenSecret;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailable;
 import java.util.ArrayList;
@@ -157,7 +158,8 @@ class TokensTest extends StoreFixture {
 
   private Principal authenticate(@Nullable String header) {
     Operators none = new Operators(new AccessStore(database), clock);
-    return (Principal) new Credentials(tokens, none, memberTokens(tokens)).authenticate(header);
+    return (Principal)
+        new BearerAuthenticator(tokens, none, memberTokens(tokens)).authenticate(header);
   }
 
   private static Token token(

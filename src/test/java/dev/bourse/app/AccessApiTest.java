@@ -1,16 +1,20 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.await;
+import static dev.bourse.testing.RunningBourse.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.AccessStore;
 import dev.bourse.access.Scope;
 import dev.bourse.access.Token;
-import dev.bourse.access.TokenSecret;
+import dev.bourse.contract.Contract;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.edge.Contract;
+import dev.bourse.core.TokenSecret;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.EnumSet;
 import java.util.HexFormat;
@@ -35,7 +39,7 @@ class AccessApiTest {
     bourse.close();
   }
 
-  private static void assertUnauthorized(Caller caller, String... headers) {
+  private static void assertUnauthorized(ApiClient caller, String... headers) {
     HttpAnswer answer = caller.get("/api/whoami", headers);
     answer.refused(ErrorCode.UNAUTHORIZED);
     assertEquals("Bearer", answer.header("www-authenticate"));
@@ -105,7 +109,7 @@ class AccessApiTest {
 
   @Test
   void contractsAndOrientationNeedNoToken() {
-    Caller nobody = bourse.with(null);
+    ApiClient nobody = bourse.with(null);
     for (String name : Contract.SERVED) {
       assertEquals("3.1.0", nobody.get("/api/" + name + "/openapi.json").ok().getString("openapi"));
     }
@@ -117,7 +121,7 @@ class AccessApiTest {
   @Test
   void aTokensBudgetIsItsOwnAndIsTold() {
     try (RunningBourse tight = RunningBourse.demo("limits.requests-per-minute=5")) {
-      Caller caller = tight.as("acme", "bare");
+      ApiClient caller = tight.as("acme", "bare");
       for (int left = 4; left >= 0; left--) {
         HttpAnswer answer = caller.get("/api/whoami");
         answer.ok();
@@ -181,7 +185,7 @@ class AccessApiTest {
     try (RunningBourse tight =
         RunningBourse.demo(
             "limits.edge-per-minute=8", "limits.edge-burst=1", "proxies=127.0.0.1")) {
-      Caller caller = tight.as("acme", "bare");
+      ApiClient caller = tight.as("acme", "bare");
       caller.get("/api/whoami", "X-Forwarded-For", "192.0.2.7").ok();
       caller.get("/api/whoami", "X-Forwarded-For", "192.0.2.8").ok();
       caller.get("/api/whoami", "X-Forwarded-For", "192.0.2.7").refused(ErrorCode.RATE_LIMITED);
@@ -191,7 +195,7 @@ class AccessApiTest {
   @Test
   void aBrowserThatLooksForNothingGetsAPage() {
     String browsers = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-    Caller nobody = bourse.with(null);
+    ApiClient nobody = bourse.with(null);
     HttpAnswer page = nobody.get("/nothing/else", "Accept", browsers);
     assertEquals(404, page.status());
     assertTrue(page.header("content-type").startsWith("text/html"), page.header("content-type"));

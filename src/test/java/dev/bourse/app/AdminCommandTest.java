@@ -6,6 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.admin.AdminCommand;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.AdminRun;
+import dev.bourse.testing.ContractCheck;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;

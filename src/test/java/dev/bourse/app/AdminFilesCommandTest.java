@@ -1,16 +1,20 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.FilesFixture.FEED;
-import static dev.bourse.app.FilesFixture.bytes;
-import static dev.bourse.app.FilesFixture.freshName;
-import static dev.bourse.app.FilesFixture.publish;
-import static dev.bourse.app.FilesFixture.review;
+import static dev.bourse.testing.FilesFixture.FEED;
+import static dev.bourse.testing.FilesFixture.bytes;
+import static dev.bourse.testing.FilesFixture.freshName;
+import static dev.bourse.testing.FilesFixture.publish;
+import static dev.bourse.testing.FilesFixture.review;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.AdminRun;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -27,7 +31,7 @@ class AdminFilesCommandTest {
   private static final byte[] BYTES = bytes(70_000, 1);
 
   private static RunningBourse bourse;
-  private static Caller carol;
+  private static ApiClient carol;
 
   @TempDir private Path folder = Path.of("");
 

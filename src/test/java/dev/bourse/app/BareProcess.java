@@ -15,9 +15,6 @@ import dev.bourse.blob.BlobStore;
 import dev.bourse.capacity.CapacityService;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.PoolService;
-import dev.bourse.capacity.SshKeyService;
-import dev.bourse.capacity.SwitchService;
 import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.ContentService;
 import dev.bourse.checkpoint.DirectUploadService;
@@ -31,6 +28,9 @@ import dev.bourse.nodes.NodeProvider;
 import dev.bourse.org.OrgAdminService;
 import dev.bourse.org.RosterService;
 import dev.bourse.org.TokenService;
+import dev.bourse.pools.PoolService;
+import dev.bourse.pools.SwitchService;
+import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.Timekeeper;
@@ -131,7 +131,7 @@ public final class BareProcess {
               return Core.start(
                   ground,
                   told,
-                  Callers.of(
+                  AccessControl.of(
                       ground, told, () -> "http://bourse.invalid", replication::knownAsOfNanos),
                   new Core.Ports(platform.providers(), platform.blobs()),
                   new KeysFiles(config, false));
@@ -161,7 +161,7 @@ public final class BareProcess {
   }
 
   public Tokens tokens() {
-    return core.callers().tokens();
+    return core.access().tokens();
   }
 
   public TokenService tokenService() {
@@ -170,17 +170,17 @@ public final class BareProcess {
 
   /** Tells callers from their tokens, as the ways in do. */
   public Authenticator authenticator() {
-    return core.callers().authenticator();
+    return core.access().authenticator();
   }
 
   /** Who may act as a member. */
   public Members members() {
-    return core.callers().members();
+    return core.access().members();
   }
 
   /** A member's token as an application that acts for them holds it, good for an hour. */
   public String issueMemberToken(String orgId, String username) {
-    MemberTokens memberTokens = core.callers().memberTokens();
+    MemberTokens memberTokens = core.access().memberTokens();
     return memberTokens.issue(
         new MemberToken(
             orgId,
@@ -194,13 +194,13 @@ public final class BareProcess {
 
   public OperatorTokenService operatorTokens() {
     return new OperatorTokenService(
-        database, core.callers().operators(), ground.clock(), ground.random());
+        database, core.access().operators(), ground.clock(), ground.random());
   }
 
   public RosterService roster() {
-    Callers callers = core.callers();
+    AccessControl access = core.access();
     return new RosterService(
-        database, callers.tokens(), callers.members(), callers.revocations(), ground.clock());
+        database, access.tokens(), access.members(), access.revocations(), ground.clock());
   }
 
   public CheckpointService checkpoints() {

@@ -1,7 +1,7 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.await;
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.await;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -12,6 +12,14 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SteppingClock;
+import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
@@ -29,11 +37,11 @@ class BillingApiTest {
   private static final long DOLLAR = 1_000_000;
 
   private static RunningBourse bourse;
-  private static Caller operator;
+  private static ApiClient operator;
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.staged(9, SteppingClock.midMonth());
+    bourse = RunningBourse.withMarkets(9, SteppingClock.midMonth());
     operator = bourse.operator();
   }
 
@@ -42,7 +50,7 @@ class BillingApiTest {
     bourse.close();
   }
 
-  private static JsonObject balance(Caller caller) {
+  private static JsonObject balance(ApiClient caller) {
     return caller.get("/api/billing/balance").ok();
   }
 
@@ -56,7 +64,7 @@ class BillingApiTest {
 
   @Test
   void anOrganizationBeginsWithTheCreditItsWorldGivesIt() {
-    JsonObject balance = balance(bourse.stage().blue("orgwide"));
+    JsonObject balance = balance(bourse.market().blue("orgwide"));
 
     assertEquals(1_000_000 * DOLLAR, balance.getLong("balance_micros"));
     assertEquals(0, balance.getLong("month_usage_micros"));
@@ -66,10 +74,10 @@ class BillingApiTest {
 
   @Test
   void usageCountsInTheBalanceAtOnce() {
-    Desk desk = bourse.stage().blueA();
-    desk.hold(1, 2);
-    until("it costs", () -> balance(desk.caller()).getLong("accrued_micros") > 0);
-    JsonObject balance = balance(desk.caller());
+    ClusterClient client = bourse.market().blueA();
+    client.hold(1, 2);
+    until("it costs", () -> balance(client.caller()).getLong("accrued_micros") > 0);
+    JsonObject balance = balance(client.caller());
     assertEquals(
         balance.getLong("posted_micros") - balance.getLong("accrued_micros"),
         balance.getLong("balance_micros"));
@@ -79,7 +87,7 @@ class BillingApiTest {
 
   @Test
   void aBookingIsBookedOncePerKey() {
-    String org = bourse.stage().blue();
+    String org = bourse.market().blue();
     HttpAnswer first = operator.post(billing(org, "/payments"), money(10.5, "invoice-1"));
     assertEquals(201, first.status(), () -> String.valueOf(first.body()));
     assertEquals(10_500_000, first.json().getLong("amount_micros"));
@@ -96,7 +104,7 @@ class BillingApiTest {
 
   @Test
   void aNegativeCreditTakesOneBack() {
-    String org = bourse.stage().blue();
+    String org = bourse.market().blue();
     assertEquals(
         "credit", operator.post(billing(org, "/credits"), money(5, "a")).json().getString("kind"));
     JsonObject back = operator.post(billing(org, "/credits"), money(-5, "b")).json();
@@ -110,7 +118,7 @@ class BillingApiTest {
 
   @Test
   void whatOperatorsDoIsInTheOrganizationsTrail() {
-    String org = bourse.stage().blue();
+    String org = bourse.market().blue();
     operator.post(billing(org, "/credits"), money(5, "a"));
     operator.post(billing(org, "/payments"), money(6, "b"));
     operator.post(billing(org, "/credits"), money(-1, "c"));
@@ -130,18 +138,18 @@ class BillingApiTest {
 
   @Test
   void theLedgerTellsEveryMovementPageByPage() {
-    Stage stage = bourse.stage();
+    TestMarket market = bourse.market();
     for (int i = 0; i < 3; i++) {
-      operator.post(billing(stage.blue(), "/payments"), money(i + 1, "k" + i));
+      operator.post(billing(market.blue(), "/payments"), money(i + 1, "k" + i));
     }
-    JsonObject first = stage.blue("orgwide").get("/api/billing/ledger?limit=3").ok();
+    JsonObject first = market.blue("orgwide").get("/api/billing/ledger?limit=3").ok();
     assertTrue(first.getBoolean("more"));
-    List<JsonObject> page = Desk.objects(first.getJsonArray("transactions"));
+    List<JsonObject> page = ClusterClient.objects(first.getJsonArray("transactions"));
     assertEquals(
         List.of(3_000_000L, 2_000_000L, 1_000_000L),
         page.stream().map(t -> t.getLong("amount_micros")).toList());
     JsonObject rest =
-        stage.blue("orgwide").get("/api/billing/ledger?before=" + page.get(2).getLong("id")).ok();
+        market.blue("orgwide").get("/api/billing/ledger?before=" + page.get(2).getLong("id")).ok();
     assertFalse(rest.getBoolean("more"));
     assertEquals(1, rest.getJsonArray("transactions").size());
     JsonObject seeded = rest.getJsonArray("transactions").getJsonObject(0);
@@ -151,7 +159,7 @@ class BillingApiTest {
 
   @Test
   void badInputIsNamed() {
-    Caller caller = bourse.stage().blue("orgwide");
+    ApiClient caller = bourse.market().blue("orgwide");
     for (String bad :
         List.of(
             "usage?from=yesterday",
@@ -169,7 +177,7 @@ class BillingApiTest {
 
   @Test
   void allAccountsSumToZero() {
-    operator.post(billing(bourse.stage().blue(), "/payments"), money(3, "k"));
+    operator.post(billing(bourse.market().blue(), "/payments"), money(3, "k"));
     JsonObject report = operator.get("/api/operator/ledger").ok();
     assertTrue(report.getBoolean("sound"), report.encode());
     assertEquals(0, report.getLong("sum_micros"));
@@ -178,16 +186,17 @@ class BillingApiTest {
 
   @Test
   void aLineIsWhatItsHistorySays() {
-    Desk desk = bourse.stage().blueA();
-    desk.hold(2, 2);
-    String cluster = desk.cluster();
-    until("it costs", () -> !lines(desk.caller(), "?cluster=" + cluster).isEmpty());
-    desk.declare(0, 2);
-    desk.untilHeld(0);
+    ClusterClient client = bourse.market().blueA();
+    client.hold(2, 2);
+    String cluster = client.cluster();
+    until("it costs", () -> !lines(client.caller(), "?cluster=" + cluster).isEmpty());
+    client.declare(0, 2);
+    client.untilHeld(0);
     long gpuMillis = 0;
-    for (JsonObject line : lines(desk.caller(), "?cluster=" + cluster)) {
+    for (JsonObject line : lines(client.caller(), "?cluster=" + cluster)) {
       JsonObject working =
-          desk.caller()
+          client
+              .caller()
               .get(
                   "/api/billing/usage/working?cluster="
                       + cluster
@@ -195,7 +204,7 @@ class BillingApiTest {
                       + line.getString("hour"))
               .ok();
       long sum = 0;
-      for (JsonObject span : Desk.objects(working.getJsonArray("spans"))) {
+      for (JsonObject span : ClusterClient.objects(working.getJsonArray("spans"))) {
         long millis =
             Times.parse(span.getString("to")).getAsLong()
                 - Times.parse(span.getString("from")).getAsLong();
@@ -212,7 +221,8 @@ class BillingApiTest {
     // The price in every bucket of the history is the reserve price of $1.00, so a GPU-hour costs
     // it.
     JsonArray prices =
-        desk.caller()
+        client
+            .caller()
             .get("/api/vm/history?hours=0.5&cluster=" + cluster)
             .ok()
             .getJsonArray("price");
@@ -220,14 +230,15 @@ class BillingApiTest {
       assertTrue(price == null || ((Number) price).doubleValue() == 8.0, prices.encode());
     }
     long micros =
-        lines(desk.caller(), "?cluster=" + cluster).stream()
+        lines(client.caller(), "?cluster=" + cluster).stream()
             .mapToLong(line -> line.getLong("amount_micros"))
             .sum();
     assertTrue(Math.abs(micros - gpuMillis * 100 / 360) <= 1, "rounded once per line");
   }
 
-  private static List<JsonObject> lines(Caller caller, String query) {
-    return Desk.objects(caller.get("/api/billing/usage" + query).ok().getJsonArray("lines"));
+  private static List<JsonObject> lines(ApiClient caller, String query) {
+    return ClusterClient.objects(
+        caller.get("/api/billing/usage" + query).ok().getJsonArray("lines"));
   }
 
   /** A past that nobody lived through: a node, its price and what was declared, hours ago. */
@@ -235,10 +246,10 @@ class BillingApiTest {
   @OneEngine("it starts a service of its own; what it posts is the same SQL")
   void hoursThatAreOverArePostedOnce() {
     SteppingClock clock = SteppingClock.midMonth();
-    String world = Stage.world(1).replaceAll("(?m)^ *- \\{name: s1-red-fixed.*$", "");
+    String world = TestMarket.world(1).replaceAll("(?m)^ *- \\{name: s1-red-fixed.*$", "");
     RunningBourse own = RunningBourse.world(world, clock, "billing.check-interval=20ms");
     try {
-      Caller caller = Stage.of(own, 1).blue("orgwide");
+      ApiClient caller = TestMarket.of(own, 1).blue("orgwide");
       long hour = clock.millis() / HOUR * HOUR - 3 * HOUR;
       past(own, hour + HOUR / 2, hour + 2 * HOUR);
       String query = "?from=" + Times.rfc3339(hour - HOUR);
@@ -265,7 +276,7 @@ class BillingApiTest {
     }
   }
 
-  private static void assertPaged(Caller caller, String query) {
+  private static void assertPaged(ApiClient caller, String query) {
     JsonObject first = caller.get("/api/billing/usage" + query + "&limit=1").ok();
     assertTrue(first.getBoolean("more"));
     JsonObject second =
@@ -278,9 +289,10 @@ class BillingApiTest {
     assertTrue(csv.endsWith(",16000000,true\r\n"), csv);
   }
 
-  private static void assertStatement(Caller caller, long hour) {
+  private static void assertStatement(ApiClient caller, long hour) {
     List<JsonObject> all =
-        Desk.objects(caller.get("/api/billing/statements").ok().getJsonArray("statements"));
+        ClusterClient.objects(
+            caller.get("/api/billing/statements").ok().getJsonArray("statements"));
     assertEquals(24 * DOLLAR, all.stream().mapToLong(s -> s.getLong("usage_micros")).sum());
     assertEquals((1_000_000 - 24) * DOLLAR, all.get(0).getLong("closing_micros"));
     String month = Times.rfc3339(hour).substring(0, 7);
@@ -296,7 +308,7 @@ class BillingApiTest {
     assertEquals(sum, Long.parseLong(closing.substring(closing.lastIndexOf(',') + 1)));
   }
 
-  private static String csv(Caller caller, String path) {
+  private static String csv(ApiClient caller, String path) {
     return new String(
         caller.fetch("GET", path, "Accept", "text/csv").body(), StandardCharsets.UTF_8);
   }

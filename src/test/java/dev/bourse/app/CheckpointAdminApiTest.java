@@ -1,17 +1,22 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.FilesFixture.FEED;
-import static dev.bourse.app.FilesFixture.approve;
-import static dev.bourse.app.FilesFixture.bytes;
-import static dev.bourse.app.FilesFixture.freshName;
-import static dev.bourse.app.FilesFixture.item;
-import static dev.bourse.app.FilesFixture.publish;
+import static dev.bourse.testing.FilesFixture.FEED;
+import static dev.bourse.testing.FilesFixture.approve;
+import static dev.bourse.testing.FilesFixture.bytes;
+import static dev.bourse.testing.FilesFixture.freshName;
+import static dev.bourse.testing.FilesFixture.item;
+import static dev.bourse.testing.FilesFixture.publish;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -30,7 +35,7 @@ class CheckpointAdminApiTest {
   private static final byte[] BYTES = bytes(7_000, 1);
 
   private static RunningBourse bourse;
-  private static Caller operator;
+  private static ApiClient operator;
 
   @BeforeAll
   static void start() {
@@ -49,11 +54,11 @@ class CheckpointAdminApiTest {
 
   @Test
   void anOrganizationsFilesAreListedInEveryState() {
-    Caller alice = bourse.asMember("acme", "alice");
+    ApiClient alice = bourse.asMember("acme", "alice");
     String id = publish(alice, freshName(), BYTES, "org").getString("id");
     JsonObject page = listed("acme");
     JsonObject found =
-        Desk.objects(page.getJsonArray("checkpoints")).stream()
+        ClusterClient.objects(page.getJsonArray("checkpoints")).stream()
             .filter(one -> one.getString("id").equals(id))
             .findFirst()
             .orElseThrow();
@@ -67,7 +72,7 @@ class CheckpointAdminApiTest {
 
   @Test
   void anOperatorRemovesAnyFileAndTheOrganizationsTrailSaysSo() {
-    Caller carol = bourse.asMember("openlab", "carol");
+    ApiClient carol = bourse.asMember("openlab", "carol");
     String id = publish(carol, freshName(), BYTES, "public").getString("id");
     approve(bourse, id).ok();
     assertTrue(operator.delete(ITEMS + id).ok().getBoolean("ok"));
@@ -87,7 +92,7 @@ class CheckpointAdminApiTest {
   void whatARemovedMemberLeftBehindStaysUntilAnOperatorRemovesIt() {
     String id = publish(bourse.asMember("acme", "bob"), freshName(), BYTES, "org").getString("id");
     operator.delete("/api/operator/orgs/acme/members/bob").ok();
-    Caller alice = bourse.asMember("acme", "alice");
+    ApiClient alice = bourse.asMember("acme", "alice");
     alice.get(item(id)).ok();
     alice.delete(item(id)).refused(ErrorCode.GONE);
     operator.delete(ITEMS + id).ok();
@@ -98,23 +103,23 @@ class CheckpointAdminApiTest {
   void aRetiredOrganizationsFilesLeaveTheFeedAtOnceAndAreDeletedWithTheirBytes() {
     try (RunningBourse closing =
         RunningBourse.demo("checkpoints.sweep-interval=1h", "checkpoints.deletion-delay=0")) {
-      Caller carol = closing.asMember("openlab", "carol");
+      ApiClient carol = closing.asMember("openlab", "carol");
       String waiting = publish(carol, freshName(), BYTES, "public").getString("id");
       String id = publish(carol, freshName(), BYTES, "public").getString("id");
       approve(closing, id).ok();
       String reviewId = FilesFixture.review(closing, waiting).getString("review_id");
       closing.operator().delete("/api/operator/orgs/openlab").ok();
-      Caller anybody = closing.with(null);
+      ApiClient anybody = closing.with(null);
       anybody.get(FEED + '/' + id).refused(ErrorCode.NOT_FOUND);
       anybody.get(FEED + '/' + id + "/content").refused(ErrorCode.NOT_FOUND);
       assertEquals(0, anybody.get(FEED).ok().getJsonArray("checkpoints").size());
-      Caller reviewer = closing.operator();
+      ApiClient reviewer = closing.operator();
       assertEquals(0, reviewer.get("/api/operator/reviews").ok().getJsonArray("reviews").size());
       reviewer.get("/api/operator/reviews/" + reviewId).refused(ErrorCode.NOT_FOUND);
     }
     try (RunningBourse closing =
         RunningBourse.demo("checkpoints.sweep-interval=50ms", "checkpoints.deletion-delay=0")) {
-      Caller carol = closing.asMember("openlab", "carol");
+      ApiClient carol = closing.asMember("openlab", "carol");
       String id = publish(carol, freshName(), BYTES, "org").getString("id");
       assertEquals(1, blobs(closing));
       closing.operator().delete("/api/operator/orgs/openlab").ok();

@@ -1,18 +1,18 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.FilesFixture.FAMILY;
-import static dev.bourse.app.FilesFixture.FEED;
-import static dev.bourse.app.FilesFixture.announce;
-import static dev.bourse.app.FilesFixture.approve;
-import static dev.bourse.app.FilesFixture.bytes;
-import static dev.bourse.app.FilesFixture.conflict;
-import static dev.bourse.app.FilesFixture.content;
-import static dev.bourse.app.FilesFixture.freshName;
-import static dev.bourse.app.FilesFixture.item;
-import static dev.bourse.app.FilesFixture.publication;
-import static dev.bourse.app.FilesFixture.publish;
-import static dev.bourse.app.FilesFixture.put;
-import static dev.bourse.app.FilesFixture.sha256;
+import static dev.bourse.testing.FilesFixture.FAMILY;
+import static dev.bourse.testing.FilesFixture.FEED;
+import static dev.bourse.testing.FilesFixture.announce;
+import static dev.bourse.testing.FilesFixture.approve;
+import static dev.bourse.testing.FilesFixture.bytes;
+import static dev.bourse.testing.FilesFixture.conflict;
+import static dev.bourse.testing.FilesFixture.content;
+import static dev.bourse.testing.FilesFixture.freshName;
+import static dev.bourse.testing.FilesFixture.item;
+import static dev.bourse.testing.FilesFixture.publication;
+import static dev.bourse.testing.FilesFixture.publish;
+import static dev.bourse.testing.FilesFixture.put;
+import static dev.bourse.testing.FilesFixture.sha256;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -21,6 +21,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,10 +41,10 @@ class CheckpointApiTest {
   private static final byte[] OTHERS = bytes(50_000, 2);
 
   private static RunningBourse bourse;
-  private static Caller alice;
-  private static Caller bob;
-  private static Caller carol;
-  private static Caller dave;
+  private static ApiClient alice;
+  private static ApiClient bob;
+  private static ApiClient carol;
+  private static ApiClient dave;
 
   @BeforeAll
   static void start() {
@@ -54,8 +60,9 @@ class CheckpointApiTest {
     bourse.close();
   }
 
-  private static List<String> listed(Caller caller, String query) {
-    return Desk.objects(caller.get(FAMILY + query).ok().getJsonArray("checkpoints")).stream()
+  private static List<String> listed(ApiClient caller, String query) {
+    return ClusterClient.objects(caller.get(FAMILY + query).ok().getJsonArray("checkpoints"))
+        .stream()
         .map(one -> one.getString("id"))
         .toList();
   }
@@ -78,7 +85,7 @@ class CheckpointApiTest {
     assertEquals(
         new JsonObject().put("org_display", "Acme").put("username", "alice"),
         landed.getJsonObject("publisher"));
-    for (Caller reader : List.of(alice, bob, bourse.as("acme", "bare"))) {
+    for (ApiClient reader : List.of(alice, bob, bourse.as("acme", "bare"))) {
       assertArrayEquals(BYTES, reader.fetch("GET", content(id)).body());
       assertEquals(reader == alice, reader.get(item(id)).ok().getBoolean("can_delete"));
     }
@@ -146,7 +153,7 @@ class CheckpointApiTest {
 
   @Test
   void anOrganizationsTokenOnlyReads() {
-    Caller token = bourse.as("acme", "orgwide");
+    ApiClient token = bourse.as("acme", "orgwide");
     String id = publish(alice, freshName(), BYTES, "org").getString("id");
     token.get(FAMILY).ok();
     token.get(item(id)).ok();
@@ -189,7 +196,8 @@ class CheckpointApiTest {
     String before = "";
     while (before != null) {
       JsonObject page = dave.get(FAMILY + "?scope=org&limit=2" + before).ok();
-      Desk.objects(page.getJsonArray("checkpoints")).forEach(c -> seen.add(c.getString("id")));
+      ClusterClient.objects(page.getJsonArray("checkpoints"))
+          .forEach(c -> seen.add(c.getString("id")));
       String cursor = page.getString("cursor");
       assertEquals(page.getBoolean("more"), cursor != null);
       before = cursor == null ? null : "&before=" + cursor;
@@ -301,7 +309,7 @@ class CheckpointApiTest {
   void storageIsReservedAndReturned() {
     try (RunningBourse small =
         RunningBourse.demo("checkpoints.org-bytes=100KiB", "checkpoints.item-bytes=90KiB")) {
-      Caller member = small.asMember("acme", "alice");
+      ApiClient member = small.asMember("acme", "alice");
       String id = publish(member, freshName(), BYTES, "org").getString("id");
       JsonObject list = member.get(FAMILY).ok();
       assertEquals(102_400, list.getLong("limit_bytes"));
@@ -318,7 +326,7 @@ class CheckpointApiTest {
   @Test
   void switchedOffTheWholeFamilyIsNotFound() {
     try (RunningBourse off = RunningBourse.demo("checkpoints.enabled=false")) {
-      Caller member = off.asMember("acme", "alice");
+      ApiClient member = off.asMember("acme", "alice");
       member.get(FAMILY).refused(ErrorCode.NOT_FOUND);
       member.post(FAMILY, publication("x", BYTES, "org")).refused(ErrorCode.NOT_FOUND);
       member.get(item("ckp_1")).refused(ErrorCode.NOT_FOUND);

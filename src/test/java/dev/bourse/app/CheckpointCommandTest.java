@@ -5,9 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.app.Shell.Outcome;
+import dev.bourse.client.CommandEnvironment;
 import dev.bourse.client.MemberCommands;
-import dev.bourse.client.Surroundings;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.MemberShell.Outcome;
+import dev.bourse.testing.MemberShell;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.StallingProxy;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -37,7 +42,7 @@ class CheckpointCommandTest {
 
   private static final long STRETCH = 64L << 20;
 
-  private static Gate gate;
+  private static StallingProxy gate;
   private static RunningBourse bourse;
 
   private final Path folder;
@@ -48,7 +53,7 @@ class CheckpointCommandTest {
 
   @BeforeAll
   static void start() {
-    gate = new Gate();
+    gate = new StallingProxy();
     bourse = RunningBourse.demo(gate.settings());
   }
 
@@ -71,8 +76,8 @@ class CheckpointCommandTest {
     }
   }
 
-  private Shell alice() {
-    return new Shell(folder)
+  private MemberShell alice() {
+    return new MemberShell(folder)
         .with("BOURSE_URL", bourse.service().baseUrl())
         .with("BOURSE_TOKEN", token("acme", "alice"));
   }
@@ -151,7 +156,7 @@ class CheckpointCommandTest {
   @Test
   void aTokenComesFromAFileOrTheEnvironmentAndAnOrganizationsOnlyReads() throws IOException {
     Path file = file("token", (token("acme", "alice") + "\n").getBytes(StandardCharsets.UTF_8));
-    Shell shell = new Shell(folder).with("BOURSE_URL", bourse.service().baseUrl());
+    MemberShell shell = new MemberShell(folder).with("BOURSE_URL", bourse.service().baseUrl());
     shell.run("checkpoint", "list").ended(2).says("bourse login");
     shell.run("checkpoint", "list", "--token-file", file.toString()).ended(0);
     Path reader = file("reader", bourse.secret("acme", "bare").getBytes(StandardCharsets.UTF_8));
@@ -301,7 +306,7 @@ class CheckpointCommandTest {
   void anItemOfAnotherOrganizationIsFetchedFromThePublicFeed() throws IOException {
     byte[] bytes = FilesFixture.bytes(5_000, 12);
     Path data = file("open.bin", bytes);
-    Shell carol = alice().with("BOURSE_TOKEN", token("openlab", "carol"));
+    MemberShell carol = alice().with("BOURSE_TOKEN", token("openlab", "carol"));
     Outcome pushed = carol.run(push(data, "--public")).ended(0).says("revision 1, review");
     Path target = folder.resolve("fetched.bin");
     String[] pull = {"checkpoint", "pull", id(pushed), "-o", target.toString()};
@@ -364,7 +369,7 @@ class CheckpointCommandTest {
   void shellsCanCompleteTheCommands() {
     CommandLine line =
         MemberCommands.addTo(
-            new CommandLine(CommandSpec.create().name("bourse")), Surroundings.ofProcess());
+            new CommandLine(CommandSpec.create().name("bourse")), CommandEnvironment.ofProcess());
     String script = AutoComplete.bash("bourse", line);
     for (String word : List.of("login", "logout", "push", "--content-type", "--token-file")) {
       assertTrue(script.contains(word), word);

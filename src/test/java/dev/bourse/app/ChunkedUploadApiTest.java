@@ -1,19 +1,23 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.FilesFixture.TYPE;
-import static dev.bourse.app.FilesFixture.announce;
-import static dev.bourse.app.FilesFixture.bytes;
-import static dev.bourse.app.FilesFixture.conflict;
-import static dev.bourse.app.FilesFixture.content;
-import static dev.bourse.app.FilesFixture.freshName;
-import static dev.bourse.app.FilesFixture.item;
-import static dev.bourse.app.FilesFixture.path;
-import static dev.bourse.app.FilesFixture.publication;
-import static dev.bourse.app.FilesFixture.put;
+import static dev.bourse.testing.FilesFixture.TYPE;
+import static dev.bourse.testing.FilesFixture.announce;
+import static dev.bourse.testing.FilesFixture.bytes;
+import static dev.bourse.testing.FilesFixture.conflict;
+import static dev.bourse.testing.FilesFixture.content;
+import static dev.bourse.testing.FilesFixture.freshName;
+import static dev.bourse.testing.FilesFixture.item;
+import static dev.bourse.testing.FilesFixture.path;
+import static dev.bourse.testing.FilesFixture.publication;
+import static dev.bourse.testing.FilesFixture.put;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.edge.RawClient;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.net.URI;
@@ -28,7 +32,7 @@ class ChunkedUploadApiTest {
   private static final byte[] BYTES = bytes(600_000, 1);
 
   private static RunningBourse bourse;
-  private static Caller alice;
+  private static ApiClient alice;
 
   @BeforeAll
   static void start() {

@@ -1,12 +1,17 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SteppingClock;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -26,15 +31,15 @@ class ClockApiTest {
     all[1] = "billing.settle=1ms";
     all[2] = "capacity.write-cadence=1s";
     System.arraycopy(settings, 0, all, 3, settings.length);
-    return RunningBourse.staged(1, clock, all);
+    return RunningBourse.withMarkets(1, clock, all);
   }
 
   static JsonObject clocks(RunningBourse bourse) {
     return bourse.operator().get("/api/operator/clock").ok();
   }
 
-  static List<JsonObject> usage(Caller caller) {
-    return Desk.objects(
+  static List<JsonObject> usage(ApiClient caller) {
+    return ClusterClient.objects(
             caller.get("/api/billing/ledger?limit=500").ok().getJsonArray("transactions"))
         .stream()
         .filter(t -> t.getString("kind").equals("usage"))
@@ -44,20 +49,20 @@ class ClockApiTest {
   @Test
   void aClockAheadForAWhileBillsNothingThatHasNotHappened() {
     try (RunningBourse bourse = start(clock, "time.confirm-after=1h")) {
-      Desk desk = bourse.stage().blueA();
-      desk.hold(1, 2);
+      ClusterClient client = bourse.market().blueA();
+      client.hold(1, 2);
       clock.step(DAYS);
       until("the step is seen", () -> clocks(bourse).getInteger("steps_ahead") > 0);
       JsonObject seen = clocks(bourse).getJsonObject("last_step");
       assertTrue(Math.abs(seen.getLong("by_ms") - DAYS) < HOUR, () -> "three days: " + seen);
       // Looked at again and again: what is posted is posted within some rounds.
       for (int i = 0; i < 20; i++) {
-        assertEquals(List.of(), usage(desk.caller()));
+        assertEquals(List.of(), usage(client.caller()));
       }
       clock.step(-DAYS);
       until("it is set back", () -> clocks(bourse).getInteger("steps_back") > 0);
-      assertEquals(List.of(), usage(desk.caller()));
-      JsonObject balance = desk.caller().get("/api/billing/balance").ok();
+      assertEquals(List.of(), usage(client.caller()));
+      JsonObject balance = client.caller().get("/api/billing/balance").ok();
       assertEquals(CREDIT, balance.getLong("posted_micros"));
       assertTrue(balance.getLong("accrued_micros") < 8_000_000, balance::encode);
     }
@@ -67,16 +72,16 @@ class ClockApiTest {
   void aClockSetBackMakesNoWriteWaitLongerThanTheCadence() {
     try (RunningBourse bourse =
         start(clock, "time.confirm-after=1h", "capacity.write-cadence=3s")) {
-      Desk desk = bourse.stage().redA();
+      ClusterClient client = bourse.market().redA();
       clock.step(DAYS);
-      desk.declare(0, 2);
+      client.declare(0, 2);
       clock.step(-DAYS);
-      JsonObject next = desk.order(0, 3);
-      until("a cadence is over", () -> desk.put(next).status() == 200);
+      JsonObject next = client.order(0, 3);
+      until("a cadence is over", () -> client.put(next).status() == 200);
       // And it has not left off: the next one waits, and no longer than that.
-      JsonObject last = desk.order(0, 4);
-      desk.put(last).refused(ErrorCode.RATE_LIMITED);
-      until("another is over", () -> desk.put(last).status() == 200);
+      JsonObject last = client.order(0, 4);
+      client.put(last).refused(ErrorCode.RATE_LIMITED);
+      until("another is over", () -> client.put(last).status() == 200);
     }
   }
 

@@ -1,10 +1,14 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.Times;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SteppingClock;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -21,14 +25,14 @@ class ClockCorrectionApiTest {
   @Test
   void whatAClockAheadHasPostedAndLeftIsPutRight() {
     try (RunningBourse bourse = ClockApiTest.start(clock, "store.url=sqlite")) {
-      Desk desk = bourse.stage().blueA();
-      desk.hold(1, 2);
+      ClusterClient client = bourse.market().blueA();
+      client.hold(1, 2);
       clock.step(ClockApiTest.DAYS);
       until(
           "hours are posted that have not happened",
-          () -> ClockApiTest.usage(desk.caller()).size() >= 72);
-      until("written in the time to come", () -> desk.put(desk.order(2, 2)).status() == 200);
-      desk.untilHeld(2);
+          () -> ClockApiTest.usage(client.caller()).size() >= 72);
+      until("written in the time to come", () -> client.put(client.order(2, 2)).status() == 200);
+      client.untilHeld(2);
 
       until(
           "the time to come is on record",
@@ -38,21 +42,23 @@ class ClockCorrectionApiTest {
       until(
           "all of it is reversed",
           () -> {
-            List<JsonObject> all = ClockApiTest.usage(desk.caller());
+            List<JsonObject> all = ClockApiTest.usage(client.caller());
             return all.stream().mapToLong(t -> t.getLong("amount_micros")).sum() == 0
                 && all.stream().anyMatch(t -> t.getLong("reverses") != null);
           });
-      JsonObject balance = desk.caller().get("/api/billing/balance").ok();
+      JsonObject balance = client.caller().get("/api/billing/balance").ok();
       assertEquals(ClockApiTest.CREDIT, balance.getLong("posted_micros"));
       assertTrue(
-          Desk.objects(desk.caller().get("/api/billing/usage").ok().getJsonArray("lines")).stream()
+          ClusterClient.objects(
+                  client.caller().get("/api/billing/usage").ok().getJsonArray("lines"))
+              .stream()
               .noneMatch(line -> line.getBoolean("posted")));
       assertTrue(bourse.operator().get("/api/operator/ledger").ok().getBoolean("sound"));
 
       until(
           "no protection lasts for days",
           () ->
-              desk.allocations().stream()
+              client.allocations().stream()
                   .allMatch(
                       a ->
                           millis(a.getString("granted_at")) <= clock.millis() + 60_000
@@ -60,8 +66,8 @@ class ClockCorrectionApiTest {
                                   <= clock.millis() + ClockApiTest.HOUR + 60_000));
       until(
           "the cadence waits no longer than ever",
-          () -> desk.put(desk.order(1, 2)).status() == 200);
-      desk.untilHeld(1);
+          () -> client.put(client.order(1, 2)).status() == 200);
+      client.untilHeld(1);
       assertTrue(
           newest(bourse) > clock.millis() + ClockApiTest.DAYS / 2, "the newest stays on record");
     }

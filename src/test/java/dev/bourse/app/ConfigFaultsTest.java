@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.Settings;
-import dev.bourse.edge.SharedBudgetConfig;
+import dev.bourse.edge.limits.SharedBudgetConfig;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Files;

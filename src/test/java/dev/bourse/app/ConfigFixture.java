@@ -3,7 +3,7 @@ package dev.bourse.app;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.bourse.core.Settings;
-import dev.bourse.edge.SharedBudgetConfig;
+import dev.bourse.edge.limits.SharedBudgetConfig;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

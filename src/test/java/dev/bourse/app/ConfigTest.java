@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.core.Settings;
-import dev.bourse.edge.DownloadPace;
-import dev.bourse.edge.SharedBudgetConfig;
+import dev.bourse.edge.limits.DownloadPace;
+import dev.bourse.edge.limits.SharedBudgetConfig;
 import dev.bourse.org.ScimConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;

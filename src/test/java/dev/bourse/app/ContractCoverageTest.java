@@ -8,6 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.access.Scope;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ContractCase;
+import dev.bourse.testing.ContractCheck;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.McpClient;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.EnumSet;
 import java.util.List;
@@ -39,8 +46,8 @@ class ContractCoverageTest {
                 List.of(
                     Statement.of(
                         "INSERT INTO token (token_id, org_id, name, secret_sha256, scopes,"
-                            + " created_by, created_at)"
-                            + " VALUES ('globex-token', 'globex', 'x', '', '', 'member:dave', 1)"))));
+                            + " created_by, created_at) VALUES ('globex-token', 'globex', 'x', '',"
+                            + " '', 'member:dave', 1)"))));
   }
 
   @AfterAll
@@ -49,7 +56,7 @@ class ContractCoverageTest {
   }
 
   /** A caller who may do all that callers of the operation's kind may. */
-  private static Caller permitted(ContractCase call) {
+  private static ApiClient permitted(ContractCase call) {
     if (call.isForMembersOnly()) {
       return bourse.asMember("acme", "alice");
     }
@@ -57,7 +64,7 @@ class ContractCoverageTest {
   }
 
   private static HttpAnswer send(
-      Caller caller, ContractCase call, String path, @Nullable String body) {
+      ApiClient caller, ContractCase call, String path, @Nullable String body) {
     String method = call.described().method();
     return body == null
         ? caller.send(method, path, null)
@@ -165,7 +172,7 @@ class ContractCoverageTest {
   }
 
   /** A member of acme whose token allows these. */
-  private static Caller allowed(Set<Scope> scopes) {
+  private static ApiClient allowed(Set<Scope> scopes) {
     return bourse.with(McpClient.token(bourse, "acme", "alice", scopes));
   }
 

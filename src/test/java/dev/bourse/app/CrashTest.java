@@ -1,12 +1,18 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.await;
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.await;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ChildBourse;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -85,9 +91,10 @@ class CrashTest {
       CLUSTERS.forEach(
           (cluster, org) -> {
             String token = orgs.getJsonObject(org).getJsonObject("tokens").getString("orgwide");
-            Desk desk = new Desk(new Caller(child.baseUrl(), token), org, cluster);
+            ClusterClient client =
+                new ClusterClient(new ApiClient(child.baseUrl(), token), org, cluster);
             Random choices = new Random(random.nextLong());
-            loads.add(writers.submit(() -> load(desk, choices)));
+            loads.add(writers.submit(() -> load(client, choices)));
           });
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100 + random.nextInt(500)));
       child.kill();
@@ -100,22 +107,22 @@ class CrashTest {
   }
 
   /** Writes to one cluster until the process is gone. */
-  private void load(Desk desk, Random choices) {
+  private void load(ClusterClient client, Random choices) {
     try {
       JsonObject key =
           new JsonObject().put("name", "load").put("public_key", RunningBourse.keyLine());
       JsonObject added =
-          exchange(desk, "POST", "/api/vm/orgs/" + desk.orgId() + "/ssh-keys", key).json();
+          exchange(client, "POST", "/api/vm/orgs/" + client.orgId() + "/ssh-keys", key).json();
       acknowledgedKeys.add(added.getString("key_id"));
       while (true) {
         JsonObject state =
-            exchange(desk, "GET", "/api/vm/capacity?cluster=" + desk.cluster(), null).ok();
-        assertTrue(state.getLong("version") >= noted(desk).size(), "a version went back");
-        List<String> planned = Desk.texts(state.getJsonArray("planned_release"));
+            exchange(client, "GET", "/api/vm/capacity?cluster=" + client.cluster(), null).ok();
+        assertTrue(state.getLong("version") >= noted(client).size(), "a version went back");
+        List<String> planned = ClusterClient.texts(state.getJsonArray("planned_release"));
         if (!planned.isEmpty() && choices.nextInt(4) == 0) {
-          swap(desk, state.getLong("version"), planned.get(choices.nextInt(planned.size())));
+          swap(client, state.getLong("version"), planned.get(choices.nextInt(planned.size())));
         } else {
-          declare(desk, state.getLong("version"), choices);
+          declare(client, state.getLong("version"), choices);
         }
       }
     } catch (IOException killed) {
@@ -123,17 +130,17 @@ class CrashTest {
     }
   }
 
-  private void declare(Desk desk, long version, Random choices) throws IOException {
-    int gpus = choices.nextInt(7) * Desk.NODE;
+  private void declare(ClusterClient client, long version, Random choices) throws IOException {
+    int gpus = choices.nextInt(7) * ClusterClient.NODE;
     int price = 2 + choices.nextInt(8);
     JsonObject order =
         new JsonObject()
-            .put("cluster", desk.cluster())
+            .put("cluster", client.cluster())
             .put("max_gpus", gpus)
             .put("max_price_per_gpu_hour", price)
             .put("expected_version", version);
-    HttpAnswer answer = exchange(desk, "PUT", "/api/vm/capacity", order);
-    noted(desk)
+    HttpAnswer answer = exchange(client, "PUT", "/api/vm/capacity", order);
+    noted(client)
         .add(
             "max_gpus="
                 + gpus
@@ -143,26 +150,27 @@ class CrashTest {
                 + answer.ok().getLong("version"));
   }
 
-  private void swap(Desk desk, long version, String node) throws IOException {
-    JsonObject order = new JsonObject().put("cluster", desk.cluster()).put("node", node);
-    HttpAnswer answer = exchange(desk, "POST", "/api/vm/capacity/swap", order);
+  private void swap(ClusterClient client, long version, String node) throws IOException {
+    JsonObject order = new JsonObject().put("cluster", client.cluster()).put("node", node);
+    HttpAnswer answer = exchange(client, "POST", "/api/vm/capacity/swap", order);
     // The market may have taken the node since; a repeated swap writes nothing.
     if (answer.status() != 200) {
       answer.refused(ErrorCode.UNKNOWN_NODE);
     } else if (answer.json().getLong("version") > version) {
-      noted(desk).add("node=" + node + " version=" + (version + 1));
+      noted(client).add("node=" + node + " version=" + (version + 1));
     }
   }
 
-  private List<String> noted(Desk desk) {
-    return acknowledged.computeIfAbsent(desk.cluster(), cluster -> new ArrayList<>());
+  private List<String> noted(ClusterClient client) {
+    return acknowledged.computeIfAbsent(client.cluster(), cluster -> new ArrayList<>());
   }
 
   private static HttpAnswer exchange(
-      Desk desk, String method, String path, @Nullable JsonObject body) throws IOException {
+      ClusterClient client, String method, String path, @Nullable JsonObject body)
+      throws IOException {
     return body == null
-        ? desk.caller().exchange(method, path, null)
-        : desk.caller().exchange(method, path, body.encode(), "Content-Type", "application/json");
+        ? client.caller().exchange(method, path, null)
+        : client.caller().exchange(method, path, body.encode(), "Content-Type", "application/json");
   }
 
   private void assertEverythingAcknowledgedIsThere(RunningBourse bourse) {
@@ -177,14 +185,15 @@ class CrashTest {
           Set<String> lost = new HashSet<>(details);
           lost.removeAll(recorded);
           assertEquals(Set.of(), lost, "seed " + seed);
-          Desk desk = new Desk(bourse.as(String.valueOf(org), "orgwide"), "", cluster);
-          assertEquals(recorded.size(), desk.version(), "one row for each version");
+          ClusterClient client =
+              new ClusterClient(bourse.as(String.valueOf(org), "orgwide"), "", cluster);
+          assertEquals(recorded.size(), client.version(), "one row for each version");
           // A write that was not acknowledged may be there, one for each crash at most.
           assertTrue(recorded.size() <= details.size() + CRASHES, "seed " + seed);
         });
     Set<String> lostKeys = new HashSet<>(acknowledgedKeys);
     for (String org : Set.copyOf(CLUSTERS.values())) {
-      Desk.objects(
+      ClusterClient.objects(
               bourse
                   .as(org, "orgwide")
                   .get("/api/vm/orgs/" + org + "/ssh-keys")
@@ -197,25 +206,27 @@ class CrashTest {
 
   /** Every cluster can still be emptied: what provisions becomes active, what reclaims goes. */
   private static void assertNothingIsStuck(RunningBourse bourse) {
-    List<Desk> desks = new ArrayList<>();
+    List<ClusterClient> desks = new ArrayList<>();
     CLUSTERS.forEach(
-        (cluster, org) -> desks.add(new Desk(bourse.as(org, "orgwide"), org, cluster)));
-    for (Desk desk : desks) {
-      desk.declare(1, 5);
+        (cluster, org) -> desks.add(new ClusterClient(bourse.as(org, "orgwide"), org, cluster)));
+    for (ClusterClient client : desks) {
+      client.declare(1, 5);
     }
-    desks.forEach(desk -> desk.untilHeld(1));
+    desks.forEach(client -> client.untilHeld(1));
     Set<String> held = new HashSet<>();
-    for (Desk desk : desks) {
-      assertTrue(held.addAll(desk.active()), "two clusters hold one address");
-      assertEquals(0, desk.state().getJsonArray("swaps").size());
+    for (ClusterClient client : desks) {
+      assertTrue(held.addAll(client.active()), "two clusters hold one address");
+      assertEquals(0, client.state().getJsonArray("swaps").size());
     }
     until(
         "the static cluster has its two nodes",
-        () -> new Desk(bourse.as("acme", "orgwide"), "acme", "acme-legacy").active().size() == 2);
-    for (Desk desk : desks) {
-      desk.declare(0, 5);
+        () ->
+            new ClusterClient(bourse.as("acme", "orgwide"), "acme", "acme-legacy").active().size()
+                == 2);
+    for (ClusterClient client : desks) {
+      client.declare(0, 5);
     }
-    desks.forEach(desk -> desk.untilHeld(0));
+    desks.forEach(client -> client.untilHeld(0));
   }
 
   /** Each allocation of a node begins only after the one before is over. */

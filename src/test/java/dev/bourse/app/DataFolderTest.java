@@ -4,6 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ChildBourse;
+import dev.bourse.testing.CommandRun;
+import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -44,7 +50,7 @@ class DataFolderTest {
   void everythingAServicePutsThereIsItsOwnersAlone() throws Exception {
     Path data = folder.resolve("new/data");
     try (RunningBourse bourse = RunningBourse.over(data, "store.url=sqlite")) {
-      Caller alice = bourse.asMember("acme", "alice");
+      ApiClient alice = bourse.asMember("acme", "alice");
       FilesFixture.publish(alice, FilesFixture.freshName(), new byte[100], "org");
       FilesFixture.announce(
           alice,

@@ -4,6 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.org.ScimServer;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -108,7 +112,7 @@ class DirectoryApiTest {
     try (ScimServer server = new ScimServer()) {
       server.stall();
       try (RunningBourse bourse = bourse(server, "400ms")) {
-        Caller acme = bourse.as("acme", "bare");
+        ApiClient acme = bourse.as("acme", "bare");
         List<CompletableFuture<HttpAnswer>> rosters =
             java.util.stream.IntStream.range(0, 20)
                 .mapToObj(i -> CompletableFuture.supplyAsync(() -> acme.get("/api/org/members")))

@@ -3,6 +3,10 @@ package dev.bourse.app;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.testing.CommandRun;
+import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

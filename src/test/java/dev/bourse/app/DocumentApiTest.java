@@ -1,13 +1,13 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.FilesFixture.FEED;
-import static dev.bourse.app.FilesFixture.approve;
-import static dev.bourse.app.FilesFixture.bytes;
-import static dev.bourse.app.FilesFixture.conflict;
-import static dev.bourse.app.FilesFixture.freshName;
-import static dev.bourse.app.FilesFixture.path;
-import static dev.bourse.app.FilesFixture.publication;
-import static dev.bourse.app.FilesFixture.publish;
+import static dev.bourse.testing.FilesFixture.FEED;
+import static dev.bourse.testing.FilesFixture.approve;
+import static dev.bourse.testing.FilesFixture.bytes;
+import static dev.bourse.testing.FilesFixture.conflict;
+import static dev.bourse.testing.FilesFixture.freshName;
+import static dev.bourse.testing.FilesFixture.path;
+import static dev.bourse.testing.FilesFixture.publication;
+import static dev.bourse.testing.FilesFixture.publish;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -16,6 +16,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -31,8 +37,8 @@ class DocumentApiTest {
   private static final byte[] OTHERS = bytes(5_000, 2);
 
   private static RunningBourse bourse;
-  private static Caller operator;
-  private static Caller anybody;
+  private static ApiClient operator;
+  private static ApiClient anybody;
 
   @BeforeAll
   static void start() {
@@ -52,18 +58,18 @@ class DocumentApiTest {
     return facts;
   }
 
-  private static JsonObject announce(Caller caller, JsonObject facts) {
+  private static JsonObject announce(ApiClient caller, JsonObject facts) {
     HttpAnswer answer = caller.post(DOCUMENTS, facts);
     assertEquals(201, answer.status(), String.valueOf(answer.body()));
     return answer.json();
   }
 
-  private static HttpAnswer send(Caller caller, String id, byte[] bytes) {
+  private static HttpAnswer send(ApiClient caller, String id, byte[] bytes) {
     return caller.sendBytes(
         "PUT", DOCUMENTS + '/' + id + "/content", bytes, "Content-Type", FilesFixture.TYPE);
   }
 
-  private static JsonObject document(Caller caller, String name, byte[] bytes) {
+  private static JsonObject document(ApiClient caller, String name, byte[] bytes) {
     return send(caller, announce(caller, facts(name, bytes)).getString("id"), bytes).ok();
   }
 
@@ -88,14 +94,15 @@ class DocumentApiTest {
   void documentsAndMembersFilesAreOneFeedNewestFirstAndSearched() {
     String mark = "mix" + System.nanoTime();
     String first = document(operator, mark + "a", BYTES).getString("id");
-    Caller carol = bourse.asMember("openlab", "carol");
+    ApiClient carol = bourse.asMember("openlab", "carol");
     String second = publish(carol, mark + "b", BYTES, "public").getString("id");
     RunningBourse.until("the next millisecond", new After(System.currentTimeMillis())::isPast);
     approve(bourse, second).ok();
     RunningBourse.until("the next millisecond", new After(System.currentTimeMillis())::isPast);
     String third = document(operator, mark + "c", BYTES).getString("id");
     List<String> ids =
-        Desk.objects(anybody.get(FEED + "?q=" + mark).ok().getJsonArray("checkpoints")).stream()
+        ClusterClient.objects(anybody.get(FEED + "?q=" + mark).ok().getJsonArray("checkpoints"))
+            .stream()
             .map(one -> one.getString("id"))
             .toList();
     assertEquals(List.of(third, second, first), ids);
@@ -117,7 +124,7 @@ class DocumentApiTest {
             .post("/api/operator/operators", new JsonObject().put("name", "second"))
             .json()
             .getString("token");
-    Caller second = bourse.with(token);
+    ApiClient second = bourse.with(token);
     conflict("exists", second.post(DOCUMENTS, facts(name, OTHERS).put("replace", false)));
     JsonObject announced = announce(second, facts(name, OTHERS));
     assertEquals(id, announced.getString("id"));
@@ -158,7 +165,7 @@ class DocumentApiTest {
 
   @Test
   void documentsHaveAStorageOfTheirOwn() {
-    Caller alice = bourse.asMember("acme", "alice");
+    ApiClient alice = bourse.asMember("acme", "alice");
     long before = alice.get(FilesFixture.FAMILY).ok().getLong("used_bytes");
     String id = document(operator, freshName(), BYTES).getString("id");
     JsonObject list = operator.get(DOCUMENTS).ok();
@@ -187,7 +194,7 @@ class DocumentApiTest {
 
   @Test
   void whatIsAMembersIsNoDocument() {
-    Caller alice = bourse.asMember("acme", "alice");
+    ApiClient alice = bourse.asMember("acme", "alice");
     String id = publish(alice, freshName(), BYTES, "org").getString("id");
     operator.get(DOCUMENTS + '/' + id).refused(ErrorCode.NOT_FOUND);
     operator.delete(DOCUMENTS + '/' + id).refused(ErrorCode.NOT_FOUND);
@@ -201,7 +208,7 @@ class DocumentApiTest {
   @Test
   void noMemberReadsOrRemovesADocumentAsTheirs() {
     String id = document(operator, freshName(), BYTES).getString("id");
-    Caller alice = bourse.asMember("acme", "alice");
+    ApiClient alice = bourse.asMember("acme", "alice");
     alice.get(FilesFixture.item(id)).refused(ErrorCode.GONE);
     alice.delete(FilesFixture.item(id)).refused(ErrorCode.GONE);
   }

@@ -1,16 +1,20 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.FilesFixture.FEED;
-import static dev.bourse.app.FilesFixture.approve;
-import static dev.bourse.app.FilesFixture.bytes;
-import static dev.bourse.app.FilesFixture.content;
-import static dev.bourse.app.FilesFixture.freshName;
-import static dev.bourse.app.FilesFixture.publish;
+import static dev.bourse.testing.FilesFixture.FEED;
+import static dev.bourse.testing.FilesFixture.approve;
+import static dev.bourse.testing.FilesFixture.bytes;
+import static dev.bourse.testing.FilesFixture.content;
+import static dev.bourse.testing.FilesFixture.freshName;
+import static dev.bourse.testing.FilesFixture.publish;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SlowDownload;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,14 +37,14 @@ class DownloadSharesApiTest {
   private static final byte[] SMALL = bytes(10_000, 4);
 
   private static RunningBourse bourse;
-  private static Caller alice;
-  private static Caller dave;
-  private static Caller carol;
+  private static ApiClient alice;
+  private static ApiClient dave;
+  private static ApiClient carol;
   private static List<String> acme;
   private static List<String> feed;
   private static String globex;
 
-  private final List<TrickledDownload> open = new ArrayList<>();
+  private final List<SlowDownload> open = new ArrayList<>();
 
   @BeforeAll
   static void start() {
@@ -68,7 +72,7 @@ class DownloadSharesApiTest {
 
   @AfterEach
   void end() {
-    open.forEach(TrickledDownload::close);
+    open.forEach(SlowDownload::close);
     open.clear();
   }
 
@@ -85,7 +89,7 @@ class DownloadSharesApiTest {
   }
 
   private int ask(String path, @Nullable String token, String headers) {
-    TrickledDownload download = new TrickledDownload(bourse, path, token, headers);
+    SlowDownload download = new SlowDownload(bourse, path, token, headers);
     open.add(download);
     return download.status();
   }
@@ -151,11 +155,11 @@ class DownloadSharesApiTest {
   void whoTakesAFileTooSlowlyIsCutOffAndWhoTakesItFastIsNot() {
     try (RunningBourse hasty =
         RunningBourse.demo("limits.download-rate=2MiB", "limits.download-window=2s")) {
-      Caller member = hasty.asMember("acme", "alice");
+      ApiClient member = hasty.asMember("acme", "alice");
       byte[] bytes = bytes(30 << 20, 5);
       String id = publish(member, freshName(), bytes, "org").getString("id");
-      try (TrickledDownload slow =
-          new TrickledDownload(hasty, content(id), hasty.memberToken("acme", "alice"), "")) {
+      try (SlowDownload slow =
+          new SlowDownload(hasty, content(id), hasty.memberToken("acme", "alice"), "")) {
         assertEquals(200, slow.status());
         long taken = 0;
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);

@@ -7,6 +7,10 @@ import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import dev.bourse.store.PostgresDatabase;
+import dev.bourse.testing.ChildBourse;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
 import org.junit.jupiter.api.Test;
 
 /** The service does not know its engine, and every test of it says so or says why not. */

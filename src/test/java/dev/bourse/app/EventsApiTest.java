@@ -1,12 +1,17 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.EventReader;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,8 +32,8 @@ class EventsApiTest {
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.staged(10);
-    brief = RunningBourse.staged(3, "market.protection=100ms");
+    bourse = RunningBourse.withMarkets(10);
+    brief = RunningBourse.withMarkets(3, "market.protection=100ms");
   }
 
   @AfterAll
@@ -37,15 +42,16 @@ class EventsApiTest {
     brief.close();
   }
 
-  private static EventReader follow(Desk desk, @Nullable Long lastEventId) {
-    return follow(bourse, desk, lastEventId);
+  private static EventReader follow(ClusterClient client, @Nullable Long lastEventId) {
+    return follow(bourse, client, lastEventId);
   }
 
-  private static EventReader follow(RunningBourse service, Desk desk, @Nullable Long lastEventId) {
+  private static EventReader follow(
+      RunningBourse service, ClusterClient client, @Nullable Long lastEventId) {
     return new EventReader(
         service.service().baseUrl(),
-        service.secret(desk.orgId(), "orgwide"),
-        desk.cluster(),
+        service.secret(client.orgId(), "orgwide"),
+        client.cluster(),
         lastEventId);
   }
 
@@ -55,9 +61,9 @@ class EventsApiTest {
 
   @Test
   void firstOfAllComesTheState() {
-    Desk desk = bourse.stage().redA();
-    JsonObject state = desk.state();
-    try (EventReader reader = follow(desk, null)) {
+    ClusterClient client = bourse.market().redA();
+    JsonObject state = client.state();
+    try (EventReader reader = follow(client, null)) {
       until("the state came", () -> !reader.all().isEmpty());
       assertEquals("capacity", reader.all().get(0).name());
       assertEquals(state, reader.all().get(0).data());
@@ -65,7 +71,7 @@ class EventsApiTest {
     until(
         "it is recorded as a read",
         () ->
-            bourse.audit(desk.orgId(), true).stream()
+            bourse.audit(client.orgId(), true).stream()
                 .anyMatch(
                     row ->
                         row.action().equals("vm_capacity_get") && row.detail().equals("events")));
@@ -73,19 +79,19 @@ class EventsApiTest {
 
   @Test
   void grantsAndReclaimsAreEachToldOnceAndStatesFollow() {
-    Desk desk = bourse.stage().redA();
-    try (EventReader reader = follow(desk, null)) {
+    ClusterClient client = bourse.market().redA();
+    try (EventReader reader = follow(client, null)) {
       until("the state came", () -> !reader.all().isEmpty());
-      List<String> held = desk.hold(3, 2);
-      until("all are active", () -> reader.state().equals(desk.state()));
+      List<String> held = client.hold(3, 2);
+      until("all are active", () -> reader.state().equals(client.state()));
       assertEquals(held.stream().sorted().toList(), addresses(reader, "grant"));
-      desk.declare(1, 2);
+      client.declare(1, 2);
       until("two were taken", () -> reader.of("reclaim").size() == 2);
       for (EventReader.Event reclaim : reader.of("reclaim")) {
         assertEquals("scale-down", reclaim.data().getString("reason"));
         assertTrue(held.contains(reclaim.data().getString("public_ip")));
       }
-      until("the state followed", () -> reader.state().equals(desk.state()));
+      until("the state followed", () -> reader.state().equals(client.state()));
       long last = 0;
       for (EventReader.Event event : reader.all()) {
         assertTrue(event.id() >= last, "ids never fall");
@@ -97,36 +103,38 @@ class EventsApiTest {
 
   @Test
   void whoComesBackIsToldWhatItMissedEvenAfterARestart() {
-    try (RunningBourse first = RunningBourse.staged(1)) {
-      Desk desk = first.stage().redA();
+    try (RunningBourse first = RunningBourse.withMarkets(1)) {
+      ClusterClient client = first.market().redA();
       long seen;
-      try (EventReader reader = follow(first, desk, null)) {
-        desk.hold(1, 2);
-        until("it is active", () -> reader.state().equals(desk.state()));
+      try (EventReader reader = follow(first, client, null)) {
+        client.hold(1, 2);
+        until("it is active", () -> reader.state().equals(client.state()));
         seen = reader.all().get(reader.all().size() - 1).id();
       }
-      desk.declare(2, 2);
-      desk.untilHeld(2);
-      desk.declare(0, 2);
-      desk.untilHeld(0);
-      try (EventReader reader = follow(first, desk, seen)) {
+      client.declare(2, 2);
+      client.untilHeld(2);
+      client.declare(0, 2);
+      client.untilHeld(0);
+      try (EventReader reader = follow(first, client, seen)) {
         until("the state came", () -> !reader.of("capacity").isEmpty());
         assertEquals(1, reader.of("grant").size());
         assertEquals(2, reader.of("reclaim").size());
         assertEquals(List.of(), reader.of("gap"));
         assertEquals("capacity", reader.all().get(3).name(), "the state comes after them");
-        assertEquals(desk.state(), reader.state());
+        assertEquals(client.state(), reader.state());
       }
       RunningBourse second = first.restarted();
       try {
-        Desk again =
-            new Desk(
-                second.with(first.secret(desk.orgId(), "orgwide")), desk.orgId(), desk.cluster());
+        ClusterClient again =
+            new ClusterClient(
+                second.with(first.secret(client.orgId(), "orgwide")),
+                client.orgId(),
+                client.cluster());
         try (EventReader reader =
             new EventReader(
                 second.service().baseUrl(),
-                first.secret(desk.orgId(), "orgwide"),
-                desk.cluster(),
+                first.secret(client.orgId(), "orgwide"),
+                client.cluster(),
                 seen)) {
           until("the state came", () -> !reader.of("capacity").isEmpty());
           assertEquals(1, reader.of("grant").size());
@@ -141,22 +149,22 @@ class EventsApiTest {
 
   @Test
   void anIdThatIsUnknownIsAGap() {
-    Desk desk = bourse.stage().redA();
-    desk.hold(1, 2);
-    try (EventReader reader = follow(desk, 999_999_999L)) {
+    ClusterClient client = bourse.market().redA();
+    client.hold(1, 2);
+    try (EventReader reader = follow(client, 999_999_999L)) {
       until("the state came", () -> !reader.of("capacity").isEmpty());
       assertEquals("gap", reader.all().get(0).name());
       assertEquals(List.of(), reader.of("grant"));
-      assertEquals(desk.state(), reader.state());
+      assertEquals(client.state(), reader.state());
     }
   }
 
   @Test
   void moreThanFourHundredMissedAreAGap() {
-    Desk desk = bourse.stage().redA();
-    desk.hold(1, 2);
+    ClusterClient client = bourse.market().redA();
+    client.hold(1, 2);
     long seen;
-    try (EventReader reader = follow(desk, null)) {
+    try (EventReader reader = follow(client, null)) {
       until("the state came", () -> !reader.of("capacity").isEmpty());
       seen = reader.all().get(0).id();
     }
@@ -167,16 +175,16 @@ class EventsApiTest {
               "INSERT INTO activity (ts, cluster, kind, actor, who, note, reason) VALUES"
                   + " (?, ?, 'action', 'system:market', 'system', ?, 'outbid')",
               System.currentTimeMillis(),
-              desk.cluster(),
+              client.cluster(),
               "released 192.0.2.1"));
     }
     RunningBourse.await(bourse.service().database().commit(rows));
-    try (EventReader reader = follow(desk, seen)) {
+    try (EventReader reader = follow(client, seen)) {
       until("the state came", () -> !reader.of("capacity").isEmpty());
       assertEquals(1, reader.of("gap").size());
       assertEquals(List.of(), reader.of("reclaim"));
     }
-    try (EventReader reader = follow(desk, 0L)) {
+    try (EventReader reader = follow(client, 0L)) {
       until("the state came", () -> !reader.of("capacity").isEmpty());
       assertEquals(1, reader.of("gap").size(), "from the beginning it is too many, too");
     }
@@ -184,10 +192,11 @@ class EventsApiTest {
 
   @Test
   void whatIsNoIdIsRefused() {
-    Desk desk = bourse.stage().redA();
+    ClusterClient client = bourse.market().redA();
     String detail =
-        desk.caller()
-            .get("/api/vm/events?cluster=" + desk.cluster(), "Last-Event-ID", "latest")
+        client
+            .caller()
+            .get("/api/vm/events?cluster=" + client.cluster(), "Last-Event-ID", "latest")
             .refused(ErrorCode.BAD_REQUEST)
             .getString("detail");
     assertTrue(detail.startsWith("Last-Event-ID"), detail);
@@ -195,9 +204,9 @@ class EventsApiTest {
 
   @Test
   void aRivalWithinFivePerCentIsWarnedOfOnceUntilItIsOver() {
-    Stage stage = brief.stage();
-    Desk red = stage.redA();
-    Desk blue = stage.blueA();
+    TestMarket market = brief.market();
+    ClusterClient red = market.redA();
+    ClusterClient blue = market.blueA();
     red.hold(2, 5);
     blue.hold(1, 4.74);
     try (EventReader reader = follow(brief, red, null)) {
@@ -209,13 +218,13 @@ class EventsApiTest {
       assertEquals(4.75, warning.getDouble("rival_price_per_gpu_hour"));
       assertEquals(2, warning.getInteger("nodes_unprotected"));
       blue.declare(1, 4.8);
-      untilTicked(stage);
+      untilTicked(market);
       assertEquals(1, reader.of("warning").size(), "once");
       try (EventReader late = follow(brief, red, null)) {
         until("who comes late is told, too", () -> late.of("warning").size() == 1);
       }
       blue.declare(1, 3);
-      untilTicked(stage);
+      untilTicked(market);
       blue.declare(1, 4.9);
       until("it is told again after it was over", () -> reader.of("warning").size() == 2);
     }
@@ -223,35 +232,38 @@ class EventsApiTest {
 
   @Test
   void noOtherClusterOfTheOrganizationIsARival() {
-    Stage stage = brief.stage();
-    stage.redA().hold(1, 5);
-    stage.redB().declare(1, 5);
-    try (EventReader reader = follow(brief, stage.redA(), null)) {
-      untilTicked(stage);
+    TestMarket market = brief.market();
+    market.redA().hold(1, 5);
+    market.redB().declare(1, 5);
+    try (EventReader reader = follow(brief, market.redA(), null)) {
+      untilTicked(market);
       assertEquals(List.of(), reader.of("warning"));
     }
   }
 
   /** Waits until a clearing that began after this call is published. */
-  private static void untilTicked(Stage stage) {
+  private static void untilTicked(TestMarket market) {
     for (int tick = 0; tick < 3; tick++) {
       String before =
-          stage.red("bare").get("/api/market/depth?pool=" + stage.name()).header("etag");
+          market.red("bare").get("/api/market/depth?pool=" + market.name()).header("etag");
       until(
           "a tick",
           () ->
               !before.equals(
-                  stage.red("bare").get("/api/market/depth?pool=" + stage.name()).header("etag")));
+                  market
+                      .red("bare")
+                      .get("/api/market/depth?pool=" + market.name())
+                      .header("etag")));
     }
   }
 
   @Test
   void aSwitchThatIsThrownShowsWithTheNextTick() {
-    try (RunningBourse own = RunningBourse.staged(1)) {
-      Desk desk = own.stage().redA();
-      try (EventReader reader = follow(own, desk, null)) {
-        desk.hold(1, 2);
-        until("it is active", () -> reader.state().equals(desk.state()));
+    try (RunningBourse own = RunningBourse.withMarkets(1)) {
+      ClusterClient client = own.market().redA();
+      try (EventReader reader = follow(own, client, null)) {
+        client.hold(1, 2);
+        until("it is active", () -> reader.state().equals(client.state()));
         own.operator()
             .patch("/api/operator/switches", new JsonObject().put("capacity_writes_armed", false))
             .ok();
@@ -262,11 +274,11 @@ class EventsApiTest {
 
   @Test
   void aRevokedTokensStreamEndsWithItsHeartbeat() {
-    try (RunningBourse own = RunningBourse.staged(1)) {
-      Desk desk = own.stage().redA();
-      try (EventReader reader = follow(own, desk, null)) {
+    try (RunningBourse own = RunningBourse.withMarkets(1)) {
+      ClusterClient client = own.market().redA();
+      try (EventReader reader = follow(own, client, null)) {
         until("the state came", () -> !reader.all().isEmpty());
-        desk.caller().delete("/api/org/tokens/self").ok();
+        client.caller().delete("/api/org/tokens/self").ok();
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(25);
         while (!reader.hasEnded() && System.nanoTime() < deadline) {
           LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
@@ -278,8 +290,8 @@ class EventsApiTest {
 
   @Test
   void stoppingTheServiceEndsTheStream() {
-    RunningBourse own = RunningBourse.staged(1);
-    try (EventReader reader = follow(own, own.stage().redA(), null)) {
+    RunningBourse own = RunningBourse.withMarkets(1);
+    try (EventReader reader = follow(own, own.market().redA(), null)) {
       until("the state came", () -> !reader.all().isEmpty());
       assertFalse(reader.hasEnded());
       own.stop();

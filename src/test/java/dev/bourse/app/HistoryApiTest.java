@@ -1,11 +1,14 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -20,7 +23,7 @@ class HistoryApiTest {
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.staged(6);
+    bourse = RunningBourse.withMarkets(6);
   }
 
   @AfterAll
@@ -28,8 +31,8 @@ class HistoryApiTest {
     bourse.close();
   }
 
-  private static JsonObject history(Desk desk, String hours) {
-    return desk.caller().get("/api/vm/history?cluster=" + desk.cluster() + hours).ok();
+  private static JsonObject history(ClusterClient client, String hours) {
+    return client.caller().get("/api/vm/history?cluster=" + client.cluster() + hours).ok();
   }
 
   private static Object last(JsonObject history, String series) {
@@ -39,11 +42,11 @@ class HistoryApiTest {
 
   @Test
   void aBucketIsA400thOfTheSpanButAtLeastAMinute() {
-    Desk desk = bourse.stage().redA();
+    ClusterClient client = bourse.market().redA();
     for (List<Integer> rule :
         List.of(List.of(1, 60, 60), List.of(24, 216, 400), List.of(8760, 78_840, 400))) {
       long before = System.currentTimeMillis() / 1000;
-      JsonObject history = history(desk, "&hours=" + rule.get(0));
+      JsonObject history = history(client, "&hours=" + rule.get(0));
       long after = System.currentTimeMillis() / 1000;
       assertEquals(rule.get(1), history.getInteger("step"));
       for (String series : List.of("max_nodes", "granted", "max_price", "price")) {
@@ -52,13 +55,13 @@ class HistoryApiTest {
       long end = history.getLong("t0") + (long) rule.get(1) * rule.get(2);
       assertTrue(end >= before && end <= after, "the last bucket ends now");
     }
-    assertEquals(30, history(desk, "&hours=0.5").getJsonArray("granted").size());
-    assertEquals(216, history(desk, "").getInteger("step"), "a day unless it is said");
+    assertEquals(30, history(client, "&hours=0.5").getJsonArray("granted").size());
+    assertEquals(216, history(client, "").getInteger("step"), "a day unless it is said");
   }
 
   @Test
   void beforeTheFirstDeclarationNothingIsDeclaredAndNothingHeld() {
-    JsonObject history = history(bourse.stage().redA(), "&hours=0.5");
+    JsonObject history = history(bourse.market().redA(), "&hours=0.5");
     for (int i = 0; i < 30; i++) {
       assertNull(history.getJsonArray("max_nodes").getValue(i));
       assertNull(history.getJsonArray("max_price").getValue(i));
@@ -69,39 +72,42 @@ class HistoryApiTest {
 
   @Test
   void theLastBucketShowsWhatIsInForce() {
-    Desk desk = bourse.stage().redA();
-    desk.hold(2, 3.5);
+    ClusterClient client = bourse.market().redA();
+    client.hold(2, 3.5);
     // Buckets end on whole seconds, so what was just declared shows a second later.
     until(
-        "it shows", () -> Integer.valueOf(2).equals(last(history(desk, "&hours=0.5"), "granted")));
-    JsonObject history = history(desk, "&hours=0.5");
+        "it shows",
+        () -> Integer.valueOf(2).equals(last(history(client, "&hours=0.5"), "granted")));
+    JsonObject history = history(client, "&hours=0.5");
     assertEquals(2, last(history, "max_nodes"));
     assertEquals(28.0, ((Number) last(history, "max_price")).doubleValue(), "per node-hour");
     until(
         "the price shows",
         () ->
-            last(history(desk, "&hours=0.5"), "price") instanceof Number price
+            last(history(client, "&hours=0.5"), "price") instanceof Number price
                 && price.doubleValue() == 8.0);
     assertNull(history.getJsonArray("max_nodes").getValue(0));
     assertEquals(0, history.getJsonArray("granted").getInteger(0));
-    desk.declare(0, 3.5);
-    until("it goes", () -> Integer.valueOf(0).equals(last(history(desk, "&hours=0.5"), "granted")));
-    assertEquals(0, last(history(desk, "&hours=0.5"), "max_nodes"));
+    client.declare(0, 3.5);
+    until(
+        "it goes", () -> Integer.valueOf(0).equals(last(history(client, "&hours=0.5"), "granted")));
+    assertEquals(0, last(history(client, "&hours=0.5"), "max_nodes"));
   }
 
   @Test
   void hoursHaveLimits() {
-    Desk desk = bourse.stage().redA();
+    ClusterClient client = bourse.market().redA();
     for (String hours : List.of("0.49", "8760.01", "0", "-1", "x", "", "1e1", "NaN")) {
       String detail =
-          desk.caller()
-              .get("/api/vm/history?cluster=" + desk.cluster() + "&hours=" + hours)
+          client
+              .caller()
+              .get("/api/vm/history?cluster=" + client.cluster() + "&hours=" + hours)
               .refused(ErrorCode.BAD_REQUEST)
               .getString("detail");
       assertTrue(detail.contains("hours"), detail);
     }
-    history(desk, "&hours=0.5");
-    history(desk, "&hours=8760");
-    history(desk, "&hours=8760.0");
+    history(client, "&hours=0.5");
+    history(client, "&hours=8760");
+    history(client, "&hours=8760.0");
   }
 }

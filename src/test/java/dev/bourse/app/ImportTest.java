@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.testing.CommandRun;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.testing.DevicePage;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.MemberShell;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -42,9 +46,9 @@ class LoginCommandTest {
   }
 
   /** A command line whose person allows or denies while it waits the first time. */
-  private static Shell answering(Path home, String decision) {
+  private static MemberShell answering(Path home, String decision) {
     AtomicInteger waits = new AtomicInteger();
-    return new Shell(home)
+    return new MemberShell(home)
         .atWait(
             () -> {
               if (waits.getAndIncrement() == 0) {
@@ -53,8 +57,8 @@ class LoginCommandTest {
             });
   }
 
-  private static Shell signedIn(Path home) {
-    Shell shell = answering(home, "allow");
+  private static MemberShell signedIn(Path home) {
+    MemberShell shell = answering(home, "allow");
     shell.run("login", "--url", url).ended(0);
     return shell;
   }
@@ -65,8 +69,8 @@ class LoginCommandTest {
 
   @Test
   void aMemberWhoAllowsTheCodeIsSignedIn(@TempDir Path home) throws IOException {
-    Shell shell = answering(home, "allow");
-    Shell.Outcome login = shell.run("login", "--url", url).ended(0);
+    MemberShell shell = answering(home, "allow");
+    MemberShell.Outcome login = shell.run("login", "--url", url).ended(0);
     assertTrue(login.out().startsWith("Open " + url + "/device and type the code\n"), login.out());
     assertTrue(login.out().contains("or open " + url + "/device?user_code="), login.out());
     login.says("Signed in at " + url + " as alice of acme.\n");
@@ -77,12 +81,12 @@ class LoginCommandTest {
 
   @Test
   void noTokenIsEverPrinted(@TempDir Path home) {
-    Shell shell = answering(home, "allow");
-    Shell.Outcome login = shell.run("login", "--url", url).ended(0);
+    MemberShell shell = answering(home, "allow");
+    MemberShell.Outcome login = shell.run("login", "--url", url).ended(0);
     JsonObject account = shell.account(url);
-    Shell.Outcome list = shell.run("checkpoint", "list", "--output", "json").ended(0);
-    Shell.Outcome logout = shell.run("logout").ended(0);
-    for (Shell.Outcome outcome : List.of(login, list, logout)) {
+    MemberShell.Outcome list = shell.run("checkpoint", "list", "--output", "json").ended(0);
+    MemberShell.Outcome logout = shell.run("logout").ended(0);
+    for (MemberShell.Outcome outcome : List.of(login, list, logout)) {
       for (String secret : List.of("access_token", "refresh_token")) {
         String text = account.getString(secret);
         assertFalse((outcome.out() + outcome.err()).contains(text), secret);
@@ -92,7 +96,7 @@ class LoginCommandTest {
 
   @Test
   void aMemberWhoDeniesIsNotSignedIn(@TempDir Path home) {
-    Shell shell = answering(home, "deny");
+    MemberShell shell = answering(home, "deny");
     shell.run("login", "--url", url).ended(1).says("the sign-in was denied");
     assertFalse(Files.exists(shell.credentials()));
     shell.run("checkpoint", "list", "--url", url).ended(2).says("bourse login");
@@ -100,7 +104,7 @@ class LoginCommandTest {
 
   @Test
   void whoIsAskedToSlowDownAsksMoreSeldomAndGivesUpWhenTheCodeIsOver(@TempDir Path home) {
-    Shell shell = new Shell(home);
+    MemberShell shell = new MemberShell(home);
     shell.run("login", "--url", url).ended(1).says("nobody answered in time");
     assertEquals(Duration.ofSeconds(5), shell.waits.get(0));
     // The shell waits in no time, so the service finds all tries but the first too early.
@@ -109,7 +113,7 @@ class LoginCommandTest {
     assertTrue(shell.waits.size() < 20, shell.waits::toString);
   }
 
-  private static void expire(Shell shell) {
+  private static void expire(MemberShell shell) {
     JsonObject content = shell.stored();
     content
         .getJsonObject("services")
@@ -120,7 +124,7 @@ class LoginCommandTest {
 
   @Test
   void aTokenThatRanOutIsRenewedByItself(@TempDir Path home) throws IOException {
-    Shell shell = signedIn(home);
+    MemberShell shell = signedIn(home);
     JsonObject before = shell.account(url);
     expire(shell);
     shell.run("checkpoint", "list").ended(0);
@@ -132,7 +136,7 @@ class LoginCommandTest {
 
   @Test
   void aTokenTheServiceDoesNotTakeIsRenewedByItself(@TempDir Path home) {
-    Shell shell = signedIn(home);
+    MemberShell shell = signedIn(home);
     JsonObject content = shell.stored();
     content.getJsonObject("services").getJsonObject(url).put("access_token", "eyJ.no.more");
     shell.store(content);
@@ -141,9 +145,9 @@ class LoginCommandTest {
 
   @Test
   void commandsAtOnceRenewOnce(@TempDir Path home) {
-    Shell shell = signedIn(home).inRealTime();
+    MemberShell shell = signedIn(home).inRealTime();
     expire(shell);
-    List<CompletableFuture<Shell.Outcome>> commands = new ArrayList<>();
+    List<CompletableFuture<MemberShell.Outcome>> commands = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       commands.add(CompletableFuture.supplyAsync(() -> shell.run("checkpoint", "list")));
     }
@@ -155,7 +159,7 @@ class LoginCommandTest {
 
   @Test
   void aRefusedRenewalSaysToSignInAgain(@TempDir Path home) {
-    Shell shell = signedIn(home);
+    MemberShell shell = signedIn(home);
     JsonObject content = shell.stored();
     JsonObject account = content.getJsonObject("services").getJsonObject(url);
     account.put("refresh_token", "brr_used").put("expires_at", Instant.EPOCH);
@@ -166,7 +170,7 @@ class LoginCommandTest {
 
   @Test
   void signingOutEndsTheSignInAtTheServiceToo(@TempDir Path home) {
-    Shell shell = signedIn(home);
+    MemberShell shell = signedIn(home);
     String token = shell.account(url).getString("access_token");
     bourse.with(token).get("/api/checkpoints").ok();
     shell.run("logout").ended(0).says("Signed out at " + url);
@@ -179,7 +183,7 @@ class LoginCommandTest {
 
   @Test
   void signingOutOfAServiceThatIsAwayIsRefusedUnlessForced(@TempDir Path home) {
-    Shell shell = signedIn(home);
+    MemberShell shell = signedIn(home);
     JsonObject content = shell.stored();
     JsonObject services = content.getJsonObject("services");
     JsonObject account = services.getJsonObject(url).copy();
@@ -195,8 +199,8 @@ class LoginCommandTest {
   @Test
   void anAddressThatIsNotTheServicesOwnIsRefused(@TempDir Path home) {
     String other = url.replace("localhost", "127.0.0.1");
-    new Shell(home).run("login", "--url", other).ended(1).says("calls itself " + url);
-    new Shell(home).run("login", "--url", "localhost").ended(2).says("is not http(s)://");
-    new Shell(home).run("login", "--url", "http://127.0.0.1:1").ended(3).says("cannot reach");
+    new MemberShell(home).run("login", "--url", other).ended(1).says("calls itself " + url);
+    new MemberShell(home).run("login", "--url", "localhost").ended(2).says("is not http(s)://");
+    new MemberShell(home).run("login", "--url", "http://127.0.0.1:1").ended(3).says("cannot reach");
   }
 }

@@ -1,6 +1,6 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -8,6 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Steering;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.MarketApiFixture;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.List;
@@ -24,7 +29,7 @@ class MarketApiTest extends MarketApiFixture {
 
   @BeforeAll
   static void startBrief() {
-    brief = RunningBourse.staged(8, "market.protection=500ms");
+    brief = RunningBourse.withMarkets(8, "market.protection=500ms");
   }
 
   @AfterAll
@@ -32,52 +37,52 @@ class MarketApiTest extends MarketApiFixture {
     brief.close();
   }
 
-  private static List<JsonObject> released(Desk desk, String reason) {
-    return desk.activity().stream().filter(e -> reason.equals(e.getString("reason"))).toList();
+  private static List<JsonObject> released(ClusterClient client, String reason) {
+    return client.activity().stream().filter(e -> reason.equals(e.getString("reason"))).toList();
   }
 
   @Test
   void aSoleBuyerPaysTheReserve() {
-    Stage stage = bourse.stage();
-    stage.redA().hold(2, 9);
-    untilCleared(stage);
-    JsonObject quote = quote(stage);
+    TestMarket market = bourse.market();
+    market.redA().hold(2, 9);
+    untilCleared(market);
+    JsonObject quote = quote(market);
     assertEquals(1.0, quote.getDouble("clearing_price_per_gpu_hour"));
     assertEquals(1.0, quote.getDouble("admission_price_per_gpu_hour"));
     assertEquals(2, quote.getInteger("free_nodes"));
-    assertEquals(Stage.NODES, quote.getInteger("usable_nodes"));
+    assertEquals(TestMarket.NODES, quote.getInteger("usable_nodes"));
   }
 
   @Test
   void theHighestLosingBidSetsThePrice() {
-    Stage stage = brief.stage();
-    stage.redA().hold(Stage.NODES, 5);
-    stage.blueA().addKey();
-    stage.blueA().declare(1, 3);
+    TestMarket market = brief.market();
+    market.redA().hold(TestMarket.NODES, 5);
+    market.blueA().addKey();
+    market.blueA().declare(1, 3);
     until(
         "blue's losing bid is the price",
-        () -> Objects.equals(quote(stage).getValue("clearing_price_per_gpu_hour"), 3.0));
-    JsonObject quote = quote(stage);
+        () -> Objects.equals(quote(market).getValue("clearing_price_per_gpu_hour"), 3.0));
+    JsonObject quote = quote(market);
     assertTrue(quote.getDouble("admission_price_per_gpu_hour") > 5, quote.encode());
     assertEquals(0, quote.getInteger("free_nodes"));
-    JsonObject declared = stage.blueA().state().getJsonObject("declared");
+    JsonObject declared = market.blueA().state().getJsonObject("declared");
     assertTrue(declared.getBoolean("bid_too_low"));
     assertFalse(declared.getBoolean("capacity_unavailable"));
   }
 
   @Test
   void aHigherBidTakesANodeOnlyWhenItsProtectionHasEnded() {
-    Stage stage = brief.stage();
-    Desk red = stage.redA();
-    Desk blue = stage.blueA();
-    List<String> held = red.hold(Stage.NODES, 2);
+    TestMarket market = brief.market();
+    ClusterClient red = market.redA();
+    ClusterClient blue = market.blueA();
+    List<String> held = red.hold(TestMarket.NODES, 2);
     Instant protectedUntil = Instant.MAX;
     for (String node : held) {
       Instant until = Instant.parse(red.allocation(node).getString("protected_until"));
       protectedUntil = until.isBefore(protectedUntil) ? until : protectedUntil;
     }
     blue.hold(1, 5);
-    assertEquals(Stage.NODES - 1, red.active().size());
+    assertEquals(TestMarket.NODES - 1, red.active().size());
     List<JsonObject> outbid = released(red, "outbid");
     assertEquals(1, outbid.size());
     assertEquals("system:market", outbid.get(0).getString("actor"));
@@ -92,37 +97,37 @@ class MarketApiTest extends MarketApiFixture {
 
   @Test
   void aProtectedNodeIsNotLostToAnyBid() {
-    Stage stage = bourse.stage();
-    List<String> held = stage.redA().hold(Stage.NODES, 2);
-    stage.blueA().addKey();
-    stage.blueA().declare(1, 10);
-    untilCleared(stage);
-    assertEquals(held, stage.redA().active());
-    assertEquals(1, stage.blueA().state().getInteger("pending"));
-    assertTrue(stage.blueA().state().getJsonObject("declared").getBoolean("capacity_unavailable"));
-    assertFalse(stage.blueA().state().getJsonObject("declared").getBoolean("bid_too_low"));
-    assertNull(quote(stage).getValue("admission_price_per_gpu_hour"));
+    TestMarket market = bourse.market();
+    List<String> held = market.redA().hold(TestMarket.NODES, 2);
+    market.blueA().addKey();
+    market.blueA().declare(1, 10);
+    untilCleared(market);
+    assertEquals(held, market.redA().active());
+    assertEquals(1, market.blueA().state().getInteger("pending"));
+    assertTrue(market.blueA().state().getJsonObject("declared").getBoolean("capacity_unavailable"));
+    assertFalse(market.blueA().state().getJsonObject("declared").getBoolean("bid_too_low"));
+    assertNull(quote(market).getValue("admission_price_per_gpu_hour"));
   }
 
   @Test
   void loweringTheCeilingEndsTheProtection() {
-    Stage stage = bourse.stage();
-    Desk red = stage.redA();
-    red.hold(Stage.NODES, 4);
-    stage.blueA().addKey();
-    stage.blueA().declare(1, 3);
-    untilCleared(stage);
-    assertEquals(Stage.NODES, red.active().size());
-    red.declare(Stage.NODES, 2);
-    stage.blueA().untilHeld(1);
+    TestMarket market = bourse.market();
+    ClusterClient red = market.redA();
+    red.hold(TestMarket.NODES, 4);
+    market.blueA().addKey();
+    market.blueA().declare(1, 3);
+    untilCleared(market);
+    assertEquals(TestMarket.NODES, red.active().size());
+    red.declare(TestMarket.NODES, 2);
+    market.blueA().untilHeld(1);
     assertEquals(1, released(red, "outbid").size());
   }
 
   @Test
   void raisingTheCeilingWinsTheNextFreeNode() {
-    Stage stage = brief.stage();
-    stage.redA().hold(Stage.NODES, 3);
-    Desk blue = stage.blueA();
+    TestMarket market = brief.market();
+    market.redA().hold(TestMarket.NODES, 3);
+    ClusterClient blue = market.blueA();
     blue.addKey();
     blue.declare(2, 2);
     until(
@@ -130,34 +135,34 @@ class MarketApiTest extends MarketApiFixture {
     blue.declare(2, 4);
     blue.untilHeld(2);
     assertFalse(blue.state().getJsonObject("declared").getBoolean("bid_too_low"));
-    assertEquals(2, stage.redA().untilHeld(2).size());
+    assertEquals(2, market.redA().untilHeld(2).size());
   }
 
   @Test
   void clustersOfOneOrganizationDoNotRaiseItsPrice() {
-    Stage stage = brief.stage();
-    stage.redA().hold(Stage.NODES, 5);
-    stage.redB().declare(2, 3);
-    untilCleared(stage);
-    assertEquals(1.0, quote(stage).getDouble("clearing_price_per_gpu_hour"));
+    TestMarket market = brief.market();
+    market.redA().hold(TestMarket.NODES, 5);
+    market.redB().declare(2, 3);
+    untilCleared(market);
+    assertEquals(1.0, quote(market).getDouble("clearing_price_per_gpu_hour"));
   }
 
   @Test
   void equalBidsShareWhatComesFree() {
-    Stage stage = bourse.stage();
-    stage.redB().hold(Stage.NODES, 2);
-    stage.blueA().addKey();
-    stage.redA().declare(Stage.NODES, 2);
-    stage.blueA().declare(Stage.NODES, 2);
-    stage.redB().declare(0, 2);
-    stage.redA().untilHeld(2);
-    stage.blueA().untilHeld(2);
+    TestMarket market = bourse.market();
+    market.redB().hold(TestMarket.NODES, 2);
+    market.blueA().addKey();
+    market.redA().declare(TestMarket.NODES, 2);
+    market.blueA().declare(TestMarket.NODES, 2);
+    market.redB().declare(0, 2);
+    market.redA().untilHeld(2);
+    market.blueA().untilHeld(2);
   }
 
   @Test
   void aHoldsNoticeStopsNewCapacityAndKeepsTheOld() {
-    Stage stage = bourse.stage();
-    Desk red = stage.redA();
+    TestMarket market = bourse.market();
+    ClusterClient red = market.redA();
     List<String> held = red.hold(1, 2);
     bourse.steer(
         red.cluster(), Steering.hold(new Hold(Hold.Stage.NOTICE, "balance", 1_900_000_000_000L)));
@@ -169,7 +174,7 @@ class MarketApiTest extends MarketApiFixture {
     long shown = hold.getLong("enforce_after_ms");
     assertTrue(shown >= left && shown < left + 60_000, "it counts down: " + shown);
     red.declare(3, 2);
-    untilCleared(stage);
+    untilCleared(market);
     assertEquals(held, red.active());
     assertEquals(2, red.state().getInteger("pending"));
     bourse.steer(red.cluster(), Steering.hold(null));
@@ -179,8 +184,8 @@ class MarketApiTest extends MarketApiFixture {
 
   @Test
   void anEnforcedHoldReclaimsAllAndLeavesTheDeclaration() {
-    Stage stage = bourse.stage();
-    Desk red = stage.redA();
+    TestMarket market = bourse.market();
+    ClusterClient red = market.redA();
     red.hold(2, 2);
     bourse.steer(red.cluster(), Steering.hold(new Hold(Hold.Stage.ENFORCE, "balance", null)));
     red.untilHeld(0);
@@ -193,8 +198,8 @@ class MarketApiTest extends MarketApiFixture {
 
   @Test
   void aGracePeriodChangesNothing() {
-    Stage stage = bourse.stage();
-    Desk red = stage.redA();
+    TestMarket market = bourse.market();
+    ClusterClient red = market.redA();
     red.hold(1, 2);
     bourse.steer(red.cluster(), Steering.hold(new Hold(Hold.Stage.GRACE, "balance", null)));
     JsonObject hold = red.state().getJsonObject("billing_hold");
@@ -206,32 +211,32 @@ class MarketApiTest extends MarketApiFixture {
 
   @Test
   void aPinnedNodeIsNotLostToAnyBid() {
-    Stage stage = brief.stage();
-    Desk red = stage.redA();
-    List<String> held = red.hold(Stage.NODES, 2);
+    TestMarket market = brief.market();
+    ClusterClient red = market.redA();
+    List<String> held = red.hold(TestMarket.NODES, 2);
     for (String node : held.subList(0, 3)) {
       brief.steer(red.cluster(), Steering.pin(node, true));
     }
-    stage.blueA().addKey();
-    stage.blueA().declare(Stage.NODES, 5);
-    stage.blueA().untilHeld(1);
-    untilCleared(stage);
+    market.blueA().addKey();
+    market.blueA().declare(TestMarket.NODES, 5);
+    market.blueA().untilHeld(1);
+    untilCleared(market);
     assertEquals(held.subList(0, 3), red.active());
   }
 
   @Test
   void aGrantThatCannotBePreparedIsUnwoundAndItsMachineSetAside() {
-    try (RunningBourse failing = RunningBourse.staged(1, "nodes.simulated.failure-rate=1")) {
-      Stage stage = failing.stage();
-      Desk red = stage.redA();
+    try (RunningBourse failing = RunningBourse.withMarkets(1, "nodes.simulated.failure-rate=1")) {
+      TestMarket market = failing.market();
+      ClusterClient red = market.redA();
       red.addKey();
       red.declare(1, 2);
-      until("every machine was tried", () -> unwound(red).size() >= Stage.NODES);
-      until("none is usable", () -> quote(stage).getInteger("usable_nodes") == 0);
+      until("every machine was tried", () -> unwound(red).size() >= TestMarket.NODES);
+      until("none is usable", () -> quote(market).getInteger("usable_nodes") == 0);
       List<JsonObject> unwound = unwound(red);
-      assertEquals(Stage.NODES, unwound.size());
+      assertEquals(TestMarket.NODES, unwound.size());
       assertEquals(
-          Stage.NODES,
+          TestMarket.NODES,
           unwound.stream().map(e -> e.getString("note")).distinct().count(),
           "each machine was tried once: it backs off");
       assertEquals(1, red.state().getInteger("pending"));
@@ -245,8 +250,8 @@ class MarketApiTest extends MarketApiFixture {
     }
   }
 
-  private static List<JsonObject> unwound(Desk desk) {
-    return desk.activity().stream()
+  private static List<JsonObject> unwound(ClusterClient client) {
+    return client.activity().stream()
         .filter(e -> e.getString("kind").equals("action"))
         .filter(e -> e.getString("note").contains("unwound"))
         .toList();

@@ -1,12 +1,19 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.MarketApiFixture;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
@@ -20,17 +27,17 @@ import org.junit.jupiter.api.Test;
 class MarketFeedApiTest extends MarketApiFixture {
   @Test
   void anIdlePoolIsPricedAtItsReserve() {
-    Stage stage = bourse.stage();
-    untilCleared(stage);
-    JsonObject quote = quote(stage);
+    TestMarket market = bourse.market();
+    untilCleared(market);
+    JsonObject quote = quote(market);
     assertEquals("lab", quote.getString("site"));
     assertEquals(8, quote.getInteger("gpus_per_node"));
     assertNull(quote.getValue("clearing_price_per_gpu_hour"));
     assertEquals(1.0, quote.getDouble("admission_price_per_gpu_hour"));
     assertEquals(1.0, quote.getDouble("reserve_price_per_gpu_hour"));
     assertEquals(10.0, quote.getDouble("max_price_cap_per_gpu_hour"));
-    assertEquals(Stage.NODES, quote.getInteger("usable_nodes"));
-    assertEquals(Stage.NODES, quote.getInteger("free_nodes"));
+    assertEquals(TestMarket.NODES, quote.getInteger("usable_nodes"));
+    assertEquals(TestMarket.NODES, quote.getInteger("free_nodes"));
     assertTrue(
         Instant.parse(quote.getString("next_tick_at"))
             .isAfter(Instant.parse(quote.getString("tick_at"))));
@@ -38,7 +45,7 @@ class MarketFeedApiTest extends MarketApiFixture {
 
   @Test
   void anUnchangedFeedIsNotSentAgain() {
-    Caller caller = bourse.as("s1-red", "bare");
+    ApiClient caller = bourse.as("s1-red", "bare");
     until(
         "304 within a tick",
         () -> {
@@ -63,7 +70,7 @@ class MarketFeedApiTest extends MarketApiFixture {
             tokens: [{name: orgwide, scopes: []}]
         """;
     try (RunningBourse lone = RunningBourse.world(world, "market.tick=300ms")) {
-      Caller caller = lone.as("solo", "orgwide");
+      ApiClient caller = lone.as("solo", "orgwide");
       Map<String, String> tickOf = new LinkedHashMap<>();
       int[] unchanged = {0};
       String[] etag = {"none"};
@@ -87,16 +94,16 @@ class MarketFeedApiTest extends MarketApiFixture {
 
   @Test
   void whatIsBidForIsDemandWhetherHeldOrNot() {
-    Stage stage = bourse.stage();
-    assertEquals(0, quote(stage).getInteger("demand_nodes"));
-    stage.redA().hold(2, 5);
-    stage.blueA().addKey();
-    stage.blueA().declare(3, 3);
-    until("five are bid for", () -> quote(stage).getInteger("demand_nodes") == 5);
-    HttpAnswer answer = stage.blue("bare").get("/api/market/depth?pool=" + stage.name());
+    TestMarket market = bourse.market();
+    assertEquals(0, quote(market).getInteger("demand_nodes"));
+    market.redA().hold(2, 5);
+    market.blueA().addKey();
+    market.blueA().declare(3, 3);
+    until("five are bid for", () -> quote(market).getInteger("demand_nodes") == 5);
+    HttpAnswer answer = market.blue("bare").get("/api/market/depth?pool=" + market.name());
     JsonObject depth = answer.ok();
     assertEquals(5, depth.getInteger("demand_nodes"));
-    assertEquals(Stage.NODES, depth.getInteger("usable_nodes"));
+    assertEquals(TestMarket.NODES, depth.getInteger("usable_nodes"));
     assertEquals(
         new JsonArray()
             .add(new JsonObject().put("price_per_gpu_hour", 5.0).put("nodes", 2))
@@ -108,7 +115,7 @@ class MarketFeedApiTest extends MarketApiFixture {
 
   @Test
   void depthAndHistoryAreOfPoolsThatExist() {
-    Caller caller = bourse.as("s1-red", "bare");
+    ApiClient caller = bourse.as("s1-red", "bare");
     for (String path : List.of("/api/market/depth", "/api/market/history")) {
       caller.get(path + "?pool=nowhere").refused(ErrorCode.NOT_FOUND);
       caller.get(path).refused(ErrorCode.BAD_REQUEST);
@@ -118,24 +125,24 @@ class MarketFeedApiTest extends MarketApiFixture {
 
   @Test
   void aPoolsPastPricesComeInTheBucketsOfHistory() {
-    Stage stage = bourse.stage();
-    stage.redA().hold(1, 5);
-    String path = "/api/market/history?pool=" + stage.name();
+    TestMarket market = bourse.market();
+    market.redA().hold(1, 5);
+    String path = "/api/market/history?pool=" + market.name();
     until(
         "the price shows",
         () -> {
           JsonArray prices =
-              stage.red("bare").get(path + "&hours=0.5").ok().getJsonArray("clearing_price");
+              market.red("bare").get(path + "&hours=0.5").ok().getJsonArray("clearing_price");
           return Double.valueOf(1.0).equals(prices.getValue(prices.size() - 1));
         });
-    JsonObject past = stage.red("bare").get(path + "&hours=0.5").ok();
+    JsonObject past = market.red("bare").get(path + "&hours=0.5").ok();
     assertEquals(60, past.getInteger("step"));
     assertEquals(30, past.getJsonArray("clearing_price").size());
     assertEquals(30, past.getJsonArray("admission_price").size());
     assertNull(past.getJsonArray("clearing_price").getValue(0), "before there was a pool");
     assertNull(past.getJsonArray("admission_price").getValue(0));
     assertEquals(1.0, past.getJsonArray("admission_price").getValue(29));
-    assertEquals(216, stage.red("bare").get(path).ok().getInteger("step"));
+    assertEquals(216, market.red("bare").get(path).ok().getInteger("step"));
   }
 
   @Test
@@ -154,18 +161,18 @@ class MarketFeedApiTest extends MarketApiFixture {
             tokens: [{name: orgwide, scopes: ["capacity:read", "capacity:write"]}]
         """;
     try (RunningBourse small = RunningBourse.world(world)) {
-      Desk desk = new Desk(small.as("solo", "orgwide"), "solo", "solo-main");
-      desk.addKey();
-      desk.put(desk.order(1, 2).put("max_gpus", 6)).refused(ErrorCode.BAD_REQUEST);
-      desk.put(desk.order(1, 2)).ok();
-      until("one of two", () -> desk.active().size() == 1);
-      JsonObject state = desk.state();
+      ClusterClient client = new ClusterClient(small.as("solo", "orgwide"), "solo", "solo-main");
+      client.addKey();
+      client.put(client.order(1, 2).put("max_gpus", 6)).refused(ErrorCode.BAD_REQUEST);
+      client.put(client.order(1, 2)).ok();
+      until("one of two", () -> client.active().size() == 1);
+      JsonObject state = client.state();
       assertEquals(4, state.getInteger("gpus_per_node"));
       assertNull(state.getValue("gpu_model"));
       assertEquals(3.0, state.getDouble("max_price_cap_per_gpu_hour"));
       assertEquals(1, state.getInteger("pending"));
       assertNull(state.getJsonObject("declared").getValue("capacity_unavailable"));
-      desk.swap(desk.active().get(0)).refused(ErrorCode.SWAP_DISABLED);
+      client.swap(client.active().get(0)).refused(ErrorCode.SWAP_DISABLED);
     }
   }
 }

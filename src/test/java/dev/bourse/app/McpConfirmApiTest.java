@@ -1,8 +1,8 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.McpClient.bid;
-import static dev.bourse.app.McpClient.confirm;
-import static dev.bourse.app.RunningBourse.await;
+import static dev.bourse.testing.McpClient.bid;
+import static dev.bourse.testing.McpClient.confirm;
+import static dev.bourse.testing.RunningBourse.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -15,6 +15,12 @@ import dev.bourse.access.ServiceSecrets;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.mcp.PastConfirms;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.McpClient;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Clock;
@@ -39,7 +45,7 @@ class McpConfirmApiTest {
     bourse = RunningBourse.demo();
     alice = McpClient.of(bourse, "acme", "alice");
     bob = McpClient.of(bourse, "acme", "bob");
-    desk("acme-train").addKey();
+    client("acme-train").addKey();
   }
 
   @AfterAll
@@ -47,8 +53,8 @@ class McpConfirmApiTest {
     bourse.close();
   }
 
-  private static Desk desk(String cluster) {
-    return new Desk(bourse.as("acme", "orgwide"), "acme", cluster);
+  private static ClusterClient client(String cluster) {
+    return new ClusterClient(bourse.as("acme", "orgwide"), "acme", cluster);
   }
 
   /** A cluster nobody else in this class writes to, with an order that has been previewed. */
@@ -59,10 +65,10 @@ class McpConfirmApiTest {
 
     /** The confirm is refused for this reason, and writes nothing. */
     void refused(McpClient client, JsonObject confirm, String reason) {
-      long version = desk(cluster).version();
+      long version = client(cluster).version();
       JsonObject refusal = client.refused("bid_write", confirm, ErrorCode.CONFLICT);
       assertEquals(reason, refusal.getString("reason"), refusal.encode());
-      assertEquals(version, desk(cluster).version(), "nothing is written");
+      assertEquals(version, client(cluster).version(), "nothing is written");
     }
   }
 
@@ -73,23 +79,23 @@ class McpConfirmApiTest {
 
   @Test
   void aConfirmedBidIsTheClustersDeclarationAndTheMembersDeed() {
-    Desk desk = desk("acme-train");
-    long before = desk.version();
+    ClusterClient client = client("acme-train");
+    long before = client.version();
     JsonObject arguments = bid("acme-train", 16, 3.5);
     JsonObject preview = alice.ok("bid_write", arguments);
     assertEquals(before, preview.getLong("version"));
     assertEquals(56.0, preview.getDouble("most_per_hour"));
     assertEquals(
         16, preview.getJsonObject("state").getJsonObject("declared").getInteger("max_gpus"));
-    assertEquals(before, desk.version(), "a preview writes nothing");
+    assertEquals(before, client.version(), "a preview writes nothing");
     JsonObject confirmed = alice.ok("bid_write", confirm(arguments, preview));
     assertEquals(before + 1, confirmed.getLong("version"));
-    JsonObject declared = desk.state().getJsonObject("declared");
+    JsonObject declared = client.state().getJsonObject("declared");
     assertEquals(16, declared.getInteger("max_gpus"));
     assertEquals(3.5, declared.getDouble("max_price_per_gpu_hour"));
     assertEquals("member:alice", declared.getString("updated_by"));
     JsonObject newest =
-        Desk.objects(
+        ClusterClient.objects(
                 bourse.as("acme", "orgwide").get("/api/org/activity").ok().getJsonArray("entries"))
             .stream()
             .filter(entry -> entry.getString("subject").equals("acme-train"))
@@ -101,10 +107,11 @@ class McpConfirmApiTest {
 
   @Test
   void aPreviewTellsWhatAShrinkWouldTakeAndFlagsWhatItDoesNotHold() {
-    Desk desk = new Desk(bourse.as("globex", "orgwide"), "globex", "globex-main");
-    List<String> held = desk.hold(2, 5);
+    ClusterClient client =
+        new ClusterClient(bourse.as("globex", "orgwide"), "globex", "globex-main");
+    List<String> held = client.hold(2, 5);
     McpClient dave = McpClient.of(bourse, "globex", "dave");
-    desk.put(desk.order(2, 5).put("release", new JsonArray().add(held.get(0)))).ok();
+    client.put(client.order(2, 5).put("release", new JsonArray().add(held.get(0)))).ok();
     JsonObject arguments =
         bid("globex-main", 8, 5).put("release", new JsonArray().add(held.get(1)));
     JsonObject preview = dave.ok("bid_write", arguments);
@@ -120,20 +127,21 @@ class McpConfirmApiTest {
     assertEquals(new JsonArray().add("192.0.2.1"), flagged.getJsonArray("unknown_nodes"));
     assertNull(flagged.getString("confirm_token"));
     assertEquals("unknown-node", flagged.getJsonObject("refusal").getString("error"));
-    assertEquals(2, desk.active().size(), "a preview takes nothing");
+    assertEquals(2, client.active().size(), "a preview takes nothing");
     dave.ok("bid_write", confirm(arguments, preview));
-    assertEquals(List.of(held.get(0)), desk.untilHeld(1));
+    assertEquals(List.of(held.get(0)), client.untilHeld(1));
   }
 
   @Test
   void aPreviewTellsWhatTheNextTickWouldBringAndNodesByAddressAlone() {
-    Desk desk = new Desk(bourse.as("openlab", "orgwide"), "openlab", "openlab-main");
-    desk.addKey();
-    JsonObject order = desk.order(2, 4);
+    ClusterClient client =
+        new ClusterClient(bourse.as("openlab", "orgwide"), "openlab", "openlab-main");
+    client.addKey();
+    JsonObject order = client.order(2, 4);
     JsonObject told =
         McpClient.of(bourse, "openlab", "carol")
             .ok("bid_write", order.copy().put("kind", "vm").put("phase", "preview"));
-    JsonObject same = desk.caller().post("/api/vm/capacity/preview", order).ok();
+    JsonObject same = client.caller().post("/api/vm/capacity/preview", order).ok();
     for (String figure :
         List.of(
             "nodes_won",
@@ -158,7 +166,7 @@ class McpConfirmApiTest {
   @Test
   void ofTwoConfirmsAtOnceOneWrites() {
     Previewed once = previewed("acme-train");
-    long version = desk("acme-train").version();
+    long version = client("acme-train").version();
     List<Boolean> refused =
         Stream.of(alice, McpClient.of(bourse, "acme", "alice"))
             .parallel()
@@ -166,7 +174,7 @@ class McpConfirmApiTest {
             .sorted()
             .toList();
     assertEquals(List.of(false, true), refused);
-    assertEquals(version + 1, desk("acme-train").version());
+    assertEquals(version + 1, client("acme-train").version());
   }
 
   @Test
@@ -218,10 +226,10 @@ class McpConfirmApiTest {
   @Test
   void aConfirmOfAStaleVersionIsRefused() {
     Previewed once = previewed("acme-train");
-    desk("acme-train").declare(1, 2.25);
-    long version = desk("acme-train").version();
+    client("acme-train").declare(1, 2.25);
+    long version = client("acme-train").version();
     alice.refused("bid_write", once.confirm(), ErrorCode.VERSION_MISMATCH);
-    assertEquals(version, desk("acme-train").version());
+    assertEquals(version, client("acme-train").version());
   }
 
   @Test
@@ -240,7 +248,7 @@ class McpConfirmApiTest {
             null,
             "alice",
             "acme/alice/1");
-    long version = desk("acme-batch").version();
+    long version = client("acme-batch").version();
     for (boolean expired : new boolean[] {true, false}) {
       Duration age = Duration.ofMillis(PastConfirms.validMillis() + (expired ? 1_000 : -60_000));
       String token =
@@ -268,7 +276,7 @@ class McpConfirmApiTest {
   void aRefusedConfirmUsesItsTokenNotUp() {
     try (RunningBourse slow = RunningBourse.demo("capacity.write-cadence=3s")) {
       McpClient carol = McpClient.of(slow, "openlab", "carol");
-      new Desk(slow.as("openlab", "orgwide"), "openlab", "openlab-main").addKey();
+      new ClusterClient(slow.as("openlab", "orgwide"), "openlab", "openlab-main").addKey();
       JsonObject first = bid("openlab-main", 8, 2);
       carol.ok("bid_write", confirm(first, carol.ok("bid_write", first)));
       JsonObject second = bid("openlab-main", 16, 2);
@@ -299,7 +307,7 @@ class McpConfirmApiTest {
 
   @Test
   void aCheckpointIsRemovedInTwoPhases() {
-    Caller publisher = bourse.asMember("acme", "alice");
+    ApiClient publisher = bourse.asMember("acme", "alice");
     byte[] bytes = FilesFixture.bytes(1_000, 1);
     String name = FilesFixture.freshName();
     String id = FilesFixture.publish(publisher, name, bytes, "org").getString("id");

@@ -1,10 +1,10 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.McpClient.ENDPOINT;
-import static dev.bourse.app.McpClient.STATELESS;
-import static dev.bourse.app.McpClient.error;
-import static dev.bourse.app.McpClient.meta;
-import static dev.bourse.app.McpClient.request;
+import static dev.bourse.testing.McpClient.ENDPOINT;
+import static dev.bourse.testing.McpClient.STATELESS;
+import static dev.bourse.testing.McpClient.error;
+import static dev.bourse.testing.McpClient.meta;
+import static dev.bourse.testing.McpClient.request;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -12,6 +12,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.access.MemberToken;
 import dev.bourse.access.Scope;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.McpApiFixture;
+import dev.bourse.testing.McpClient;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.EnumSet;
 import java.util.List;
@@ -20,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** What guards the endpoint: who gets in, from where, how often, and with what. */
 @EachEngine
-class McpEntryApiTest extends McpFixture {
+class McpEntryApiTest extends McpApiFixture {
   private static String challenge(HttpAnswer answer) {
     return answer.header("www-authenticate");
   }

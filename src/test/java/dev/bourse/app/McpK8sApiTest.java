@@ -1,6 +1,6 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.McpClient.confirm;
+import static dev.bourse.testing.McpClient.confirm;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -8,6 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.access.Scope;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.McpApiFixture;
+import dev.bourse.testing.McpClient;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.EnumSet;
@@ -17,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 /** A model bids for a Kubernetes cluster: previewed and confirmed, as for a VM cluster. */
 @EachEngine
-class McpK8sApiTest extends McpFixture {
+class McpK8sApiTest extends McpApiFixture {
   private static final String CLUSTER = "acme-k8s";
 
   private static JsonObject bid(double price) {
@@ -29,7 +35,7 @@ class McpK8sApiTest extends McpFixture {
   }
 
   private static JsonObject bid(int nodes, double price) {
-    return bid(price).put("max_gpus", nodes * Desk.NODE);
+    return bid(price).put("max_gpus", nodes * ClusterClient.NODE);
   }
 
   private static JsonObject standing() {
@@ -53,11 +59,11 @@ class McpK8sApiTest extends McpFixture {
     RunningBourse.until(
         "so many are active",
         () -> {
-          List<JsonObject> held = Desk.objects(cluster().getJsonArray("nodes"));
+          List<JsonObject> held = ClusterClient.objects(cluster().getJsonArray("nodes"));
           return held.size() == nodes
               && held.stream().allMatch(node -> node.getString("state").equals("active"));
         });
-    return Desk.objects(cluster().getJsonArray("nodes")).stream()
+    return ClusterClient.objects(cluster().getJsonArray("nodes")).stream()
         .map(node -> node.getString("name"))
         .toList();
   }

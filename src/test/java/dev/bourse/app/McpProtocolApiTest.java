@@ -1,14 +1,19 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.McpClient.ENDPOINT;
-import static dev.bourse.app.McpClient.STATELESS;
-import static dev.bourse.app.McpClient.error;
-import static dev.bourse.app.McpClient.meta;
-import static dev.bourse.app.McpClient.request;
+import static dev.bourse.testing.McpClient.ENDPOINT;
+import static dev.bourse.testing.McpClient.STATELESS;
+import static dev.bourse.testing.McpClient.error;
+import static dev.bourse.testing.McpClient.meta;
+import static dev.bourse.testing.McpClient.request;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.McpApiFixture;
+import dev.bourse.testing.McpClient;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -17,7 +22,7 @@ import org.junit.jupiter.api.Test;
 
 /** The protocol's revisions and what each of them offers. */
 @EachEngine
-class McpProtocolApiTest extends McpFixture {
+class McpProtocolApiTest extends McpApiFixture {
   private static HttpAnswer initialize(McpClient client, String revision) {
     return client.post(
         request(
@@ -198,7 +203,7 @@ class McpProtocolApiTest extends McpFixture {
   @Test
   void theContractsAndTheGuideAreResources() {
     List<JsonObject> listed =
-        Desk.objects(alice.result("resources/list").getJsonArray("resources"));
+        ClusterClient.objects(alice.result("resources/list").getJsonArray("resources"));
     assertEquals("AGENTS.md", listed.get(0).getString("name"));
     for (JsonObject resource : listed) {
       String uri = resource.getString("uri");

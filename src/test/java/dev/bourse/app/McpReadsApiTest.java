@@ -1,11 +1,18 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.McpClient.read;
+import static dev.bourse.testing.McpClient.read;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.Scope;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.McpApiFixture;
+import dev.bourse.testing.McpClient;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.EnumSet;
@@ -15,13 +22,13 @@ import org.junit.jupiter.api.Test;
 
 /** What models read of the market and of the bill is what the HTTP interface answers. */
 @EachEngine
-class McpReadsApiTest extends McpFixture {
+class McpReadsApiTest extends McpApiFixture {
   private static final String POOL = "demo-h100";
 
   /** A member of an organization that uses nothing, so that its figures stand still. */
   private static McpClient carol;
 
-  private static Caller openlab;
+  private static ApiClient openlab;
 
   @BeforeAll
   static void startReading() {
@@ -106,8 +113,9 @@ class McpReadsApiTest extends McpFixture {
 
   @Test
   void usageIsReadByClusterAndTime() {
-    Desk desk = new Desk(bourse.as("globex", "orgwide"), "globex", "globex-main");
-    desk.hold(1, 5);
+    ClusterClient client =
+        new ClusterClient(bourse.as("globex", "orgwide"), "globex", "globex-main");
+    client.hold(1, 5);
     McpClient dave = McpClient.of(bourse, "globex", "dave");
     JsonObject mine = action("usage").put("cluster", "globex-main").put("limit", 1);
     RunningBourse.until(

@@ -1,14 +1,22 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.McpClient.bid;
-import static dev.bourse.app.McpClient.confirm;
-import static dev.bourse.app.McpClient.request;
+import static dev.bourse.testing.McpClient.bid;
+import static dev.bourse.testing.McpClient.confirm;
+import static dev.bourse.testing.McpClient.request;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.access.Scope;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ports;
 import dev.bourse.store.PostgresServer;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ChildBourse;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.McpClient;
+import dev.bourse.testing.OAuthApplication;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestStore;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.EnumSet;
@@ -54,7 +62,7 @@ class McpReplicasTest {
     String token = McpClient.token(here, "openlab", "carol", EnumSet.allOf(Scope.class));
     carolHere = new McpClient(here.with(token));
     addressThere = "http://localhost:" + portThere;
-    carolThere = new McpClient(new Caller(addressThere, token));
+    carolThere = new McpClient(new ApiClient(addressThere, token));
     RunningBourse.until(
         "the other knows the key that signed the token",
         () -> carolThere.send("tools/list", new JsonObject()).status() == 200);
@@ -122,8 +130,8 @@ class McpReplicasTest {
 
   @Test
   void whatIsRevokedAtOneProcessIsRefusedByTheOtherToo() {
-    Application app = Application.registered(here);
-    String alice = Application.signIn(here, "acme", "alice");
+    OAuthApplication app = OAuthApplication.registered(here);
+    String alice = OAuthApplication.signIn(here, "acme", "alice");
     JsonObject given = mcpTokens(app, alice);
     endsThere(
         given,
@@ -131,25 +139,25 @@ class McpReplicasTest {
             app.post(
                 "/oauth/revoke",
                 Map.of("token", given.getString("refresh_token"), "client_id", app.clientId())));
-    String bob = Application.signIn(here, "acme", "bob");
-    String csrf = Application.csrf(app.browse("GET", "/account", null, bob));
+    String bob = OAuthApplication.signIn(here, "acme", "bob");
+    String csrf = OAuthApplication.csrf(app.browse("GET", "/account", null, bob));
     endsThere(
         mcpTokens(app, bob),
         () -> app.browse("POST", "/sign-out/everywhere", Map.of("csrf", csrf), bob));
-    String dave = Application.signIn(here, "globex", "dave");
+    String dave = OAuthApplication.signIn(here, "globex", "dave");
     endsThere(
         mcpTokens(app, dave),
         () -> here.operator().delete("/api/operator/orgs/globex/members/dave").ok());
   }
 
-  private static JsonObject mcpTokens(Application app, String cookie) {
+  private static JsonObject mcpTokens(OAuthApplication app, String cookie) {
     Map<String, String> request = app.request();
     request.put("resource", app.baseUrl() + "/mcp");
     return app.token(app.redemption(app.code(request, cookie))).ok();
   }
 
   private static void endsThere(JsonObject tokens, Runnable ending) {
-    Caller there = new Caller(addressThere, tokens.getString("access_token"));
+    ApiClient there = new ApiClient(addressThere, tokens.getString("access_token"));
     McpClient model = new McpClient(there);
     JsonObject none = new JsonObject();
     RunningBourse.until("served", () -> model.send("tools/list", none).status() == 200);

@@ -1,13 +1,21 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.McpClient.bid;
-import static dev.bourse.app.McpClient.read;
+import static dev.bourse.testing.McpClient.bid;
+import static dev.bourse.testing.McpClient.read;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.McpApiFixture;
+import dev.bourse.testing.McpClient;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -16,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /** What tools answer, and that they refuse as the HTTP interface does. */
 @EachEngine
-class McpToolsApiTest extends McpFixture {
+class McpToolsApiTest extends McpApiFixture {
   @Test
   void toolsSayWhatTheyAre() {
     assertEquals(
@@ -30,7 +38,7 @@ class McpToolsApiTest extends McpFixture {
             "checkpoint_write",
             "grid_api"),
         alice.toolNames());
-    for (JsonObject tool : Desk.objects(alice.tools())) {
+    for (JsonObject tool : ClusterClient.objects(alice.tools())) {
       boolean writes = tool.getString("name").endsWith("_write");
       JsonObject annotations = tool.getJsonObject("annotations");
       assertEquals(!writes, annotations.getBoolean("readOnlyHint"), tool.getString("name"));
@@ -61,7 +69,7 @@ class McpToolsApiTest extends McpFixture {
     assertEquals("alice", me.getString("username"));
     assertEquals(
         List.of("acme-batch vm", "acme-k8s k8s", "acme-legacy vm", "acme-train vm"),
-        Desk.objects(me.getJsonArray("clusters")).stream()
+        ClusterClient.objects(me.getJsonArray("clusters")).stream()
             .map(cluster -> cluster.getString("name") + ' ' + cluster.getString("kind"))
             .sorted()
             .toList());
@@ -84,7 +92,7 @@ class McpToolsApiTest extends McpFixture {
   @Test
   void gridApiOffersTheReadsOfTheContracts() {
     String description =
-        Desk.objects(alice.tools()).stream()
+        ClusterClient.objects(alice.tools()).stream()
             .filter(tool -> tool.getString("name").equals("grid_api"))
             .findFirst()
             .orElseThrow()
@@ -260,7 +268,7 @@ class McpToolsApiTest extends McpFixture {
 
   @Test
   void checkpointsAreListedSearchedAndRead() {
-    Caller publisher = bourse.asMember("acme", "alice");
+    ApiClient publisher = bourse.asMember("acme", "alice");
     String name = FilesFixture.freshName();
     String id =
         FilesFixture.publish(publisher, name, FilesFixture.bytes(100, 3), "org").getString("id");
@@ -283,7 +291,7 @@ class McpToolsApiTest extends McpFixture {
     McpClient dave = McpClient.of(bourse, "globex", "dave");
     assertEquals(
         "",
-        Desk.objects(
+        ClusterClient.objects(
                 dave.ok("checkpoint_read", new JsonObject().put("action", "list"))
                     .getJsonArray("checkpoints"))
             .stream()

@@ -6,6 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -23,7 +28,7 @@ class MemberAdminApiTest {
   private static final AtomicInteger MADE = new AtomicInteger();
 
   private static RunningBourse bourse;
-  private static Caller operator;
+  private static ApiClient operator;
 
   private String orgId;
   private String members;
@@ -104,7 +109,8 @@ class MemberAdminApiTest {
     JsonObject member = added("ann");
     assertEquals("ann@x.example", member.getString("email"));
     assertEquals(null, member.getValue("last_login_at"));
-    assertEquals(List.of(member), Desk.objects(operator.get(members).ok().getJsonArray("members")));
+    assertEquals(
+        List.of(member), ClusterClient.objects(operator.get(members).ok().getJsonArray("members")));
     assertEquals(
         "operator:first member_add username=ann email=ann@x.example name=N. ann", lastRow());
   }
@@ -169,7 +175,7 @@ class MemberAdminApiTest {
   @Test
   void aSuspendedMemberKeepsTheirTokens() {
     added("ann");
-    Caller token = bourse.with(mintedFor("ann"));
+    ApiClient token = bourse.with(mintedFor("ann"));
     String since =
         operator
             .patch(members + "/ann", new JsonObject().put("suspended", true))
@@ -205,7 +211,7 @@ class MemberAdminApiTest {
 
     assertEquals(
         theirs.stream().map(token -> token.split("_", -1)[1]).sorted().toList(),
-        Desk.texts(removed.getJsonArray("revoked_tokens")).stream().sorted().toList());
+        ClusterClient.texts(removed.getJsonArray("revoked_tokens")).stream().sorted().toList());
     for (String token : theirs) {
       bourse.with(token).get("/api/whoami").refused(ErrorCode.UNAUTHORIZED);
     }
@@ -258,7 +264,8 @@ class MemberAdminApiTest {
     String said = " rule_id=" + rule.getString("rule_id") + " kind=domain value=x.example";
     assertEquals("operator:first rule_add" + said, lastRow());
     assertEquals("exists", reason(operator.post(rules, rule("domain", "x.example"))));
-    assertEquals(List.of(rule), Desk.objects(operator.get(rules).ok().getJsonArray("rules")));
+    assertEquals(
+        List.of(rule), ClusterClient.objects(operator.get(rules).ok().getJsonArray("rules")));
     String path = rules + "/" + rule.getString("rule_id");
     operator.delete(path).ok();
     assertEquals("operator:first rule_remove" + said, lastRow());
@@ -290,7 +297,8 @@ class MemberAdminApiTest {
         invited.getInstant("link_expires_at").getEpochSecond()
             - invited.getInstant("created_at").getEpochSecond());
     assertEquals("operator:first member_invite email=erin@x.example", lastRow());
-    assertEquals(List.of(invited), Desk.objects(operator.get(rules).ok().getJsonArray("rules")));
+    assertEquals(
+        List.of(invited), ClusterClient.objects(operator.get(rules).ok().getJsonArray("rules")));
   }
 
   @Test

@@ -1,8 +1,11 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.newFolder;
+import static dev.bourse.testing.RunningBourse.newFolder;
 
 import dev.bourse.store.PostgresServer;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.CommandRun;
+import dev.bourse.testing.RunningBourse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -46,7 +49,7 @@ abstract class MoveFixture {
 
   /** Grants, a swap, a release, keys, declarations and reads, of two organizations. */
   static void keepBusy(RunningBourse bourse) {
-    Desk train = train(bourse);
+    ClusterClient train = train(bourse);
     List<String> held = train.hold(3, 4.0);
     train.swap(held.get(1)).ok();
     RunningBourse.until(
@@ -54,7 +57,7 @@ abstract class MoveFixture {
         () -> !train.active().contains(held.get(1)) && train.active().size() == 3);
     train.declare(2, 3.5);
     train.untilHeld(2);
-    Desk other = new Desk(bourse.as("globex", "bound"), "globex", "globex-main");
+    ClusterClient other = new ClusterClient(bourse.as("globex", "bound"), "globex", "globex-main");
     other.hold(1, 2.25);
     other.activity();
     for (int i = 0; i < 20; i++) {
@@ -62,8 +65,8 @@ abstract class MoveFixture {
     }
   }
 
-  static Desk train(RunningBourse bourse) {
-    return new Desk(bourse.as("acme", "bound"), "acme", "acme-train");
+  static ClusterClient train(RunningBourse bourse) {
+    return new ClusterClient(bourse.as("acme", "bound"), "acme", "acme-train");
   }
 
   static void sqlite(Path data, String sql) throws Exception {

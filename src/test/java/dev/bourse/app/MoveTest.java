@@ -1,12 +1,16 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.await;
-import static dev.bourse.app.RunningBourse.newFolder;
+import static dev.bourse.testing.RunningBourse.await;
+import static dev.bourse.testing.RunningBourse.newFolder;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.CommandRun;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedReader;
 import java.nio.charset.StandardCharsets;
@@ -31,17 +35,18 @@ class MoveTest extends MoveFixture {
 
   /** What clients see of the cluster: its state, its trail, its organization's keys. */
   private static List<JsonObject> seen(RunningBourse bourse) {
-    Desk desk = train(bourse);
+    ClusterClient client = train(bourse);
     return List.of(
-        desk.state(),
-        desk.caller().get("/api/vm/activity?cluster=" + desk.cluster()).ok(),
-        desk.caller().get("/api/vm/orgs/acme/ssh-keys").ok());
+        client.state(),
+        client.caller().get("/api/vm/activity?cluster=" + client.cluster()).ok(),
+        client.caller().get("/api/vm/orgs/acme/ssh-keys").ok());
   }
 
   /** What the history tells of five minutes ago: nodes declared and granted, price declared. */
   private static List<Object> history(RunningBourse bourse) {
-    Desk desk = train(bourse);
-    JsonObject told = desk.caller().get("/api/vm/history?hours=0.5&cluster=" + desk.cluster()).ok();
+    ClusterClient client = train(bourse);
+    JsonObject told =
+        client.caller().get("/api/vm/history?hours=0.5&cluster=" + client.cluster()).ok();
     int bucket = told.getJsonArray("granted").size() - 5;
     return List.of(
         told.getJsonArray("max_nodes").getValue(bucket),
@@ -175,7 +180,8 @@ class MoveTest extends MoveFixture {
         data,
         "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < "
             + MANY_ROWS
-            + ") INSERT INTO audit SELECT i, i, 'acme', 'token:x', 'read', 'acme-train', '', 1 FROM n");
+            + ") INSERT INTO audit SELECT i, i, 'acme', 'token:x', 'read', 'acme-train', '', 1 FROM"
+            + " n");
     Path export = folder.resolve("many.ndjson");
     CommandRun.on(many, "export", export.toString()).succeeded();
     for (List<String> store : List.of(newSqlite(), newPostgres())) {

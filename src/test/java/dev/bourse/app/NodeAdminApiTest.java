@@ -1,7 +1,7 @@
 package dev.bourse.app;
 
 import static dev.bourse.app.ClusterAdminApiTest.refused;
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -10,6 +10,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,11 +32,11 @@ import org.junit.jupiter.api.io.TempDir;
 @EachEngine
 class NodeAdminApiTest {
   private static RunningBourse bourse;
-  private static Caller operator;
+  private static ApiClient operator;
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.staged(14);
+    bourse = RunningBourse.withMarkets(14);
     operator = bourse.operator();
   }
 
@@ -43,8 +49,8 @@ class NodeAdminApiTest {
     return "/api/operator/pools/" + pool + "/nodes";
   }
 
-  private static String node(Stage stage, int number) {
-    return stage.name() + "-" + String.format("%05d", number);
+  private static String node(TestMarket market, int number) {
+    return market.name() + "-" + String.format("%05d", number);
   }
 
   private static JsonObject read(String nodeId) {
@@ -73,48 +79,51 @@ class NodeAdminApiTest {
     RunningBourse.await(bourse.service().database().commit(List.of(Statement.of(sql, parameters))));
   }
 
-  /** The tick at which the market of a stage last published. */
-  private static String tick(Stage stage) {
-    return Desk.objects(stage.red("bare").get("/api/market/feed").ok().getJsonArray("pools"))
+  /** The tick at which the market of a market last published. */
+  private static String tick(TestMarket market) {
+    return ClusterClient.objects(
+            market.red("bare").get("/api/market/feed").ok().getJsonArray("pools"))
         .stream()
-        .filter(p -> p.getString("pool").equals(stage.name()))
+        .filter(p -> p.getString("pool").equals(market.name()))
         .map(p -> String.valueOf(p.getString("tick_at")))
         .findFirst()
         .orElseThrow();
   }
 
   /** Lets ticks go by, each of which would have granted what there is to grant. */
-  private static void someTicks(Stage stage) {
+  private static void someTicks(TestMarket market) {
     for (int i = 0; i < 4; i++) {
-      String before = tick(stage);
-      until("a tick", () -> !tick(stage).equals(before));
+      String before = tick(market);
+      until("a tick", () -> !tick(market).equals(before));
     }
   }
 
   @Test
   void aNodeAddedToARunningPoolIsGranted() {
-    Stage stage = bourse.stage();
-    Desk desk = stage.redA();
-    desk.addKey();
-    desk.declare(Stage.NODES + 1, 2);
-    until("all there are", () -> desk.active().size() == Stage.NODES);
-    HttpAnswer added = add(stage.name(), named(stage.name() + "-extra"));
+    TestMarket market = bourse.market();
+    ClusterClient client = market.redA();
+    client.addKey();
+    client.declare(TestMarket.NODES + 1, 2);
+    until("all there are", () -> client.active().size() == TestMarket.NODES);
+    HttpAnswer added = add(market.name(), named(market.name() + "-extra"));
     assertEquals(201, added.status());
-    assertTrue(desk.untilHeld(Stage.NODES + 1).contains(added.json().getString("public_ip")));
-    JsonObject held = read(stage.name() + "-extra");
+    assertTrue(
+        client.untilHeld(TestMarket.NODES + 1).contains(added.json().getString("public_ip")));
+    JsonObject held = read(market.name() + "-extra");
     assertEquals("held", held.getString("state"));
-    assertEquals(desk.cluster(), held.getString("cluster"));
+    assertEquals(client.cluster(), held.getString("cluster"));
   }
 
   @Test
   void aSimulatedNodeGetsAnAddressOfItsOwn() {
-    Stage stage = bourse.stage();
-    JsonObject first = add(stage.name(), named(stage.name() + "-x")).json();
-    JsonObject second = add(stage.name(), named(stage.name() + "-y")).json();
+    TestMarket market = bourse.market();
+    JsonObject first = add(market.name(), named(market.name() + "-x")).json();
+    JsonObject second = add(market.name(), named(market.name() + "-y")).json();
     assertTrue(first.getString("public_ip").startsWith("198.18."));
     assertNotEquals(first.getString("public_ip"), second.getString("public_ip"));
-    JsonObject given = named(stage.name() + "-z").put("public_ip", "198.19.4.5").put("ssh_port", 7);
-    JsonObject third = add(stage.name(), given).json();
+    JsonObject given =
+        named(market.name() + "-z").put("public_ip", "198.19.4.5").put("ssh_port", 7);
+    JsonObject third = add(market.name(), given).json();
     assertEquals("198.19.4.5", third.getString("public_ip"));
     assertEquals(7, third.getInteger("ssh_port"));
     assertEquals(22, first.getInteger("ssh_port"), "the pool's");
@@ -122,111 +131,114 @@ class NodeAdminApiTest {
 
   @Test
   void anIdAndAnAddressAreTakenOnce() {
-    Stage stage = bourse.stage();
-    JsonObject sameId = add("fixed", named(node(stage, 1))).refused(ErrorCode.CONFLICT);
+    TestMarket market = bourse.market();
+    JsonObject sameId = add("fixed", named(node(market, 1))).refused(ErrorCode.CONFLICT);
     assertEquals("exists", sameId.getString("reason"));
-    assertTrue(sameId.getString("detail").contains(node(stage, 1)), sameId.encode());
+    assertTrue(sameId.getString("detail").contains(node(market, 1)), sameId.encode());
     JsonObject sameAddress =
         add(
                 "fixed",
-                named(stage.name() + "-twin")
-                    .put("public_ip", read(node(stage, 1)).getString("public_ip")))
+                named(market.name() + "-twin")
+                    .put("public_ip", read(node(market, 1)).getString("public_ip")))
             .refused(ErrorCode.CONFLICT);
     assertEquals("exists", sameAddress.getString("reason"));
-    assertTrue(sameAddress.getString("detail").contains(node(stage, 1)), sameAddress.encode());
-    JsonObject six = named(stage.name() + "-six").put("public_ip", "2001:DB8:0:0::7");
-    assertEquals("2001:db8::7", add(stage.name(), six).json().getString("public_ip"));
-    add(stage.name(), named(stage.name() + "-six-again").put("public_ip", "2001:db8::0:7"))
+    assertTrue(sameAddress.getString("detail").contains(node(market, 1)), sameAddress.encode());
+    JsonObject six = named(market.name() + "-six").put("public_ip", "2001:DB8:0:0::7");
+    assertEquals("2001:db8::7", add(market.name(), six).json().getString("public_ip"));
+    add(market.name(), named(market.name() + "-six-again").put("public_ip", "2001:db8::0:7"))
         .refused(ErrorCode.CONFLICT);
-    operator.get("/api/operator/nodes/" + stage.name() + "-twin").refused(ErrorCode.NOT_FOUND);
+    operator.get("/api/operator/nodes/" + market.name() + "-twin").refused(ErrorCode.NOT_FOUND);
   }
 
   @Test
   void aCordonedNodeIsNotGrantedUntilItIsUncordoned() {
-    Stage stage = bourse.stage();
-    for (int i = 1; i <= Stage.NODES; i++) {
-      assertEquals("cordoned", cordon(node(stage, i), true).getString("state"));
+    TestMarket market = bourse.market();
+    for (int i = 1; i <= TestMarket.NODES; i++) {
+      assertEquals("cordoned", cordon(node(market, i), true).getString("state"));
     }
-    someTicks(stage);
-    Desk desk = stage.redA();
-    desk.addKey();
-    desk.declare(1, 2);
-    someTicks(stage);
-    assertEquals(List.of(), desk.allocations());
-    assertEquals("free", cordon(node(stage, 3), false).getString("state"));
-    desk.untilHeld(1);
-    assertEquals(desk.cluster(), read(node(stage, 3)).getString("cluster"));
+    someTicks(market);
+    ClusterClient client = market.redA();
+    client.addKey();
+    client.declare(1, 2);
+    someTicks(market);
+    assertEquals(List.of(), client.allocations());
+    assertEquals("free", cordon(node(market, 3), false).getString("state"));
+    client.untilHeld(1);
+    assertEquals(client.cluster(), read(node(market, 3)).getString("cluster"));
   }
 
   @Test
   void aHeldNodeThatIsCordonedStaysHeldAndIsNotGrantedAfterwards() {
-    Stage stage = bourse.stage();
-    Desk desk = stage.redA();
-    String ip = desk.hold(Stage.NODES, 2).get(0);
+    TestMarket market = bourse.market();
+    ClusterClient client = market.redA();
+    String ip = client.hold(TestMarket.NODES, 2).get(0);
     String nodeId =
-        Desk.objects(
-                operator.get("/api/operator/clusters/" + desk.cluster()).ok().getJsonArray("nodes"))
+        ClusterClient.objects(
+                operator
+                    .get("/api/operator/clusters/" + client.cluster())
+                    .ok()
+                    .getJsonArray("nodes"))
             .stream()
             .filter(n -> n.getString("public_ip").equals(ip))
             .findFirst()
             .orElseThrow()
             .getString("node_id");
     assertEquals("held", cordon(nodeId, true).getString("state"));
-    someTicks(stage);
-    assertTrue(desk.active().contains(ip));
-    desk.declare(0, 2);
+    someTicks(market);
+    assertTrue(client.active().contains(ip));
+    client.declare(0, 2);
     until("out of the market", () -> read(nodeId).getString("state").equals("cordoned"));
-    desk.declare(Stage.NODES, 2);
-    until("the others", () -> desk.active().size() == Stage.NODES - 1);
-    someTicks(stage);
-    assertFalse(desk.active().contains(ip));
+    client.declare(TestMarket.NODES, 2);
+    until("the others", () -> client.active().size() == TestMarket.NODES - 1);
+    someTicks(market);
+    assertFalse(client.active().contains(ip));
   }
 
   @Test
   void aQuarantinedNodeIsGrantedAgainOnceReleased() {
-    Stage stage = bourse.stage();
+    TestMarket market = bourse.market();
     store(
         "UPDATE node SET quarantined_at = ?, failures = 3 WHERE pool = ?",
         System.currentTimeMillis(),
-        stage.name());
+        market.name());
     // Any change has the market read its nodes anew.
-    cordon(node(stage, 1), false);
-    JsonObject quarantined = read(node(stage, 2));
+    cordon(node(market, 1), false);
+    JsonObject quarantined = read(node(market, 2));
     assertEquals("quarantined", quarantined.getString("state"));
     assertTrue(quarantined.getString("quarantined_since").startsWith("20"));
-    someTicks(stage);
-    Desk desk = stage.redA();
-    desk.addKey();
-    desk.declare(1, 2);
-    someTicks(stage);
-    assertEquals(List.of(), desk.allocations());
-    JsonObject released = release(node(stage, 2));
+    someTicks(market);
+    ClusterClient client = market.redA();
+    client.addKey();
+    client.declare(1, 2);
+    someTicks(market);
+    assertEquals(List.of(), client.allocations());
+    JsonObject released = release(node(market, 2));
     assertEquals("free", released.getString("state"));
     assertEquals(0, released.getInteger("failures"));
-    desk.untilHeld(1);
-    assertEquals(desk.cluster(), read(node(stage, 2)).getString("cluster"));
+    client.untilHeld(1);
+    assertEquals(client.cluster(), read(node(market, 2)).getString("cluster"));
   }
 
   @Test
   void aNodeThatIsBackingOffIsGrantedAtOnceWhenReleased() {
-    Stage stage = bourse.stage();
+    TestMarket market = bourse.market();
     store(
         "UPDATE node SET usable_after = ?, failures = 1 WHERE pool = ?",
         System.currentTimeMillis() + 600_000,
-        stage.name());
-    cordon(node(stage, 1), false);
-    assertEquals("backing-off", read(node(stage, 1)).getString("state"));
-    someTicks(stage);
-    Desk desk = stage.redA();
-    desk.addKey();
-    desk.declare(1, 2);
-    someTicks(stage);
-    assertEquals(List.of(), desk.allocations());
-    JsonObject released = release(node(stage, 4));
+        market.name());
+    cordon(node(market, 1), false);
+    assertEquals("backing-off", read(node(market, 1)).getString("state"));
+    someTicks(market);
+    ClusterClient client = market.redA();
+    client.addKey();
+    client.declare(1, 2);
+    someTicks(market);
+    assertEquals(List.of(), client.allocations());
+    JsonObject released = release(node(market, 4));
     assertEquals("free", released.getString("state"));
     assertEquals(null, released.getString("backing_off_until"));
-    desk.untilHeld(1);
-    assertEquals(desk.cluster(), read(node(stage, 4)).getString("cluster"));
+    client.untilHeld(1);
+    assertEquals(client.cluster(), read(node(market, 4)).getString("cluster"));
   }
 
   @Test
@@ -241,9 +253,9 @@ class NodeAdminApiTest {
                 .encodeToString(keys.generateKeyPair().getPrivate().getEncoded())
             + "\n-----END PRIVATE KEY-----\n");
     try (RunningBourse site =
-        RunningBourse.staged(
+        RunningBourse.withMarkets(
             1, "nodes.ssh.identity-file=" + identity, "nodes.ssh.wipe-command=true")) {
-      Caller op = site.operator();
+      ApiClient op = site.operator();
       op.post("/api/operator/pools", PoolAdminApiTest.newPool("real").put("provider", "ssh"));
       String[] key = RunningBourse.keyLine().split(" ", -1);
       String line = key[0] + " " + key[1];
@@ -270,36 +282,36 @@ class NodeAdminApiTest {
 
   @Test
   void nodesAreListedByIdAPageAtATimeWithWhatBecomesOfThem() {
-    Stage stage = bourse.stage();
-    stage.redA().hold(1, 2);
-    cordon(node(stage, 4), true);
+    TestMarket market = bourse.market();
+    market.redA().hold(1, 2);
+    cordon(node(market, 4), true);
     store(
         "UPDATE node SET usable_after = ?, failures = 1 WHERE node_id = ?",
         System.currentTimeMillis() + 60_000,
-        node(stage, 3));
-    JsonObject head = operator.get(nodesOf(stage.name()) + "?limit=3").ok();
+        node(market, 3));
+    JsonObject head = operator.get(nodesOf(market.name()) + "?limit=3").ok();
     assertEquals(true, head.getBoolean("more"));
-    JsonObject tail = operator.get(nodesOf(stage.name()) + "?after=" + node(stage, 3)).ok();
+    JsonObject tail = operator.get(nodesOf(market.name()) + "?after=" + node(market, 3)).ok();
     assertEquals(false, tail.getBoolean("more"));
     List<JsonObject> all =
         Stream.of(head, tail)
-            .flatMap(page -> Desk.objects(page.getJsonArray("nodes")).stream())
+            .flatMap(page -> ClusterClient.objects(page.getJsonArray("nodes")).stream())
             .toList();
     assertEquals(
-        List.of(node(stage, 1), node(stage, 2), node(stage, 3), node(stage, 4)),
+        List.of(node(market, 1), node(market, 2), node(market, 3), node(market, 4)),
         all.stream().map(n -> n.getString("node_id")).toList());
     assertEquals(
         List.of("held", "free", "backing-off", "cordoned"),
         all.stream().map(n -> n.getString("state")).toList());
-    assertEquals(stage.redA().cluster(), all.get(0).getString("cluster"));
+    assertEquals(market.redA().cluster(), all.get(0).getString("cluster"));
     assertTrue(all.get(2).getString("backing_off_until").startsWith("20"));
   }
 
   @Test
   void whatOperatorsDoToANodeIsInThePlatformsTrail() {
-    Stage stage = bourse.stage();
-    String nodeId = stage.name() + "-trail";
-    add(stage.name(), named(nodeId).put("public_ip", "198.51.100.77"));
+    TestMarket market = bourse.market();
+    String nodeId = market.name() + "-trail";
+    add(market.name(), named(nodeId).put("public_ip", "198.51.100.77"));
     cordon(nodeId, true);
     release(nodeId);
     JsonObject retried =
@@ -312,14 +324,14 @@ class NodeAdminApiTest {
         List.of("node_add", "node_update", "node_release", "node_retry"),
         rows.stream().map(AuditRow::action).toList());
     assertEquals(
-        "pool=" + stage.name() + " public_ip=198.51.100.77 ssh_port=22", rows.get(0).detail());
+        "pool=" + market.name() + " public_ip=198.51.100.77 ssh_port=22", rows.get(0).detail());
     assertEquals("cordoned=true", rows.get(1).detail());
   }
 
   @Test
   void badInputIsRefusedNamingFieldValueAndWhatWouldDo() {
-    Stage stage = bourse.stage();
-    String pool = stage.name();
+    TestMarket market = bourse.market();
+    String pool = market.name();
     refused(add(pool, named("Upper")), "node_id: Upper", "at either end");
     refused(add(pool, new JsonObject()), "node_id is missing");
     refused(add(pool, named("n").put("public_ip", "300.1.1.1")), "public_ip: 300.1.1.1", "IPv4");

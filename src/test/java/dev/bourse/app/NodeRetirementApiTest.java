@@ -1,13 +1,19 @@
 package dev.bourse.app;
 
 import static dev.bourse.app.ClusterAdminApiTest.refused;
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestMarket;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
@@ -25,11 +31,11 @@ import org.junit.jupiter.api.io.TempDir;
 @EachEngine
 class NodeRetirementApiTest {
   private static RunningBourse bourse;
-  private static Caller operator;
+  private static ApiClient operator;
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.staged(5);
+    bourse = RunningBourse.withMarkets(5);
     operator = bourse.operator();
   }
 
@@ -42,18 +48,18 @@ class NodeRetirementApiTest {
     return "/api/operator/nodes/" + nodeId;
   }
 
-  private static String node(Stage stage, int number) {
-    return stage.name() + "-" + String.format("%05d", number);
+  private static String node(TestMarket market, int number) {
+    return market.name() + "-" + String.format("%05d", number);
   }
 
   private static HttpAnswer retire(String nodeId) {
     return operator.send("DELETE", path(nodeId), null);
   }
 
-  private static List<String> listed(Stage stage, String query) {
-    return Desk.objects(
+  private static List<String> listed(TestMarket market, String query) {
+    return ClusterClient.objects(
             operator
-                .get("/api/operator/pools/" + stage.name() + "/nodes" + query)
+                .get("/api/operator/pools/" + market.name() + "/nodes" + query)
                 .ok()
                 .getJsonArray("nodes"))
         .stream()
@@ -61,8 +67,8 @@ class NodeRetirementApiTest {
         .toList();
   }
 
-  private static String holdingNode(Stage stage) {
-    return listed(stage, "").stream()
+  private static String holdingNode(TestMarket market) {
+    return listed(market, "").stream()
         .filter(n -> operator.get(path(n)).ok().getString("state").equals("held"))
         .findFirst()
         .orElseThrow();
@@ -70,21 +76,21 @@ class NodeRetirementApiTest {
 
   @Test
   void aHeldNodeIsRetiredAndItsClusterGetsAnotherWithReasonOperator() {
-    Stage stage = bourse.stage();
-    Desk desk = stage.redA();
-    String ip = desk.hold(1, 2).get(0);
-    String nodeId = holdingNode(stage);
+    TestMarket market = bourse.market();
+    ClusterClient client = market.redA();
+    String ip = client.hold(1, 2).get(0);
+    String nodeId = holdingNode(market);
     JsonObject retired = retire(nodeId).ok();
     assertEquals("retired", retired.getString("state"));
     assertEquals(ip, retired.getString("public_ip"));
     assertEquals(null, retired.getString("cluster"));
     assertNotNull(retired.getString("retired_at"));
-    until("another", () -> desk.active().size() == 1 && !desk.active().contains(ip));
-    assertTrue(!listed(stage, "").contains(nodeId));
-    assertEquals(List.of(nodeId), listed(stage, "?status=retired"));
+    until("another", () -> client.active().size() == 1 && !client.active().contains(ip));
+    assertTrue(!listed(market, "").contains(nodeId));
+    assertEquals(List.of(nodeId), listed(market, "?status=retired"));
     assertEquals(
         List.of("operator"),
-        desk.activity().stream()
+        client.activity().stream()
             .filter(e -> ("released " + ip).equals(e.getString("note")))
             .map(e -> e.getString("reason"))
             .toList());
@@ -92,12 +98,12 @@ class NodeRetirementApiTest {
 
   @Test
   void theIdAndTheAddressOfARetiredNodeAreAnotherMachinesToUse() {
-    Stage stage = bourse.stage();
-    String nodeId = node(stage, 1);
+    TestMarket market = bourse.market();
+    String nodeId = node(market, 1);
     String ip = operator.get(path(nodeId)).ok().getString("public_ip");
     retire(nodeId).ok();
-    String nodes = "/api/operator/pools/" + stage.name() + "/nodes";
-    JsonObject other = new JsonObject().put("node_id", stage.name() + "-new").put("public_ip", ip);
+    String nodes = "/api/operator/pools/" + market.name() + "/nodes";
+    JsonObject other = new JsonObject().put("node_id", market.name() + "-new").put("public_ip", ip);
     assertEquals(201, operator.post(nodes, other).status());
     JsonObject taken = new JsonObject().put("node_id", nodeId).put("public_ip", ip);
     assertEquals(
@@ -106,24 +112,24 @@ class NodeRetirementApiTest {
     HttpAnswer again = operator.post(nodes, new JsonObject().put("node_id", nodeId));
     assertEquals(201, again.status());
     assertEquals(null, again.json().getString("retired_at"));
-    assertEquals(List.of(), listed(stage, "?status=retired"));
+    assertEquals(List.of(), listed(market, "?status=retired"));
     assertEquals(
         "exists",
         operator
             .post(nodes, new JsonObject().put("node_id", nodeId))
             .refused(ErrorCode.CONFLICT)
             .getString("reason"));
-    Desk desk = stage.redA();
-    desk.addKey();
-    desk.declare(Stage.NODES + 1, 2);
-    List<String> held = desk.untilHeld(Stage.NODES + 1);
+    ClusterClient client = market.redA();
+    client.addKey();
+    client.declare(TestMarket.NODES + 1, 2);
+    List<String> held = client.untilHeld(TestMarket.NODES + 1);
     assertTrue(held.contains(ip) && held.contains(again.json().getString("public_ip")));
   }
 
   @Test
   void nothingOfARetiredNodeCanBeChangedAndTheTrailTellsItsLife() {
-    Stage stage = bourse.stage();
-    String nodeId = node(stage, 2);
+    TestMarket market = bourse.market();
+    String nodeId = node(market, 2);
     retire(nodeId).ok();
     JsonObject cordon = new JsonObject().put("cordoned", true);
     JsonObject key = new JsonObject().put("host_key", RunningBourse.keyLine());
@@ -141,20 +147,20 @@ class NodeRetirementApiTest {
     List<AuditRow> rows =
         bourse.audit("", false).stream().filter(r -> r.subject().equals(nodeId)).toList();
     assertEquals(List.of("node_retire"), rows.stream().map(AuditRow::action).toList());
-    assertTrue(rows.get(0).detail().startsWith("pool=" + stage.name() + " public_ip=198.18."));
+    assertTrue(rows.get(0).detail().startsWith("pool=" + market.name() + " public_ip=198.18."));
   }
 
   @Test
   void whenAMachineLastAnsweredStandsInItsRowAndInTheMetrics() {
-    try (RunningBourse watched = RunningBourse.staged(1, "nodes.probe-interval=100ms")) {
-      Stage stage = watched.stage();
+    try (RunningBourse watched = RunningBourse.withMarkets(1, "nodes.probe-interval=100ms")) {
+      TestMarket market = watched.market();
       until(
           "seen",
-          () -> watched.operator().get(path(node(stage, 1))).ok().getString("last_seen") != null);
-      JsonObject seen = watched.operator().get(path(node(stage, 1))).ok();
+          () -> watched.operator().get(path(node(market, 1))).ok().getString("last_seen") != null);
+      JsonObject seen = watched.operator().get(path(node(market, 1))).ok();
       assertEquals(null, seen.getString("last_error"));
-      until("counted", () -> counted(watched, stage.name(), "reachable") == Stage.NODES);
-      assertEquals(0, counted(watched, stage.name(), "unreachable"));
+      until("counted", () -> counted(watched, market.name(), "reachable") == TestMarket.NODES);
+      assertEquals(0, counted(watched, market.name(), "unreachable"));
     }
   }
 
@@ -171,8 +177,8 @@ class NodeRetirementApiTest {
 
   @Test
   void whatIsNotThereOrNotSoIsRefused() {
-    Stage stage = bourse.stage();
-    String free = path(node(stage, 3));
+    TestMarket market = bourse.market();
+    String free = path(node(market, 3));
     JsonObject end = new JsonObject().put("back_to_market", true);
     assertEquals(
         "wrong-status",
@@ -197,9 +203,9 @@ class NodeRetirementApiTest {
                 .encodeToString(keys.generateKeyPair().getPrivate().getEncoded())
             + "\n-----END PRIVATE KEY-----\n");
     try (RunningBourse site =
-        RunningBourse.staged(
+        RunningBourse.withMarkets(
             1, "nodes.ssh.identity-file=" + identity, "nodes.ssh.wipe-command=true")) {
-      Caller op = site.operator();
+      ApiClient op = site.operator();
       op.post("/api/operator/pools", PoolAdminApiTest.newPool("real").put("provider", "ssh"));
       List<String> lines =
           IntStream.range(0, 2)

@@ -1,11 +1,15 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.Application.refused;
+import static dev.bourse.testing.OAuthApplication.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.OAuthApiFixture;
+import dev.bourse.testing.OAuthApplication;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.util.LinkedHashMap;
@@ -15,15 +19,15 @@ import org.junit.jupiter.api.Test;
 
 /** What permissions do not outlast, what leads nowhere else, and what drives out nobody. */
 @EachEngine
-class OAuthAbuseTest extends OAuthScene {
+class OAuthAbuseTest extends OAuthApiFixture {
   @Test
   void nobodyIsActedForWhoWasRemovedAndNobodyElseIsGivenTheName() {
     JsonObject erin =
         new JsonObject().put("username", "erin").put("email", "erin@acme.example").put("name", "E");
     String members = "/api/operator/orgs/acme/members";
     assertEquals(201, bourse.operator().post(members, erin).status());
-    Application app = Application.registered(bourse);
-    String cookie = Application.signIn(bourse, "acme", "erin");
+    OAuthApplication app = OAuthApplication.registered(bourse);
+    String cookie = OAuthApplication.signIn(bourse, "acme", "erin");
     JsonObject tokens = app.tokens(cookie);
     String waiting = app.code(app.request(), cookie);
     files(tokens).ok();
@@ -38,7 +42,7 @@ class OAuthAbuseTest extends OAuthScene {
 
   @Test
   void openRedirectAFaultyRequestOfWhoIsNotSignedInLeadsToSignInAlone() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     for (Map<String, String> faulty :
         List.of(
             Map.of("scope", "teapot"),
@@ -49,19 +53,19 @@ class OAuthAbuseTest extends OAuthScene {
       request.putAll(faulty);
       String location = app.ask(request, "").headers().firstValue("location").orElse("none");
       assertTrue(location.startsWith("/sign-in?return_to="), location);
-      assertTrue(Application.parameters(app.ask(request, alice)).containsKey("error"));
+      assertTrue(OAuthApplication.parameters(app.ask(request, alice)).containsKey("error"));
     }
   }
 
   @Test
   void aFloodOfRegistrationsDrivesOutNoApplicationInUse() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     JsonObject tokens = app.tokens(alice);
     commit(
         "INSERT INTO oauth_client (client_id, name, redirect_uris, grant_types, created_at)"
             + " WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
             + " SELECT 'flood' || i, 'f', '[]', 'authorization_code', 9000000000000 FROM n");
-    Application.registered(bourse);
+    OAuthApplication.registered(bourse);
 
     app.token(app.refreshing(tokens)).ok();
     commit("DELETE FROM oauth_client WHERE client_id LIKE 'flood%'");
@@ -75,7 +79,7 @@ class OAuthAbuseTest extends OAuthScene {
             + " WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20050)"
             + " SELECT 'flood' || i, 'flood' || i, 'bourse-cli', '', '', 'pending', 1, i, 1, 5000"
             + " FROM n");
-    Application program = Application.named(bourse, "bourse-cli");
+    OAuthApplication program = OAuthApplication.named(bourse, "bourse-cli");
     Map<String, String> asking = Map.of("client_id", "bourse-cli");
     JsonObject begun = program.post("/oauth/device_authorization", asking).ok();
     List<Long> rows =
@@ -96,9 +100,9 @@ class OAuthAbuseTest extends OAuthScene {
 
   @Test
   void throttledAMemberGivesNoMoreThanSoManyPermissions() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     Map<String, String> form = new LinkedHashMap<>(app.request());
-    form.put("csrf", Application.csrf(app.ask(app.request(), bob)));
+    form.put("csrf", OAuthApplication.csrf(app.ask(app.request(), bob)));
     form.put("decision", "allow");
     int given = 0;
     HttpResponse<String> answer = app.browse("POST", "/oauth/authorize", form, bob);

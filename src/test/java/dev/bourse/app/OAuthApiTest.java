@@ -1,6 +1,6 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.Application.refused;
+import static dev.bourse.testing.OAuthApplication.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -9,6 +9,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OAuthApiFixture;
+import dev.bourse.testing.OAuthApplication;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
@@ -22,7 +28,7 @@ import org.junit.jupiter.api.Test;
 
 /** How applications get tokens to act for members, and how they lose them. */
 @EachEngine
-class OAuthApiTest extends OAuthScene {
+class OAuthApiTest extends OAuthApiFixture {
   private static final String FILES = "/api/checkpoints";
 
   private static JsonObject claims(JsonObject tokens) {
@@ -32,7 +38,7 @@ class OAuthApiTest extends OAuthScene {
 
   @Test
   void applicationsFindTheirWayByTheMetadata() {
-    Caller anybody = bourse.with(null);
+    ApiClient anybody = bourse.with(null);
     String base = bourse.service().baseUrl();
     HttpAnswer resource = anybody.get("/.well-known/oauth-protected-resource/mcp");
     assertEquals(base + "/mcp", resource.ok().getString("resource"));
@@ -63,13 +69,13 @@ class OAuthApiTest extends OAuthScene {
 
   @Test
   void aMemberWhoConsentsLetsTheApplicationActForThem() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     HttpResponse<String> page = app.ask(app.request(), alice);
     assertEquals(200, page.statusCode(), page.body());
     assertTrue(page.body().contains("Test application"), page.body());
     assertTrue(page.body().contains("app.example"), page.body());
     HttpResponse<String> redirect = app.decide(app.request(), alice, "allow");
-    Map<String, String> answer = Application.parameters(redirect);
+    Map<String, String> answer = OAuthApplication.parameters(redirect);
     assertEquals("st&te=1", answer.get("state"));
     assertEquals(app.baseUrl(), answer.get("iss"));
 
@@ -93,21 +99,22 @@ class OAuthApiTest extends OAuthScene {
 
   @Test
   void aTokenMayNoMoreThanTheMemberAllowed() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     Map<String, String> request = app.request();
     request.put("scope", "capacity:read");
     JsonObject tokens = app.token(app.redemption(app.code(request, alice))).ok();
 
     assertEquals("capacity:read", claims(tokens).getString("scope"));
     request.put("scope", "teapot");
-    assertEquals("invalid_scope", Application.parameters(app.ask(request, alice)).get("error"));
+    assertEquals(
+        "invalid_scope", OAuthApplication.parameters(app.ask(request, alice)).get("error"));
     request.put("scope", "offline_access bid:read");
     assertEquals(200, app.ask(request, alice).statusCode());
   }
 
   @Test
   void aRefreshThatAsksForAScopeThatWasNotGrantedIsRefusedAndUsesNothingUp() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     JsonObject tokens = app.tokens(alice);
     for (String scope :
         List.of(
@@ -137,7 +144,7 @@ class OAuthApiTest extends OAuthScene {
             "vscode://vscode.github-authentication/did-authenticate",
             "com.example.app:/cb",
             "com.example.app:cb");
-    Application app = Application.registered(bourse, redirectUris.toArray(String[]::new));
+    OAuthApplication app = OAuthApplication.registered(bourse, redirectUris.toArray(String[]::new));
     for (String redirectUri : redirectUris) {
       Map<String, String> request = app.request();
       request.put("redirect_uri", redirectUri);
@@ -146,7 +153,7 @@ class OAuthApiTest extends OAuthScene {
       assertTrue(page.body().contains("the program that opens " + scheme + ": links"));
       HttpResponse<String> answer = app.decide(request, alice, "allow");
       assertEquals(200, answer.statusCode());
-      String to = Application.onward(answer);
+      String to = OAuthApplication.onward(answer);
       assertTrue(to.startsWith(redirectUri + "?code="), to);
       // Whoever's browser does not go there by itself has a link.
       assertTrue(answer.body().contains("href=\"" + to.replace("&", "&amp;") + '"'), answer.body());
@@ -159,7 +166,7 @@ class OAuthApiTest extends OAuthScene {
 
   @Test
   void aTokenIsForTheResourceAskedFor() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     Map<String, String> request = app.request();
     request.put("resource", app.baseUrl() + "/mcp");
     Map<String, String> redemption = app.redemption(app.code(request, alice));
@@ -172,15 +179,16 @@ class OAuthApiTest extends OAuthScene {
     assertEquals(app.baseUrl(), claims(app.tokens(alice)).getString("aud"));
     for (String other : List.of("https://elsewhere.example", app.baseUrl() + "/mcp/x", "x")) {
       request.put("resource", other);
-      assertEquals("invalid_target", Application.parameters(app.ask(request, alice)).get("error"));
+      assertEquals(
+          "invalid_target", OAuthApplication.parameters(app.ask(request, alice)).get("error"));
     }
   }
 
   @Test
   void whoSaysNoGivesNothing() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     HttpResponse<String> answer = app.decide(app.request(), alice, "deny");
-    Map<String, String> parameters = Application.parameters(answer);
+    Map<String, String> parameters = OAuthApplication.parameters(answer);
 
     assertEquals("access_denied", parameters.get("error"));
     assertEquals("st&te=1", parameters.get("state"));
@@ -190,7 +198,7 @@ class OAuthApiTest extends OAuthScene {
 
   @Test
   void whoIsNotSignedInSignsInFirstAndComesBack() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     HttpResponse<String> answer = app.ask(app.request(), "");
     assertEquals(303, answer.statusCode());
     String location = answer.headers().firstValue("location").orElseThrow();
@@ -202,7 +210,7 @@ class OAuthApiTest extends OAuthScene {
 
   @Test
   void aRefreshTokenIsGoodOnceAndGivesTheNext() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     JsonObject first = app.tokens(alice);
     JsonObject second = app.token(app.refreshing(first)).ok();
     assertNotEquals(first.getString("refresh_token"), second.getString("refresh_token"));
@@ -215,7 +223,7 @@ class OAuthApiTest extends OAuthScene {
 
   @Test
   void aPermissionTakesOneRowOfRefreshTokensHoweverOftenItIsRefreshed() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     JsonObject first = app.tokens(alice);
     JsonObject newest = first;
     for (int i = 0; i < 5; i++) {
@@ -239,9 +247,9 @@ class OAuthApiTest extends OAuthScene {
   @Test
   void anApplicationThatDidNotRegisterForRefreshTokensGetsNone() {
     JsonObject metadata =
-        new JsonObject().put("redirect_uris", new JsonArray().add(Application.REDIRECT));
+        new JsonObject().put("redirect_uris", new JsonArray().add(OAuthApplication.REDIRECT));
     JsonObject registered = bourse.with(null).post("/oauth/register", metadata).json();
-    Application app = Application.named(bourse, registered.getString("client_id"));
+    OAuthApplication app = OAuthApplication.named(bourse, registered.getString("client_id"));
 
     assertFalse(app.tokens(alice).containsKey("refresh_token"));
     Map<String, String> form = app.refreshing(new JsonObject().put("refresh_token", "brr_x"));
@@ -250,7 +258,7 @@ class OAuthApiTest extends OAuthScene {
 
   @Test
   void aTokenGivenBackEndsEveryTokenOfItsGrant() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     for (String kind : List.of("access_token", "refresh_token")) {
       JsonObject tokens = app.tokens(alice);
       files(tokens).ok();
@@ -268,8 +276,8 @@ class OAuthApiTest extends OAuthScene {
 
   @Test
   void anotherApplicationCannotGiveATokenBackOrUseIt() {
-    Application app = Application.registered(bourse);
-    Application other = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
+    OAuthApplication other = OAuthApplication.registered(bourse);
     JsonObject tokens = app.tokens(alice);
     Map<String, String> form = new LinkedHashMap<>();
     form.put("token", tokens.getString("refresh_token"));
@@ -286,19 +294,20 @@ class OAuthApiTest extends OAuthScene {
 
   @Test
   void theAccountPageTakesAPermissionBackAtOnce() {
-    String dave = Application.signIn(bourse, "globex", "dave");
-    Application app = Application.registered(bourse);
+    String dave = OAuthApplication.signIn(bourse, "globex", "dave");
+    OAuthApplication app = OAuthApplication.registered(bourse);
     JsonObject tokens = app.tokens(dave);
     HttpResponse<String> account = app.browse("GET", "/account", null, dave);
     assertTrue(account.body().contains("Test application"), account.body());
     String grantId = claims(tokens).getString("gid");
-    Map<String, String> form = Map.of("csrf", Application.csrf(account), "application", grantId);
+    Map<String, String> form =
+        Map.of("csrf", OAuthApplication.csrf(account), "application", grantId);
     // A member of another organization cannot.
     HttpResponse<String> others = app.browse("GET", "/account", null, alice);
     app.browse(
         "POST",
         "/account/applications/revoke",
-        Map.of("csrf", Application.csrf(others), "application", grantId),
+        Map.of("csrf", OAuthApplication.csrf(others), "application", grantId),
         alice);
     files(tokens).ok();
 
@@ -309,11 +318,12 @@ class OAuthApiTest extends OAuthScene {
 
   @Test
   void whoSignsOutEverywhereTakesAllPermissionsBackAtOnce() {
-    String carol = Application.signIn(bourse, "openlab", "carol");
-    Application app = Application.registered(bourse);
+    String carol = OAuthApplication.signIn(bourse, "openlab", "carol");
+    OAuthApplication app = OAuthApplication.registered(bourse);
     JsonObject tokens = app.tokens(carol);
     HttpResponse<String> account = app.browse("GET", "/account", null, carol);
-    app.browse("POST", "/sign-out/everywhere", Map.of("csrf", Application.csrf(account)), carol);
+    app.browse(
+        "POST", "/sign-out/everywhere", Map.of("csrf", OAuthApplication.csrf(account)), carol);
 
     files(tokens).refused(ErrorCode.UNAUTHORIZED);
     refused(app.token(app.refreshing(tokens)), "invalid_grant");
@@ -321,9 +331,9 @@ class OAuthApiTest extends OAuthScene {
 
   @Test
   void aSuspensionEndsWhatApplicationsAndProgramsWereAllowedForGood() {
-    Application app = Application.registered(bourse);
-    Application program = Application.named(bourse, "bourse-cli");
-    String bob = Application.signIn(bourse, "acme", "bob");
+    OAuthApplication app = OAuthApplication.registered(bourse);
+    OAuthApplication program = OAuthApplication.named(bourse, "bourse-cli");
+    String bob = OAuthApplication.signIn(bourse, "acme", "bob");
     JsonObject tokens = app.tokens(bob);
     String waiting = app.code(app.request(), bob);
     JsonObject begun = begin(program);
@@ -344,7 +354,7 @@ class OAuthApiTest extends OAuthScene {
     bourse.operator().patch(path, new JsonObject().put("suspended", false)).ok();
     refusing.run();
 
-    String anew = Application.signIn(bourse, "acme", "bob");
+    String anew = OAuthApplication.signIn(bourse, "acme", "bob");
     assertFalse(
         app.browse("GET", "/account", null, anew).body().contains("Test application"),
         "still connected");
@@ -354,12 +364,12 @@ class OAuthApiTest extends OAuthScene {
 
   @Test
   void aConsentAtTheMomentOfASuspensionIsNotInForceAfterIt() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     String path = "/api/operator/orgs/acme/members/bob";
     for (int i = 0; i < 8; i++) {
-      String bob = Application.signIn(bourse, "acme", "bob");
+      String bob = OAuthApplication.signIn(bourse, "acme", "bob");
       Map<String, String> form = new LinkedHashMap<>(app.request());
-      form.put("csrf", Application.csrf(app.ask(app.request(), bob)));
+      form.put("csrf", OAuthApplication.csrf(app.ask(app.request(), bob)));
       form.put("decision", "allow");
       CompletableFuture<HttpAnswer> suspension =
           CompletableFuture.supplyAsync(
@@ -370,7 +380,7 @@ class OAuthApiTest extends OAuthScene {
 
       assertTrue(List.of(200, 303, 403).contains(answer.statusCode()), answer.body());
       if (answer.statusCode() == 200) {
-        String code = Application.parameters(answer).getOrDefault("code", "");
+        String code = OAuthApplication.parameters(answer).getOrDefault("code", "");
         refused(app.token(app.redemption(code)), "invalid_grant");
       }
     }
@@ -378,7 +388,7 @@ class OAuthApiTest extends OAuthScene {
 
   @Test
   void aProgramWithoutABrowserIsLetInByItsCode() {
-    Application program = Application.named(bourse, "bourse-cli");
+    OAuthApplication program = OAuthApplication.named(bourse, "bourse-cli");
     JsonObject begun = begin(program);
     Map<String, String> polling = polling(program, begun);
     refused(program.token(polling), "authorization_pending");
@@ -400,7 +410,7 @@ class OAuthApiTest extends OAuthScene {
 
   @Test
   void aDeviceCodeIsGoodOnceAndItsSecondUseRevokesWhatItGave() {
-    Application program = Application.named(bourse, "bourse-cli");
+    OAuthApplication program = OAuthApplication.named(bourse, "bourse-cli");
     JsonObject begun = begin(program);
     HttpResponse<String> page = program.browse("GET", "/device", null, alice);
     decide(program, page, begun.getString("user_code"), "allow");
@@ -412,7 +422,7 @@ class OAuthApiTest extends OAuthScene {
 
   @Test
   void aProgramWhoseMemberSaysNoIsTold() {
-    Application program = Application.named(bourse, "bourse-cli");
+    OAuthApplication program = OAuthApplication.named(bourse, "bourse-cli");
     JsonObject begun = begin(program);
     HttpResponse<String> page = program.browse("GET", "/device", null, alice);
     decide(program, page, begun.getString("user_code"), "deny");
@@ -421,13 +431,13 @@ class OAuthApiTest extends OAuthScene {
     assertEquals(422, decide(program, page, begun.getString("user_code"), "allow").statusCode());
   }
 
-  private static JsonObject begin(Application program) {
+  private static JsonObject begin(OAuthApplication program) {
     return program
         .post("/oauth/device_authorization", Map.of("client_id", program.clientId()))
         .ok();
   }
 
-  private static Map<String, String> polling(Application program, JsonObject begun) {
+  private static Map<String, String> polling(OAuthApplication program, JsonObject begun) {
     Map<String, String> form = new LinkedHashMap<>();
     form.put("grant_type", "urn:ietf:params:oauth:grant-type:device_code");
     form.put("client_id", program.clientId());
@@ -436,14 +446,18 @@ class OAuthApiTest extends OAuthScene {
   }
 
   private static HttpResponse<String> decide(
-      Application program, HttpResponse<String> page, String code, String decision) {
+      OAuthApplication program, HttpResponse<String> page, String code, String decision) {
     return decide(program, page, code, decision, alice);
   }
 
   private static HttpResponse<String> decide(
-      Application program, HttpResponse<String> page, String code, String decision, String cookie) {
+      OAuthApplication program,
+      HttpResponse<String> page,
+      String code,
+      String decision,
+      String cookie) {
     Map<String, String> form = new LinkedHashMap<>();
-    form.put("csrf", Application.csrf(page));
+    form.put("csrf", OAuthApplication.csrf(page));
     form.put("user_code", code);
     if (!decision.isEmpty()) {
       form.put("decision", decision);

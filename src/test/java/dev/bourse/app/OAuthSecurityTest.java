@@ -1,12 +1,18 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.Application.REDIRECT;
-import static dev.bourse.app.Application.refused;
+import static dev.bourse.testing.OAuthApplication.REDIRECT;
+import static dev.bourse.testing.OAuthApplication.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OAuthApiFixture;
+import dev.bourse.testing.OAuthApplication;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -19,10 +25,10 @@ import org.junit.jupiter.api.Test;
 
 /** What somebody tries who means harm, and what they get. */
 @EachEngine
-class OAuthSecurityTest extends OAuthScene {
+class OAuthSecurityTest extends OAuthApiFixture {
   @Test
   void pkceMissingOrPlainIsRefused() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     for (Map<String, String> faulty :
         List.of(
             Map.of("code_challenge", ""),
@@ -35,13 +41,13 @@ class OAuthSecurityTest extends OAuthScene {
       request.putAll(faulty);
       assertEquals(
           "invalid_request",
-          Application.parameters(app.ask(request, alice)).get("error"),
+          OAuthApplication.parameters(app.ask(request, alice)).get("error"),
           faulty.toString());
       Map<String, String> form = new LinkedHashMap<>(request);
-      form.put("csrf", Application.csrf(app.ask(app.request(), alice)));
+      form.put("csrf", OAuthApplication.csrf(app.ask(app.request(), alice)));
       form.put("decision", "allow");
       HttpResponse<String> decided = app.browse("POST", "/oauth/authorize", form, alice);
-      assertEquals("invalid_request", Application.parameters(decided).get("error"));
+      assertEquals("invalid_request", OAuthApplication.parameters(decided).get("error"));
     }
     Map<String, String> redemption = app.redemption(app.code(app.request(), alice));
     redemption.put("code_verifier", "");
@@ -54,7 +60,7 @@ class OAuthSecurityTest extends OAuthScene {
 
   @Test
   void aReplayedCodeIsRefusedAndRevokesWhatItIssued() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     Map<String, String> redemption = app.redemption(app.code(app.request(), alice));
     JsonObject tokens = app.token(redemption).ok();
     files(tokens).ok();
@@ -66,7 +72,7 @@ class OAuthSecurityTest extends OAuthScene {
 
   @Test
   void ofOneCodeUsedTwiceAtOnceNobodyKeepsMoreThanOneAnswerAndNothingLives() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     Map<String, String> redemption = app.redemption(app.code(app.request(), alice));
     List<HttpAnswer> answers = app.atOnce(4, redemption);
     List<HttpAnswer> won = answers.stream().filter(answer -> answer.status() == 200).toList();
@@ -78,7 +84,7 @@ class OAuthSecurityTest extends OAuthScene {
 
   @Test
   void aReusedRefreshTokenRevokesTheFamily() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     JsonObject stolen = app.tokens(alice);
     JsonObject second = app.token(app.refreshing(stolen)).ok();
     JsonObject third = app.token(app.refreshing(second)).ok();
@@ -94,7 +100,7 @@ class OAuthSecurityTest extends OAuthScene {
 
   @Test
   void ofOneRefreshTokenUsedTwiceAtOnceOneWinsAndTheFamilyIsRevoked() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     JsonObject tokens = app.tokens(alice);
     List<HttpAnswer> answers = app.atOnce(4, app.refreshing(tokens));
     List<HttpAnswer> won = answers.stream().filter(answer -> answer.status() == 200).toList();
@@ -106,10 +112,10 @@ class OAuthSecurityTest extends OAuthScene {
 
   @Test
   void whoHasNoTokenOfAFamilyCannotEndItByOneThatIsMadeUp() {
-    Application app = Application.named(bourse, "bourse-cli");
+    OAuthApplication app = OAuthApplication.named(bourse, "bourse-cli");
     JsonObject begun =
         app.post("/oauth/device_authorization", Map.of("client_id", "bourse-cli")).ok();
-    String csrf = Application.csrf(app.browse("GET", "/device", null, alice));
+    String csrf = OAuthApplication.csrf(app.browse("GET", "/device", null, alice));
     assertEquals(200, decide(app, begun.getString("user_code"), csrf, "allow").statusCode());
     Map<String, String> polling =
         Map.of(
@@ -135,7 +141,8 @@ class OAuthSecurityTest extends OAuthScene {
   @Test
   void redirectUriNearMissesGetAPageAndNoRedirect() {
     String loopback = "http://127.0.0.1:7777/back";
-    Application app = Application.registered(bourse, REDIRECT, loopback, "app.example:/back");
+    OAuthApplication app =
+        OAuthApplication.registered(bourse, REDIRECT, loopback, "app.example:/back");
     for (String near :
         List.of(
             "",
@@ -180,7 +187,7 @@ class OAuthSecurityTest extends OAuthScene {
       assertTrue(answer.headers().firstValue("location").isEmpty(), near);
       assertTrue(answer.body().contains("<h1>"), near);
       Map<String, String> form = new LinkedHashMap<>(request);
-      form.put("csrf", Application.csrf(app.ask(app.request(), alice)));
+      form.put("csrf", OAuthApplication.csrf(app.ask(app.request(), alice)));
       form.put("decision", "allow");
       HttpResponse<String> decided = app.browse("POST", "/oauth/authorize", form, alice);
       assertTrue(decided.headers().firstValue("location").isEmpty(), near);
@@ -200,7 +207,7 @@ class OAuthSecurityTest extends OAuthScene {
 
   @Test
   void aCodeIsRedeemedOnlyWithTheRedirectUriItWasAskedFor() {
-    Application app = Application.registered(bourse, REDIRECT, REDIRECT + "/other");
+    OAuthApplication app = OAuthApplication.registered(bourse, REDIRECT, REDIRECT + "/other");
     Map<String, String> redemption = app.redemption(app.code(app.request(), alice));
     redemption.put("redirect_uri", REDIRECT + "/other");
     refused(app.token(redemption), "invalid_grant");
@@ -235,19 +242,19 @@ class OAuthSecurityTest extends OAuthScene {
   @Test
   void anUnknownClientGetsAPageAndNoRedirect() {
     for (String clientId : List.of("", "brc_unknown", "bourse-cli", "<script>")) {
-      Application app = Application.named(bourse, clientId);
+      OAuthApplication app = OAuthApplication.named(bourse, clientId);
       HttpResponse<String> answer = app.ask(app.request(), alice);
       assertEquals(422, answer.statusCode(), clientId);
       assertTrue(answer.headers().firstValue("location").isEmpty());
       assertFalse(answer.body().contains("<script"), answer.body());
     }
-    Application unknown = Application.named(bourse, "brc_unknown");
+    OAuthApplication unknown = OAuthApplication.named(bourse, "brc_unknown");
     refused(unknown.token(unknown.redemption("brk_x")), "invalid_client");
   }
 
   @Test
   void noAddressLeadsThroughSignInToAnotherSite() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     Map<String, String> request = app.request();
     request.put("state", "//evil.example");
     String location = app.ask(request, "").headers().firstValue("location").orElseThrow();
@@ -260,9 +267,9 @@ class OAuthSecurityTest extends OAuthScene {
 
   @Test
   void csrfAConsentThatNoPageOfThisSessionSentIsRefused() {
-    Application app = Application.registered(bourse);
-    String token = Application.csrf(app.ask(app.request(), alice));
-    String bobs = Application.csrf(app.ask(app.request(), bob));
+    OAuthApplication app = OAuthApplication.registered(bourse);
+    String token = OAuthApplication.csrf(app.ask(app.request(), alice));
+    String bobs = OAuthApplication.csrf(app.ask(app.request(), bob));
     for (String csrf : List.of("", "x", bobs)) {
       assertEquals(403, consent(app, csrf).statusCode(), csrf);
     }
@@ -272,7 +279,8 @@ class OAuthSecurityTest extends OAuthScene {
     assertEquals(200, consent(app, token, "Origin", app.baseUrl()).statusCode());
   }
 
-  private static HttpResponse<String> consent(Application app, String csrf, String... headers) {
+  private static HttpResponse<String> consent(
+      OAuthApplication app, String csrf, String... headers) {
     Map<String, String> form = new LinkedHashMap<>(app.request());
     form.put("csrf", csrf);
     form.put("decision", "allow");
@@ -281,12 +289,12 @@ class OAuthSecurityTest extends OAuthScene {
 
   @Test
   void csrfADeviceFormThatNoPageOfThisSessionSentIsRefused() {
-    Application program = Application.named(bourse, "bourse-cli");
+    OAuthApplication program = OAuthApplication.named(bourse, "bourse-cli");
     JsonObject begun =
         program.post("/oauth/device_authorization", Map.of("client_id", "bourse-cli")).ok();
     String code = begun.getString("user_code");
-    String token = Application.csrf(program.browse("GET", "/device", null, alice));
-    String bobs = Application.csrf(program.browse("GET", "/device", null, bob));
+    String token = OAuthApplication.csrf(program.browse("GET", "/device", null, alice));
+    String bobs = OAuthApplication.csrf(program.browse("GET", "/device", null, bob));
     for (String csrf : List.of("", "x", bobs)) {
       assertEquals(403, device(program, code, csrf).statusCode(), csrf);
     }
@@ -296,12 +304,12 @@ class OAuthSecurityTest extends OAuthScene {
   }
 
   private static HttpResponse<String> device(
-      Application program, String code, String csrf, String... headers) {
+      OAuthApplication program, String code, String csrf, String... headers) {
     return decide(program, code, csrf, "deny", headers);
   }
 
   private static HttpResponse<String> decide(
-      Application program, String code, String csrf, String decision, String... headers) {
+      OAuthApplication program, String code, String csrf, String decision, String... headers) {
     Map<String, String> form = Map.of("user_code", code, "csrf", csrf, "decision", decision);
     return program.browse("POST", "/device", form, alice, headers);
   }
@@ -309,9 +317,9 @@ class OAuthSecurityTest extends OAuthScene {
   @Test
   void guessesOfDeviceCodesAreThrottled() {
     try (RunningBourse own = RunningBourse.demo()) {
-      Application program = Application.named(own, "bourse-cli");
-      String cookie = Application.signIn(own, "acme", "alice");
-      String csrf = Application.csrf(program.browse("GET", "/device", null, cookie));
+      OAuthApplication program = OAuthApplication.named(own, "bourse-cli");
+      String cookie = OAuthApplication.signIn(own, "acme", "alice");
+      String csrf = OAuthApplication.csrf(program.browse("GET", "/device", null, cookie));
       Map<String, String> guess = Map.of("user_code", "BCDF-GHJK", "csrf", csrf);
       int tries = 0;
       HttpResponse<String> answer = program.browse("POST", "/device", guess, cookie);
@@ -329,7 +337,7 @@ class OAuthSecurityTest extends OAuthScene {
   void registrationsFromOneAddressAreThrottled() {
     try (RunningBourse own = RunningBourse.demo()) {
       JsonObject metadata = new JsonObject().put("redirect_uris", new JsonArray().add(REDIRECT));
-      Caller anybody = own.with(null);
+      ApiClient anybody = own.with(null);
       int registered = 0;
       int status = 201;
       while (status == 201) {
@@ -345,7 +353,7 @@ class OAuthSecurityTest extends OAuthScene {
   @Test
   void registrationsThatCannotBeReadAreThrottledToo() {
     try (RunningBourse own = RunningBourse.demo()) {
-      Caller anybody = own.with(null);
+      ApiClient anybody = own.with(null);
       byte[] unreadable = "{\"redirect_uris\": [1,".getBytes(StandardCharsets.UTF_8);
       int refused = 0;
       int status = 400;
@@ -360,12 +368,12 @@ class OAuthSecurityTest extends OAuthScene {
   @Test
   void throttledDocumentsThatOneAddressNamesAreNotFetchedWithoutEnd() {
     try (RunningBourse own = RunningBourse.demo()) {
-      String cookie = Application.signIn(own, "acme", "alice");
+      String cookie = OAuthApplication.signIn(own, "acme", "alice");
       int named = 0;
-      Application app;
+      OAuthApplication app;
       HttpResponse<String> page;
       do {
-        app = Application.named(own, "https://localhost/client-" + named + ".json");
+        app = OAuthApplication.named(own, "https://localhost/client-" + named + ".json");
         page = app.ask(app.request(), cookie);
         assertTrue(++named <= 80, "not throttled");
       } while (page.statusCode() == 422);
@@ -387,12 +395,12 @@ class OAuthSecurityTest extends OAuthScene {
         .fetch(
             "POST",
             "/oauth/token",
-            Application.encoded(form).getBytes(StandardCharsets.UTF_8),
+            OAuthApplication.encoded(form).getBytes(StandardCharsets.UTF_8),
             "Content-Type",
             "application/x-www-form-urlencoded");
   }
 
-  private static int register(Caller anybody, byte[] metadata) {
+  private static int register(ApiClient anybody, byte[] metadata) {
     return anybody
         .fetch("POST", "/oauth/register", metadata, "Content-Type", "application/json")
         .statusCode();
@@ -415,7 +423,7 @@ class OAuthSecurityTest extends OAuthScene {
             "https://app.example/../client.json",
             "https://app.example/a#b",
             "https://app.example/")) {
-      Application app = Application.named(bourse, clientId);
+      OAuthApplication app = OAuthApplication.named(bourse, clientId);
       HttpResponse<String> answer = app.ask(app.request(), alice);
       assertEquals(422, answer.statusCode(), clientId);
       assertTrue(answer.headers().firstValue("location").isEmpty(), clientId);
@@ -424,7 +432,7 @@ class OAuthSecurityTest extends OAuthScene {
 
   @Test
   void pagesCannotBeFramedAndRunNoScript() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     for (HttpResponse<String> page :
         List.of(app.ask(app.request(), alice), app.browse("GET", "/device", null, alice))) {
       String policy = page.headers().firstValue("content-security-policy").orElse("");
@@ -444,13 +452,13 @@ class OAuthSecurityTest extends OAuthScene {
   /** A redirect would fall to {@code form-action}, which also counts where the client leads on. */
   @Test
   void anAnswerIsBroughtByAPageThatFormActionDoesNotHold() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     for (String decision : List.of("allow", "deny")) {
       HttpResponse<String> answer = app.decide(app.request(), alice, decision);
       assertEquals(200, answer.statusCode());
       assertTrue(answer.headers().firstValue("location").isEmpty());
-      String to = Application.onward(answer);
-      assertTrue(to.startsWith(Application.REDIRECT + '?'), to);
+      String to = OAuthApplication.onward(answer);
+      assertTrue(to.startsWith(OAuthApplication.REDIRECT + '?'), to);
       assertTrue(answer.body().contains("href=\"" + to.replace("&", "&amp;") + '"'), answer.body());
       assertEquals("no-store", answer.headers().firstValue("cache-control").orElse(""));
       assertEquals("same-origin", answer.headers().firstValue("referrer-policy").orElse(""));
@@ -464,7 +472,7 @@ class OAuthSecurityTest extends OAuthScene {
             .put("client_name", "<b>Bourse</b>\u202e \"quoted\"")
             .put("redirect_uris", new JsonArray().add(REDIRECT));
     JsonObject client = bourse.with(null).post("/oauth/register", metadata).json();
-    Application app = Application.named(bourse, client.getString("client_id"));
+    OAuthApplication app = OAuthApplication.named(bourse, client.getString("client_id"));
     Map<String, String> request = app.request();
     request.put("state", "\"><script>alert(1)</script>");
     String page = app.ask(request, alice).body();
@@ -476,8 +484,9 @@ class OAuthSecurityTest extends OAuthScene {
 
   @Test
   void aParameterGivenTwiceIsRefused() {
-    Application app = Application.registered(bourse);
-    String twice = "/oauth/authorize?" + Application.encoded(app.request()) + "&scope=bid:write";
+    OAuthApplication app = OAuthApplication.registered(bourse);
+    String twice =
+        "/oauth/authorize?" + OAuthApplication.encoded(app.request()) + "&scope=bid:write";
     assertEquals(422, app.browse("GET", twice, null, alice).statusCode());
     HttpAnswer answer =
         bourse
@@ -494,7 +503,7 @@ class OAuthSecurityTest extends OAuthScene {
 
   @Test
   void aClientThatSendsASecretIsRefused() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     Map<String, String> redemption = app.redemption(app.code(app.request(), alice));
     HttpAnswer answer = app.post("/oauth/token", redemption, "Authorization", "Basic eDp5");
     refused(answer, "invalid_client");
@@ -504,7 +513,7 @@ class OAuthSecurityTest extends OAuthScene {
 
   @Test
   void nothingIsStoredThatATokenOrCodeCouldBeMadeOf() {
-    Application app = Application.registered(bourse);
+    OAuthApplication app = OAuthApplication.registered(bourse);
     String code = app.code(app.request(), alice);
     JsonObject tokens = app.token(app.redemption(code)).ok();
     for (String column :

@@ -1,15 +1,19 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.await;
+import static dev.bourse.testing.RunningBourse.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.Scope;
 import dev.bourse.access.Token;
-import dev.bourse.access.TokenSecret;
+import dev.bourse.core.TokenSecret;
 import dev.bourse.org.RosterStore;
 import dev.bourse.org.TokenStore;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ChildBourse;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -108,8 +112,8 @@ class OffboardingCrashTest {
    */
   private int removeUntilKilled(Path data, int from, List<String> acknowledged) throws Exception {
     try (ChildBourse child = new ChildBourse(data, SETTINGS)) {
-      Caller operator =
-          new Caller(
+      ApiClient operator =
+          new ApiClient(
               child.baseUrl(),
               new JsonObject(Files.readString(data.resolve("operator.json")))
                   .getString("operator_token"));

@@ -1,11 +1,16 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.await;
+import static dev.bourse.testing.RunningBourse.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.List;
@@ -25,7 +30,7 @@ class OperatorTokenAdminApiTest {
   private static final String OPERATORS = "/api/operator/operators";
 
   private RunningBourse bourse;
-  private Caller first;
+  private ApiClient first;
 
   @BeforeEach
   void start() {
@@ -38,18 +43,18 @@ class OperatorTokenAdminApiTest {
     bourse.close();
   }
 
-  static JsonObject minted(Caller by, String name) {
+  static JsonObject minted(ApiClient by, String name) {
     HttpAnswer answer = by.post(OPERATORS, new JsonObject().put("name", name));
     assertEquals(201, answer.status(), () -> String.valueOf(answer.body()));
     return answer.json();
   }
 
-  static HttpAnswer revoke(Caller by, JsonObject token) {
+  static HttpAnswer revoke(ApiClient by, JsonObject token) {
     return by.delete(OPERATORS + "/" + token.getString("token_id"));
   }
 
   private JsonObject firstToken() {
-    return Desk.objects(first.get(OPERATORS).ok().getJsonArray("operators")).stream()
+    return ClusterClient.objects(first.get(OPERATORS).ok().getJsonArray("operators")).stream()
         .filter(token -> token.getString("name").equals("first"))
         .findFirst()
         .orElseThrow();
@@ -58,7 +63,7 @@ class OperatorTokenAdminApiTest {
   @Test
   void aMintedOperatorActsUnderTheirName() {
     JsonObject dana = minted(first, "dana");
-    Caller caller = bourse.with(dana.getString("token"));
+    ApiClient caller = bourse.with(dana.getString("token"));
     assertEquals(201, caller.post("/api/operator/orgs", OrgAdminApiTest.org("danas")).status());
     assertEquals("operator:dana", bourse.audit("danas", false).get(0).actor());
     AuditRow row = bourse.audit("", false).get(1);
@@ -104,7 +109,7 @@ class OperatorTokenAdminApiTest {
   @Test
   void aRevokedOperatorIsRefusedAtOnce() {
     JsonObject dana = minted(first, "dana");
-    Caller caller = bourse.with(dana.getString("token"));
+    ApiClient caller = bourse.with(dana.getString("token"));
     caller.get(OPERATORS).ok();
     revoke(first, dana).ok();
     caller.get(OPERATORS).refused(ErrorCode.UNAUTHORIZED);
@@ -122,7 +127,7 @@ class OperatorTokenAdminApiTest {
         "last", revoke(first, firstToken()).refused(ErrorCode.CONFLICT).getString("reason"));
     JsonObject dana = minted(first, "dana");
     revoke(first, firstToken()).ok();
-    Caller caller = bourse.with(dana.getString("token"));
+    ApiClient caller = bourse.with(dana.getString("token"));
     assertEquals("last", revoke(caller, dana).refused(ErrorCode.CONFLICT).getString("reason"));
   }
 
@@ -135,7 +140,7 @@ class OperatorTokenAdminApiTest {
                 .put("name", "brief")
                 .put("expires_at", Instant.now().plusMillis(700).toString()));
     assertEquals(201, brief.status());
-    Caller caller = bourse.with(brief.json().getString("token"));
+    ApiClient caller = bourse.with(brief.json().getString("token"));
     RunningBourse.until("it expires", () -> caller.get(OPERATORS).status() == 401);
     assertEquals(
         "last", revoke(first, firstToken()).refused(ErrorCode.CONFLICT).getString("reason"));
@@ -151,14 +156,15 @@ class OperatorTokenAdminApiTest {
       throws Exception {
     ExecutorService threads = Executors.newFixedThreadPool(2);
     try {
-      Caller staying = here.operator();
+      ApiClient staying = here.operator();
       JsonObject mine =
-          Desk.objects(staying.get(OPERATORS).ok().getJsonArray("operators")).stream()
+          ClusterClient.objects(staying.get(OPERATORS).ok().getJsonArray("operators")).stream()
               .filter(token -> token.getValue("revoked_at") == null)
               .filter(token -> staying.actor().endsWith(token.getString("token_id")))
               .findFirst()
               .orElseThrow();
-      for (JsonObject other : Desk.objects(staying.get(OPERATORS).ok().getJsonArray("operators"))) {
+      for (JsonObject other :
+          ClusterClient.objects(staying.get(OPERATORS).ok().getJsonArray("operators"))) {
         if (other.getValue("revoked_at") == null
             && !other.getString("token_id").equals(mine.getString("token_id"))) {
           revoke(staying, other);
@@ -166,7 +172,7 @@ class OperatorTokenAdminApiTest {
       }
       for (int round = 0; round < 15; round++) {
         JsonObject rival = minted(staying, "rival");
-        Caller other = there.with(rival.getString("token"));
+        ApiClient other = there.with(rival.getString("token"));
         RunningBourse.until("it is known", () -> other.get(OPERATORS).status() == 200);
         CyclicBarrier start = new CyclicBarrier(2);
         Future<Integer> a = threads.submit(() -> race(start, staying, mine));
@@ -192,7 +198,7 @@ class OperatorTokenAdminApiTest {
     }
   }
 
-  private static int race(CyclicBarrier start, Caller by, JsonObject token) throws Exception {
+  private static int race(CyclicBarrier start, ApiClient by, JsonObject token) throws Exception {
     start.await(30, TimeUnit.SECONDS);
     return revoke(by, token).status();
   }

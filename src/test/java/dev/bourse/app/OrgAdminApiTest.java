@@ -1,7 +1,7 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.await;
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.await;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -11,6 +11,12 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Steering;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -23,11 +29,11 @@ class OrgAdminApiTest {
   private static final String ORGS = "/api/operator/orgs";
 
   private static RunningBourse bourse;
-  private static Caller operator;
+  private static ApiClient operator;
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.staged(4);
+    bourse = RunningBourse.withMarkets(4);
     operator = bourse.operator();
   }
 
@@ -64,7 +70,8 @@ class OrgAdminApiTest {
     assertEquals(null, made.getValue("retired_at"));
     assertEquals(made, operator.get(ORGS + "/made").ok());
     assertTrue(
-        Desk.objects(operator.get(ORGS + "?limit=500").ok().getJsonArray("orgs")).contains(made));
+        ClusterClient.objects(operator.get(ORGS + "?limit=500").ok().getJsonArray("orgs"))
+            .contains(made));
     AuditRow row = bourse.audit("made", false).get(0);
     assertEquals(
         List.of("operator:first", "org_create", "made", "display=Lab kind=standard"),
@@ -79,7 +86,9 @@ class OrgAdminApiTest {
     JsonObject first = operator.get(ORGS + "?limit=2&after=paged-0").ok();
     assertEquals(
         List.of("paged-1", "paged-2"),
-        Desk.objects(first.getJsonArray("orgs")).stream().map(o -> o.getString("org_id")).toList());
+        ClusterClient.objects(first.getJsonArray("orgs")).stream()
+            .map(o -> o.getString("org_id"))
+            .toList());
     assertTrue(first.getBoolean("more"));
     JsonObject next = operator.get(ORGS + "?limit=1&after=paged-2").ok();
     assertEquals("paged-3", next.getJsonArray("orgs").getJsonObject(0).getString("org_id"));
@@ -117,20 +126,20 @@ class OrgAdminApiTest {
 
   @Test
   void aChangeIsInForceAtOnceAndWhatIsLeftOutStays() {
-    Stage stage = bourse.stage();
-    stage.red("bare").get("/api/whoami").ok();
+    TestMarket market = bourse.market();
+    market.red("bare").get("/api/whoami").ok();
     JsonObject changed =
-        operator.patch(ORGS + "/" + stage.red(), new JsonObject().put("display", "Crimson")).ok();
+        operator.patch(ORGS + "/" + market.red(), new JsonObject().put("display", "Crimson")).ok();
     assertEquals("standard", changed.getString("kind"));
-    JsonObject whoami = stage.red("bare").get("/api/whoami").ok();
+    JsonObject whoami = market.red("bare").get("/api/whoami").ok();
     assertEquals("Crimson", whoami.getString("org_display"));
-    operator.patch(ORGS + "/" + stage.red(), new JsonObject().put("kind", "public_research")).ok();
-    whoami = stage.red("bare").get("/api/whoami").ok();
+    operator.patch(ORGS + "/" + market.red(), new JsonObject().put("kind", "public_research")).ok();
+    whoami = market.red("bare").get("/api/whoami").ok();
     assertEquals("Crimson", whoami.getString("org_display"));
     assertEquals("public_research", whoami.getString("org_kind"));
     assertEquals(
         List.of("display=Crimson", "kind=public_research"),
-        bourse.audit(stage.red(), false).stream().map(AuditRow::detail).toList());
+        bourse.audit(market.red(), false).stream().map(AuditRow::detail).toList());
   }
 
   @Test
@@ -146,27 +155,27 @@ class OrgAdminApiTest {
 
   @Test
   void retiringRevokesEveryTokenAndGivesEveryNodeBack() {
-    Stage stage = bourse.stage();
-    List<String> held = stage.redA().hold(2, 2.0);
-    bourse.steer(stage.redA().cluster(), Steering.pin(held.get(0), true));
-    Caller token = stage.red("orgwide");
+    TestMarket market = bourse.market();
+    List<String> held = market.redA().hold(2, 2.0);
+    bourse.steer(market.redA().cluster(), Steering.pin(held.get(0), true));
+    ApiClient token = market.red("orgwide");
 
-    JsonObject retired = operator.delete(ORGS + "/" + stage.red()).ok();
+    JsonObject retired = operator.delete(ORGS + "/" + market.red()).ok();
 
     assertFalse(retired.getString("retired_at").isEmpty());
-    assertEquals(retired, operator.get(ORGS + "/" + stage.red()).ok());
+    assertEquals(retired, operator.get(ORGS + "/" + market.red()).ok());
     token.get("/api/whoami").refused(ErrorCode.UNAUTHORIZED);
     for (String name : List.of("-a", "-b", "-fixed")) {
-      until(name + " is at rest", () -> isAtRest(bourse, stage.red() + name));
+      until(name + " is at rest", () -> isAtRest(bourse, market.red() + name));
     }
-    stage.blueA().hold(Stage.NODES, 2.0);
-    List<AuditRow> rows = bourse.audit(stage.red(), false);
+    market.blueA().hold(TestMarket.NODES, 2.0);
+    List<AuditRow> rows = bourse.audit(market.red(), false);
     List<AuditRow> revokes =
         rows.stream().filter(row -> row.action().equals("vm_token_revoke")).toList();
     assertEquals(4, revokes.size());
     for (AuditRow revoke : revokes) {
       assertEquals("system:offboard", revoke.actor());
-      assertEquals(stage.red(), revoke.subject());
+      assertEquals(market.red(), revoke.subject());
     }
     AuditRow last = rows.get(rows.size() - 1);
     assertEquals("operator:first org_retire", last.actor() + " " + last.action());
@@ -177,7 +186,7 @@ class OrgAdminApiTest {
                 .database()
                 .read(
                     "SELECT reason FROM activity WHERE cluster = ? AND note LIKE 'released%'",
-                    List.of(stage.redA().cluster()), row -> row.text(0)));
+                    List.of(market.redA().cluster()), row -> row.text(0)));
     assertEquals(List.of("operator", "operator"), reasons);
   }
 
@@ -216,19 +225,19 @@ class OrgAdminApiTest {
   /** As if the service had been killed between the commit and the release. */
   @Test
   void whatARetiredOrganizationStillHoldsIsGivenBackAtTheNextStart() {
-    RunningBourse first = RunningBourse.staged(1);
-    Stage stage = first.stage();
-    stage.redA().hold(2, 2.0);
+    RunningBourse first = RunningBourse.withMarkets(1);
+    TestMarket market = first.market();
+    market.redA().hold(2, 2.0);
     await(
         first
             .service()
             .database()
             .commit(
                 List.of(
-                    Statement.of("UPDATE org SET retired_at = 1 WHERE org_id = ?", stage.red()))));
+                    Statement.of("UPDATE org SET retired_at = 1 WHERE org_id = ?", market.red()))));
     try (RunningBourse second = first.restarted()) {
       for (String name : List.of("-a", "-b", "-fixed")) {
-        until(name + " is at rest", () -> isAtRest(second, stage.red() + name));
+        until(name + " is at rest", () -> isAtRest(second, market.red() + name));
       }
     }
   }
@@ -241,13 +250,14 @@ class OrgAdminApiTest {
     try (RunningBourse second = first.restarted()) {
       assertEquals(
           List.of("bob"),
-          Desk.objects(second.operator().get(ORGS + "/acme/members").ok().getJsonArray("members"))
+          ClusterClient.objects(
+                  second.operator().get(ORGS + "/acme/members").ok().getJsonArray("members"))
               .stream()
               .map(member -> member.getString("username"))
               .toList());
       second.as("globex", "orgwide").get("/api/whoami").refused(ErrorCode.UNAUTHORIZED);
       for (JsonObject token :
-          Desk.objects(
+          ClusterClient.objects(
               second.operator().get(ORGS + "/globex/tokens").ok().getJsonArray("tokens"))) {
         assertFalse(token.getString("revoked_at").isEmpty());
       }

@@ -1,12 +1,16 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.await;
+import static dev.bourse.testing.RunningBourse.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.store.Statement;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.OrgApiFixture;
+import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -30,18 +34,18 @@ class OrgApiTest extends OrgApiFixture {
 
   @Test
   void membersAreListedWithWhatIsKnownOfThem() {
-    Stage stage = stage();
+    TestMarket market = market();
     commit(
-        member(stage.red(), "zoe", "zoe@red.example"),
-        member(stage.red(), "amy", "amy@red.example"),
-        member(stage.blue(), "bob", "bob@blue.example"),
+        member(market.red(), "zoe", "zoe@red.example"),
+        member(market.red(), "amy", "amy@red.example"),
+        member(market.blue(), "bob", "bob@blue.example"),
         Statement.of(
             "UPDATE member SET last_login_at = 1000 WHERE org_id = ? AND username = 'amy'",
-            stage.red()),
+            market.red()),
         Statement.of(
             "UPDATE member SET suspended_at = 5 WHERE org_id = ? AND username = 'zoe'",
-            stage.red()));
-    JsonObject roster = stage.red("bare").get("/api/org/members").ok();
+            market.red()));
+    JsonObject roster = market.red("bare").get("/api/org/members").ok();
     JsonObject amy =
         new JsonObject()
             .put("username", "amy")
@@ -65,15 +69,15 @@ class OrgApiTest extends OrgApiFixture {
 
   @Test
   void anEmailRuleInvitesUntilAMemberCarriesTheAddress() {
-    Stage stage = stage();
-    String red = stage.red();
+    TestMarket market = market();
+    String red = market.red();
     commit(
         member(red, "amy", "Amy@Red.Example"),
         rule(red, "jr_" + red + "1", "domain", "red.example", 10),
         rule(red, "jr_" + red + "2", "email", "amy@red.example", 20),
         rule(red, "jr_" + red + "3", "email", "eve@partner.example", 30),
-        rule(stage.blue(), "jr_" + red + "4", "email", "mal@blue.example", 30));
-    JsonObject roster = stage.red("bound").get("/api/org/members").ok();
+        rule(market.blue(), "jr_" + red + "4", "email", "mal@blue.example", 30));
+    JsonObject roster = market.red("bound").get("/api/org/members").ok();
     assertEquals(
         new JsonArray()
             .add(json("jr_" + red + "1", "domain", "red.example"))
@@ -92,7 +96,7 @@ class OrgApiTest extends OrgApiFixture {
         roster.getJsonArray("invited"));
     commit(member(red, "eve", "EVE@partner.example"));
     assertEquals(
-        new JsonArray(), stage.red("bare").get("/api/org/members").ok().getJsonArray("invited"));
+        new JsonArray(), market.red("bare").get("/api/org/members").ok().getJsonArray("invited"));
   }
 
   private static JsonObject json(String id, String kind, String value) {
@@ -103,14 +107,14 @@ class OrgApiTest extends OrgApiFixture {
 
   @Test
   void tokensAreListedNewestFirstLiveAndInactive() {
-    Stage stage = stage();
-    String red = stage.red();
+    TestMarket market = market();
+    String red = market.red();
     commit(
         token("old" + red, red, "capacity:read capacity:write", 10, 20L),
         token("new" + red, red, "", System.currentTimeMillis() + 60_000, null),
-        token("alien" + red, stage.blue(), "", 10, null));
+        token("alien" + red, market.blue(), "", 10, null));
     List<JsonObject> tokens =
-        stage.red("bare").get("/api/org/tokens").ok().getJsonArray("tokens").stream()
+        market.red("bare").get("/api/org/tokens").ok().getJsonArray("tokens").stream()
             .map(JsonObject.class::cast)
             .toList();
     assertEquals(6, tokens.size());
@@ -129,16 +133,16 @@ class OrgApiTest extends OrgApiFixture {
             .put("revoked_at", "1970-01-01T00:00:00.020Z"),
         old);
     assertTrue(
-        tokens.stream().anyMatch(t -> t.getString("token_id").equals(id(stage.red("orgwide")))));
+        tokens.stream().anyMatch(t -> t.getString("token_id").equals(id(market.red("orgwide")))));
     assertNull(tokens.get(0).getString("revoked_at"));
   }
 
   @Test
   void secretsAndTheirHashesAreNowhere() {
-    Stage stage = stage();
-    Caller red = stage.red("bare");
-    String secret = bourse.secret(stage.red(), "orgwide").split("_", -1)[2];
-    commit(token("hash" + stage.red(), stage.red(), "", 1, null));
+    TestMarket market = market();
+    ApiClient red = market.red("bare");
+    String secret = bourse.secret(market.red(), "orgwide").split("_", -1)[2];
+    commit(token("hash" + market.red(), market.red(), "", 1, null));
     String answer = red.get("/api/org/tokens").ok().encode();
     assertFalse(answer.contains(secret));
     assertFalse(answer.contains("c0ffee"));
@@ -147,15 +151,15 @@ class OrgApiTest extends OrgApiFixture {
 
   @Test
   void atMostAThousandTokensAreListedTheNewest() {
-    Stage stage = stage();
+    TestMarket market = market();
     long now = System.currentTimeMillis() + 60_000;
     List<Statement> statements = new ArrayList<>();
     for (int i = 0; i < 1_005; i++) {
-      statements.add(token("many-" + i + stage.red(), stage.red(), "", now + i, 1L));
+      statements.add(token("many-" + i + market.red(), market.red(), "", now + i, 1L));
     }
     await(bourse.service().database().commit(statements));
-    JsonArray tokens = stage.red("bare").get("/api/org/tokens").ok().getJsonArray("tokens");
+    JsonArray tokens = market.red("bare").get("/api/org/tokens").ok().getJsonArray("tokens");
     assertEquals(1_000, tokens.size());
-    assertEquals("many-1004" + stage.red(), tokens.getJsonObject(0).getString("token_id"));
+    assertEquals("many-1004" + market.red(), tokens.getJsonObject(0).getString("token_id"));
   }
 }

@@ -1,6 +1,6 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.await;
+import static dev.bourse.testing.RunningBourse.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -9,6 +9,8 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.net.URI;

@@ -1,7 +1,7 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.await;
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.await;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -11,6 +11,12 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OrgApiFixture;
+import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,9 +54,9 @@ class OrgTrailApiTest extends OrgApiFixture {
 
   @Test
   void rule1ATokenOutsideTheOrganizationIsAnsweredAsAnUnknownOne() {
-    Stage stage = stage();
-    Caller red = stage.red("bare");
-    String foreign = id(stage.blue("orgwide"));
+    TestMarket market = market();
+    ApiClient red = market.red("bare");
+    String foreign = id(market.blue("orgwide"));
     String unknown = "x".repeat(foreign.length());
     for (String query : List.of("", "?reads=1", "?limit=0&before=1")) {
       HttpAnswer one = red.get("/api/org/tokens/" + foreign + "/activity" + query);
@@ -67,17 +73,17 @@ class OrgTrailApiTest extends OrgApiFixture {
       assertNotEquals(200, red.get("/api/org/tokens/" + id + "/activity").status());
     }
     assertNotEquals(200, red.delete("/api/org/tokens/" + foreign).status());
-    stage.blue("orgwide").get("/api/whoami").ok();
+    market.blue("orgwide").get("/api/whoami").ok();
   }
 
   @Test
   void anEntryOfAnotherOrganizationAsBeforeIsANumberLikeAnyOther() {
-    Stage stage = stage();
-    rows(stage.red(), 1);
-    rows(stage.blue(), 1);
-    rows(stage.red(), 1);
-    long foreign = entries(stage.blue("bare").get("/api/org/activity").ok()).get(0).getLong("id");
-    JsonObject page = stage.red("bare").get("/api/org/activity?before=" + foreign).ok();
+    TestMarket market = market();
+    rows(market.red(), 1);
+    rows(market.blue(), 1);
+    rows(market.red(), 1);
+    long foreign = entries(market.blue("bare").get("/api/org/activity").ok()).get(0).getLong("id");
+    JsonObject page = market.red("bare").get("/api/org/activity?before=" + foreign).ok();
     assertEquals(List.of("n=0"), texts(page, "detail"));
     assertFalse(page.getBoolean("more"));
   }
@@ -86,8 +92,8 @@ class OrgTrailApiTest extends OrgApiFixture {
 
   @Test
   void rule2BadPagingParametersAreRefusedByNameAndValue() {
-    Stage stage = stage();
-    Caller red = stage.red("bare");
+    TestMarket market = market();
+    ApiClient red = market.red("bare");
     for (String path : List.of("/api/org/activity", "/api/org/tokens/self/activity")) {
       for (String bad :
           List.of(
@@ -127,9 +133,9 @@ class OrgTrailApiTest extends OrgApiFixture {
 
   @Test
   void aLimitIsClampedToOneAndFiveHundredAndIsAHundredByDefault() {
-    Stage stage = stage();
-    rows(stage.red(), 520);
-    Caller red = stage.red("bare");
+    TestMarket market = market();
+    rows(market.red(), 520);
+    ApiClient red = market.red("bare");
     assertEquals(100, entries(red.get("/api/org/activity").ok()).size());
     for (String small : List.of("1", "0", "-7", "-99999999999999999999999")) {
       assertEquals(1, entries(red.get("/api/org/activity?limit=" + small).ok()).size(), small);
@@ -143,7 +149,7 @@ class OrgTrailApiTest extends OrgApiFixture {
         100, entries(red.get("/api/org/activity?before=99999999999999999999").ok()).size());
   }
 
-  private static List<JsonObject> pageThrough(Caller caller, String path) {
+  private static List<JsonObject> pageThrough(ApiClient caller, String path) {
     List<JsonObject> all = new ArrayList<>();
     JsonObject page = caller.get(path).ok();
     while (true) {
@@ -158,9 +164,9 @@ class OrgTrailApiTest extends OrgApiFixture {
 
   @Test
   void pagesNeitherOverlapNorSkipAndMoreIsExact() {
-    Stage stage = stage();
-    rows(stage.red(), 10);
-    Caller red = stage.red("bare");
+    TestMarket market = market();
+    rows(market.red(), 10);
+    ApiClient red = market.red("bare");
     for (int limit : new int[] {1, 3, 5, 9, 10, 11}) {
       List<JsonObject> all = pageThrough(red, "/api/org/activity?limit=" + limit);
       assertEquals(
@@ -176,12 +182,12 @@ class OrgTrailApiTest extends OrgApiFixture {
 
   @Test
   void rule3WritesAreRecordedAndTheTwoReadsShowWithReads1() {
-    Stage stage = stage();
-    Desk desk = stage.redA();
-    Caller red = stage.red("orgwide");
-    red.get("/api/vm/orgs/" + stage.red() + "/ssh-keys").ok();
-    desk.declare(0, 2.5);
-    desk.state();
+    TestMarket market = market();
+    ClusterClient client = market.redA();
+    ApiClient red = market.red("orgwide");
+    red.get("/api/vm/orgs/" + market.red() + "/ssh-keys").ok();
+    client.declare(0, 2.5);
+    client.state();
     red.get("/api/org/members").ok();
     red.get("/api/org/tokens").ok();
     red.get("/api/whoami").ok();
@@ -204,7 +210,7 @@ class OrgTrailApiTest extends OrgApiFixture {
               .findFirst()
               .orElseThrow();
       assertEquals(red.actor(), put.getString("actor"));
-      assertEquals(desk.cluster(), put.getString("subject"));
+      assertEquals(client.cluster(), put.getString("subject"));
       assertEquals("max_gpus=0 max_price_per_gpu_hour=2.50 version=1", put.getString("detail"));
       assertTrue(put.getString("ts").endsWith("Z"));
     }
@@ -214,8 +220,8 @@ class OrgTrailApiTest extends OrgApiFixture {
 
   @Test
   void rule4TheOrganizationsTrailHasItsTokensItsMembersAndItselfAndNothingElse() {
-    Stage stage = stage();
-    String red = stage.red();
+    TestMarket market = market();
+    String red = market.red();
     commit(
         row(red, "token:t1", "vm_capacity_put", red + "-a", "shown: a token's write"),
         row(red, "operator:ann", "vm_token_mint", red, "shown: about the organization"),
@@ -225,8 +231,8 @@ class OrgTrailApiTest extends OrgApiFixture {
         row(red, "operator:ann", "cluster_update", red + "-a", "hidden: an operator's"),
         row("", "operator:ann", "switches_put", "platform", "hidden: the platform's"),
         row(red, "stranger", "vm_capacity_put", red + "-a", "hidden: by nobody known"),
-        row(stage.blue(), "token:t1", "vm_capacity_put", stage.blue(), "hidden: another's"));
-    JsonObject trail = stage.red("bare").get("/api/org/activity").ok();
+        row(market.blue(), "token:t1", "vm_capacity_put", market.blue(), "hidden: another's"));
+    JsonObject trail = market.red("bare").get("/api/org/activity").ok();
     assertEquals(red, trail.getString("org_id"));
     assertEquals(
         List.of(
@@ -238,35 +244,35 @@ class OrgTrailApiTest extends OrgApiFixture {
         texts(trail, "detail"));
     assertEquals(
         List.of("hidden: another's"),
-        texts(stage.blue("bare").get("/api/org/activity").ok(), "detail"));
+        texts(market.blue("bare").get("/api/org/activity").ok(), "detail"));
   }
 
   @Test
   void aTokensTrailIsWhatItDidInItsOrganizationLiveOrNot() {
-    Stage stage = stage();
-    String red = stage.red();
+    TestMarket market = market();
+    String red = market.red();
     String gone = "gone" + red;
     commit(
         token(gone, red, "", 1, 2L),
         row(red, "token:" + gone, "vm_key_add", red, "one"),
         row(red, "member:amy", "vm_token_revoke", red, "token_id=" + gone),
-        row(stage.blue(), "token:" + gone, "vm_key_add", stage.blue(), "cannot be"),
+        row(market.blue(), "token:" + gone, "vm_key_add", market.blue(), "cannot be"),
         row(red, "token:" + gone + "x", "vm_key_add", red, "another's"));
-    JsonObject trail = stage.red("bare").get("/api/org/tokens/" + gone + "/activity").ok();
+    JsonObject trail = market.red("bare").get("/api/org/tokens/" + gone + "/activity").ok();
     assertEquals(List.of("one"), texts(trail, "detail"));
     assertFalse(trail.getBoolean("more"));
   }
 
   @Test
   void selfIsTheCallingTokenWhateverItsScopesOrBinding() {
-    Stage stage = stage();
+    TestMarket market = market();
     for (String name : List.of("orgwide", "bound", "readonly", "bare")) {
-      Caller caller = stage.red(name);
-      commit(row(stage.red(), caller.actor(), "vm_key_add", stage.red(), name));
+      ApiClient caller = market.red(name);
+      commit(row(market.red(), caller.actor(), "vm_key_add", market.red(), name));
       JsonObject own = caller.get("/api/org/tokens/self/activity").ok();
       assertEquals(List.of(name), texts(own, "detail"));
       assertEquals(own, caller.get("/api/org/tokens/" + id(caller) + "/activity").ok());
-      assertEquals(own, stage.red("bare").get("/api/org/tokens/" + id(caller) + "/activity").ok());
+      assertEquals(own, market.red("bare").get("/api/org/tokens/" + id(caller) + "/activity").ok());
     }
   }
 
@@ -274,19 +280,19 @@ class OrgTrailApiTest extends OrgApiFixture {
 
   @Test
   void rule5ATokenThatRevokedItselfIsUnauthorizedAndItsRowNamesIt() {
-    Stage stage = stage();
-    Caller red = stage.red("bound");
+    TestMarket market = market();
+    ApiClient red = market.red("bound");
     JsonObject answer = red.delete("/api/org/tokens/self").ok();
     assertTrue(answer.getBoolean("ok"));
     assertEquals(id(red), answer.getString("token_id"));
     red.get("/api/whoami").refused(ErrorCode.UNAUTHORIZED);
     red.delete("/api/org/tokens/self").refused(ErrorCode.UNAUTHORIZED);
     red.get("/api/org/activity").refused(ErrorCode.UNAUTHORIZED);
-    Caller colleague = stage.red("bare");
+    ApiClient colleague = market.red("bare");
     JsonObject entry = entries(colleague.get("/api/org/activity").ok()).get(0);
     assertEquals(red.actor(), entry.getString("actor"));
     assertEquals("vm_token_revoke", entry.getString("action"));
-    assertEquals(stage.red(), entry.getString("subject"));
+    assertEquals(market.red(), entry.getString("subject"));
     assertEquals("token_id=" + id(red), entry.getString("detail"));
     assertEquals(answer.getString("revoked_at"), entry.getString("ts"));
     JsonObject listed =
@@ -301,8 +307,8 @@ class OrgTrailApiTest extends OrgApiFixture {
 
   @Test
   void ofRacingSelfRevokesOneSucceedsAndTheOthersAreUnauthorized() {
-    Stage stage = stage();
-    Caller red = stage.red("readonly");
+    TestMarket market = market();
+    ApiClient red = market.red("readonly");
     List<CompletableFuture<Integer>> calls =
         IntStream.range(0, 8)
             .mapToObj(
@@ -314,7 +320,7 @@ class OrgTrailApiTest extends OrgApiFixture {
     assertEquals(List.of(200, 401, 401, 401, 401, 401, 401, 401), statuses);
     assertEquals(
         1,
-        bourse.audit(stage.red(), false).stream()
+        bourse.audit(market.red(), false).stream()
             .filter(row -> row.action().equals("vm_token_revoke"))
             .count());
   }
@@ -323,9 +329,9 @@ class OrgTrailApiTest extends OrgApiFixture {
 
   @Test
   void rule6RevokesOfOffboardingAreInTheTrailUnderTheirOwnActor() {
-    Stage stage = stage();
-    commit(row(stage.red(), "system:offboard", "vm_token_revoke", stage.red(), "token_id=x"));
-    JsonObject entry = entries(stage.red("bare").get("/api/org/activity").ok()).get(0);
+    TestMarket market = market();
+    commit(row(market.red(), "system:offboard", "vm_token_revoke", market.red(), "token_id=x"));
+    JsonObject entry = entries(market.red("bare").get("/api/org/activity").ok()).get(0);
     assertEquals("system:offboard", entry.getString("actor"));
   }
 }

@@ -1,12 +1,18 @@
 package dev.bourse.app;
 
 import static dev.bourse.app.ClusterAdminApiTest.refused;
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -21,11 +27,11 @@ class PoolAdminApiTest {
   private static final String CAP = "max_price_cap_per_gpu_hour";
 
   private static RunningBourse bourse;
-  private static Caller operator;
+  private static ApiClient operator;
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.staged(12);
+    bourse = RunningBourse.withMarkets(12);
     operator = bourse.operator();
   }
 
@@ -49,22 +55,23 @@ class PoolAdminApiTest {
     return operator.patch(POOLS + "/" + pool, change);
   }
 
-  private static JsonObject set(Stage stage, String field, Object value) {
-    return patch(stage.name(), new JsonObject().put(field, value)).ok();
+  private static JsonObject set(TestMarket market, String field, Object value) {
+    return patch(market.name(), new JsonObject().put(field, value)).ok();
   }
 
-  private static JsonObject feed(Stage stage) {
-    return Desk.objects(stage.red("bare").get("/api/market/feed").ok().getJsonArray("pools"))
+  private static JsonObject feed(TestMarket market) {
+    return ClusterClient.objects(
+            market.red("bare").get("/api/market/feed").ok().getJsonArray("pools"))
         .stream()
-        .filter(p -> p.getString("pool").equals(stage.name()))
+        .filter(p -> p.getString("pool").equals(market.name()))
         .findFirst()
         .orElseThrow();
   }
 
   @Test
   void aNewPoolWithNodesAndAClusterGrantsAtOnce() {
-    Stage stage = bourse.stage();
-    String pool = stage.name() + "-annex";
+    TestMarket market = bourse.market();
+    String pool = market.name() + "-annex";
     HttpAnswer made = operator.post(POOLS, newPool(pool));
     assertEquals(201, made.status());
     assertEquals(8, made.json().getInteger("gpus_per_node"));
@@ -73,79 +80,79 @@ class PoolAdminApiTest {
       JsonObject node = new JsonObject().put("node_id", pool + "-" + i);
       assertEquals(201, operator.post(POOLS + "/" + pool + "/nodes", node).status());
     }
-    String cluster = stage.name() + "-annexed";
+    String cluster = market.name() + "-annexed";
     operator.post(
         "/api/operator/clusters",
-        new JsonObject().put("name", cluster).put("org", stage.red()).put("pool", pool));
-    Desk desk = new Desk(stage.red("orgwide"), stage.red(), cluster);
-    assertEquals(2, desk.hold(2, 2).size());
-    assertEquals(20.0, desk.state().getDouble(CAP));
+        new JsonObject().put("name", cluster).put("org", market.red()).put("pool", pool));
+    ClusterClient client = new ClusterClient(market.red("orgwide"), market.red(), cluster);
+    assertEquals(2, client.hold(2, 2).size());
+    assertEquals(20.0, client.state().getDouble(CAP));
   }
 
   @Test
   void aRaisedReservePriceBoundsBidsAndIsWhatHoldersPay() {
-    Stage stage = bourse.stage();
-    stage.redA().hold(1, 3);
+    TestMarket market = bourse.market();
+    market.redA().hold(1, 3);
     until(
         "priced",
-        () -> Double.valueOf(1).equals(feed(stage).getDouble("clearing_price_per_gpu_hour")));
-    set(stage, RESERVE, 2);
+        () -> Double.valueOf(1).equals(feed(market).getDouble("clearing_price_per_gpu_hour")));
+    set(market, RESERVE, 2);
     JsonObject refusal =
-        stage.redB().put(stage.redB().order(1, 1.99)).refused(ErrorCode.BID_TOO_LOW);
+        market.redB().put(market.redB().order(1, 1.99)).refused(ErrorCode.BID_TOO_LOW);
     assertEquals(2.0, refusal.getDouble("minimum"));
     until(
         "the market clears at it",
-        () -> Double.valueOf(2).equals(feed(stage).getDouble("clearing_price_per_gpu_hour")));
+        () -> Double.valueOf(2).equals(feed(market).getDouble("clearing_price_per_gpu_hour")));
   }
 
   @Test
   void aLoweredCapBoundsTheNextWriteAndLeavesStandingOnes() {
-    Stage stage = bourse.stage();
-    stage.redA().hold(1, 5);
-    set(stage, CAP, 4);
-    assertEquals(4.0, stage.redA().state().getDouble(CAP));
+    TestMarket market = bourse.market();
+    market.redA().hold(1, 5);
+    set(market, CAP, 4);
+    assertEquals(4.0, market.redA().state().getDouble(CAP));
     JsonObject refusal =
-        stage.redA().put(stage.redA().order(2, 5)).refused(ErrorCode.PRICE_ABOVE_MAXIMUM);
+        market.redA().put(market.redA().order(2, 5)).refused(ErrorCode.PRICE_ABOVE_MAXIMUM);
     assertEquals(4.0, refusal.getDouble("maximum"));
-    assertEquals(1, stage.redA().untilHeld(1).size());
-    stage.redA().declare(0, 5);
+    assertEquals(1, market.redA().untilHeld(1).size());
+    market.redA().declare(0, 5);
   }
 
   @Test
   void swapsAreSwitchedOffForAPool() {
-    Stage stage = bourse.stage();
-    String node = stage.redA().hold(1, 2).get(0);
-    set(stage, "swaps_enabled", false);
-    stage.redA().swap(node).refused(ErrorCode.SWAP_DISABLED);
-    set(stage, "swaps_enabled", true);
-    stage.redA().swap(node).ok();
+    TestMarket market = bourse.market();
+    String node = market.redA().hold(1, 2).get(0);
+    set(market, "swaps_enabled", false);
+    market.redA().swap(node).refused(ErrorCode.SWAP_DISABLED);
+    set(market, "swaps_enabled", true);
+    market.redA().swap(node).ok();
   }
 
   @Test
   void aDisarmedDetectorJudgesNothing() {
-    Stage stage = bourse.stage();
-    stage.redA().hold(1, 2);
-    until("judged", () -> Boolean.FALSE.equals(judged(stage)));
-    set(stage, "detector_armed", false);
-    until("not judged", () -> judged(stage) == null);
+    TestMarket market = bourse.market();
+    market.redA().hold(1, 2);
+    until("judged", () -> Boolean.FALSE.equals(judged(market)));
+    set(market, "detector_armed", false);
+    until("not judged", () -> judged(market) == null);
   }
 
-  private static Boolean judged(Stage stage) {
-    return stage.redA().state().getJsonObject("declared").getBoolean("capacity_unavailable");
+  private static Boolean judged(TestMarket market) {
+    return market.redA().state().getJsonObject("declared").getBoolean("capacity_unavailable");
   }
 
   @Test
   void tenantsReadTheNewModelVariablesAndPaths() {
-    Stage stage = bourse.stage();
+    TestMarket market = bourse.market();
     JsonObject env = new JsonObject().put("REGION", "south");
     JsonObject storage = new JsonObject().put("data", "/data");
     JsonObject changed =
         patch(
-                stage.name(),
+                market.name(),
                 new JsonObject().put("gpu_model", "B200").put("env", env).put("storage", storage))
             .ok();
     assertEquals(env, changed.getJsonObject("env"));
-    JsonObject state = stage.redA().state();
+    JsonObject state = market.redA().state();
     assertEquals("B200", state.getString("gpu_model"));
     assertEquals(env, state.getJsonObject("environment").getJsonObject("env"));
     assertEquals(storage, state.getJsonObject("environment").getJsonObject("storage"));
@@ -153,20 +160,20 @@ class PoolAdminApiTest {
 
   @Test
   void aReservePriceAboveTheCapIsRefused() {
-    Stage stage = bourse.stage();
+    TestMarket market = bourse.market();
     refused(
-        patch(stage.name(), new JsonObject().put(RESERVE, 10.01)), RESERVE + ": 10.01", "10.00");
-    refused(patch(stage.name(), new JsonObject().put(CAP, 0.99)), RESERVE + ": 1.00", "0.99");
+        patch(market.name(), new JsonObject().put(RESERVE, 10.01)), RESERVE + ": 10.01", "10.00");
+    refused(patch(market.name(), new JsonObject().put(CAP, 0.99)), RESERVE + ": 1.00", "0.99");
     refused(operator.post(POOLS, newPool("dear").put(RESERVE, 21)), RESERVE + ": 21.00", "20.00");
-    patch(stage.name(), new JsonObject().put(RESERVE, 11).put(CAP, 12)).ok();
+    patch(market.name(), new JsonObject().put(RESERVE, 11).put(CAP, 12)).ok();
   }
 
   @Test
   void aNameIsTakenOnce() {
-    Stage stage = bourse.stage();
-    JsonObject refusal = operator.post(POOLS, newPool(stage.name())).refused(ErrorCode.CONFLICT);
+    TestMarket market = bourse.market();
+    JsonObject refusal = operator.post(POOLS, newPool(market.name())).refused(ErrorCode.CONFLICT);
     assertEquals("exists", refusal.getString("reason"));
-    assertEquals("lab", operator.get(POOLS + "/" + stage.name()).ok().getString("site"));
+    assertEquals("lab", operator.get(POOLS + "/" + market.name()).ok().getString("site"));
   }
 
   @Test
@@ -185,7 +192,7 @@ class PoolAdminApiTest {
 
   @Test
   void whatOperatorsDoToAPoolIsInThePlatformsTrail() {
-    String pool = bourse.stage().name() + "-trail";
+    String pool = bourse.market().name() + "-trail";
     operator.post(POOLS, newPool(pool));
     patch(pool, new JsonObject().put(CAP, 30).put("env", new JsonObject().put("A", "b"))).ok();
     patch(pool, new JsonObject().put(RESERVE, 31));

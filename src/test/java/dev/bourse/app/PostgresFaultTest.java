@@ -1,11 +1,14 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.PostgresOfClass;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import org.junit.jupiter.api.AfterEach;
@@ -24,7 +27,7 @@ class PostgresFaultTest {
   @BeforeEach
   void start() throws Exception {
     url = POSTGRES.server().newDatabase();
-    bourse = RunningBourse.staged(1, "store.url=" + url);
+    bourse = RunningBourse.withMarkets(1, "store.url=" + url);
   }
 
   @AfterEach
@@ -44,37 +47,37 @@ class PostgresFaultTest {
 
   @Test
   void onAFullDiskWritesAreRefusedReadsGoOnAndRoomMendsIt() throws Exception {
-    Desk desk = bourse.stage().redA();
-    desk.declare(0, 2);
-    JsonObject order = desk.order(0, 3);
+    ClusterClient client = bourse.market().redA();
+    client.declare(0, 2);
+    JsonObject order = client.order(0, 3);
     POSTGRES.server().execute(url, FULL);
-    JsonObject refusal = desk.put(order).refused(ErrorCode.STORAGE_FULL);
+    JsonObject refusal = client.put(order).refused(ErrorCode.STORAGE_FULL);
     assertTrue(refusal.getLong("retry_after_s") >= 1);
-    desk.addKey().refused(ErrorCode.STORAGE_FULL);
-    assertEquals(1L, desk.version());
-    assertEquals(1, bourse.audit(desk.orgId(), false).size(), "one row for each accepted write");
+    client.addKey().refused(ErrorCode.STORAGE_FULL);
+    assertEquals(1L, client.version());
+    assertEquals(1, bourse.audit(client.orgId(), false).size(), "one row for each accepted write");
     POSTGRES.server().execute(url, "DROP TRIGGER disk_is_full ON audit");
-    until("the same request does", () -> desk.put(order).status() == 200);
-    assertEquals(2, bourse.audit(desk.orgId(), false).size());
+    until("the same request does", () -> client.put(order).status() == 200);
+    assertEquals(2, bourse.audit(client.orgId(), false).size());
     until(
         "each of the three reads is recorded, those made meanwhile too",
-        () -> bourse.audit(desk.orgId(), true).size() == 3);
+        () -> bourse.audit(client.orgId(), true).size() == 3);
   }
 
   @Test
   void whileTheStoreIsTakenWritesAreRefusedAndLaterTheyDo() throws Exception {
-    Desk desk = bourse.stage().redA();
-    desk.addKey();
-    JsonObject order = desk.order(1, 2);
+    ClusterClient client = bourse.market().redA();
+    client.addKey();
+    JsonObject order = client.order(1, 2);
     try (Connection other = POSTGRES.server().connect(url);
         java.sql.Statement taking = other.createStatement()) {
       other.setAutoCommit(false);
       taking.execute("LOCK TABLE cluster IN ACCESS EXCLUSIVE MODE");
-      desk.put(order).refused(ErrorCode.OVERLOADED);
-      assertEquals(0L, desk.version());
+      client.put(order).refused(ErrorCode.OVERLOADED);
+      assertEquals(0L, client.version());
       other.rollback();
     }
-    desk.put(order).ok();
-    desk.untilHeld(1);
+    client.put(order).ok();
+    client.untilHeld(1);
   }
 }

@@ -1,12 +1,17 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.PostgresServer;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -46,14 +51,14 @@ class PostgresRestartTest {
     ExecutorService clients = Executors.newFixedThreadPool(3);
     try (PostgresServer server = PostgresServer.start(folder.resolve("pg"), DURABLE);
         RunningBourse bourse =
-            RunningBourse.staged(
+            RunningBourse.withMarkets(
                 1, "store.url=" + server.newDatabase(), "store.query-timeout=2s")) {
-      Stage stage = bourse.stage();
-      List<Desk> desks = List.of(stage.redA(), stage.blueA());
-      desks.forEach(desk -> desk.hold(1, 2));
+      TestMarket market = bourse.market();
+      List<ClusterClient> desks = List.of(market.redA(), market.blueA());
+      desks.forEach(client -> client.hold(1, 2));
       List<Future<?>> loads = new ArrayList<>();
-      desks.forEach(desk -> loads.add(clients.submit(() -> write(desk))));
-      loads.add(clients.submit(() -> read(stage.redB())));
+      desks.forEach(client -> loads.add(clients.submit(() -> write(client))));
+      loads.add(clients.submit(() -> read(market.redB())));
       for (int restart = 0; restart < RESTARTS; restart++) {
         untilMore("writes are accepted", acknowledged::size, 20);
         server.stop();
@@ -66,10 +71,10 @@ class PostgresRestartTest {
       for (Future<?> load : loads) {
         load.get(60, TimeUnit.SECONDS);
       }
-      for (Desk desk : desks) {
-        assertEverythingAcknowledgedIsThere(bourse, desk);
-        desk.declare(2, 9);
-        desk.untilHeld(2);
+      for (ClusterClient client : desks) {
+        assertEverythingAcknowledgedIsThere(bourse, client);
+        client.declare(2, 9);
+        client.untilHeld(2);
       }
     } finally {
       clients.shutdownNow();
@@ -85,14 +90,14 @@ class PostgresRestartTest {
     until(what, () -> count.now() >= before + more);
   }
 
-  private void write(Desk desk) {
+  private void write(ClusterClient client) {
     for (int i = 0; !isOver.get(); i++) {
       int price = 2 + i % 5;
-      JsonObject order = desk.order(1, price);
-      HttpAnswer answer = desk.put(order);
+      JsonObject order = client.order(1, price);
+      HttpAnswer answer = client.put(order);
       if (answer.status() == 200) {
         acknowledged.add(
-            desk.cluster()
+            client.cluster()
                 + " max_gpus=8 max_price_per_gpu_hour="
                 + price
                 + ".00 version="
@@ -107,23 +112,23 @@ class PostgresRestartTest {
     }
   }
 
-  private void read(Desk desk) {
+  private void read(ClusterClient client) {
     while (!isOver.get()) {
-      desk.state();
+      client.state();
       reads.incrementAndGet();
     }
   }
 
-  private void assertEverythingAcknowledgedIsThere(RunningBourse bourse, Desk desk) {
+  private void assertEverythingAcknowledgedIsThere(RunningBourse bourse, ClusterClient client) {
     List<String> stored =
-        bourse.audit(desk.orgId(), false).stream()
+        bourse.audit(client.orgId(), false).stream()
             .filter(row -> row.action().equals("vm_capacity_put"))
             .map(AuditRow::detail)
             .toList();
     Set<String> lost = new HashSet<>(acknowledged);
-    lost.removeIf(write -> !write.startsWith(desk.cluster() + " "));
-    stored.forEach(detail -> lost.remove(desk.cluster() + " " + detail));
+    lost.removeIf(write -> !write.startsWith(client.cluster() + " "));
+    stored.forEach(detail -> lost.remove(client.cluster() + " " + detail));
     assertEquals(Set.of(), lost);
-    until("one row for each version", () -> desk.version() == stored.size());
+    until("one row for each version", () -> client.version() == stored.size());
   }
 }

@@ -1,12 +1,17 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.await;
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.await;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.Times;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestMarket;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -24,7 +29,7 @@ class PostingFaultTest {
   private final long hour = System.currentTimeMillis() / HOUR * HOUR - 3 * HOUR;
 
   private static RunningBourse start() {
-    String world = Stage.world(1).replaceAll("(?m)^ *- \\{name: s1-red-fixed.*$", "");
+    String world = TestMarket.world(1).replaceAll("(?m)^ *- \\{name: s1-red-fixed.*$", "");
     return RunningBourse.world(world, "billing.check-interval=20ms");
   }
 
@@ -68,12 +73,12 @@ class PostingFaultTest {
         hour);
   }
 
-  private long postedLines(Caller caller) {
+  private long postedLines(ApiClient caller) {
     return lines(caller).stream().filter(line -> line.getBoolean("posted")).count();
   }
 
-  private List<JsonObject> lines(Caller caller) {
-    return Desk.objects(
+  private List<JsonObject> lines(ApiClient caller) {
+    return ClusterClient.objects(
         caller
             .get("/api/billing/usage?from=" + Times.rfc3339(hour - HOUR))
             .ok()
@@ -100,15 +105,15 @@ class PostingFaultTest {
             .commit(List.of(Statement.of("DELETE FROM usage_line WHERE org_id = 's1-blue'"))));
   }
 
-  private static JsonObject balance(Caller caller) {
+  private static JsonObject balance(ApiClient caller) {
     return caller.get("/api/billing/balance").ok();
   }
 
   @Test
   void anOrganizationThatCannotBePostedKeepsNobodyElseWaitingAndCatchesUp() {
     try (RunningBourse bourse = start()) {
-      Caller blue = bourse.as("s1-blue", "orgwide");
-      Caller red = bourse.as("s1-red", "orgwide");
+      ApiClient blue = bourse.as("s1-blue", "orgwide");
+      ApiClient red = bourse.as("s1-red", "orgwide");
       List<Statement> past = past();
       past.add(fault());
       await(bourse.service().database().commit(past));
@@ -123,7 +128,7 @@ class PostingFaultTest {
 
       repair(bourse);
       until("it catches up", () -> postedLines(blue) == 2);
-      for (Caller caller : List.of(blue, red)) {
+      for (ApiClient caller : List.of(blue, red)) {
         assertEquals((1_000_000 - 2 * GPUS) * DOLLAR, balance(caller).getLong("posted_micros"));
         assertEquals(0, balance(caller).getLong("accrued_micros"));
       }
@@ -142,7 +147,7 @@ class PostingFaultTest {
       until("the other is posted", () -> postedLines(first.as("s1-red", "orgwide")) == 2);
       bourse = bourse.restarted();
       RunningBourse second = bourse;
-      Caller blue = second.with(first.secret("s1-blue", "orgwide"));
+      ApiClient blue = second.with(first.secret("s1-blue", "orgwide"));
       until("it is tried again", () -> failures(second) > 0);
       assertEquals(0, postedLines(blue));
       repair(second);

@@ -1,19 +1,24 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.FilesFixture.FEED;
-import static dev.bourse.app.FilesFixture.approve;
-import static dev.bourse.app.FilesFixture.bytes;
-import static dev.bourse.app.FilesFixture.content;
-import static dev.bourse.app.FilesFixture.freshName;
-import static dev.bourse.app.FilesFixture.publication;
-import static dev.bourse.app.FilesFixture.publish;
-import static dev.bourse.app.FilesFixture.sha256;
+import static dev.bourse.testing.FilesFixture.FEED;
+import static dev.bourse.testing.FilesFixture.approve;
+import static dev.bourse.testing.FilesFixture.bytes;
+import static dev.bourse.testing.FilesFixture.content;
+import static dev.bourse.testing.FilesFixture.freshName;
+import static dev.bourse.testing.FilesFixture.publication;
+import static dev.bourse.testing.FilesFixture.publish;
+import static dev.bourse.testing.FilesFixture.sha256;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -29,8 +34,8 @@ class PublicFeedApiTest {
   private static final byte[] BYTES = bytes(10_000, 1);
 
   private static RunningBourse bourse;
-  private static Caller carol;
-  private static Caller anybody;
+  private static ApiClient carol;
+  private static ApiClient anybody;
 
   @BeforeAll
   static void start() {
@@ -70,7 +75,8 @@ class PublicFeedApiTest {
     String waiting = publish(carol, freshName(), BYTES, "public").getString("id");
     String own = publish(carol, freshName(), BYTES, "org").getString("id");
     List<String> ids =
-        Desk.objects(anybody.get(FEED + "?limit=100").ok().getJsonArray("checkpoints")).stream()
+        ClusterClient.objects(anybody.get(FEED + "?limit=100").ok().getJsonArray("checkpoints"))
+            .stream()
             .map(one -> one.getString("id"))
             .toList();
     assertTrue(ids.indexOf(second) < ids.indexOf(first));
@@ -233,7 +239,7 @@ class PublicFeedApiTest {
   @Test
   void pagesOfAnyOriginReadWhatTheEdgeItselfRefusesOfTheFeed() {
     try (RunningBourse busy = RunningBourse.demo("limits.edge-per-minute=20")) {
-      Caller stranger = busy.with(null);
+      ApiClient stranger = busy.with(null);
       String origin = "https://elsewhere.example";
       for (String[] refused :
           new String[][] {

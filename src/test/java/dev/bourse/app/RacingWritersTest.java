@@ -3,6 +3,10 @@ package dev.bourse.app;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.audit.AuditRow;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,14 +27,14 @@ class RacingWritersTest {
   @Test
   void oneWriterWinsEachVersionAndEachWinLeavesOneRow() throws Exception {
     ExecutorService writers = Executors.newFixedThreadPool(WRITERS);
-    try (RunningBourse bourse = RunningBourse.staged(1)) {
-      Desk desk = bourse.stage().redA();
-      desk.addKey();
+    try (RunningBourse bourse = RunningBourse.withMarkets(1)) {
+      ClusterClient client = bourse.market().redA();
+      client.addKey();
       CyclicBarrier start = new CyclicBarrier(WRITERS);
       List<Future<List<Long>>> races = new ArrayList<>();
       for (int i = 0; i < WRITERS; i++) {
         int writer = i;
-        races.add(writers.submit(() -> race(desk, writer, start)));
+        races.add(writers.submit(() -> race(client, writer, start)));
       }
       List<Long> won = new ArrayList<>();
       for (Future<List<Long>> race : races) {
@@ -38,32 +42,33 @@ class RacingWritersTest {
       }
       List<Long> versions = LongStream.rangeClosed(1, WRITES).boxed().toList();
       assertEquals(versions, won.stream().sorted().toList());
-      assertEquals(WRITES, desk.version());
+      assertEquals(WRITES, client.version());
       assertEquals(
           versions,
-          bourse.audit(desk.orgId(), false).stream()
+          bourse.audit(client.orgId(), false).stream()
               .filter(row -> row.action().equals("vm_capacity_put"))
               .map(AuditRow::detail)
               .map(detail -> Long.valueOf(detail.replaceAll(".*version=", "")))
               .toList());
-      assertEquals(WRITES, requests(desk));
+      assertEquals(WRITES, requests(client));
     } finally {
       writers.shutdownNow();
     }
   }
 
   /** Sends one write for each version; the versions it made. */
-  private static List<Long> race(Desk desk, int writer, CyclicBarrier start) throws Exception {
+  private static List<Long> race(ClusterClient client, int writer, CyclicBarrier start)
+      throws Exception {
     List<Long> won = new ArrayList<>();
     for (int version = 0; version < WRITES; version++) {
       JsonObject order =
           new JsonObject()
-              .put("cluster", desk.cluster())
-              .put("max_gpus", version % 3 * Desk.NODE)
+              .put("cluster", client.cluster())
+              .put("max_gpus", version % 3 * ClusterClient.NODE)
               .put("max_price_per_gpu_hour", 2 + writer)
               .put("expected_version", version);
       start.await(20, TimeUnit.SECONDS);
-      HttpAnswer answer = desk.put(order);
+      HttpAnswer answer = client.put(order);
       if (answer.status() == 200) {
         assertEquals(2.0 + writer, price(answer.json()));
         won.add(answer.json().getLong("version"));
@@ -78,12 +83,13 @@ class RacingWritersTest {
     return state.getJsonObject("declared").getDouble("max_price_per_gpu_hour");
   }
 
-  private static int requests(Desk desk) {
+  private static int requests(ClusterClient client) {
     int requests = 0;
     for (int page = 0; page < 10; page++) {
       requests +=
-          desk.caller()
-              .get("/api/vm/activity?who=user&cluster=" + desk.cluster() + "&page=" + page)
+          client
+              .caller()
+              .get("/api/vm/activity?who=user&cluster=" + client.cluster() + "&page=" + page)
               .ok()
               .getJsonArray("entries")
               .size();
@@ -94,9 +100,9 @@ class RacingWritersTest {
   @Test
   void theSameKeyRegisteredByTwoAtOnceIsOneKey() throws Exception {
     ExecutorService writers = Executors.newFixedThreadPool(WRITERS);
-    try (RunningBourse bourse = RunningBourse.staged(1)) {
-      Desk desk = bourse.stage().redA();
-      String path = "/api/vm/orgs/" + desk.orgId() + "/ssh-keys";
+    try (RunningBourse bourse = RunningBourse.withMarkets(1)) {
+      ClusterClient client = bourse.market().redA();
+      String path = "/api/vm/orgs/" + client.orgId() + "/ssh-keys";
       for (int round = 1; round <= 30; round++) {
         CyclicBarrier start = new CyclicBarrier(WRITERS);
         JsonObject registration =
@@ -107,15 +113,15 @@ class RacingWritersTest {
               writers.submit(
                   () -> {
                     start.await(20, TimeUnit.SECONDS);
-                    return desk.caller().post(path, registration);
+                    return client.caller().post(path, registration);
                   }));
         }
         HttpAnswer one = races.get(0).get(20, TimeUnit.SECONDS);
         HttpAnswer other = races.get(1).get(20, TimeUnit.SECONDS);
         assertEquals(401, one.status() + other.status(), "one 201 and one 200");
         assertEquals(one.json(), other.json());
-        assertEquals(round, desk.caller().get(path).ok().getJsonArray("keys").size());
-        assertEquals(round, bourse.audit(desk.orgId(), false).size());
+        assertEquals(round, client.caller().get(path).ok().getJsonArray("keys").size());
+        assertEquals(round, bourse.audit(client.orgId(), false).size());
       }
     } finally {
       writers.shutdownNow();

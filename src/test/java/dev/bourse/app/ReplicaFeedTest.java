@@ -1,6 +1,6 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.access.Members;
@@ -9,12 +9,16 @@ import dev.bourse.access.Revocations;
 import dev.bourse.access.SigningKeys;
 import dev.bourse.access.Tokens;
 import dev.bourse.capacity.CapacityStore;
-import dev.bourse.capacity.PoolStore;
-import dev.bourse.capacity.SshKeyStore;
-import dev.bourse.capacity.SwitchService;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.market.MarketStore;
+import dev.bourse.pools.PoolStore;
+import dev.bourse.pools.SwitchService;
+import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.PostgresOfClass;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -68,27 +72,27 @@ class ReplicaFeedTest {
             + "'); COMMIT");
   }
 
-  private Desk desk() {
-    return new Desk(bourse.as("acme", "orgwide"), "acme", "acme-train");
+  private ClusterClient client() {
+    return new ClusterClient(bourse.as("acme", "orgwide"), "acme", "acme-train");
   }
 
-  private static boolean isRefused(Caller caller, String path) {
+  private static boolean isRefused(ApiClient caller, String path) {
     return caller.get(path).status() == ErrorCode.UNAUTHORIZED.status();
   }
 
   @Test
   void everyTopicIsShownThoughNobodyNotifies() throws Exception {
-    Desk desk = desk();
+    ClusterClient client = client();
     change(
         CapacityStore.CHANGED,
         "acme-train",
         "UPDATE cluster SET maintenance = 0, writes_armed = 0, revision = revision + 1"
             + " WHERE name = 'acme-train'");
-    until("the cluster", () -> !desk.state().getBoolean("writes_armed"));
+    until("the cluster", () -> !client.state().getBoolean("writes_armed"));
 
     change(
         PoolStore.CHANGED, "demo-h100", "UPDATE pool SET cap_cents = 500 WHERE name = 'demo-h100'");
-    until("the pool", () -> desk.state().getDouble("max_price_cap_per_gpu_hour") == 5);
+    until("the pool", () -> client.state().getDouble("max_price_cap_per_gpu_hour") == 5);
 
     change(
         SwitchService.CHANGED,
@@ -115,13 +119,15 @@ class ReplicaFeedTest {
     until(
         "the ssh key",
         () ->
-            desk.caller().get("/api/vm/orgs/acme/ssh-keys").ok().getJsonArray("keys").size() == 1);
+            client.caller().get("/api/vm/orgs/acme/ssh-keys").ok().getJsonArray("keys").size()
+                == 1);
 
     change(MarketStore.CHANGED, "demo-h100", "UPDATE node SET cordoned = 1");
     until(
         "the nodes",
         () ->
-            desk.caller()
+            client
+                    .caller()
                     .get("/api/market/feed")
                     .ok()
                     .getJsonArray("pools")
@@ -141,7 +147,7 @@ class ReplicaFeedTest {
 
   @Test
   void everyTopicOfWhoMayCallIsShownThoughNobodyNotifies() throws Exception {
-    Caller orgwide = bourse.as("acme", "orgwide");
+    ApiClient orgwide = bourse.as("acme", "orgwide");
     change(
         Tokens.ORGANIZATION_CHANGED,
         "acme",
@@ -156,7 +162,7 @@ class ReplicaFeedTest {
         "UPDATE token SET revoked_at = 1 WHERE 'token:' || token_id = '" + orgwide.actor() + "'");
     until("the token", () -> isRefused(orgwide, "/api/whoami"));
 
-    Caller bare = bourse.as("acme", "bare");
+    ApiClient bare = bourse.as("acme", "bare");
     bare.get("/api/whoami").ok();
     change(
         Tokens.ORGANIZATION_CHANGED,
@@ -164,12 +170,12 @@ class ReplicaFeedTest {
         "UPDATE token SET revoked_at = 1 WHERE org_id = 'acme'");
     until("all its tokens", () -> isRefused(bare, "/api/whoami"));
 
-    Caller dave = bourse.asMember("globex", "dave");
+    ApiClient dave = bourse.asMember("globex", "dave");
     dave.get("/api/checkpoints").ok();
     change(Members.CHANGED, "globex", "UPDATE member SET suspended_at = 1 WHERE username = 'dave'");
     until("the member", () -> isRefused(dave, "/api/checkpoints"));
 
-    Caller alice = bourse.asMember("acme", "alice");
+    ApiClient alice = bourse.asMember("acme", "alice");
     alice.get("/api/checkpoints").ok();
     change(
         Revocations.MEMBER_CHANGED,
@@ -177,7 +183,7 @@ class ReplicaFeedTest {
         "INSERT INTO member_cutoff VALUES ('acme', 'alice', 9999999999, 9999999999999)");
     until("what a member had", () -> isRefused(alice, "/api/checkpoints"));
 
-    Caller operator = bourse.operator();
+    ApiClient operator = bourse.operator();
     operator.get("/api/operator/switches").ok();
     change(
         Operators.CHANGED,
@@ -235,20 +241,20 @@ class ReplicaFeedTest {
 
   @Test
   void aReadingThatFailsAgainAndAgainIsDoneUntilItHolds() throws Exception {
-    Desk desk = desk();
+    ClusterClient client = client();
     long knownAsOf;
     try (Connection locking = POSTGRES.server().connect(url)) {
       locking.setAutoCommit(false);
       execute(locking, "LOCK TABLE token IN ACCESS EXCLUSIVE MODE");
-      String tokenId = desk.caller().actor().substring("token:".length());
+      String tokenId = client.caller().actor().substring("token:".length());
       execute(locking, "UPDATE token SET revoked_at = 1 WHERE token_id = '" + tokenId + "'");
       execute(other, "INSERT INTO change_feed (topic, key) VALUES ('tokens', '" + tokenId + "')");
       // Each attempt ends with its time-out; the knowledge grows old meanwhile.
       knownAsOf = oldKnowledge();
-      desk.caller().get("/api/whoami").ok();
+      client.caller().get("/api/whoami").ok();
       locking.commit();
     }
-    until("the token is refused", () -> isRefused(desk.caller(), "/api/whoami"));
+    until("the token is refused", () -> isRefused(client.caller(), "/api/whoami"));
     long before = knownAsOf;
     until("the knowledge is new", () -> bourse.service().replication().knownAsOfNanos() > before);
   }
@@ -264,15 +270,15 @@ class ReplicaFeedTest {
 
   @Test
   void aDatabaseThatWasSetBackIsGoneByAfterTheSessionsCameBack() throws Exception {
-    Desk desk = desk();
-    desk.declare(0, 2);
-    desk.declare(0, 3);
-    until("it is shown", () -> desk.version() == 2);
+    ClusterClient client = client();
+    client.declare(0, 2);
+    client.declare(0, 3);
+    until("it is shown", () -> client.version() == 2);
     execute(other, "UPDATE cluster SET revision = 1, version = 1 WHERE name = 'acme-train'");
     cutOff(true);
     cutOff(false);
-    until("the earlier state is shown", () -> desk.version() == 1);
-    until("and written upon", () -> desk.put(desk.order(0, 4)).status() == 200);
-    assertEquals(2, desk.version());
+    until("the earlier state is shown", () -> client.version() == 1);
+    until("and written upon", () -> client.put(client.order(0, 4)).status() == 200);
+    assertEquals(2, client.version());
   }
 }

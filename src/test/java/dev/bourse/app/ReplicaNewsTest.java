@@ -1,7 +1,7 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.await;
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.await;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.Tokens;
@@ -10,6 +10,12 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Change;
 import dev.bourse.store.PostgresServer;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ChildBourse;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestStore;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -65,8 +71,8 @@ class ReplicaNewsTest {
     server.close();
   }
 
-  private static Caller there(String org, String token) {
-    return new Caller(there.baseUrl(), here.secret(org, token));
+  private static ApiClient there(String org, String token) {
+    return new ApiClient(there.baseUrl(), here.secret(org, token));
   }
 
   private static void within(int seconds, String what, BooleanSupplier condition) {
@@ -78,7 +84,7 @@ class ReplicaNewsTest {
 
   @Test
   void aRevokedTokenIsRefusedByTheOtherWithinASecond() {
-    Caller caller = there("globex", "readonly");
+    ApiClient caller = there("globex", "readonly");
     caller.get("/api/whoami").ok();
     String tokenId = caller.actor().substring("token:".length());
     await(
@@ -98,28 +104,29 @@ class ReplicaNewsTest {
   @Test
   void aKeyAddedOrRevokedIsKnownToTheOtherWithinASecond() {
     String path = "/api/vm/orgs/globex/ssh-keys";
-    Desk desk = new Desk(here.as("globex", "orgwide"), "globex", "globex-main");
-    String keyId = desk.addKey().json().getString("key_id");
+    ClusterClient client = new ClusterClient(here.as("globex", "orgwide"), "globex", "globex-main");
+    String keyId = client.addKey().json().getString("key_id");
     within(1, "the key is listed", () -> keys(path).contains(keyId));
-    desk.caller().delete(path + "/" + keyId).ok();
+    client.caller().delete(path + "/" + keyId).ok();
     within(1, "the key is gone", () -> !keys(path).contains(keyId));
   }
 
   private static List<String> keys(String path) {
-    return Desk.objects(there("globex", "orgwide").get(path).ok().getJsonArray("keys")).stream()
+    return ClusterClient.objects(there("globex", "orgwide").get(path).ok().getJsonArray("keys"))
+        .stream()
         .map(key -> key.getString("key_id"))
         .toList();
   }
 
   @Test
   void writesDisarmedForTheWholePlatformAreDisarmedAtTheOtherWithinASecond() {
-    Desk desk = new Desk(there("acme", "orgwide"), "acme", "acme-batch");
+    ClusterClient client = new ClusterClient(there("acme", "orgwide"), "acme", "acme-batch");
     armWrites(false);
-    within(1, "writes are disarmed", () -> !isArmed(desk));
-    desk.put(desk.order(0, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
+    within(1, "writes are disarmed", () -> !isArmed(client));
+    client.put(client.order(0, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
     armWrites(true);
-    within(1, "writes are armed", () -> isArmed(desk));
-    desk.declare(0, 2);
+    within(1, "writes are armed", () -> isArmed(client));
+    client.declare(0, 2);
   }
 
   private static void armWrites(boolean armed) {
@@ -130,23 +137,24 @@ class ReplicaNewsTest {
 
   @Test
   void writesDisarmedForAClusterAreDisarmedAtTheOtherWithinASecond() {
-    Desk desk = new Desk(there("openlab", "orgwide"), "openlab", "openlab-main");
-    here.steer(desk.cluster(), Steering.armWrites(false));
-    within(1, "writes are disarmed", () -> !isArmed(desk));
-    desk.put(desk.order(0, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
-    here.steer(desk.cluster(), Steering.armWrites(true));
-    within(1, "writes are armed", () -> isArmed(desk));
-    desk.declare(0, 2);
+    ClusterClient client =
+        new ClusterClient(there("openlab", "orgwide"), "openlab", "openlab-main");
+    here.steer(client.cluster(), Steering.armWrites(false));
+    within(1, "writes are disarmed", () -> !isArmed(client));
+    client.put(client.order(0, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
+    here.steer(client.cluster(), Steering.armWrites(true));
+    within(1, "writes are armed", () -> isArmed(client));
+    client.declare(0, 2);
   }
 
-  private static boolean isArmed(Desk desk) {
-    return desk.state().getBoolean("writes_armed");
+  private static boolean isArmed(ClusterClient client) {
+    return client.state().getBoolean("writes_armed");
   }
 
   @Test
   void whatWasSaidWhileNobodyListenedIsReadWithinSeconds() throws Exception {
-    Desk writing = new Desk(here.as("acme", "orgwide"), "acme", "acme-train");
-    Desk reading = new Desk(there("acme", "orgwide"), "acme", "acme-train");
+    ClusterClient writing = new ClusterClient(here.as("acme", "orgwide"), "acme", "acme-train");
+    ClusterClient reading = new ClusterClient(there("acme", "orgwide"), "acme", "acme-train");
     for (int round = 0; round < 10; round++) {
       until("a listener is cut off", ReplicaNewsTest::cutListeners);
       writing.declare(0, 2 + round % 3);

@@ -1,11 +1,16 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.PostgresOfClass;
+import dev.bourse.testing.ChildBourse;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.ReplicaPair;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -52,20 +57,20 @@ class ReplicaProcessesTest {
 
   @Test
   void writersThatRaceThroughBothLoseNoWriteAndNoNodeIsGrantedTwice() throws Exception {
-    try (Replicas replicas = new Replicas(POSTGRES.server())) {
+    try (ReplicaPair replicas = new ReplicaPair(POSTGRES.server())) {
       replicas.addKeys();
       Map<String, Long> before = versions(replicas);
       List<Future<?>> loads = new ArrayList<>();
-      for (String cluster : Replicas.CLUSTERS.keySet()) {
+      for (String cluster : ReplicaPair.CLUSTERS.keySet()) {
         for (ChildBourse child : replicas.both()) {
           loads.add(
               load(
-                  replicas.desk(child, cluster),
+                  replicas.client(child, cluster),
                   () -> accepted(cluster).size() < WRITES || replicas.number(GONE) < CHANGES));
         }
       }
       finish(loads);
-      for (String cluster : Replicas.CLUSTERS.keySet()) {
+      for (String cluster : ReplicaPair.CLUSTERS.keySet()) {
         long version = before.getOrDefault(cluster, 0L) + accepted(cluster).size();
         assertEquals(
             version,
@@ -77,7 +82,7 @@ class ReplicaProcessesTest {
         assertEquals(
             version, replicas.number("SELECT version FROM cluster WHERE name = '" + cluster + "'"));
         for (ChildBourse child : replicas.both()) {
-          until("both read it", () -> replicas.desk(child, cluster).version() == version);
+          until("both read it", () -> replicas.client(child, cluster).version() == version);
         }
       }
       replicas.assertNoNodeWasHeldTwice();
@@ -87,19 +92,19 @@ class ReplicaProcessesTest {
   @Test
   void acceptedWritesOfOneClusterKeepTheirDistanceWhicheverProcessTakesThem() throws Exception {
     int cadenceMillis = 300;
-    try (Replicas replicas =
-        new Replicas(POSTGRES.server(), "capacity.write-cadence=" + cadenceMillis + "ms")) {
+    try (ReplicaPair replicas =
+        new ReplicaPair(POSTGRES.server(), "capacity.write-cadence=" + cadenceMillis + "ms")) {
       AtomicInteger throttled = new AtomicInteger();
       AtomicInteger taken = new AtomicInteger();
       List<Future<?>> loads = new ArrayList<>();
       for (ChildBourse child : replicas.both()) {
-        Desk desk = replicas.desk(child, "acme-train");
+        ClusterClient client = replicas.client(child, "acme-train");
         loads.add(
             writers.submit(
                 () -> {
                   while (taken.get() < 12) {
                     HttpAnswer answer =
-                        desk.put(desk.order(0, (200 + random.nextInt(100)) / 100.0));
+                        client.put(client.order(0, (200 + random.nextInt(100)) / 100.0));
                     if (answer.status() == 200) {
                       taken.incrementAndGet();
                     } else if (answer.status() == 429) {
@@ -124,16 +129,16 @@ class ReplicaProcessesTest {
 
   @Test
   void whenTheProcessThatRunsTheMarketIsKilledTheOtherClearsOnceTheLeaseIsOver() throws Exception {
-    try (Replicas replicas =
-        new Replicas(POSTGRES.server(), "market.lease=" + LEASE_MILLIS + "ms")) {
+    try (ReplicaPair replicas =
+        new ReplicaPair(POSTGRES.server(), "market.lease=" + LEASE_MILLIS + "ms")) {
       replicas.addKeys();
-      Desk desk = replicas.desk(replicas.second(), "acme-train");
-      desk.untilHeld(1);
+      ClusterClient client = replicas.client(replicas.second(), "acme-train");
+      client.untilHeld(1);
       long epoch = replicas.number("SELECT epoch FROM lease");
       replicas.first().kill();
       long overAt = replicas.number("SELECT expires_at FROM lease");
-      desk.declare(3, 3);
-      desk.untilHeld(3);
+      client.declare(3, 3);
+      client.untilHeld(3);
       assertEquals(epoch + 1, replicas.number("SELECT epoch FROM lease"));
       long late = replicas.number("SELECT MAX(granted_at) FROM allocation") - overAt;
       assertTrue(late >= 0, "granted " + -late + " ms before the lease was over");
@@ -173,14 +178,14 @@ class ReplicaProcessesTest {
 
   @Test
   void aFrozenMarketIsTakenOverAndWhenItThawsItsCommitsAreRefusedAndItFollows() throws Exception {
-    try (Replicas replicas =
-        new Replicas(POSTGRES.server(), "market.lease=" + LEASE_MILLIS + "ms")) {
+    try (ReplicaPair replicas =
+        new ReplicaPair(POSTGRES.server(), "market.lease=" + LEASE_MILLIS + "ms")) {
       replicas.addKeys();
       replicas.execute(WATCH);
       AtomicInteger over = new AtomicInteger();
       List<Future<?>> loads = new ArrayList<>();
-      for (String cluster : Replicas.CLUSTERS.keySet()) {
-        loads.add(load(replicas.desk(replicas.second(), cluster), () -> over.get() == 0));
+      for (String cluster : ReplicaPair.CLUSTERS.keySet()) {
+        loads.add(load(replicas.client(replicas.second(), cluster), () -> over.get() == 0));
       }
       long epoch = replicas.number("SELECT epoch FROM lease");
       until("the first grants", () -> grants(replicas, epoch) > 5);
@@ -202,15 +207,15 @@ class ReplicaProcessesTest {
       until("the second goes on", () -> grants(replicas, epoch + 1) > granted + 20);
       over.set(1);
       finish(loads);
-      for (String cluster : Replicas.CLUSTERS.keySet()) {
-        long version = replicas.desk(replicas.second(), cluster).version();
+      for (String cluster : ReplicaPair.CLUSTERS.keySet()) {
+        long version = replicas.client(replicas.second(), cluster).version();
         until(
             "the first reads what was written while it was frozen",
-            () -> replicas.desk(replicas.first(), cluster).version() == version);
+            () -> replicas.client(replicas.first(), cluster).version() == version);
       }
-      Desk desk = replicas.desk(replicas.first(), "acme-train");
-      desk.declare(2, 9);
-      desk.untilHeld(2);
+      ClusterClient client = replicas.client(replicas.first(), "acme-train");
+      client.declare(2, 9);
+      client.untilHeld(2);
       assertEquals(epoch + 1, replicas.number("SELECT epoch FROM lease"), "seed " + seed);
       assertEquals(
           List.of(),
@@ -226,7 +231,7 @@ class ReplicaProcessesTest {
       "SELECT COUNT(DISTINCT pid) FROM grant_log JOIN pg_stat_activity ON pid = backend"
           + " WHERE epoch = ";
 
-  private static long grants(Replicas replicas, long epoch) {
+  private static long grants(ReplicaPair replicas, long epoch) {
     return replicas.number("SELECT COUNT(*) FROM grant_log WHERE epoch = " + epoch);
   }
 
@@ -234,24 +239,25 @@ class ReplicaProcessesTest {
     return accepted.computeIfAbsent(cluster, c -> ConcurrentHashMap.newKeySet());
   }
 
-  private static Map<String, Long> versions(Replicas replicas) {
+  private static Map<String, Long> versions(ReplicaPair replicas) {
     Map<String, Long> versions = new ConcurrentHashMap<>();
-    Replicas.CLUSTERS
+    ReplicaPair.CLUSTERS
         .keySet()
-        .forEach(c -> versions.put(c, replicas.desk(replicas.first(), c).version()));
+        .forEach(c -> versions.put(c, replicas.client(replicas.first(), c).version()));
     return versions;
   }
 
   /** Declares this and that upon whatever version it reads. */
-  private Future<?> load(Desk desk, BooleanSupplier goesOn) {
+  private Future<?> load(ClusterClient client, BooleanSupplier goesOn) {
     Random choices = new Random(random.nextLong());
     return writers.submit(
         () -> {
           while (goesOn.getAsBoolean()) {
-            HttpAnswer answer = desk.put(desk.order(choices.nextInt(7), 2 + choices.nextInt(8)));
+            HttpAnswer answer =
+                client.put(client.order(choices.nextInt(7), 2 + choices.nextInt(8)));
             if (answer.status() == 200) {
               long version = answer.json().getLong("version");
-              assertTrue(accepted(desk.cluster()).add(version), "twice version " + version);
+              assertTrue(accepted(client.cluster()).add(version), "twice version " + version);
             } else if (answer.status() == ErrorCode.OVERLOADED.status()) {
               // A process that was frozen in the middle of a commit holds up the others.
               answer.refused(ErrorCode.OVERLOADED);

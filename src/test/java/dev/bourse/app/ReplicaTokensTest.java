@@ -1,11 +1,18 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ports;
 import dev.bourse.store.PostgresServer;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ChildBourse;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OAuthApplication;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestStore;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
@@ -58,14 +65,15 @@ class ReplicaTokensTest {
   }
 
   private static HttpAnswer filesThere(JsonObject tokens) {
-    return new Caller(address, tokens.getString("access_token")).get("/api/checkpoints");
+    return new ApiClient(address, tokens.getString("access_token")).get("/api/checkpoints");
   }
 
   @Test
   void eachHasAPrivateKeyOfItsOwnAndTellsThePublicKeysOfBoth() throws Exception {
     JsonArray told = here.with(null).get("/oauth/jwks.json").ok().getJsonArray("keys");
     assertEquals(2, told.size());
-    assertEquals(told, new Caller(address, null).get("/oauth/jwks.json").ok().getJsonArray("keys"));
+    assertEquals(
+        told, new ApiClient(address, null).get("/oauth/jwks.json").ok().getJsonArray("keys"));
     try (var keys = Files.list(folder.resolve("signing-keys"))) {
       assertEquals(1, keys.count());
     }
@@ -73,8 +81,8 @@ class ReplicaTokensTest {
 
   @Test
   void whatEitherIssuesDoesAtTheOther() throws Exception {
-    Application app = Application.registered(here);
-    filesThere(app.tokens(Application.signIn(here, "acme", "alice"))).ok();
+    OAuthApplication app = OAuthApplication.registered(here);
+    filesThere(app.tokens(OAuthApplication.signIn(here, "acme", "alice"))).ok();
     String theirs =
         Objects.requireNonNull(
             new JsonObject(Files.readString(folder.resolve("demo.json")))
@@ -88,8 +96,8 @@ class ReplicaTokensTest {
 
   @Test
   void whatIsRevokedAtOneIsRefusedByTheOtherToo() {
-    Application app = Application.registered(here);
-    JsonObject tokens = app.tokens(Application.signIn(here, "acme", "bob"));
+    OAuthApplication app = OAuthApplication.registered(here);
+    JsonObject tokens = app.tokens(OAuthApplication.signIn(here, "acme", "bob"));
     filesThere(tokens).ok();
     Map<String, String> form = new LinkedHashMap<>();
     form.put("token", tokens.getString("refresh_token"));
@@ -101,19 +109,19 @@ class ReplicaTokensTest {
 
   @Test
   void theOtherGoesOnWhereOneLeftOff() {
-    Application app = Application.registered(here);
-    JsonObject tokens = app.tokens(Application.signIn(here, "acme", "alice"));
+    OAuthApplication app = OAuthApplication.registered(here);
+    JsonObject tokens = app.tokens(OAuthApplication.signIn(here, "acme", "alice"));
     HttpAnswer answer =
-        new Caller(address, null)
+        new ApiClient(address, null)
             .send(
                 "POST",
                 "/oauth/token",
-                Application.encoded(app.refreshing(tokens)),
+                OAuthApplication.encoded(app.refreshing(tokens)),
                 "Content-Type",
                 "application/x-www-form-urlencoded");
     here.with(answer.ok().getString("access_token")).get("/api/checkpoints").ok();
     // The first of them was used at the other process; here it is a second use.
-    Application.refused(app.token(app.refreshing(tokens)), "invalid_grant");
+    OAuthApplication.refused(app.token(app.refreshing(tokens)), "invalid_grant");
     until("refused", () -> filesThere(tokens).status() == ErrorCode.UNAUTHORIZED.status());
   }
 }

@@ -1,7 +1,7 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.await;
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.await;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -9,6 +9,12 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Change;
 import dev.bourse.store.PostgresOfClass;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EventReader;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -48,41 +54,41 @@ class ReplicasTest {
   }
 
   /** Acme's training cluster as a client of one of the two sees it. */
-  private Desk desk(RunningBourse service) {
-    return new Desk(service.with(first.secret("acme", "bound")), "acme", "acme-train");
+  private ClusterClient client(RunningBourse service) {
+    return new ClusterClient(service.with(first.secret("acme", "bound")), "acme", "acme-train");
   }
 
   @Test
   void aWriteThroughOneIsSoonReadThroughTheOther() {
-    desk(first).addKey();
-    desk(first).declare(1, 2.0);
-    until("the other reads it", () -> desk(second).version() == 1);
-    until("the other sees the grant", () -> desk(second).active().size() == 1);
+    client(first).addKey();
+    client(first).declare(1, 2.0);
+    until("the other reads it", () -> client(second).version() == 1);
+    until("the other sees the grant", () -> client(second).active().size() == 1);
   }
 
   @Test
   void eventsAreFollowedThroughEitherAndGoOnThroughTheOther() {
-    Desk desk = desk(first);
-    desk.addKey();
+    ClusterClient client = client(first);
+    client.addKey();
     long seen;
     try (EventReader reader = follow(second, null)) {
       until("the state came", () -> !reader.of("capacity").isEmpty());
-      desk.declare(1, 2.0);
-      until("it is active", () -> desk.active().size() == 1);
+      client.declare(1, 2.0);
+      until("it is active", () -> client.active().size() == 1);
       until("the other tells the grant", () -> reader.of("grant").size() == 1);
-      until("and the state", () -> reader.state().equals(desk.state()));
+      until("and the state", () -> reader.state().equals(client.state()));
       seen = reader.all().get(reader.all().size() - 1).id();
     }
-    desk.declare(0, 2.0);
-    desk.untilHeld(0);
+    client.declare(0, 2.0);
+    client.untilHeld(0);
     for (RunningBourse service : List.of(first, second)) {
-      until("it knows", () -> desk(service).state().equals(desk.state()));
+      until("it knows", () -> client(service).state().equals(client.state()));
       try (EventReader reader = follow(service, seen)) {
         until("the state came", () -> !reader.of("capacity").isEmpty());
         assertEquals(1, reader.of("reclaim").size());
         assertEquals(List.of(), reader.of("grant"), "told before");
         assertEquals(List.of(), reader.of("gap"));
-        assertEquals(desk.state(), reader.state());
+        assertEquals(client.state(), reader.state());
       }
     }
   }
@@ -94,12 +100,13 @@ class ReplicasTest {
 
   @Test
   void aPreviewThroughEitherGrantsNobodyTheMachineItSwappedAway() {
-    Desk desk = desk(first);
-    desk.addKey();
-    desk.declare(1, 2.0);
-    String old = desk.untilHeld(1).get(0);
-    desk.swap(old).ok();
-    until("it has another", () -> desk.allocations().size() == 1 && !desk.active().contains(old));
+    ClusterClient client = client(first);
+    client.addKey();
+    client.declare(1, 2.0);
+    String old = client.untilHeld(1).get(0);
+    client.swap(old).ok();
+    until(
+        "it has another", () -> client.allocations().size() == 1 && !client.active().contains(old));
     // No machine is free but that one; each process is told of it by the other.
     for (RunningBourse service : List.of(first, second)) {
       await(
@@ -111,53 +118,54 @@ class ReplicasTest {
                   List.of(new Change("nodes", "demo-h100"))));
     }
     for (RunningBourse service : List.of(first, second)) {
-      until("it wins the seat and waits for the machine", () -> winsAndWaits(desk(service)));
+      until("it wins the seat and waits for the machine", () -> winsAndWaits(client(service)));
     }
   }
 
-  private static boolean winsAndWaits(Desk desk) {
-    JsonObject preview = desk.caller().post("/api/vm/capacity/preview", desk.order(2, 2.0)).ok();
+  private static boolean winsAndWaits(ClusterClient client) {
+    JsonObject preview =
+        client.caller().post("/api/vm/capacity/preview", client.order(2, 2.0)).ok();
     return Integer.valueOf(1).equals(preview.getInteger("nodes_won"))
         && Integer.valueOf(0).equals(preview.getInteger("nodes_granted"));
   }
 
   @Test
   void aKeyRegisteredAtOneCountsAtTheOther() {
-    desk(first).addKey();
+    client(first).addKey();
     until(
         "the other accepts the raise",
-        () -> desk(second).put(desk(second).order(1, 2.0)).status() == 200);
+        () -> client(second).put(client(second).order(1, 2.0)).status() == 200);
   }
 
   @Test
   void aWriteUponTheLatestVersionIsAcceptedThoughTheOtherHasNotHeardOfIt() {
-    desk(first).addKey();
-    desk(first).declare(1, 2.0);
+    client(first).addKey();
+    client(first).declare(1, 2.0);
     for (int version = 1; version < 40; version++) {
       JsonObject order =
-          desk(first).order(1, (200 + version) / 100.0).put("expected_version", version);
-      assertEquals(200, desk(version % 2 == 0 ? first : second).put(order).status());
+          client(first).order(1, (200 + version) / 100.0).put("expected_version", version);
+      assertEquals(200, client(version % 2 == 0 ? first : second).put(order).status());
     }
   }
 
   @Test
   void racingWritersOfBothWinEachVersionOnce() throws Exception {
     int writes = 60;
-    desk(first).addKey();
+    client(first).addKey();
     ExecutorService writers = Executors.newFixedThreadPool(2);
     try {
       CyclicBarrier start = new CyclicBarrier(2);
       List<Future<Integer>> races = new ArrayList<>();
       for (RunningBourse service : List.of(first, second)) {
-        races.add(writers.submit(() -> race(desk(service), writes, start)));
+        races.add(writers.submit(() -> race(client(service), writes, start)));
       }
       int won = 0;
       for (Future<Integer> race : races) {
         won += race.get(60, TimeUnit.SECONDS);
       }
       assertEquals(writes, won);
-      until("both are at the last version", () -> desk(first).version() == writes);
-      until("both are at the last version", () -> desk(second).version() == writes);
+      until("both are at the last version", () -> client(first).version() == writes);
+      until("both are at the last version", () -> client(second).version() == writes);
       assertEquals(
           writes,
           first.audit("acme", false).stream()
@@ -169,17 +177,17 @@ class ReplicasTest {
   }
 
   /** One attempt at each version; how many it won. */
-  private static int race(Desk desk, int writes, CyclicBarrier start) throws Exception {
+  private static int race(ClusterClient client, int writes, CyclicBarrier start) throws Exception {
     int won = 0;
     for (int version = 0; version < writes; version++) {
       JsonObject order =
           new JsonObject()
-              .put("cluster", desk.cluster())
+              .put("cluster", client.cluster())
               .put("max_gpus", 0)
               .put("max_price_per_gpu_hour", (200 + version) / 100.0)
               .put("expected_version", version);
       start.await(30, TimeUnit.SECONDS);
-      int status = desk.put(order).status();
+      int status = client.put(order).status();
       assertTrue(status == 200 || status == 409, "status " + status);
       won += status == 200 ? 1 : 0;
     }
@@ -188,12 +196,12 @@ class ReplicasTest {
 
   @Test
   void aTokenMintedAndRevokedAtOneIsSoonTakenAndRefusedByTheOther() {
-    Caller operator = first.operator();
+    ApiClient operator = first.operator();
     assertEquals(201, operator.post("/api/operator/orgs", OrgAdminApiTest.org("shared")).status());
     String tokens = "/api/operator/orgs/shared/tokens";
     JsonObject minted =
         operator.post(tokens, new JsonObject().put("name", "t").put("scopes", List.of())).json();
-    Caller there = second.with(minted.getString("token"));
+    ApiClient there = second.with(minted.getString("token"));
     until("the other knows it", () -> there.get("/api/whoami").status() == 200);
     operator.delete(tokens + "/" + minted.getString("token_id")).ok();
     long revokedAt = System.nanoTime();
@@ -220,8 +228,8 @@ class ReplicasTest {
 
   @Test
   void aMemberRemovedAtOneLosesTheirTokensAtTheOther() {
-    Caller operator = first.operator();
-    List<Caller> theirs = new ArrayList<>();
+    ApiClient operator = first.operator();
+    List<ApiClient> theirs = new ArrayList<>();
     for (int i = 0; i < 100; i++) {
       theirs.add(
           second.with(
@@ -244,7 +252,7 @@ class ReplicasTest {
             .getJsonArray("revoked_tokens")
             .size());
     long revokedAt = System.nanoTime();
-    for (Caller token : theirs) {
+    for (ApiClient token : theirs) {
       until("the other refuses it", () -> token.get("/api/whoami").status() == 401);
     }
     assertTrue(System.nanoTime() - revokedAt < TimeUnit.SECONDS.toNanos(1));
@@ -271,17 +279,17 @@ class ReplicasTest {
 
   @Test
   void whenTheServiceThatRunsTheMarketStopsTheOtherGoesOn() {
-    desk(first).addKey();
+    client(first).addKey();
     until(
         "the other knows the key",
-        () -> desk(second).put(desk(second).order(0, 2.0)).status() == 200);
+        () -> client(second).put(client(second).order(0, 2.0)).status() == 200);
     first.stop();
-    desk(second).declare(1, 2.5);
-    desk(second).untilHeld(1);
+    client(second).declare(1, 2.5);
+    client(second).untilHeld(1);
   }
 
   /** An operator at one of the two; their token is good at both. */
-  private Caller operator(RunningBourse service) throws IOException {
+  private ApiClient operator(RunningBourse service) throws IOException {
     return service.with(
         new JsonObject(Files.readString(first.data().resolve("operator.json")))
             .getString("operator_token"));
@@ -289,22 +297,22 @@ class ReplicasTest {
 
   @Test
   void whatAnOperatorSetsAtOneHoldsAtTheOtherWithinASecond() throws Exception {
-    until("the other is ready", () -> desk(second).version() == 0);
+    until("the other is ready", () -> client(second).version() == 0);
     long start = System.nanoTime();
     operator(first)
         .patch(
             "/api/operator/clusters/acme-train",
             new JsonObject().put("writes_armed", false).put("max_price_cap_per_gpu_hour", 5))
         .ok();
-    until("told", () -> desk(second).state().getDouble("max_price_cap_per_gpu_hour") == 5);
+    until("told", () -> client(second).state().getDouble("max_price_cap_per_gpu_hour") == 5);
     assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(1));
-    desk(second).put(desk(second).order(0, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
+    client(second).put(client(second).order(0, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
 
     operator(second)
         .patch(
             "/api/operator/pools/demo-h100", new JsonObject().put("max_price_cap_per_gpu_hour", 4))
         .ok();
-    until("told", () -> desk(first).state().getDouble("max_price_cap_per_gpu_hour") == 4);
+    until("told", () -> client(first).state().getDouble("max_price_cap_per_gpu_hour") == 4);
   }
 
   @Test
@@ -312,7 +320,7 @@ class ReplicasTest {
     for (RunningBourse maker : List.of(first, second)) {
       RunningBourse other = maker == first ? second : first;
       String name = maker == first ? "annex-1" : "annex-2";
-      Caller operator = operator(maker);
+      ApiClient operator = operator(maker);
       operator.post("/api/operator/pools", PoolAdminApiTest.newPool(name));
       operator.post(
           "/api/operator/pools/" + name + "/nodes", new JsonObject().put("node_id", name + "-n"));
@@ -320,8 +328,8 @@ class ReplicasTest {
           "/api/operator/clusters",
           new JsonObject().put("name", name).put("org", "acme").put("pool", name));
       String token = first.secret("acme", "orgwide");
-      Desk here = new Desk(maker.with(token), "acme", name);
-      Desk there = new Desk(other.with(token), "acme", name);
+      ClusterClient here = new ClusterClient(maker.with(token), "acme", name);
+      ClusterClient there = new ClusterClient(other.with(token), "acme", name);
       here.addKey();
       until(
           "the other knows it",
@@ -336,7 +344,7 @@ class ReplicasTest {
   @Test
   void aNodeCordonedAtEitherIsGrantedByNeither() throws Exception {
     List<JsonObject> nodes =
-        Desk.objects(
+        ClusterClient.objects(
             operator(first).get("/api/operator/pools/demo-h100/nodes").ok().getJsonArray("nodes"));
     List<RunningBourse> both = List.of(first, second);
     for (int i = 0; i < nodes.size(); i++) {

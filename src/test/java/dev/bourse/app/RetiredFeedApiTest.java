@@ -1,15 +1,19 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.FilesFixture.FEED;
-import static dev.bourse.app.FilesFixture.approve;
-import static dev.bourse.app.FilesFixture.bytes;
-import static dev.bourse.app.FilesFixture.freshName;
-import static dev.bourse.app.FilesFixture.publish;
-import static dev.bourse.app.FilesFixture.sha256;
+import static dev.bourse.testing.FilesFixture.FEED;
+import static dev.bourse.testing.FilesFixture.approve;
+import static dev.bourse.testing.FilesFixture.bytes;
+import static dev.bourse.testing.FilesFixture.freshName;
+import static dev.bourse.testing.FilesFixture.publish;
+import static dev.bourse.testing.FilesFixture.sha256;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SlowDownload;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -35,7 +39,7 @@ class RetiredFeedApiTest {
     try (RunningBourse bourse =
         RunningBourse.demo("checkpoints.sweep-interval=1h", "checkpoints.deletion-delay=0")) {
       String id = onFeed(bourse);
-      Caller anybody = bourse.with(null);
+      ApiClient anybody = bourse.with(null);
       String etag = '"' + sha256(LARGE) + '"';
       assertEquals(1, anybody.get(FEED).ok().getJsonArray("checkpoints").size());
 
@@ -66,7 +70,7 @@ class RetiredFeedApiTest {
         RunningBourse.demo("checkpoints.sweep-interval=50ms", "checkpoints.deletion-delay=0")) {
       String id = onFeed(bourse);
       String content = FEED + '/' + id + "/content";
-      try (TrickledDownload underWay = new TrickledDownload(bourse, content, null, "")) {
+      try (SlowDownload underWay = new SlowDownload(bourse, content, null, "")) {
         assertEquals(200, underWay.status());
 
         retire(bourse);

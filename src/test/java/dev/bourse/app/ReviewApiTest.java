@@ -1,17 +1,17 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.FilesFixture.FEED;
-import static dev.bourse.app.FilesFixture.approve;
-import static dev.bourse.app.FilesFixture.bytes;
-import static dev.bourse.app.FilesFixture.conflict;
-import static dev.bourse.app.FilesFixture.content;
-import static dev.bourse.app.FilesFixture.freshName;
-import static dev.bourse.app.FilesFixture.item;
-import static dev.bourse.app.FilesFixture.publication;
-import static dev.bourse.app.FilesFixture.publish;
-import static dev.bourse.app.FilesFixture.reject;
-import static dev.bourse.app.FilesFixture.review;
-import static dev.bourse.app.FilesFixture.sha256;
+import static dev.bourse.testing.FilesFixture.FEED;
+import static dev.bourse.testing.FilesFixture.approve;
+import static dev.bourse.testing.FilesFixture.bytes;
+import static dev.bourse.testing.FilesFixture.conflict;
+import static dev.bourse.testing.FilesFixture.content;
+import static dev.bourse.testing.FilesFixture.freshName;
+import static dev.bourse.testing.FilesFixture.item;
+import static dev.bourse.testing.FilesFixture.publication;
+import static dev.bourse.testing.FilesFixture.publish;
+import static dev.bourse.testing.FilesFixture.reject;
+import static dev.bourse.testing.FilesFixture.review;
+import static dev.bourse.testing.FilesFixture.sha256;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -20,6 +20,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -35,7 +38,7 @@ class ReviewApiTest {
   private static final byte[] OTHERS = bytes(50_000, 2);
 
   private static RunningBourse bourse;
-  private static Caller carol;
+  private static ApiClient carol;
 
   @BeforeAll
   static void start() {
@@ -89,7 +92,7 @@ class ReviewApiTest {
 
   @Test
   void aFileIsReviewedBeforeEverybodyReadsIt() {
-    Caller anybody = bourse.with(null);
+    ApiClient anybody = bourse.with(null);
     JsonObject landed = publish(carol, freshName(), BYTES, "public");
     String id = landed.getString("id");
     assertEquals("review", landed.getString("status"));
@@ -121,7 +124,7 @@ class ReviewApiTest {
 
   @Test
   void whatIsOnTheFeedStaysUntilItsSuccessorIsApproved() {
-    Caller anybody = bourse.with(null);
+    ApiClient anybody = bourse.with(null);
     String name = freshName();
     String id = publish(carol, name, BYTES, "public").getString("id");
     approve(bourse, id).ok();

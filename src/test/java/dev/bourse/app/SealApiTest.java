@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -43,7 +47,7 @@ class SealApiTest {
   @Test
   @OneEngine("a shared store settles for a minute; PostgresSealsTest is its counterpart")
   void writesReadsAndThePlatformsRowsAreSealedWithinARound() {
-    new Desk(bourse.as("acme", "bound"), "acme", "acme-train").addKey();
+    new ClusterClient(bourse.as("acme", "bound"), "acme", "acme-train").addKey();
     bourse.as("acme", "bound").get("/api/vm/capacity?cluster=acme-train").ok();
     bourse
         .operator()
@@ -72,7 +76,7 @@ class SealApiTest {
   @Test
   @OneEngine("a shared store settles for a minute; PostgresSealsTest is its counterpart")
   void aTamperedRowIsNamed() {
-    new Desk(bourse.as("globex", "orgwide"), "globex", "globex-main").addKey();
+    new ClusterClient(bourse.as("globex", "orgwide"), "globex", "globex-main").addKey();
     sealed("globex", "", 1);
     RunningBourse.await(
         bourse

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.AccessStore;
-import dev.bourse.access.Credentials;
+import dev.bourse.access.BearerAuthenticator;
 import dev.bourse.access.Operators;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Tokens;
@@ -51,7 +51,7 @@ class SeedingTest extends StoreFixture {
     assertEquals(
         "globex-main",
         ((Principal)
-                new Credentials(
+                new BearerAuthenticator(
                         tokens,
                         new Operators(new AccessStore(database), clock),
                         memberTokens(tokens))

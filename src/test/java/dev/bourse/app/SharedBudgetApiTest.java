@@ -1,11 +1,14 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.edge.RedisServer;
 import dev.bourse.store.PostgresServer;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -5,6 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ChildBourse;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestStore;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -52,7 +59,7 @@ class ShutdownTest {
               .getJsonObject("globex")
               .getJsonObject("tokens")
               .getString("orgwide");
-      Caller caller = new Caller(child.baseUrl(), token);
+      ApiClient caller = new ApiClient(child.baseUrl(), token);
       CompletableFuture<Void> load = CompletableFuture.runAsync(() -> load(caller, writes, reads));
       RunningBourse.until("some writes", () -> writes.get() > 20);
       assertEquals(TERMINATED, child.terminate());
@@ -63,13 +70,13 @@ class ShutdownTest {
       assertTrue(written.size() >= writes.get(), written.size() + " of " + writes);
       assertEquals(
           written.size(),
-          new Desk(after.as("globex", "orgwide"), "globex", "globex-main").version());
+          new ClusterClient(after.as("globex", "orgwide"), "globex", "globex-main").version());
       int recorded = after.audit("globex", true).size();
       assertTrue(recorded >= reads.get(), recorded + " of " + reads);
     }
   }
 
-  private static void load(Caller caller, AtomicInteger writes, AtomicInteger reads) {
+  private static void load(ApiClient caller, AtomicInteger writes, AtomicInteger reads) {
     try {
       while (true) {
         HttpAnswer read = caller.exchange("GET", "/api/vm/capacity", null);

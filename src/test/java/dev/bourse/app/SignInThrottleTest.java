@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.Ports;
+import dev.bourse.testing.Browser;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
 import java.net.http.HttpResponse;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -1,9 +1,14 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SteppingClock;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -24,7 +29,7 @@ class SpendLimitPoolsTest {
   private static final long LIMIT_USD = 30;
 
   private RunningBourse bourse;
-  private Caller caller;
+  private ApiClient caller;
 
   @BeforeEach
   void start() {
@@ -65,7 +70,7 @@ class SpendLimitPoolsTest {
             "billing.spend-limit-enforced=true",
             "market.protection=10m");
     caller = bourse.as("acme", "orgwide");
-    desk("p1").addKey();
+    client("p1").addKey();
   }
 
   @AfterEach
@@ -73,8 +78,8 @@ class SpendLimitPoolsTest {
     bourse.close();
   }
 
-  private Desk desk(String pool) {
-    return new Desk(caller, "acme", "acme-" + pool);
+  private ClusterClient client(String pool) {
+    return new ClusterClient(caller, "acme", "acme-" + pool);
   }
 
   private void limit(double usd) {
@@ -85,7 +90,7 @@ class SpendLimitPoolsTest {
   }
 
   private int held(String pool) {
-    return desk(pool).allocations().size();
+    return client(pool).allocations().size();
   }
 
   private long spentOrCommittedMicros() {
@@ -104,7 +109,7 @@ class SpendLimitPoolsTest {
   }
 
   private String tick(String pool) {
-    return Desk.objects(caller.get("/api/market/feed").ok().getJsonArray("pools")).stream()
+    return ClusterClient.objects(caller.get("/api/market/feed").ok().getJsonArray("pools")).stream()
         .filter(p -> p.getString("pool").equals(pool))
         .findFirst()
         .orElseThrow()
@@ -114,7 +119,7 @@ class SpendLimitPoolsTest {
   @Test
   void whatIsLeftCanBeGrantedOnceInEachPoolAndNeverMore() {
     limit(0);
-    POOLS.forEach(pool -> desk(pool).declare(4, CEILING));
+    POOLS.forEach(pool -> client(pool).declare(4, CEILING));
     untilTicked();
     POOLS.forEach(pool -> assertEquals(0, held(pool), "nothing is left to spend"));
 
@@ -137,16 +142,16 @@ class SpendLimitPoolsTest {
   @Test
   void whatOnePoolHasGrantedIsCommittedInTheOther() {
     limit(LIMIT_USD);
-    desk("p1").declare(4, CEILING);
-    until("two are active", () -> desk("p1").active().size() == 2);
-    desk("p2").declare(4, CEILING);
+    client("p1").declare(4, CEILING);
+    until("two are active", () -> client("p1").active().size() == 2);
+    client("p2").declare(4, CEILING);
     untilTicked();
     assertEquals(2, held("p1"));
     assertEquals(0, held("p2"), "$3.33 are left");
     assertTrue(spentOrCommittedMicros() <= LIMIT_USD * DOLLAR);
 
-    desk("p1").declare(0, CEILING);
-    desk("p2").untilHeld(2);
+    client("p1").declare(0, CEILING);
+    client("p2").untilHeld(2);
     untilTicked();
     assertEquals(2, held("p2"));
     assertTrue(spentOrCommittedMicros() <= LIMIT_USD * DOLLAR);

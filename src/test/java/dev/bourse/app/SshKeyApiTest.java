@@ -4,6 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -18,7 +24,7 @@ class SshKeyApiTest {
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.staged(12);
+    bourse = RunningBourse.withMarkets(12);
   }
 
   @AfterAll
@@ -34,88 +40,88 @@ class SshKeyApiTest {
     return new JsonObject().put("name", "laptop").put("public_key", line);
   }
 
-  private static List<String> listed(Caller caller, String org) {
-    return Desk.objects(caller.get(path(org)).ok().getJsonArray("keys")).stream()
+  private static List<String> listed(ApiClient caller, String org) {
+    return ClusterClient.objects(caller.get(path(org)).ok().getJsonArray("keys")).stream()
         .map(k -> k.getString("key_id"))
         .toList();
   }
 
   @Test
   void aKeyIsRegisteredOnce() {
-    Stage stage = bourse.stage();
-    Caller red = stage.red("orgwide");
+    TestMarket market = bourse.market();
+    ApiClient red = market.red("orgwide");
     String line = RunningBourse.keyLine();
-    HttpAnswer added = red.post(path(stage.red()), registration(line));
+    HttpAnswer added = red.post(path(market.red()), registration(line));
     assertEquals(201, added.status());
     JsonObject key = added.json();
     assertEquals("laptop", key.getString("name"));
     assertEquals(line, key.getString("public_key"));
     assertTrue(key.getString("fingerprint").startsWith("SHA256:"));
     assertEquals(red.actor(), key.getString("created_by"));
-    HttpAnswer again = red.post(path(stage.red()), registration(line).put("name", "other"));
+    HttpAnswer again = red.post(path(market.red()), registration(line).put("name", "other"));
     assertEquals(200, again.status());
     assertEquals(key, again.json());
-    assertEquals(List.of(key.getString("key_id")), listed(red, stage.red()));
+    assertEquals(List.of(key.getString("key_id")), listed(red, market.red()));
   }
 
   @Test
   void keysAreListedOldestFirstAndOnlyToTheirOrganization() {
-    Stage stage = bourse.stage();
-    Caller red = stage.red("bare");
+    TestMarket market = bourse.market();
+    ApiClient red = market.red("bare");
     JsonArray expected = new JsonArray();
     for (int i = 0; i < 3; i++) {
-      expected.add(red.post(path(stage.red()), registration(RunningBourse.keyLine())).json());
+      expected.add(red.post(path(market.red()), registration(RunningBourse.keyLine())).json());
     }
-    assertEquals(expected, red.get(path(stage.red())).ok().getJsonArray("keys"));
-    assertEquals(List.of(), listed(stage.blue("bare"), stage.blue()));
+    assertEquals(expected, red.get(path(market.red())).ok().getJsonArray("keys"));
+    assertEquals(List.of(), listed(market.blue("bare"), market.blue()));
   }
 
   @Test
   void theSameMaterialMayBeRegisteredForOneClusterAndForAll() {
-    Stage stage = bourse.stage();
-    Caller red = stage.red("orgwide");
+    TestMarket market = bourse.market();
+    ApiClient red = market.red("orgwide");
     String line = RunningBourse.keyLine();
-    String everywhere = red.post(path(stage.red()), registration(line)).json().getString("key_id");
+    String everywhere = red.post(path(market.red()), registration(line)).json().getString("key_id");
     HttpAnswer one =
-        red.post(path(stage.red()), registration(line).put("cluster", stage.redB().cluster()));
+        red.post(path(market.red()), registration(line).put("cluster", market.redB().cluster()));
     assertEquals(201, one.status());
-    assertEquals(stage.redB().cluster(), one.json().getString("cluster"));
-    assertEquals(List.of(everywhere, one.json().getString("key_id")), listed(red, stage.red()));
+    assertEquals(market.redB().cluster(), one.json().getString("cluster"));
+    assertEquals(List.of(everywhere, one.json().getString("key_id")), listed(red, market.red()));
   }
 
   @Test
   void withoutAClusterATokenThatIsBoundToOneAddsAnOrgWideKeyWhichTheListShowsPlainly() {
-    Stage stage = bourse.stage();
-    Caller bound = stage.red("bound");
-    HttpAnswer everywhere = bound.post(path(stage.red()), registration(RunningBourse.keyLine()));
+    TestMarket market = bourse.market();
+    ApiClient bound = market.red("bound");
+    HttpAnswer everywhere = bound.post(path(market.red()), registration(RunningBourse.keyLine()));
     assertEquals(201, everywhere.status());
     HttpAnswer own =
         bound.post(
-            path(stage.red()),
-            registration(RunningBourse.keyLine()).put("cluster", stage.redA().cluster()));
+            path(market.red()),
+            registration(RunningBourse.keyLine()).put("cluster", market.redA().cluster()));
     List<JsonObject> shown =
-        Desk.objects(stage.red("bare").get(path(stage.red())).ok().getJsonArray("keys"));
+        ClusterClient.objects(market.red("bare").get(path(market.red())).ok().getJsonArray("keys"));
     assertEquals(List.of(everywhere.json(), own.json()), shown);
     assertTrue(shown.get(0).containsKey("cluster"), "the reach is told, not left out");
     assertEquals(null, shown.get(0).getValue("cluster"));
     assertEquals(bound.actor(), shown.get(0).getString("created_by"));
-    assertEquals(stage.redA().cluster(), shown.get(1).getString("cluster"));
+    assertEquals(market.redA().cluster(), shown.get(1).getString("cluster"));
     // A node of a cluster that the token is not bound to gets the one and not the other.
-    Desk other = stage.redB();
+    ClusterClient other = market.redB();
     other.declare(1, 2);
     List<String> held = other.untilHeld(1);
     for (JsonObject key : shown) {
-      JsonObject revoked = bound.delete(path(stage.red()) + "/" + key.getString("key_id")).ok();
+      JsonObject revoked = bound.delete(path(market.red()) + "/" + key.getString("key_id")).ok();
       assertEquals(
           key.getValue("cluster") == null ? held : List.of(),
-          Desk.texts(revoked.getJsonArray("still_on")));
+          ClusterClient.texts(revoked.getJsonArray("still_on")));
     }
   }
 
   @Test
   void whatIsNoPublicKeyLineIsRefused() {
-    Stage stage = bourse.stage();
-    Caller red = stage.red("orgwide");
+    TestMarket market = bourse.market();
+    ApiClient red = market.red("orgwide");
     for (String line :
         List.of(
             "hello",
@@ -123,77 +129,77 @@ class SshKeyApiTest {
             "-----BEGIN OPENSSH PRIVATE KEY-----",
             "command=\"ls\" " + RunningBourse.keyLine(),
             RunningBourse.keyLine() + "\n" + RunningBourse.keyLine())) {
-      red.post(path(stage.red()), registration(line)).refused(ErrorCode.BAD_REQUEST);
+      red.post(path(market.red()), registration(line)).refused(ErrorCode.BAD_REQUEST);
     }
-    red.post(path(stage.red()), new JsonObject().put("name", "x")).refused(ErrorCode.BAD_REQUEST);
+    red.post(path(market.red()), new JsonObject().put("name", "x")).refused(ErrorCode.BAD_REQUEST);
     for (String name : List.of("", "a\u0000b", "a\nb")) {
-      red.post(path(stage.red()), registration(RunningBourse.keyLine()).put("name", name))
+      red.post(path(market.red()), registration(RunningBourse.keyLine()).put("name", name))
           .refused(ErrorCode.BAD_REQUEST);
     }
-    assertEquals(List.of(), listed(red, stage.red()));
+    assertEquals(List.of(), listed(red, market.red()));
   }
 
   @Test
   void aKeyForAForeignClusterIsRefused() {
-    Stage stage = bourse.stage();
+    TestMarket market = bourse.market();
     JsonObject key = registration(RunningBourse.keyLine());
-    stage
+    market
         .red("orgwide")
-        .post(path(stage.red()), key.put("cluster", stage.blue()))
+        .post(path(market.red()), key.put("cluster", market.blue()))
         .refused(ErrorCode.NOT_FOUND);
-    stage
+    market
         .red("bound")
-        .post(path(stage.red()), key.put("cluster", stage.redB().cluster()))
+        .post(path(market.red()), key.put("cluster", market.redB().cluster()))
         .refused(ErrorCode.FORBIDDEN);
   }
 
   @Test
   void anotherOrganizationsRegistryIsNotFound() {
-    Stage stage = bourse.stage();
-    Caller red = stage.red("orgwide");
+    TestMarket market = bourse.market();
+    ApiClient red = market.red("orgwide");
     String blues =
-        stage
+        market
             .blue("orgwide")
-            .post(path(stage.blue()), registration(RunningBourse.keyLine()))
+            .post(path(market.blue()), registration(RunningBourse.keyLine()))
             .json()
             .getString("key_id");
-    red.get(path(stage.blue())).refused(ErrorCode.NOT_FOUND);
+    red.get(path(market.blue())).refused(ErrorCode.NOT_FOUND);
     red.get(path("no-such")).refused(ErrorCode.NOT_FOUND);
-    red.post(path(stage.blue()), registration(RunningBourse.keyLine()))
+    red.post(path(market.blue()), registration(RunningBourse.keyLine()))
         .refused(ErrorCode.NOT_FOUND);
-    red.delete(path(stage.blue()) + "/" + blues).refused(ErrorCode.NOT_FOUND);
-    red.delete(path(stage.red()) + "/" + blues).refused(ErrorCode.NOT_FOUND);
-    assertEquals(List.of(blues), listed(stage.blue("bare"), stage.blue()));
+    red.delete(path(market.blue()) + "/" + blues).refused(ErrorCode.NOT_FOUND);
+    red.delete(path(market.red()) + "/" + blues).refused(ErrorCode.NOT_FOUND);
+    assertEquals(List.of(blues), listed(market.blue("bare"), market.blue()));
   }
 
   @Test
   void aRevokedKeyIsGoneAndTellsWhereItStillIs() {
-    Stage stage = bourse.stage();
-    Desk desk = stage.redA();
-    String first = desk.addKey().json().getString("key_id");
-    desk.declare(1, 2);
-    List<String> held = desk.untilHeld(1);
-    String second = desk.addKey().json().getString("key_id");
-    JsonObject revoked = desk.caller().delete(path(stage.red()) + "/" + first).ok();
+    TestMarket market = bourse.market();
+    ClusterClient client = market.redA();
+    String first = client.addKey().json().getString("key_id");
+    client.declare(1, 2);
+    List<String> held = client.untilHeld(1);
+    String second = client.addKey().json().getString("key_id");
+    JsonObject revoked = client.caller().delete(path(market.red()) + "/" + first).ok();
     assertTrue(revoked.getBoolean("ok"));
     assertEquals(first, revoked.getString("key_id"));
-    assertEquals(held, Desk.texts(revoked.getJsonArray("still_on")));
-    JsonObject unused = desk.caller().delete(path(stage.red()) + "/" + second).ok();
-    assertEquals(List.of(), Desk.texts(unused.getJsonArray("still_on")));
-    assertEquals(List.of(), listed(desk.caller(), stage.red()));
-    desk.caller().delete(path(stage.red()) + "/" + first).refused(ErrorCode.NOT_FOUND);
-    assertEquals(held, desk.active(), "held nodes are not touched");
+    assertEquals(held, ClusterClient.texts(revoked.getJsonArray("still_on")));
+    JsonObject unused = client.caller().delete(path(market.red()) + "/" + second).ok();
+    assertEquals(List.of(), ClusterClient.texts(unused.getJsonArray("still_on")));
+    assertEquals(List.of(), listed(client.caller(), market.red()));
+    client.caller().delete(path(market.red()) + "/" + first).refused(ErrorCode.NOT_FOUND);
+    assertEquals(held, client.active(), "held nodes are not touched");
   }
 
   @Test
   void aRevokedKeyCanBeRegisteredAnew() {
-    Stage stage = bourse.stage();
-    Caller red = stage.red("orgwide");
+    TestMarket market = bourse.market();
+    ApiClient red = market.red("orgwide");
     String line = RunningBourse.keyLine();
-    String first = red.post(path(stage.red()), registration(line)).json().getString("key_id");
-    red.delete(path(stage.red()) + "/" + first).ok();
-    HttpAnswer again = red.post(path(stage.red()), registration(line));
+    String first = red.post(path(market.red()), registration(line)).json().getString("key_id");
+    red.delete(path(market.red()) + "/" + first).ok();
+    HttpAnswer again = red.post(path(market.red()), registration(line));
     assertEquals(201, again.status());
-    assertEquals(List.of(again.json().getString("key_id")), listed(red, stage.red()));
+    assertEquals(List.of(again.json().getString("key_id")), listed(red, market.red()));
   }
 }

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

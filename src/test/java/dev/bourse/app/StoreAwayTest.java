@@ -1,11 +1,14 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.PostgresServer;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -19,29 +22,29 @@ class StoreAwayTest {
       throws Exception {
     try (PostgresServer server = PostgresServer.start(folder.resolve("pg"), Map.of());
         RunningBourse bourse =
-            RunningBourse.staged(
+            RunningBourse.withMarkets(
                 1,
                 "store.url=" + server.newDatabase(),
                 "store.query-timeout=1s",
                 "store.probe-interval=100ms",
                 "store.away-after=1s",
                 "store.stale-after=3s")) {
-      Desk desk = bourse.stage().redA();
+      ClusterClient client = bourse.market().redA();
       assertEquals("", bourse.unready());
       server.stop();
       until("it is not ready", () -> !bourse.unready().isEmpty());
       String why = bourse.unready();
       assertTrue(why.startsWith("not ready: the store cannot be "), why);
-      until("nobody is let in", () -> desk.caller().get("/api/whoami").status() == 503);
+      until("nobody is let in", () -> client.caller().get("/api/whoami").status() == 503);
       assertTrue(
-          desk.caller().get("/api/whoami").refused(ErrorCode.OVERLOADED).getLong("retry_after_s")
+          client.caller().get("/api/whoami").refused(ErrorCode.OVERLOADED).getLong("retry_after_s")
               >= 1);
       assertEquals(200, bourse.with(null).get("/api/vm/openapi.json").status());
       assertEquals(401, bourse.with(null).get("/api/whoami").status());
       server.startAgain();
       until("it is ready", () -> bourse.unready().isEmpty());
-      until("everybody is let in", () -> desk.caller().get("/api/whoami").status() == 200);
-      desk.declare(0, 2);
+      until("everybody is let in", () -> client.caller().get("/api/whoami").status() == 200);
+      client.declare(0, 2);
     }
   }
 }

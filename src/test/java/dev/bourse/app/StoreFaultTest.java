@@ -1,7 +1,7 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.await;
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.await;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -9,6 +9,9 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreConfig;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -25,24 +28,24 @@ class StoreFaultTest {
   void onAFullDiskWritesAreRefusedReadsGoOnAndRoomMendsIt() {
     StoreConfig small = new StoreConfig(65_536, 4_096, 2, 2 << 20);
     try (RunningBourse bourse =
-        RunningBourse.staged(
+        RunningBourse.withMarkets(
             1, small, "market.tick=1h", "store.probe-interval=50ms", "store.away-after=500ms")) {
-      Desk desk = bourse.stage().redA();
+      ClusterClient client = bourse.market().redA();
       fill(bourse.service().database());
-      JsonObject order = desk.order(0, 2);
+      JsonObject order = client.order(0, 2);
       // What room is left in half-empty pages takes a few more.
-      for (int i = 0; i < 500 && desk.put(order).status() == 200; i++) {
-        order = desk.order(0, 2);
+      for (int i = 0; i < 500 && client.put(order).status() == 200; i++) {
+        order = client.order(0, 2);
       }
-      JsonObject refusal = desk.put(order).refused(ErrorCode.STORAGE_FULL);
+      JsonObject refusal = client.put(order).refused(ErrorCode.STORAGE_FULL);
       assertEquals(60, refusal.getLong("retry_after_s"));
-      desk.addKey().refused(ErrorCode.STORAGE_FULL);
+      client.addKey().refused(ErrorCode.STORAGE_FULL);
       until("it is not ready", () -> !bourse.unready().isEmpty());
       String why = bourse.unready();
       assertTrue(why.contains("cannot be written: it has no room left"), why);
-      JsonObject state = desk.state();
+      JsonObject state = client.state();
       assertEquals(order.getLong("expected_version"), state.getLong("version"));
-      int rows = bourse.audit(desk.orgId(), false).size();
+      int rows = bourse.audit(client.orgId(), false).size();
       assertEquals(state.getLong("version"), rows, "one row for each accepted write");
       await(
           bourse
@@ -50,15 +53,15 @@ class StoreFaultTest {
               .database()
               .commit(List.of(Statement.of("DELETE FROM audit WHERE org_id = ?", FILLER))));
       JsonObject sameAgain = order;
-      until("the same request does", () -> desk.put(sameAgain).status() == 200);
-      assertEquals(rows + 1, bourse.audit(desk.orgId(), false).size());
+      until("the same request does", () -> client.put(sameAgain).status() == 200);
+      assertEquals(rows + 1, bourse.audit(client.orgId(), false).size());
       until("it is ready", () -> bourse.unready().isEmpty());
-      until("the reads made meanwhile are recorded", () -> reads(bourse, desk) > 0);
+      until("the reads made meanwhile are recorded", () -> reads(bourse, client) > 0);
     }
   }
 
-  private static int reads(RunningBourse bourse, Desk desk) {
-    return bourse.audit(desk.orgId(), true).size();
+  private static int reads(RunningBourse bourse, ClusterClient client) {
+    return bourse.audit(client.orgId(), true).size();
   }
 
   private static void fill(Database database) {
@@ -78,20 +81,20 @@ class StoreFaultTest {
 
   @Test
   void whileTheStoreIsTakenWritesAreRefusedAndLaterTheyDo() throws Exception {
-    try (RunningBourse bourse = RunningBourse.staged(1)) {
-      Desk desk = bourse.stage().redA();
-      desk.addKey();
-      JsonObject order = desk.order(1, 2);
+    try (RunningBourse bourse = RunningBourse.withMarkets(1)) {
+      ClusterClient client = bourse.market().redA();
+      client.addKey();
+      JsonObject order = client.order(1, 2);
       try (Connection other =
               DriverManager.getConnection("jdbc:sqlite:" + bourse.data().resolve("bourse.db"));
           java.sql.Statement taking = other.createStatement()) {
         taking.execute("BEGIN IMMEDIATE");
-        desk.put(order).refused(ErrorCode.OVERLOADED);
-        assertEquals(0L, desk.version());
+        client.put(order).refused(ErrorCode.OVERLOADED);
+        assertEquals(0L, client.version());
         taking.execute("ROLLBACK");
       }
-      desk.put(order).ok();
-      desk.untilHeld(1);
+      client.put(order).ok();
+      client.untilHeld(1);
     }
   }
 }

@@ -1,7 +1,7 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.Desk.texts;
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.ClusterClient.texts;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -10,6 +10,12 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Steering;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
@@ -28,7 +34,7 @@ class SwapApiTest {
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.staged(20);
+    bourse = RunningBourse.withMarkets(20);
   }
 
   @AfterAll
@@ -38,10 +44,10 @@ class SwapApiTest {
 
   @Test
   void aSwapTellsSinceWhenAndUntilWhenItWaits() {
-    Desk desk = bourse.stage().redA();
-    String node = desk.hold(1, 2).get(0);
-    JsonObject swap = desk.swap(node).ok();
-    assertEquals(desk.cluster(), swap.getString("cluster"));
+    ClusterClient client = bourse.market().redA();
+    String node = client.hold(1, 2).get(0);
+    JsonObject swap = client.swap(node).ok();
+    assertEquals(client.cluster(), swap.getString("cluster"));
     assertEquals(node, swap.getString("node"));
     assertEquals("swapping", swap.getString("state"));
     assertEquals(2L, swap.getLong("version"));
@@ -54,224 +60,228 @@ class SwapApiTest {
 
   @Test
   void theOldNodeStaysUntilItsReplacementIsActive() {
-    Desk desk = bourse.stage().redA();
-    String old = desk.hold(1, 2).get(0);
+    ClusterClient client = bourse.market().redA();
+    String old = client.hold(1, 2).get(0);
     ConcurrentLinkedQueue<JsonArray> seen = new ConcurrentLinkedQueue<>();
-    desk.swap(old).ok();
+    client.swap(old).ok();
     until(
         "the swap lands",
         () -> {
-          JsonArray allocations = desk.state().getJsonArray("allocations");
+          JsonArray allocations = client.state().getJsonArray("allocations");
           seen.add(allocations);
           return allocations.size() == 1
               && !allocations.getJsonObject(0).getString("public_ip").equals(old);
         });
     for (JsonArray allocations : seen) {
       assertTrue(
-          Desk.objects(allocations).stream().anyMatch(a -> a.getString("state").equals("active")),
+          ClusterClient.objects(allocations).stream()
+              .anyMatch(a -> a.getString("state").equals("active")),
           "no node was active: " + allocations.encode());
     }
-    List<JsonObject> activity = desk.activity();
+    List<JsonObject> activity = client.activity();
     JsonObject released =
         activity.stream()
             .filter(e -> "swap".equals(e.getString("reason")))
             .findFirst()
             .orElseThrow();
     assertTrue(released.getString("note").contains(old));
-    assertEquals(0, desk.allocations().get(0).getInteger("slot"));
-    assertEquals(0, desk.state().getInteger("pending"));
-    assertEquals(new JsonArray(), desk.state().getJsonArray("swaps"));
-    assertEquals(new JsonArray(), desk.state().getJsonArray("nominations"));
+    assertEquals(0, client.allocations().get(0).getInteger("slot"));
+    assertEquals(0, client.state().getInteger("pending"));
+    assertEquals(new JsonArray(), client.state().getJsonArray("swaps"));
+    assertEquals(new JsonArray(), client.state().getJsonArray("nominations"));
   }
 
   @Test
   void askingAgainChangesNothing() {
-    Stage stage = bourse.stage();
-    Desk desk = stage.redA();
-    List<String> held = desk.hold(2, 2);
-    stage.blueA().hold(2, 2);
-    JsonObject first = desk.swap(held.get(0)).ok();
-    JsonObject again = desk.swap(held.get(0)).ok();
+    TestMarket market = bourse.market();
+    ClusterClient client = market.redA();
+    List<String> held = client.hold(2, 2);
+    market.blueA().hold(2, 2);
+    JsonObject first = client.swap(held.get(0)).ok();
+    JsonObject again = client.swap(held.get(0)).ok();
     assertEquals(first, again);
-    assertEquals(2L, desk.version());
+    assertEquals(2L, client.version());
     assertEquals(
         1,
-        bourse.audit(desk.orgId(), false).stream()
+        bourse.audit(client.orgId(), false).stream()
             .filter(row -> row.action().equals("vm_capacity_swap"))
             .count());
-    JsonObject state = desk.state();
+    JsonObject state = client.state();
     assertEquals(List.of(held.get(0)), texts(state.getJsonArray("swaps")));
     assertEquals(List.of(held.get(0)), texts(state.getJsonArray("nominations")));
-    assertTrue(desk.allocation(held.get(0)).getBoolean("swap"));
-    assertFalse(desk.allocation(held.get(1)).getBoolean("swap"));
+    assertTrue(client.allocation(held.get(0)).getBoolean("swap"));
+    assertFalse(client.allocation(held.get(1)).getBoolean("swap"));
   }
 
   @Test
   void swapsOfDifferentNodesStack() {
-    Desk desk = bourse.stage().redA();
-    List<String> held = desk.hold(2, 2);
-    desk.swap(held.get(0)).ok();
-    desk.swap(held.get(1)).ok();
+    ClusterClient client = bourse.market().redA();
+    List<String> held = client.hold(2, 2);
+    client.swap(held.get(0)).ok();
+    client.swap(held.get(1)).ok();
     until(
         "both land",
-        () -> desk.allocations().size() == 2 && desk.active().stream().noneMatch(held::contains));
-    assertEquals(3L, desk.version());
+        () ->
+            client.allocations().size() == 2 && client.active().stream().noneMatch(held::contains));
+    assertEquals(3L, client.version());
   }
 
   @Test
   void theReplacementInheritsTheProtection() {
-    Desk desk = bourse.stage().redA();
-    String old = desk.hold(1, 2).get(0);
-    String until = desk.allocation(old).getString("protected_until");
-    desk.swap(old).ok();
-    until("the swap lands", () -> desk.allocations().size() == 1 && !desk.active().contains(old));
-    assertEquals(until, desk.allocations().get(0).getString("protected_until"));
+    ClusterClient client = bourse.market().redA();
+    String old = client.hold(1, 2).get(0);
+    String until = client.allocation(old).getString("protected_until");
+    client.swap(old).ok();
+    until(
+        "the swap lands", () -> client.allocations().size() == 1 && !client.active().contains(old));
+    assertEquals(until, client.allocations().get(0).getString("protected_until"));
   }
 
   @Test
   void aSwappedAwayMachineIsNotGrantedToItsOrganizationAgain() {
-    Stage stage = bourse.stage();
-    Desk desk = stage.redA();
-    String old = desk.hold(1, 2).get(0);
-    desk.swap(old).ok();
-    until("the swap lands", () -> desk.allocations().size() == 1 && !desk.active().contains(old));
-    desk.declare(Stage.NODES, 2);
-    List<String> rest = desk.untilHeld(Stage.NODES - 1);
+    TestMarket market = bourse.market();
+    ClusterClient client = market.redA();
+    String old = client.hold(1, 2).get(0);
+    client.swap(old).ok();
+    until(
+        "the swap lands", () -> client.allocations().size() == 1 && !client.active().contains(old));
+    client.declare(TestMarket.NODES, 2);
+    List<String> rest = client.untilHeld(TestMarket.NODES - 1);
     assertFalse(rest.contains(old));
-    assertEquals(1, desk.state().getInteger("pending"));
-    assertEquals(List.of(old), stage.blueA().hold(1, 2), "another organization may have it");
+    assertEquals(1, client.state().getInteger("pending"));
+    assertEquals(List.of(old), market.blueA().hold(1, 2), "another organization may have it");
   }
 
   @Test
   void aNodeThatIsNotHeldIsUnknown() {
-    Stage stage = bourse.stage();
-    Desk desk = stage.redA();
-    desk.hold(1, 2);
-    String others = stage.blueA().hold(1, 2).get(0);
-    desk.swap(others).refused(ErrorCode.UNKNOWN_NODE);
-    JsonObject refusal = desk.swap("192.0.2.1").refused(ErrorCode.UNKNOWN_NODE);
+    TestMarket market = bourse.market();
+    ClusterClient client = market.redA();
+    client.hold(1, 2);
+    String others = market.blueA().hold(1, 2).get(0);
+    client.swap(others).refused(ErrorCode.UNKNOWN_NODE);
+    JsonObject refusal = client.swap("192.0.2.1").refused(ErrorCode.UNKNOWN_NODE);
     assertTrue(refusal.getString("detail").contains("192.0.2.1"));
-    assertEquals(1L, desk.version());
+    assertEquals(1L, client.version());
   }
 
   @Test
   void aStaticClustersNodesAreNotSwapped() {
-    Desk desk = bourse.stage().redFixed();
-    desk.swap(desk.untilHeld(2).get(0)).refused(ErrorCode.SWAP_DISABLED);
+    ClusterClient client = bourse.market().redFixed();
+    client.swap(client.untilHeld(2).get(0)).refused(ErrorCode.SWAP_DISABLED);
   }
 
   @Test
   void maintenanceAndBillingHoldsGateSwaps() {
-    Desk desk = bourse.stage().redA();
-    String node = desk.hold(1, 2).get(0);
-    bourse.steer(desk.cluster(), Steering.maintain(true));
-    desk.swap(node).refused(ErrorCode.CLUSTER_GATED);
-    bourse.steer(desk.cluster(), Steering.maintain(false));
-    bourse.steer(desk.cluster(), Steering.hold(new Hold(Hold.Stage.NOTICE, "balance", null)));
-    desk.swap(node).refused(ErrorCode.CLUSTER_GATED);
-    bourse.steer(desk.cluster(), Steering.hold(new Hold(Hold.Stage.GRACE, "balance", null)));
-    desk.swap(node).ok();
+    ClusterClient client = bourse.market().redA();
+    String node = client.hold(1, 2).get(0);
+    bourse.steer(client.cluster(), Steering.maintain(true));
+    client.swap(node).refused(ErrorCode.CLUSTER_GATED);
+    bourse.steer(client.cluster(), Steering.maintain(false));
+    bourse.steer(client.cluster(), Steering.hold(new Hold(Hold.Stage.NOTICE, "balance", null)));
+    client.swap(node).refused(ErrorCode.CLUSTER_GATED);
+    bourse.steer(client.cluster(), Steering.hold(new Hold(Hold.Stage.GRACE, "balance", null)));
+    client.swap(node).ok();
   }
 
   @Test
   void aPinnedNodeIsNotSwapped() {
-    Desk desk = bourse.stage().redA();
-    List<String> held = desk.hold(2, 2);
-    bourse.steer(desk.cluster(), Steering.pin(held.get(0), true));
-    desk.swap(held.get(0)).refused(ErrorCode.NODE_PINNED);
-    desk.swap(held.get(1)).ok();
-    bourse.steer(desk.cluster(), Steering.pin(held.get(0), false));
-    desk.swap(held.get(0)).ok();
+    ClusterClient client = bourse.market().redA();
+    List<String> held = client.hold(2, 2);
+    bourse.steer(client.cluster(), Steering.pin(held.get(0), true));
+    client.swap(held.get(0)).refused(ErrorCode.NODE_PINNED);
+    client.swap(held.get(1)).ok();
+    bourse.steer(client.cluster(), Steering.pin(held.get(0), false));
+    client.swap(held.get(0)).ok();
   }
 
   @Test
   void aPinThatComesDuringASwapSavesTheNode() {
-    Stage stage = bourse.stage();
-    Desk desk = stage.redA();
-    String saved = desk.hold(1, 2).get(0);
+    TestMarket market = bourse.market();
+    ClusterClient client = market.redA();
+    String saved = client.hold(1, 2).get(0);
     // No machine is free, so that the swap waits.
-    List<String> others = stage.blueA().hold(Stage.NODES - 1, 2);
-    desk.swap(saved).ok();
-    Caller operator = bourse.operator();
-    String pin = "/api/operator/clusters/" + desk.cluster() + "/pins/" + saved;
+    List<String> others = market.blueA().hold(TestMarket.NODES - 1, 2);
+    client.swap(saved).ok();
+    ApiClient operator = bourse.operator();
+    String pin = "/api/operator/clusters/" + client.cluster() + "/pins/" + saved;
     operator.send("PUT", pin, null).ok();
-    JsonObject state = desk.state();
+    JsonObject state = client.state();
     assertEquals(new JsonArray(), state.getJsonArray("swaps"));
     assertEquals(new JsonArray(), state.getJsonArray("nominations"));
-    stage.blueA().declare(0, 2);
+    market.blueA().declare(0, 2);
     until(
         "machines are free again, which nobody is granted",
-        () -> stage.blueA().allocations().isEmpty());
+        () -> market.blueA().allocations().isEmpty());
     assertFalse(others.contains(saved));
-    desk.swap(saved).refused(ErrorCode.NODE_PINNED);
-    assertEquals(List.of(saved), desk.active());
+    client.swap(saved).refused(ErrorCode.NODE_PINNED);
+    assertEquals(List.of(saved), client.active());
     assertTrue(
-        desk.activity().stream()
+        client.activity().stream()
             .anyMatch(
                 e ->
                     ("swap of " + saved + " ended: an operator pinned it")
                         .equals(e.getString("note"))));
     // A swap whose replacement is on its way ends as well.
     operator.send("DELETE", pin, null).ok();
-    desk.swap(saved).ok();
+    client.swap(saved).ok();
     until(
         "a replacement is on its way or has landed",
-        () -> desk.allocations().size() > 1 || !desk.active().contains(saved));
-    if (desk.active().contains(saved)) {
+        () -> client.allocations().size() > 1 || !client.active().contains(saved));
+    if (client.active().contains(saved)) {
       HttpAnswer pinned = operator.send("PUT", pin, null);
       if (pinned.status() == 200) {
-        until("the replacement is taken back", () -> desk.allocations().size() == 1);
-        assertEquals(List.of(saved), desk.active());
+        until("the replacement is taken back", () -> client.allocations().size() == 1);
+        assertEquals(List.of(saved), client.active());
       }
     }
   }
 
   @Test
   void theRefusalsComeInOrder() {
-    Desk desk = bourse.stage().redA();
-    String node = desk.hold(1, 2).get(0);
-    bourse.steer(desk.cluster(), Steering.pin(node, true));
-    bourse.steer(desk.cluster(), Steering.maintain(true));
-    bourse.steer(desk.cluster(), Steering.posture(Cluster.Posture.STATIC));
-    bourse.steer(desk.cluster(), Steering.armWrites(false));
-    desk.swap("192.0.2.1").refused(ErrorCode.CAPACITY_WRITES_DISABLED);
-    bourse.steer(desk.cluster(), Steering.armWrites(true));
-    desk.swap("192.0.2.1").refused(ErrorCode.UNKNOWN_NODE);
-    desk.swap(node).refused(ErrorCode.SWAP_DISABLED);
-    bourse.steer(desk.cluster(), Steering.posture(Cluster.Posture.MARKET));
-    desk.swap(node).refused(ErrorCode.CLUSTER_GATED);
-    bourse.steer(desk.cluster(), Steering.maintain(false));
-    desk.swap(node).refused(ErrorCode.NODE_PINNED);
+    ClusterClient client = bourse.market().redA();
+    String node = client.hold(1, 2).get(0);
+    bourse.steer(client.cluster(), Steering.pin(node, true));
+    bourse.steer(client.cluster(), Steering.maintain(true));
+    bourse.steer(client.cluster(), Steering.posture(Cluster.Posture.STATIC));
+    bourse.steer(client.cluster(), Steering.armWrites(false));
+    client.swap("192.0.2.1").refused(ErrorCode.CAPACITY_WRITES_DISABLED);
+    bourse.steer(client.cluster(), Steering.armWrites(true));
+    client.swap("192.0.2.1").refused(ErrorCode.UNKNOWN_NODE);
+    client.swap(node).refused(ErrorCode.SWAP_DISABLED);
+    bourse.steer(client.cluster(), Steering.posture(Cluster.Posture.MARKET));
+    client.swap(node).refused(ErrorCode.CLUSTER_GATED);
+    bourse.steer(client.cluster(), Steering.maintain(false));
+    client.swap(node).refused(ErrorCode.NODE_PINNED);
   }
 
   @Test
   void aShrinkTakesTheSwappingNodeFirst() {
-    Stage stage = bourse.stage();
-    Desk desk = stage.redA();
-    List<String> held = desk.hold(2, 2);
-    stage.blueA().hold(2, 2);
-    desk.swap(held.get(0)).ok();
-    assertEquals(held, texts(desk.state().getJsonArray("planned_release")));
-    JsonObject shrunk = desk.declare(1, 2);
+    TestMarket market = bourse.market();
+    ClusterClient client = market.redA();
+    List<String> held = client.hold(2, 2);
+    market.blueA().hold(2, 2);
+    client.swap(held.get(0)).ok();
+    assertEquals(held, texts(client.state().getJsonArray("planned_release")));
+    JsonObject shrunk = client.declare(1, 2);
     assertEquals(new JsonArray(), shrunk.getJsonArray("swaps"));
-    assertEquals(List.of(held.get(1)), desk.untilHeld(1));
+    assertEquals(List.of(held.get(1)), client.untilHeld(1));
   }
 
   @Test
   void releasingEverythingTakesTheReplacementToo() {
-    Desk desk = bourse.stage().redA();
-    List<String> held = desk.hold(2, 2);
-    desk.swap(held.get(0)).ok();
-    desk.declare(0, 2);
-    desk.untilHeld(0);
+    ClusterClient client = bourse.market().redA();
+    List<String> held = client.hold(2, 2);
+    client.swap(held.get(0)).ok();
+    client.declare(0, 2);
+    client.untilHeld(0);
   }
 
   @Test
   void aSwapMayNameItsClusterAndNothingElse() {
-    Stage stage = bourse.stage();
-    Desk desk = stage.redA();
-    String node = desk.hold(1, 2).get(0);
-    Caller bound = stage.red("bound");
+    TestMarket market = bourse.market();
+    ClusterClient client = market.redA();
+    String node = client.hold(1, 2).get(0);
+    ApiClient bound = market.red("bound");
     bound
         .post("/api/vm/capacity/swap", new JsonObject().put("node", node).put("why", "slow"))
         .refused(ErrorCode.BAD_REQUEST);
@@ -281,24 +291,24 @@ class SwapApiTest {
 
   @Test
   void aSwapThatFindsNoReplacementLapsesAndTheNodeStaysHeld() {
-    try (RunningBourse hasty = RunningBourse.staged(1, "market.swap-freshness=300ms")) {
-      Stage stage = hasty.stage();
-      Desk desk = stage.redA();
-      List<String> held = desk.hold(2, 2);
-      stage.blueA().hold(2, 2);
-      JsonObject swap = desk.swap(held.get(0)).ok();
-      until("the swap lapses", () -> desk.state().getJsonArray("swaps").isEmpty());
+    try (RunningBourse hasty = RunningBourse.withMarkets(1, "market.swap-freshness=300ms")) {
+      TestMarket market = hasty.market();
+      ClusterClient client = market.redA();
+      List<String> held = client.hold(2, 2);
+      market.blueA().hold(2, 2);
+      JsonObject swap = client.swap(held.get(0)).ok();
+      until("the swap lapses", () -> client.state().getJsonArray("swaps").isEmpty());
       Optional<JsonObject> lapsed =
-          desk.activity().stream()
+          client.activity().stream()
               .filter(e -> e.getString("kind").equals("action"))
               .filter(e -> e.getString("note").equals("swap of " + held.get(0) + " lapsed"))
               .findFirst();
       assertFalse(
           Instant.parse(lapsed.orElseThrow().getString("ts"))
               .isBefore(Instant.parse(swap.getString("lapses_at"))));
-      assertEquals(held, desk.active());
-      assertEquals(new JsonArray(), desk.state().getJsonArray("nominations"));
-      assertEquals(2L, desk.version());
+      assertEquals(held, client.active());
+      assertEquals(new JsonArray(), client.state().getJsonArray("nominations"));
+      assertEquals(2L, client.version());
     }
   }
 }

@@ -1,7 +1,7 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.RunningBourse.await;
-import static dev.bourse.app.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.await;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -12,6 +12,12 @@ import dev.bourse.access.Token;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ChildBourse;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedReader;
@@ -40,7 +46,7 @@ class TokenAdminApiTest {
   private static final AtomicInteger MADE = new AtomicInteger();
 
   private static RunningBourse bourse;
-  private static Caller operator;
+  private static ApiClient operator;
 
   private String orgId;
   private String tokens;
@@ -67,7 +73,7 @@ class TokenAdminApiTest {
     return new JsonObject().put("name", name).put("scopes", new JsonArray(List.of(scopes)));
   }
 
-  private static JsonObject minted(Caller operator, String path, JsonObject order) {
+  private static JsonObject minted(ApiClient operator, String path, JsonObject order) {
     HttpAnswer answer = operator.post(path, order);
     assertEquals(201, answer.status(), () -> String.valueOf(answer.body()));
     return answer.json();
@@ -93,7 +99,8 @@ class TokenAdminApiTest {
     JsonObject whoami = bourse.with(minted.getString("token")).get("/api/whoami").ok();
     assertEquals("acme", whoami.getString("org_id"));
     assertEquals(minted.getString("token_id"), whoami.getString("token_id"));
-    assertEquals(List.of("bid:read", "capacity:read"), Desk.texts(whoami.getJsonArray("scopes")));
+    assertEquals(
+        List.of("bid:read", "capacity:read"), ClusterClient.texts(whoami.getJsonArray("scopes")));
     assertEquals("acme-batch", whoami.getString("cluster"));
     assertEquals("2099-01-31T00:00:00.000Z", whoami.getString("expires_at"));
     assertEquals("member:alice", minted.getString("created_by"));
@@ -132,7 +139,7 @@ class TokenAdminApiTest {
     operator.delete(tokens + "/" + made.get(1)).ok();
     JsonObject page = operator.get(tokens + "?limit=2").ok();
     assertTrue(page.getBoolean("more"));
-    List<JsonObject> listed = Desk.objects(page.getJsonArray("tokens"));
+    List<JsonObject> listed = ClusterClient.objects(page.getJsonArray("tokens"));
     assertEquals(made.subList(0, 2), listed.stream().map(t -> t.getString("token_id")).toList());
     assertEquals(null, listed.get(0).getValue("revoked_at"));
     assertFalse(listed.get(1).getString("revoked_at").isEmpty());
@@ -263,7 +270,7 @@ class TokenAdminApiTest {
     JsonObject minted =
         minted(
             tokens, order("brief").put("expires_at", Instant.now().plusMillis(1_500).toString()));
-    Caller caller = bourse.with(minted.getString("token"));
+    ApiClient caller = bourse.with(minted.getString("token"));
     caller.get("/api/whoami").ok();
     until("it expires", () -> caller.get("/api/whoami").status() == 401);
   }
@@ -301,8 +308,8 @@ class TokenAdminApiTest {
     Path log = data.resolve("log");
     List<String> secrets = new ArrayList<>();
     try (ChildBourse child = ChildBourse.logging(data, List.of("port=0"), log)) {
-      Caller first =
-          new Caller(
+      ApiClient first =
+          new ApiClient(
               child.baseUrl(),
               new JsonObject(Files.readString(data.resolve("operator.json")))
                   .getString("operator_token"));
@@ -313,11 +320,11 @@ class TokenAdminApiTest {
         String token = answer.getString("token");
         secrets.add(token.substring(token.lastIndexOf('_') + 1));
       }
-      new Caller(child.baseUrl(), minted.getString("token"))
+      new ApiClient(child.baseUrl(), minted.getString("token"))
           .get("/api/vm/capacity?cluster=acme-batch")
           .ok();
-      new Caller(child.baseUrl(), colleague.getString("token")).get(ACME).ok();
-      new Caller(child.baseUrl(), minted.getString("token") + "x")
+      new ApiClient(child.baseUrl(), colleague.getString("token")).get(ACME).ok();
+      new ApiClient(child.baseUrl(), minted.getString("token") + "x")
           .get("/api/whoami")
           .refused(ErrorCode.UNAUTHORIZED);
       first.delete(ACME + "/" + minted.getString("token_id")).ok();

@@ -1,20 +1,25 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.FilesFixture.announce;
-import static dev.bourse.app.FilesFixture.bytes;
-import static dev.bourse.app.FilesFixture.conflict;
-import static dev.bourse.app.FilesFixture.content;
-import static dev.bourse.app.FilesFixture.freshName;
-import static dev.bourse.app.FilesFixture.item;
-import static dev.bourse.app.FilesFixture.path;
-import static dev.bourse.app.FilesFixture.publication;
-import static dev.bourse.app.FilesFixture.publish;
-import static dev.bourse.app.FilesFixture.put;
-import static dev.bourse.app.FilesFixture.sha256;
+import static dev.bourse.testing.FilesFixture.announce;
+import static dev.bourse.testing.FilesFixture.bytes;
+import static dev.bourse.testing.FilesFixture.conflict;
+import static dev.bourse.testing.FilesFixture.content;
+import static dev.bourse.testing.FilesFixture.freshName;
+import static dev.bourse.testing.FilesFixture.item;
+import static dev.bourse.testing.FilesFixture.path;
+import static dev.bourse.testing.FilesFixture.publication;
+import static dev.bourse.testing.FilesFixture.publish;
+import static dev.bourse.testing.FilesFixture.put;
+import static dev.bourse.testing.FilesFixture.sha256;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -29,8 +34,8 @@ class UploadApiTest {
   private static final byte[] BYTES = bytes(900_000, 1);
 
   private static RunningBourse bourse;
-  private static Caller alice;
-  private static Caller anybody;
+  private static ApiClient alice;
+  private static ApiClient anybody;
 
   @BeforeAll
   static void start() {
@@ -47,17 +52,17 @@ class UploadApiTest {
   /** An announced resumable upload. */
   private record Session(String id, String path) {}
 
-  private static Session begin(Caller member) {
+  private static Session begin(ApiClient member) {
     return begin(member, "org");
   }
 
-  private static Session begin(Caller member, String visibility) {
+  private static Session begin(ApiClient member, String visibility) {
     JsonObject announced =
         announce(member, publication(freshName(), BYTES, visibility).put("upload", "resumable"));
     return new Session(announced.getString("id"), path(announced.getString("session_url")));
   }
 
-  private static HttpAnswer send(Caller caller, Session session, int from, int until) {
+  private static HttpAnswer send(ApiClient caller, Session session, int from, int until) {
     return caller.sendBytes(
         "PUT",
         session.path,
@@ -66,7 +71,7 @@ class UploadApiTest {
         "bytes " + from + "-" + (until - 1) + "/" + BYTES.length);
   }
 
-  private static HttpAnswer ask(Caller caller, Session session) {
+  private static HttpAnswer ask(ApiClient caller, Session session) {
     return caller.sendBytes("PUT", session.path, new byte[0], "Content-Range", "bytes */*");
   }
 
@@ -75,7 +80,7 @@ class UploadApiTest {
     assertEquals(stored == 0 ? "" : "bytes=0-" + (stored - 1), answer.header("range"));
   }
 
-  private static HttpAnswer commit(Caller member, Session session) {
+  private static HttpAnswer commit(ApiClient member, Session session) {
     return member.post(item(session.id) + "/commit", new JsonObject().put("bytes", BYTES.length));
   }
 
@@ -247,7 +252,7 @@ class UploadApiTest {
     try (RunningBourse hasty =
         RunningBourse.demo(
             "checkpoints.session-lifetime=300ms", "checkpoints.sweep-interval=50ms")) {
-      Caller member = hasty.asMember("acme", "alice");
+      ApiClient member = hasty.asMember("acme", "alice");
       Session session = begin(member);
       RunningBourse.until(
           "the session is over", () -> ask(hasty.with(null), session).status() == 410);

@@ -3,6 +3,10 @@ package dev.bourse.app;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.testing.ChildBourse;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestStore;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.internal.VertxInternal;

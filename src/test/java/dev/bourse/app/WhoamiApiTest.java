@@ -4,6 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -27,14 +31,14 @@ class WhoamiApiTest {
   }
 
   private static List<String> clusters(JsonObject whoami) {
-    return Desk.objects(whoami.getJsonArray("clusters")).stream()
+    return ClusterClient.objects(whoami.getJsonArray("clusters")).stream()
         .map(c -> c.getString("name"))
         .toList();
   }
 
   @Test
   void anOrgWideTokenReachesEveryCluster() {
-    Caller caller = bourse.as("acme", "orgwide");
+    ApiClient caller = bourse.as("acme", "orgwide");
     JsonObject whoami = caller.get("/api/whoami").ok();
     assertEquals("acme", whoami.getString("org_id"));
     assertEquals("Acme", whoami.getString("org_display"));

@@ -24,32 +24,32 @@ class AccountStoreTest extends StoreFixture {
     accounts = new AccountStore(database);
   }
 
-  private AccountStore.Standing standing() throws Exception {
+  private AccountStore.Account account() throws Exception {
     return await(accounts.get("acme", Month.at(Sample.T0)));
   }
 
-  private void refused(AccountStore.Standing seen) throws Exception {
+  private void refused(AccountStore.Account seen) throws Exception {
     ExecutionException failure =
         assertThrows(
             ExecutionException.class,
             () -> await(database.commit(AccountStore.hold(seen, ENFORCE))));
     GuardFailed failed = (GuardFailed) failure.getCause();
     assertEquals(AccountStore.HOLD_GUARD, failed == null ? "" : failed.guard());
-    assertEquals(HoldState.NONE, standing().hold());
+    assertEquals(HoldState.NONE, account().hold());
   }
 
   @Test
   void aHoldMovesUponWhatIsSoStill() throws Exception {
-    await(database.commit(AccountStore.hold(standing(), ENFORCE)));
+    await(database.commit(AccountStore.hold(account(), ENFORCE)));
 
-    assertEquals(ENFORCE, standing().hold());
-    await(database.commit(AccountStore.hold(standing(), HoldState.NONE)));
-    assertEquals(HoldState.NONE, standing().hold());
+    assertEquals(ENFORCE, account().hold());
+    await(database.commit(AccountStore.hold(account(), HoldState.NONE)));
+    assertEquals(HoldState.NONE, account().hold());
   }
 
   @Test
   void whatWasSeenBeforeAPaymentMovesNoHold() throws Exception {
-    AccountStore.Standing seen = standing();
+    AccountStore.Account seen = account();
     await(
         database.commit(
             LedgerStore.insert(
@@ -61,11 +61,11 @@ class AccountStoreTest extends StoreFixture {
 
   @Test
   void whatWasSeenBeforeTheLimitChangedMovesNoHold() throws Exception {
-    AccountStore.Standing seen = standing();
+    AccountStore.Account seen = account();
     await(database.commit(List.of(AccountStore.limit("acme", 5_000_000L))));
 
     refused(seen);
-    AccountStore.Standing limited = standing();
+    AccountStore.Account limited = account();
     await(database.commit(List.of(AccountStore.limit("acme", null))));
     refused(limited);
   }

@@ -83,7 +83,7 @@ class ReversalsTest extends StoreFixture {
         .get(0);
   }
 
-  private AccountStore.Standing standing() throws Exception {
+  private AccountStore.Account account() throws Exception {
     return await(new AccountStore(database).get("acme", Month.at(clock.millis())));
   }
 
@@ -260,10 +260,9 @@ class ReversalsTest extends StoreFixture {
       if (ahead == 0) {
         post();
         String where = "seed " + seed + " after " + told;
-        AccountStore.Standing standing = standing();
-        assertTrue(standing.throughMillis() <= truth.millis(), where);
-        long heldUntil =
-            Math.min(standing.throughMillis(), isReleased ? reclaimed : Long.MAX_VALUE);
+        AccountStore.Account account = account();
+        assertTrue(account.throughMillis() <= truth.millis(), where);
+        long heldUntil = Math.min(account.throughMillis(), isReleased ? reclaimed : Long.MAX_VALUE);
         // Each line is rounded down by itself.
         long due = (heldUntil - hour) * PER_HOUR / HOUR;
         assertTrue(Math.abs(balance() + due) <= 10, where);

@@ -3,10 +3,10 @@ package dev.bourse.billing;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.billing.Usage.Facts;
+import dev.bourse.billing.Usage.ChangePoint;
 import dev.bourse.billing.Usage.Held;
 import dev.bourse.billing.Usage.Line;
-import dev.bourse.billing.Usage.Step;
+import dev.bourse.billing.Usage.Timeline;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -18,64 +18,68 @@ class UsageTest {
   private static final long H = Usage.HOUR_MILLIS;
   private static final long T = 472_222 * H;
 
-  private static Facts facts(List<Held> held, List<Step> prices, List<Step> ceilings) {
-    return new Facts("c1", held, prices, ceilings);
+  private static Timeline timeline(
+      List<Held> held, List<ChangePoint> prices, List<ChangePoint> ceilings) {
+    return new Timeline("c1", held, prices, ceilings);
   }
 
   @Test
   void anHourOfANodeCostsItsGpusTimesThePrice() {
-    Facts facts =
-        facts(
-            List.of(new Held(8, T, null)), List.of(new Step(0, 250L)), List.of(new Step(0, 350L)));
+    Timeline timeline =
+        timeline(
+            List.of(new Held(8, T, null)),
+            List.of(new ChangePoint(0, 250L)),
+            List.of(new ChangePoint(0, 350L)));
 
-    assertEquals(List.of(new Line("c1", T, 8 * H, 250 * 8 * H)), Usage.lines(facts, T, T + H));
-    assertEquals(20_000_000, Usage.lines(facts, T, T + H).get(0).amountMicros(), "8 x $2.50");
+    assertEquals(List.of(new Line("c1", T, 8 * H, 250 * 8 * H)), Usage.lines(timeline, T, T + H));
+    assertEquals(20_000_000, Usage.lines(timeline, T, T + H).get(0).amountMicros(), "8 x $2.50");
   }
 
   @Test
   void nobodyPaysMoreThanItsCeiling() {
-    Facts facts =
-        facts(
+    Timeline timeline =
+        timeline(
             List.of(new Held(8, T, null)),
-            List.of(new Step(0, 250L)),
-            List.of(new Step(0, 350L), new Step(T + H / 2, 200L)));
+            List.of(new ChangePoint(0, 250L)),
+            List.of(new ChangePoint(0, 350L), new ChangePoint(T + H / 2, 200L)));
 
-    assertEquals((250 + 200) * 8 * H / 2, Usage.lines(facts, T, T + H).get(0).centGpuMillis());
+    assertEquals((250 + 200) * 8 * H / 2, Usage.lines(timeline, T, T + H).get(0).centGpuMillis());
   }
 
   @Test
   void billingRunsFromTheActiveNodeToTheStartOfItsReclaim() {
-    Facts facts =
-        facts(
+    Timeline timeline =
+        timeline(
             List.of(new Held(8, T + 10, T + 30), new Held(8, T + 30, T + 31)),
-            List.of(new Step(0, 100L)),
-            List.of(new Step(0, 100L)));
+            List.of(new ChangePoint(0, 100L)),
+            List.of(new ChangePoint(0, 100L)));
 
     assertEquals(
-        List.of(new Line("c1", T, 8 * 21, 100 * 8 * 21)), Usage.lines(facts, T, T + 2 * H));
+        List.of(new Line("c1", T, 8 * 21, 100 * 8 * 21)), Usage.lines(timeline, T, T + 2 * H));
   }
 
   @Test
   void nothingIsBilledWhileNoPriceOrNoCeilingIsInForce() {
     Held held = new Held(8, T, null);
-    List<Step> ceilings = List.of(new Step(T + 600, 100L));
-    List<Step> prices = List.of(new Step(T + 500, 100L), new Step(T + 700, null));
+    List<ChangePoint> ceilings = List.of(new ChangePoint(T + 600, 100L));
+    List<ChangePoint> prices =
+        List.of(new ChangePoint(T + 500, 100L), new ChangePoint(T + 700, null));
 
     assertEquals(
         List.of(new Line("c1", T, 800, 80_000)),
-        Usage.lines(facts(List.of(held), prices, ceilings), T, T + H));
-    assertEquals(List.of(), Usage.lines(facts(List.of(held), List.of(), ceilings), T, T + H));
+        Usage.lines(timeline(List.of(held), prices, ceilings), T, T + H));
+    assertEquals(List.of(), Usage.lines(timeline(List.of(held), List.of(), ceilings), T, T + H));
   }
 
   @Test
   void ofChangesAtOneMomentTheLastCounts() {
-    Facts facts =
-        facts(
+    Timeline timeline =
+        timeline(
             List.of(new Held(1, T, null)),
-            List.of(new Step(0, 900L)),
-            List.of(new Step(0, 100L), new Step(T, 500L), new Step(T, 200L)));
+            List.of(new ChangePoint(0, 900L)),
+            List.of(new ChangePoint(0, 100L), new ChangePoint(T, 500L), new ChangePoint(T, 200L)));
 
-    assertEquals(200 * H, Usage.lines(facts, T, T + H).get(0).centGpuMillis());
+    assertEquals(200 * H, Usage.lines(timeline, T, T + H).get(0).centGpuMillis());
   }
 
   @Test
@@ -98,39 +102,39 @@ class UsageTest {
         Long end = random.nextInt(4) == 0 ? null : (Long) (begin + random.nextInt(300));
         held.add(new Held(1 + random.nextInt(8), begin, end));
       }
-      Facts facts = facts(held, steps(random, from), steps(random, from));
-      String shown = "seed " + seed + " world " + world + ": " + facts;
-      assertEquals(naive(facts, from, to), Usage.lines(facts, from, to), shown);
+      Timeline timeline = timeline(held, points(random, from), points(random, from));
+      String shown = "seed " + seed + " world " + world + ": " + timeline;
+      assertEquals(naive(timeline, from, to), Usage.lines(timeline, from, to), shown);
       long cut = from + random.nextInt(400);
       assertEquals(
-          total(Usage.lines(facts, from, to)),
-          total(Usage.lines(facts, from, cut)) + total(Usage.lines(facts, cut, to)),
+          total(Usage.lines(timeline, from, to)),
+          total(Usage.lines(timeline, from, cut)) + total(Usage.lines(timeline, cut, to)),
           shown);
     }
   }
 
-  private static List<Step> steps(Random random, long from) {
-    List<Step> steps = new ArrayList<>();
+  private static List<ChangePoint> points(Random random, long from) {
+    List<ChangePoint> points = new ArrayList<>();
     for (int i = random.nextInt(6); i > 0; i--) {
       Long cents = random.nextInt(5) == 0 ? null : (Long) (long) random.nextInt(1_000);
-      steps.add(new Step(from - 20 + random.nextInt(440), cents));
+      points.add(new ChangePoint(from - 20 + random.nextInt(440), cents));
     }
-    return steps;
+    return points;
   }
 
   private static long total(List<Line> lines) {
     return lines.stream().mapToLong(Line::centGpuMillis).sum();
   }
 
-  private static List<Line> naive(Facts facts, long from, long to) {
+  private static List<Line> naive(Timeline timeline, long from, long to) {
     List<Line> lines = new ArrayList<>();
     for (long hour = Usage.hourOf(from); hour < to; hour += H) {
       long gpuMillis = 0;
       long centGpuMillis = 0;
       for (long t = Math.max(from, hour); t < Math.min(to, hour + H); t++) {
-        Long price = inForce(facts.prices(), t);
-        Long ceiling = inForce(facts.ceilings(), t);
-        for (Held held : facts.held()) {
+        Long price = inForce(timeline.prices(), t);
+        Long ceiling = inForce(timeline.ceilings(), t);
+        for (Held held : timeline.held()) {
           boolean isHeld =
               held.fromMillis() <= t && (held.toMillis() == null || t < held.toMillis());
           if (isHeld && price != null && ceiling != null) {
@@ -146,11 +150,11 @@ class UsageTest {
     return lines;
   }
 
-  private static @Nullable Long inForce(List<Step> steps, long at) {
+  private static @Nullable Long inForce(List<ChangePoint> points, long at) {
     Long cents = null;
-    for (Step step : steps) {
-      if (step.atMillis() <= at) {
-        cents = step.cents();
+    for (ChangePoint point : points) {
+      if (point.atMillis() <= at) {
+        cents = point.cents();
       }
     }
     return cents;
@@ -158,13 +162,13 @@ class UsageTest {
 
   @Test
   void aSpanReachesOverNoFullHour() {
-    Facts facts =
-        facts(
+    Timeline timeline =
+        timeline(
             List.of(new Held(1, T + 5, T + 3 * H)),
-            List.of(new Step(0, 1L)),
-            List.of(new Step(0, 1L)));
+            List.of(new ChangePoint(0, 1L)),
+            List.of(new ChangePoint(0, 1L)));
 
-    List<Usage.Span> spans = Usage.spans(facts, T, T + 4 * H);
+    List<Usage.Span> spans = Usage.spans(timeline, T, T + 4 * H);
     assertEquals(3, spans.size());
     assertTrue(
         spans.stream()

@@ -2,6 +2,8 @@ package dev.bourse.capacity;
 
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.AuditedReads;
+import dev.bourse.sshkeys.SshKeyService;
+import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.Statement;
 import java.util.List;
 import java.util.Random;

@@ -15,6 +15,7 @@ import dev.bourse.access.Tokens;
 import dev.bourse.core.FakeClock;
 import dev.bourse.market.MarketStore;
 import dev.bourse.nodes.Machine;
+import dev.bourse.pools.PoolStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.ForwardingDatabase;

@@ -107,10 +107,10 @@ abstract class CheckpointFixture extends StoreFixture {
       CheckpointChanges changes = new CheckpointChanges(store, CONFIG, clock);
       checkpoints = new CheckpointService(changes, store, clock, random);
       Landing landing = new Landing(changes, store, clock, random);
-      Standing standing = new Standing(members, organizations);
-      sessions = new UploadSessionService(checkpoints, landing, store, standing, bytes, clock);
+      PublishPermission permission = new PublishPermission(members, organizations);
+      sessions = new UploadSessionService(checkpoints, landing, store, permission, bytes, clock);
       direct =
-          new DirectUploadService(checkpoints, landing, sessions, standing, bytes, clock, random);
+          new DirectUploadService(checkpoints, landing, sessions, permission, bytes, clock, random);
       reviews = new ReviewService(changes, store, clock);
       sweep = new Sweep(changes, new SweepStore(rows), bytes, clock, clock);
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.access.Operator;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.secrets.SecretSamples;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.io.IOException;

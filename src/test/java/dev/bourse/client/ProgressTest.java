@@ -41,8 +41,9 @@ class ProgressTest {
   }
 
   private Progress progress(boolean hasTerminal, long total) {
-    Surroundings surroundings =
-        new Surroundings(Map.of(), hasTerminal, new SteppedClock(), new Random(1), over -> {});
+    CommandEnvironment surroundings =
+        new CommandEnvironment(
+            Map.of(), hasTerminal, new SteppedClock(), new Random(1), over -> {});
     return new Progress(new PrintWriter(told), surroundings, "model.bin", 0, total);
   }
 
@@ -86,11 +87,11 @@ class ProgressTest {
 
   @Test
   void aBarFitsALineWhateverTheFigures() {
-    Meter slow = new Meter(0, 0);
+    TransferRate slow = new TransferRate(0, 0);
     slow.at(1_000, 999);
-    Meter fast = new Meter(0, 0);
+    TransferRate fast = new TransferRate(0, 0);
     fast.at(1_000, 999 * MIB / 1_000);
-    for (Meter meter : new Meter[] {slow, fast}) {
+    for (TransferRate meter : new TransferRate[] {slow, fast}) {
       for (long total = 1; total < 1L << 50; total = total * 7 / 2 + 1) {
         String line =
             Progress.bar("a-rather-long-name-of-a-model", total - total / 9, total, meter);
@@ -110,7 +111,7 @@ class ProgressTest {
     Progress named =
         new Progress(
             new PrintWriter(told),
-            new Surroundings(Map.of(), false, new SteppedClock(), new Random(1), over -> {}),
+            new CommandEnvironment(Map.of(), false, new SteppedClock(), new Random(1), over -> {}),
             "evil\u001b[2J",
             0,
             1);
@@ -134,7 +135,7 @@ class ProgressTest {
 
   @Test
   void theRateIsThatOfTheLastSeconds() {
-    Meter meter = new Meter(0, 50 * MIB);
+    TransferRate meter = new TransferRate(0, 50 * MIB);
     assertEquals(OptionalLong.empty(), meter.secondsTo(100 * MIB));
     for (int i = 1; i <= 100; i++) {
       meter.at(i * 100L, 50 * MIB + i * MIB / 10);

@@ -9,11 +9,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * Ports for servers that must know theirs before they listen, or listen on one again. They lie
  * below the range that systems give to outgoing connections and to whoever asks for any port, so
- * that nothing takes one between two looks; each is given out once.
+ * that nothing takes one between two looks; each is given out once. Test processes that run at the
+ * same time have ranges of their own.
  */
 public final class Ports {
-  private static final int FIRST = 12_000;
-  private static final int COUNT = 20_000;
+  /** Which of the test processes this is, from 0. */
+  private static final int PROCESS = Math.floorMod(Integer.getInteger("bourse.test.fork", 0), 4);
+
+  private static final int COUNT = 5_000;
+  private static final int FIRST = 12_000 + PROCESS * COUNT;
 
   private static final AtomicInteger NEXT =
       new AtomicInteger(ThreadLocalRandom.current().nextInt(COUNT));

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.edge.limits.ClientAddress;
+import dev.bourse.edge.limits.EdgeLimits;
 import java.net.http.HttpResponse;
 import java.time.Clock;
 import java.util.ArrayList;

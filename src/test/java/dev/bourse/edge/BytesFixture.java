@@ -2,6 +2,8 @@ package dev.bourse.edge;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.contract.Contract;
+import dev.bourse.contract.ContractFiles;
 import java.io.IOException;
 import java.io.StringReader;
 import java.net.URI;
@@ -21,14 +23,14 @@ abstract class BytesFixture {
   private static final String CONTRACT =
       """
       openapi: 3.1.0
-      info: {title: Bytes, version: 1.0.0, summary: Bytes.}
+      info: {title: StoredBytes, version: 1.0.0, summary: StoredBytes.}
       servers: [{url: "https://api.bourse.dev"}]
       security: []
       paths:
         /bytes:
           get:
             operationId: getBytes
-            responses: {"200": {description: Bytes.}}
+            responses: {"200": {description: StoredBytes.}}
           options:
             operationId: optionsOfBytes
             responses: {"204": {description: Nothing.}}

@@ -111,8 +111,8 @@ class CollapseTest extends EchoFixture {
             "PUT", "/api/checkpoints/c/content", "some bytes", "Authorization", "Bearer member"));
   }
 
-  /** Bytes that cannot even be begun. */
-  private record Broken(AtomicInteger closed) implements Bytes {
+  /** StoredBytes that cannot even be begun. */
+  private record Broken(AtomicInteger closed) implements StoredBytes {
     @Override
     public long length() {
       return 10;

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.Scope;
+import dev.bourse.contract.Contract;
+import dev.bourse.contract.RoutingModel;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
@@ -97,7 +99,6 @@ class ContractTest {
 
   @Test
   void errorCodesMustBeTheSameOnBothSides() {
-    // A code that one contract alone lists, so that no other makes up for it.
     List<Contract> contracts =
         Contract.SERVED.stream()
             .map(
@@ -111,7 +112,7 @@ class ContractTest {
             IllegalStateException.class, () -> edge(contracts, bound(EdgeFixture.OPERATION_IDS)));
     String message = String.valueOf(refusal.getMessage());
     assertTrue(message.contains("contract vm lists unknown error code no-ssh-kees"), message);
-    assertTrue(message.contains("no contract lists error code no-ssh-keys"), message);
+    assertTrue(message.contains("contract vm lacks error code no-ssh-keys"), message);
   }
 
   @Test

@@ -31,7 +31,7 @@ class DownloadTest extends BytesFixture {
   @TempDir static Path folder;
 
   /** Stored bytes, told of when they are closed. */
-  private static final class Stored implements Bytes {
+  private static final class Stored implements StoredBytes {
     final AtomicInteger closed = new AtomicInteger();
     private final Optional<FileChannel> file;
 
@@ -203,7 +203,7 @@ class DownloadTest extends BytesFixture {
         call ->
             Future.succeededFuture(
                 new Answer.Download(
-                    new Bytes() {
+                    new StoredBytes() {
                       @Override
                       public long length() {
                         return 1L << 30;

@@ -4,8 +4,14 @@ import dev.bourse.access.Authenticator;
 import dev.bourse.access.Organization;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
+import dev.bourse.contract.Contract;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.edge.limits.DownloadPace;
+import dev.bourse.edge.limits.EdgeLimits;
+import dev.bourse.edge.limits.ProcessLimits;
+import dev.bourse.edge.limits.SharedBudgetConfig;
+import dev.bourse.edge.limits.SharedBudgets;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -25,7 +31,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A real server on a free port, serving the real contracts with operations made for the test. */
-final class EdgeFixture implements AutoCloseable {
+public final class EdgeFixture implements AutoCloseable {
   static final List<String> OPERATION_IDS =
       contracts().stream()
           .flatMap(contract -> contract.model().operations().stream())
@@ -44,7 +50,7 @@ final class EdgeFixture implements AutoCloseable {
   static final class StoreIsAway extends RuntimeException {}
 
   final Vertx vertx = Vertx.vertx();
-  final Edge edge;
+  public final Edge edge;
   final EdgeMetrics metrics = new EdgeMetrics();
   final Operations operations = new Operations();
   private final @Nullable SharedBudgets shared;
@@ -82,7 +88,7 @@ final class EdgeFixture implements AutoCloseable {
         sharing == null
             ? null
             : SharedBudgets.open(
-                    vertx, sharing, config.requestsPerMinute(), sources.clock(), metrics)
+                    vertx, sharing, config.requestsPerMinute(), sources.clock(), metrics.registry())
                 .await();
     all.stream()
         .flatMap(contract -> contract.model().operations().stream())
@@ -104,7 +110,7 @@ final class EdgeFixture implements AutoCloseable {
     vertx.deployVerticle(edge::verticle, new DeploymentOptions().setInstances(2)).await();
   }
 
-  static List<Contract> contracts() {
+  public static List<Contract> contracts() {
     return Contract.SERVED.stream().map(Contract::load).toList();
   }
 
@@ -124,7 +130,7 @@ final class EdgeFixture implements AutoCloseable {
         0,
         Set.of(),
         new EdgeLimits(
-            Room.ofProcess().withConnections(100, 100),
+            ProcessLimits.ofProcess().withConnections(100, 100),
             300,
             600,
             300,
@@ -172,7 +178,7 @@ final class EdgeFixture implements AutoCloseable {
     behaviour = operation;
   }
 
-  int port() {
+  public int port() {
     return edge.actualPort();
   }
 

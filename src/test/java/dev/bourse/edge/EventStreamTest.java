@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.edge.limits.DownloadPace;
+import dev.bourse.edge.limits.EdgeLimits;
+import dev.bourse.edge.limits.ProcessLimits;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.io.BufferedReader;
@@ -52,7 +55,13 @@ class EventStreamTest {
                 0,
                 Set.of(),
                 new EdgeLimits(
-                    Room.ofProcess(), 300, 60_000, 300, 512, 65_536, DownloadPace.standard())),
+                    ProcessLimits.ofProcess(),
+                    300,
+                    60_000,
+                    300,
+                    512,
+                    65_536,
+                    DownloadPace.standard())),
             new Sources(
                 Clock.systemUTC(), () -> System.nanoTime() + skippedNanos.get(), new Random(1)));
     fixture.behave(

@@ -3,6 +3,8 @@ package dev.bourse.edge;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.contract.Contract;
+import dev.bourse.contract.ContractFiles;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Bytes over a socket, for what no HTTP client would send. */
+/** StoredBytes over a socket, for what no HTTP client would send. */
 public final class RawClient implements AutoCloseable {
   private final Socket socket;
 
@@ -45,7 +45,7 @@ public final class RawClient implements AutoCloseable {
   }
 
   /** Whether the server has closed the connection; waits a moment for it. */
-  boolean isClosedSoon(int waitMillis) throws IOException {
+  public boolean isClosedSoon(int waitMillis) throws IOException {
     socket.setSoTimeout(waitMillis);
     try {
       return socket.getInputStream().read() < 0;

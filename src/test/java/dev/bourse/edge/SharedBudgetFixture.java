@@ -2,6 +2,8 @@ package dev.bourse.edge;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.edge.limits.EdgeLimits;
+import dev.bourse.edge.limits.SharedBudgetConfig;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.edge.limits.SharedBudgetConfig;
+import dev.bourse.edge.limits.SharedBudgets;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.FakeClock;
+import dev.bourse.edge.limits.Budgets;
+import dev.bourse.edge.limits.SharedBudgetConfig;
+import dev.bourse.edge.limits.SharedBudgets;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
@@ -181,7 +184,7 @@ class SharedBudgetTest extends SharedBudgetFixture {
                 SharedBudgetConfig.parse(redis.url(), "", PATIENT_MILLIS),
                 1_000_000,
                 Clock.systemUTC(),
-                metrics)
+                metrics.registry())
             .await();
     Budgets local = new Budgets(1_000_000, 1_000_000, "token", "budget", System::nanoTime);
     try {

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.Forecast;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Steering;
+import dev.bourse.capacity.TickPreview;
 import dev.bourse.nodes.Machine;
 import java.util.ArrayList;
 import java.util.List;
@@ -85,12 +85,12 @@ class AllowanceTest {
     Allowance allowance = new Allowance(Map.of("acme", 2 * NODE_HOUR_AT_TWO), Sample.PROTECTION);
     Tick tick =
         new Tick(POOL, Sample.views(before), Sample.FRESHNESS, allowance, Sample.T0).with(after);
-    Forecast forecast =
-        tick.forecast(after, tick.decide(new Tick.Nodes(nodes, Set.of(), Map.of())));
+    TickPreview preview =
+        tick.preview(after, tick.decide(new Tick.Nodes(nodes, Set.of(), Map.of())));
 
-    assertEquals(2, forecast.nodesWon());
-    assertEquals(2, forecast.nodesGranted());
-    assertEquals(3, forecast.nodesUnfilled());
+    assertEquals(2, preview.nodesWon());
+    assertEquals(2, preview.nodesGranted());
+    assertEquals(3, preview.nodesUnfilled());
   }
 
   @Test

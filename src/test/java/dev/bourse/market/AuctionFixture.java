@@ -1,7 +1,7 @@
 package dev.bourse.market;
 
-import dev.bourse.market.Bidder.Entry;
 import dev.bourse.market.Bidder.Held;
+import dev.bourse.market.Bidder.Participation;
 import dev.bourse.market.Clearing.Grant;
 import dev.bourse.market.Clearing.Reason;
 import dev.bourse.market.Clearing.Reclaim;
@@ -24,12 +24,20 @@ abstract class AuctionFixture {
 
   /** An open bid of an organization of the cluster's name. */
   static Bidder bid(String cluster, long ceiling, int declared, Held... held) {
-    return new Bidder(cluster, cluster, ceiling, 0, declared, Entry.OPEN, List.of(held), List.of());
+    return new Bidder(
+        cluster, cluster, ceiling, 0, declared, Participation.OPEN, List.of(held), List.of());
   }
 
   static Bidder of(String org, Bidder b) {
     return new Bidder(
-        b.cluster(), org, b.ceilingCents(), 0, b.declaredSlots(), b.entry(), b.held(), List.of());
+        b.cluster(),
+        org,
+        b.ceilingCents(),
+        0,
+        b.declaredSlots(),
+        b.participation(),
+        b.held(),
+        List.of());
   }
 
   static Bidder since(long pricedAt, Bidder b) {
@@ -39,19 +47,19 @@ abstract class AuctionFixture {
         b.ceilingCents(),
         pricedAt,
         b.declaredSlots(),
-        b.entry(),
+        b.participation(),
         b.held(),
         List.of());
   }
 
-  static Bidder as(Entry entry, Bidder b) {
+  static Bidder as(Participation participation, Bidder b) {
     return new Bidder(
         b.cluster(),
         b.org(),
         b.ceilingCents(),
         0,
         b.declaredSlots(),
-        entry,
+        participation,
         b.held(),
         b.swapsAwaiting());
   }
@@ -63,7 +71,7 @@ abstract class AuctionFixture {
         b.ceilingCents(),
         0,
         b.declaredSlots(),
-        b.entry(),
+        b.participation(),
         b.held(),
         List.of(allocations));
   }

@@ -3,7 +3,7 @@ package dev.bourse.market;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
-import dev.bourse.market.Bidder.Entry;
+import dev.bourse.market.Bidder.Participation;
 import org.junit.jupiter.api.Test;
 
 /** What a clearing costs, and what would be admitted. */
@@ -47,7 +47,7 @@ class AuctionPriceTest extends AuctionFixture {
         clear(
             seats(2),
             bid("a", 200, 1, shielded("a1")),
-            as(Entry.STATIC, bid("b", 0, 1, held("b1"))),
+            as(Participation.STATIC, bid("b", 0, 1, held("b1"))),
             bid("c", 900, 1));
     assertEquals(RESERVE, clearing.clearingCents());
   }
@@ -55,7 +55,10 @@ class AuctionPriceTest extends AuctionFixture {
   @Test
   void slotsUnderANoticeMakeNoPrice() {
     Clearing clearing =
-        clear(seats(1), bid("a", 900, 1), as(Entry.INCUMBENTS_ONLY, bid("b", 800, 3, held("b1"))));
+        clear(
+            seats(1),
+            bid("a", 900, 1),
+            as(Participation.INCUMBENTS_ONLY, bid("b", 800, 3, held("b1"))));
     assertEquals(RESERVE, clearing.clearingCents());
   }
 

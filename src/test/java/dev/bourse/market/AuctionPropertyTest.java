@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.market.Bidder.Entry;
+import dev.bourse.market.Bidder.Participation;
 import dev.bourse.market.Clearing.Grant;
 import dev.bourse.market.Clearing.Reclaim;
 import java.util.ArrayList;
@@ -142,12 +142,12 @@ class AuctionPropertyTest {
         (world, random) -> {
           Set<String> reclaimed = reclaimed(world.clear());
           for (Bidder bidder : world.bidders()) {
-            if (bidder.entry() != Entry.EVICTED) {
+            if (bidder.participation() != Participation.EVICTED) {
               assertFalse(
                   bidder.held().stream()
                       .anyMatch(
                           h ->
-                              (h.shielded() || bidder.entry() == Entry.STATIC)
+                              (h.shielded() || bidder.participation() == Participation.STATIC)
                                   && reclaimed.contains(h.allocationId())),
                   bidder.cluster());
             }
@@ -275,7 +275,7 @@ class AuctionPropertyTest {
         b.ceilingCents(),
         b.pricedAtMillis(),
         b.declaredSlots(),
-        b.entry(),
+        b.participation(),
         b.held(),
         List.of());
   }
@@ -287,7 +287,7 @@ class AuctionPropertyTest {
         b.ceilingCents(),
         b.pricedAtMillis(),
         b.declaredSlots(),
-        b.entry(),
+        b.participation(),
         b.held(),
         b.swapsAwaiting());
   }

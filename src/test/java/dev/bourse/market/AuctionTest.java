@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTimeout;
 
-import dev.bourse.market.Bidder.Entry;
+import dev.bourse.market.Bidder.Participation;
 import dev.bourse.market.Clearing.Grant;
 import dev.bourse.market.Clearing.Reason;
 import dev.bourse.market.Clearing.Reclaim;
@@ -36,7 +36,9 @@ class AuctionTest extends AuctionFixture {
   @Test
   void anEvictedClusterLosesShieldedNodesTooAndWinsNone() {
     Clearing clearing =
-        clear(seats(3, "n1"), as(Entry.EVICTED, bid("a", 500, 3, held("a1"), shielded("a2"))));
+        clear(
+            seats(3, "n1"),
+            as(Participation.EVICTED, bid("a", 500, 3, held("a1"), shielded("a2"))));
     assertEquals(
         List.of(new Reclaim("a", "a1", Reason.HOLD), new Reclaim("a", "a2", Reason.HOLD)),
         clearing.reclaims());
@@ -47,7 +49,8 @@ class AuctionTest extends AuctionFixture {
   @Test
   void aStaticClusterKeepsItsNodesBeforeAllBidsAndWinsNone() {
     Clearing clearing =
-        clear(seats(2, "n1"), as(Entry.STATIC, bid("a", 0, 3, held("a1"))), bid("b", 900, 2));
+        clear(
+            seats(2, "n1"), as(Participation.STATIC, bid("a", 0, 3, held("a1"))), bid("b", 900, 2));
     assertEquals(List.of(), clearing.reclaims());
     assertEquals(List.of(grant("b", "n1")), clearing.grants());
     assertEquals(Map.of("a", 2, "b", 1), clearing.unseated());
@@ -56,7 +59,7 @@ class AuctionTest extends AuctionFixture {
   @Test
   void underANoticeIncumbentsStayAndNothingNewIsAdmitted() {
     Clearing clearing =
-        clear(seats(2, "n1"), as(Entry.INCUMBENTS_ONLY, bid("a", 500, 2, held("a1"))));
+        clear(seats(2, "n1"), as(Participation.INCUMBENTS_ONLY, bid("a", 500, 2, held("a1"))));
     assertEquals(List.of(), clearing.reclaims());
     assertEquals(List.of(), clearing.grants());
     assertEquals(Map.of("a", 1), clearing.unseated());
@@ -65,7 +68,10 @@ class AuctionTest extends AuctionFixture {
   @Test
   void underANoticeIncumbentsAreStillOutbid() {
     Clearing clearing =
-        clear(seats(1), as(Entry.INCUMBENTS_ONLY, bid("a", 500, 1, held("a1"))), bid("b", 501, 1));
+        clear(
+            seats(1),
+            as(Participation.INCUMBENTS_ONLY, bid("a", 500, 1, held("a1"))),
+            bid("b", 501, 1));
     assertEquals(List.of(outbid("a", "a1")), clearing.reclaims());
   }
 
@@ -265,7 +271,7 @@ class AuctionTest extends AuctionFixture {
     Clearing clearing =
         clear(
             seats(6, "n1", "n2"),
-            as(Entry.INCUMBENTS_ONLY, swapping(bid("a", 200, 1, held("a1")), "a1")),
+            as(Participation.INCUMBENTS_ONLY, swapping(bid("a", 200, 1, held("a1")), "a1")),
             swapping(bid("b", RESERVE - 1, 1, shielded("b1")), "b1"));
     assertEquals(List.of(), clearing.grants());
   }

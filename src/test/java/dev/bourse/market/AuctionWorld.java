@@ -1,7 +1,7 @@
 package dev.bourse.market;
 
-import dev.bourse.market.Bidder.Entry;
 import dev.bourse.market.Bidder.Held;
+import dev.bourse.market.Bidder.Participation;
 import dev.bourse.market.Clearing.Grant;
 import dev.bourse.market.Clearing.Reclaim;
 import dev.bourse.market.Supply.FreeNode;
@@ -47,15 +47,18 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
         swaps.add(id);
       }
     }
-    Entry[] entries = Entry.values();
-    Entry entry = random.nextInt(3) > 0 ? Entry.OPEN : entries[random.nextInt(entries.length)];
+    Participation[] participations = Participation.values();
+    Participation participation =
+        random.nextInt(3) > 0
+            ? Participation.OPEN
+            : participations[random.nextInt(participations.length)];
     return new Bidder(
         name,
         org,
         Math.max(0, reserve + random.nextLong(-1, 8)),
         random.nextLong(NOW),
         nodes + random.nextInt(0, 4),
-        entry,
+        participation,
         held,
         swaps);
   }
@@ -73,7 +76,9 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
    */
   AuctionWorld withNewcomer(long ceiling) {
     List<Bidder> more = new ArrayList<>(bidders);
-    more.add(new Bidder("newcomer", "newcomer", ceiling, NOW, 1, Entry.OPEN, List.of(), List.of()));
+    more.add(
+        new Bidder(
+            "newcomer", "newcomer", ceiling, NOW, 1, Participation.OPEN, List.of(), List.of()));
     return with(more);
   }
 
@@ -138,7 +143,7 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
   }
 
   static long shielded(Bidder bidder) {
-    return switch (bidder.entry()) {
+    return switch (bidder.participation()) {
       case EVICTED -> 0;
       case STATIC -> bidder.held().size();
       case OPEN, INCUMBENTS_ONLY -> bidder.held().stream().filter(Held::shielded).count();
@@ -157,7 +162,7 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
         ceiling,
         pricedAt,
         bidder.declaredSlots(),
-        bidder.entry(),
+        bidder.participation(),
         held,
         swaps);
   }

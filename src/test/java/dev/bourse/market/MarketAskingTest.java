@@ -111,7 +111,7 @@ class MarketAskingTest extends MarketFixture {
     await(market.start());
     ticks(3);
 
-    assertEquals(Inquiry.ASKED_AT_ONCE, nodes.mostAskedAtOnce);
+    assertEquals(HoldingsScan.ASKED_AT_ONCE, nodes.mostAskedAtOnce);
   }
 
   @Test

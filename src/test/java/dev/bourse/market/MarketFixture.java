@@ -3,8 +3,8 @@ package dev.bourse.market;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.capacity.ExchangeFixture;
-import dev.bourse.capacity.HistoryStore;
 import dev.bourse.capacity.Sample;
+import dev.bourse.events.HistoryStore;
 import dev.bourse.store.Statement;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package dev.bourse.market;
 
-import dev.bourse.market.Bidder.Entry;
 import dev.bourse.market.Bidder.Held;
+import dev.bourse.market.Bidder.Participation;
 import dev.bourse.market.Clearing.Grant;
 import dev.bourse.market.Clearing.Reason;
 import dev.bourse.market.Clearing.Reclaim;
@@ -48,10 +48,12 @@ final class NaiveAuction {
       Claims claim = new Claims(bidder);
       claim.seated = (int) AuctionWorld.shielded(bidder);
       boolean priced = bidder.ceilingCents() >= world.reserve();
-      if (priced && (bidder.entry() == Entry.OPEN || bidder.entry() == Entry.INCUMBENTS_ONLY)) {
+      if (priced
+          && (bidder.participation() == Participation.OPEN
+              || bidder.participation() == Participation.INCUMBENTS_ONLY)) {
         claim.incumbents = bidder.held().size() - claim.seated;
       }
-      if (priced && bidder.entry() == Entry.OPEN) {
+      if (priced && bidder.participation() == Participation.OPEN) {
         claim.newcomers = bidder.declaredSlots() - bidder.held().size();
       }
       claims.put(bidder.cluster(), claim);
@@ -100,9 +102,9 @@ final class NaiveAuction {
     Set<Reclaim> reclaims = new HashSet<>();
     for (Claims claim : claims.values()) {
       Bidder bidder = claim.bidder;
-      if (bidder.entry() == Entry.EVICTED) {
+      if (bidder.participation() == Participation.EVICTED) {
         bidder.held().forEach(h -> reclaims.add(reclaim(bidder, h, Reason.HOLD)));
-      } else if (bidder.entry() != Entry.STATIC) {
+      } else if (bidder.participation() != Participation.STATIC) {
         int lost = bidder.held().size() - claim.seated;
         bidder.held().stream()
             .filter(h -> !h.shielded())
@@ -124,7 +126,8 @@ final class NaiveAuction {
     int spare = world.supply().seats() - seated();
     List<Bidder> ranked =
         world.bidders().stream()
-            .filter(b -> b.entry() == Entry.OPEN && b.ceilingCents() >= world.reserve())
+            .filter(
+                b -> b.participation() == Participation.OPEN && b.ceilingCents() >= world.reserve())
             .sorted(
                 Comparator.<Bidder>comparingLong(b -> -b.ceilingCents())
                     .thenComparing(Bidder::pricedAtMillis)
@@ -161,7 +164,7 @@ final class NaiveAuction {
     for (Claims loser : claims.values()) {
       boolean withstood =
           winners.stream().anyMatch(winner -> !winner.bidder.org().equals(loser.bidder.org()));
-      if (loser.bidder.entry() == Entry.OPEN && loser.asks() && withstood) {
+      if (loser.bidder.participation() == Participation.OPEN && loser.asks() && withstood) {
         price = Math.max(price, loser.bidder.ceilingCents());
       }
     }

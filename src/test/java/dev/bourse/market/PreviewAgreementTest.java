@@ -13,7 +13,6 @@ import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.Forecast;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Preview;
 import dev.bourse.capacity.Previewing;
@@ -21,6 +20,7 @@ import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Steering;
 import dev.bourse.capacity.Switches;
 import dev.bourse.capacity.Terms;
+import dev.bourse.capacity.TickPreview;
 import dev.bourse.core.ApiError;
 import dev.bourse.nodes.Machine;
 import io.vertx.core.Future;
@@ -83,7 +83,7 @@ class PreviewAgreementTest {
       if (expected == null) {
         refused++;
       } else {
-        won += expected.forecast().nodesWon();
+        won += expected.nextTick().nodesWon();
         lost += expected.victims().size();
       }
       machinesFollow(now, false);
@@ -93,10 +93,10 @@ class PreviewAgreementTest {
   }
 
   private Preview preview(Cluster standing, Capacity.Declare order, Terms terms) {
-    Forecast.Source market =
+    TickPreview.Source market =
         changed -> {
           Tick tick = tick().with(changed);
-          return Future.succeededFuture(tick.forecast(changed, tick.decide(nodes())));
+          return Future.succeededFuture(tick.preview(changed, tick.decide(nodes())));
         };
     Clock clock = Clock.fixed(Instant.ofEpochMilli(now), ZoneOffset.UTC);
     return new Previewing(known, cluster -> terms, market, clock).preview(standing, order).result();
@@ -124,14 +124,14 @@ class PreviewAgreementTest {
     world.put(written.name(), written);
     Clearing clearing = tickForReal().clearing();
     Cluster after = cluster(written.name());
-    assertEquals(clearing.clearingCents(), expected.forecast().clearingCents());
-    assertEquals(clearing.admissionCents(), expected.forecast().admissionCents());
+    assertEquals(clearing.clearingCents(), expected.nextTick().clearingCents());
+    assertEquals(clearing.admissionCents(), expected.nextTick().admissionCents());
     Set<String> gone = open(standing);
     gone.removeAll(open(after));
     assertEquals(gone, ids(expected.victims()), "victims");
     Set<String> fresh = open(after);
     fresh.removeAll(open(standing));
-    assertEquals(fresh.size(), expected.forecast().nodesGranted(), "granted at once");
+    assertEquals(fresh.size(), expected.nextTick().nodesGranted(), "granted at once");
     // With nobody else at work, what was won is granted as the nodes come back.
     int kept = after.releaseOrder().size() - fresh.size();
     for (int i = 0; i < 4; i++) {
@@ -140,8 +140,8 @@ class PreviewAgreementTest {
     }
     Cluster settled = cluster(written.name());
     assertEquals(
-        kept + expected.forecast().nodesWon(), settled.releaseOrder().size(), "won in the end");
-    assertEquals(settled.pending(POOL.gpusPerNode()), expected.forecast().nodesUnfilled());
+        kept + expected.nextTick().nodesWon(), settled.releaseOrder().size(), "won in the end");
+    assertEquals(settled.pending(POOL.gpusPerNode()), expected.nextTick().nodesUnfilled());
     return expected;
   }
 

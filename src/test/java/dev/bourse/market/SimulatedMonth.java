@@ -91,8 +91,8 @@ final class SimulatedMonth {
     Cluster state;
     final Map<String, Allocation> allocations = new TreeMap<>();
     final Map<String, Allocation> recent = new TreeMap<>();
-    final List<Usage.Step> ceilings = new ArrayList<>();
-    final List<Usage.Step> recentCeilings = new ArrayList<>();
+    final List<Usage.ChangePoint> ceilings = new ArrayList<>();
+    final List<Usage.ChangePoint> recentCeilings = new ArrayList<>();
 
     History(Market market, Cluster state) {
       this.market = market;
@@ -105,8 +105,8 @@ final class SimulatedMonth {
     final Pool pool;
     final Map<String, Node> nodes = new TreeMap<>();
     final List<History> buyers = new ArrayList<>();
-    final List<Usage.Step> prices = new ArrayList<>();
-    final List<Usage.Step> recentPrices = new ArrayList<>();
+    final List<Usage.ChangePoint> prices = new ArrayList<>();
+    final List<Usage.ChangePoint> recentPrices = new ArrayList<>();
 
     Market(Pool pool) {
       this.pool = pool;
@@ -278,8 +278,8 @@ final class SimulatedMonth {
     history.state = transition.next();
     for (Activity entry : transition.activity()) {
       if (entry.kind().equals("request")) {
-        history.ceilings.add(new Usage.Step(now, entry.ceilingCents()));
-        history.recentCeilings.add(new Usage.Step(now, entry.ceilingCents()));
+        history.ceilings.add(new Usage.ChangePoint(now, entry.ceilingCents()));
+        history.recentCeilings.add(new Usage.ChangePoint(now, entry.ceilingCents()));
       }
     }
     for (Allocation allocation : transition.next().allocations()) {
@@ -326,8 +326,8 @@ final class SimulatedMonth {
       Tick.Outcome outcome =
           new Tick(market.pool, Sample.views(market.pool, states), Sample.FRESHNESS, allowance, now)
               .decide(new Tick.Nodes(market.nodes.values(), Set.of(), Map.of()));
-      Usage.Step price = new Usage.Step(now, outcome.clearing().clearingCents());
-      Usage.Step last =
+      Usage.ChangePoint price = new Usage.ChangePoint(now, outcome.clearing().clearingCents());
+      Usage.ChangePoint last =
           market.prices.isEmpty() ? null : market.prices.get(market.prices.size() - 1);
       if (last == null || !Objects.equals(last.cents(), price.cents())) {
         market.prices.add(price);
@@ -403,7 +403,7 @@ final class SimulatedMonth {
   }
 
   /** What bears on hours that are not posted yet. */
-  private static Usage.Facts facts(History history) {
+  private static Usage.Timeline timeline(History history) {
     List<Usage.Held> held = new ArrayList<>();
     for (Allocation a : history.recent.values()) {
       if (a.activeAtMillis() != null) {
@@ -412,7 +412,7 @@ final class SimulatedMonth {
                 GPUS, a.activeAtMillis(), a.reclaim() == null ? null : a.reclaim().atMillis()));
       }
     }
-    return new Usage.Facts(
+    return new Usage.Timeline(
         history.state.name(), held, history.market.recentPrices, history.recentCeilings);
   }
 
@@ -421,7 +421,7 @@ final class SimulatedMonth {
     for (String name : org.clusters) {
       History history = history(name);
       if (!history.recent.isEmpty()) {
-        lines.addAll(Usage.lines(facts(history), from, to));
+        lines.addAll(Usage.lines(timeline(history), from, to));
       }
     }
     return lines;
@@ -457,7 +457,7 @@ final class SimulatedMonth {
   }
 
   /** Change points that nothing unposted depends on any more. */
-  private void forget(List<Usage.Step> steps) {
+  private void forget(List<Usage.ChangePoint> steps) {
     while (steps.size() > 1 && steps.get(1).atMillis() <= through) {
       steps.remove(0);
     }

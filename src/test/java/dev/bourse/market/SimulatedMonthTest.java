@@ -85,7 +85,7 @@ class SimulatedMonthTest {
     return new Usage.Line(line.cluster(), line.hourMillis(), gpuMillis, centGpuMillis);
   }
 
-  private static @Nullable Long inForce(List<Usage.Step> steps, long at) {
+  private static @Nullable Long inForce(List<Usage.ChangePoint> steps, long at) {
     int low = 0;
     int high = steps.size();
     while (low < high) {

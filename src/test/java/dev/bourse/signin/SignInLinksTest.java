@@ -9,7 +9,7 @@ import dev.bourse.access.Members;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.mail.Mail;
 import dev.bourse.mail.MailSender;
-import dev.bourse.org.Admission;
+import dev.bourse.org.Memberships;
 import dev.bourse.org.RosterStore;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -51,7 +51,7 @@ class SignInLinksTest extends StoreFixture {
     links =
         new SignInLinks(
             database,
-            new Admission(database, new Members(new AccessStore(database)), clock),
+            new Memberships(database, new Members(new AccessStore(database)), clock),
             mail,
             () -> "https://bourse.example",
             clock,

@@ -1,13 +1,13 @@
 package dev.bourse.simulation;
 
 import dev.bourse.app.BareProcess;
-import dev.bourse.capacity.SshKey;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.simulation.AccessClients.Fate;
 import dev.bourse.simulation.AccessClients.Granted;
 import dev.bourse.simulation.AccessClients.Pass;
 import dev.bourse.simulation.AccessClients.Person;
+import dev.bourse.sshkeys.SshKey;
 import dev.bourse.store.MemoryEngine;
 import dev.bourse.store.Mirror;
 import io.vertx.core.Future;

@@ -31,13 +31,13 @@ final class KeptInMind {
         mind.look("fleet", fleet, "lost");
         mind.look("fleet.orphans", get(fleet, "orphans"), "cleaning");
         mind.look("fleet.reclaimFailures", get(fleet, "reclaimFailures"), "inARow");
-        mind.crew("fleet.crew", get(fleet, "crew"));
-        Object inquiry = get(fleet, "inquiry");
-        mind.look("inquiry", inquiry, "open", "answers", "inWork");
-        mind.crew("inquiry.crew", get(inquiry, "crew"));
-        Object watch = get(fleet, "watch");
-        mind.look("watch", watch, "inWork");
-        mind.look("watch.lanes", get(watch, "lanes"), "first", "again");
+        mind.workPool("fleet.workPool", get(fleet, "workPool"));
+        Object holdingsScan = get(fleet, "holdingsScan");
+        mind.look("holdingsScan", holdingsScan, "open", "answers", "inWork");
+        mind.workPool("holdingsScan.workPool", get(holdingsScan, "workPool"));
+        Object prober = get(fleet, "prober");
+        mind.look("prober", prober, "inWork");
+        mind.look("prober.queue", get(prober, "queue"), "first", "again");
         mind.look("inventory", get(fleet, "nodes"), "writing");
       }
     }
@@ -48,9 +48,9 @@ final class KeptInMind {
     return mind.kept;
   }
 
-  private void crew(String where, Object crew) {
-    look(where, crew, "inWork", "failedTries", "resting");
-    look(where + ".lanes", get(crew, "lanes"), "first", "again");
+  private void workPool(String where, Object workPool) {
+    look(where, workPool, "running", "failedTries", "scheduled");
+    look(where + ".queue", get(workPool, "queue"), "first", "again");
   }
 
   private void look(String where, Object holder, String... names) {

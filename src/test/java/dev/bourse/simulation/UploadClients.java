@@ -1,6 +1,5 @@
 package dev.bourse.simulation;
 
-import dev.bourse.access.TokenSecret;
 import dev.bourse.app.BareProcess;
 import dev.bourse.checkpoint.ByteSource;
 import dev.bourse.checkpoint.Checkpoint;
@@ -15,6 +14,7 @@ import dev.bourse.checkpoint.Visibility;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.TokenSecret;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;

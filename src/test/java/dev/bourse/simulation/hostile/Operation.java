@@ -1,6 +1,6 @@
 package dev.bourse.simulation.hostile;
 
-import dev.bourse.edge.Contract;
+import dev.bourse.contract.Contract;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;

@@ -1,0 +1,48 @@
+package dev.bourse.access;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.TokenSecret;
+import org.jspecify.annotations.Nullable;
+
+/** Every credential the service knows, told apart by its shape. */
+public final class BearerAuthenticator implements Authenticator {
+  private static final String SCHEME = "Bearer ";
+
+  /** How every JWT begins: a brace and a quotation mark in base 64. */
+  private static final String JWT_BEGIN = "eyJ";
+
+  private final Tokens tokens;
+  private final Operators operators;
+  private final MemberTokens members;
+
+  public BearerAuthenticator(Tokens tokens, Operators operators, MemberTokens members) {
+    this.tokens = tokens;
+    this.operators = operators;
+    this.members = members;
+  }
+
+  @Override
+  public Caller authenticate(@Nullable String authorizationHeader) {
+    if (authorizationHeader == null) {
+      throw unauthorized("missing Authorization header; expected 'Bearer <token>'");
+    }
+    if (!authorizationHeader.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
+      throw unauthorized("the Authorization header is not of the form 'Bearer <token>'");
+    }
+    String token = authorizationHeader.substring(SCHEME.length()).trim();
+    if (token.startsWith(JWT_BEGIN)) {
+      return members.authenticate(token);
+    }
+    TokenSecret presented =
+        TokenSecret.parse(token).orElseThrow(() -> unauthorized("the token is malformed"));
+    return switch (presented.kind()) {
+      case ORGANIZATION -> tokens.authenticate(presented);
+      case OPERATOR -> operators.authenticate(presented);
+    };
+  }
+
+  static ApiError unauthorized(String detail) {
+    return ApiError.of(ErrorCode.UNAUTHORIZED, detail);
+  }
+}

@@ -1,0 +1,80 @@
+package dev.bourse.client;
+
+import java.io.Console;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+
+/**
+ * What the commands find around them.
+ *
+ * @param environment the variables of the process
+ * @param hasTerminal whether a person sees what is written to standard error
+ * @param clock for expiries, rates and waits
+ * @param random for the spread of repeated tries
+ * @param pause how they wait
+ */
+public record CommandEnvironment(
+    Map<String, String> environment,
+    boolean hasTerminal,
+    Clock clock,
+    RandomGenerator random,
+    Pause pause) {
+
+  /** A wait. */
+  @FunctionalInterface
+  public interface Pause {
+    void until(Duration over) throws InterruptedException;
+  }
+
+  public CommandEnvironment {
+    environment = Map.copyOf(environment);
+  }
+
+  /** Those of this process. */
+  public static CommandEnvironment ofProcess() {
+    Map<String, String> environment = System.getenv();
+    return new CommandEnvironment(
+        environment,
+        seesTerminal(environment),
+        Clock.systemUTC(),
+        new SecureRandom(),
+        over -> Thread.sleep(over.toMillis()));
+  }
+
+  /** Java asks after standard input and output alone; where standard error goes, Linux tells. */
+  private static boolean seesTerminal(Map<String, String> environment) {
+    if (environment.getOrDefault("TERM", "dumb").equals("dumb")) {
+      return false;
+    }
+    Path standardError = Path.of("/proc/self/fd/2");
+    if (!Files.exists(standardError)) {
+      return Optional.ofNullable(System.console())
+          .map(CommandEnvironment::isTerminal)
+          .orElse(false);
+    }
+    try {
+      String target = standardError.toRealPath().toString();
+      return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /**
+   * Before JDK 22 there was a console where there was a terminal; since then it has to be asked.
+   */
+  private static boolean isTerminal(Console console) {
+    try {
+      return Boolean.TRUE.equals(Console.class.getMethod("isTerminal").invoke(console));
+    } catch (ReflectiveOperationException e) {
+      return true;
+    }
+  }
+}

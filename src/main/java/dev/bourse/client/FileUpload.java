@@ -1,0 +1,353 @@
+package dev.bourse.client;
+
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
+import dev.bourse.remote.Service.Request;
+import io.vertx.core.json.JsonObject;
+import java.io.PrintWriter;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Publishes a file: announces it, sends its bytes in the way the service tells, and closes. */
+final class FileUpload {
+  /** Up to here a file goes in one request, unless the service wants it otherwise. */
+  static final long MAX_DIRECT_BYTES = 32L << 20;
+
+  static final String FAMILY = "/api/checkpoints";
+
+  /**
+   * For the answer after the bytes: {@link StallWatchdog} ends a request that stalls, and the
+   * slowest body a service takes, 512 bytes a second, is not for us to cut short.
+   */
+  static final Duration TRANSFER = Duration.ofDays(1);
+
+  /**
+   * What goes in one request: enough that their number is far from any budget, and little enough
+   * that not much is sent again where something in between keeps a request until it is whole.
+   */
+  private static final long STRETCH_BYTES = 64L << 20;
+
+  /** A service that was started anew digests what it has first, two seconds for each GiB. */
+  private static final Duration COMMIT = Duration.ofMinutes(10);
+
+  private final Service service;
+  private final CommandEnvironment surroundings;
+  private final UploadStates states;
+  private final PrintWriter err;
+
+  FileUpload(
+      Service service, CommandEnvironment surroundings, UploadStates states, PrintWriter err) {
+    this.service = service;
+    this.surroundings = surroundings;
+    this.states = states;
+    this.err = err;
+  }
+
+  /**
+   * Publishes.
+   *
+   * @param publication what is announced, but for the bytes' number and digest
+   * @return the item
+   */
+  JsonObject publish(LocalFile file, JsonObject publication) throws Refused {
+    JsonObject announced = publication.copy().put("bytes", file.size());
+    try (UploadStates.Place place = states.take(service.baseUrl(), file)) {
+      if (file.size() <= MAX_DIRECT_BYTES) {
+        announced.put("sha256", new PrefixDigest().read(file.path(), file.size()).sha256());
+        file.requireUnchanged();
+      } else {
+        announced.put("upload", "resumable");
+      }
+      Begun begun = resumed(place, file, announced);
+      if (begun == null) {
+        JsonObject answer = service.call("POST", FAMILY, announced);
+        if ("direct".equals(answer.getString("upload"))) {
+          return direct(file, announced, answer.getString("id"));
+        }
+        begun = new Begun(place, file, state(file, announced, answer), new PrefixDigest());
+        place.store(begun.state);
+      }
+      return resumable(begun);
+    }
+  }
+
+  private static UploadState state(LocalFile file, JsonObject announced, JsonObject answer) {
+    return new UploadState(
+        announced,
+        answer.getString("id"),
+        answer.getString("session_url"),
+        answer.getInstant("expires_at"),
+        file.size(),
+        file.modifiedMillis(),
+        0,
+        new PrefixDigest().sha256());
+  }
+
+  private JsonObject direct(LocalFile file, JsonObject announced, String id) throws Refused {
+    try (Progress progress = progress(file, 0)) {
+      RetryPolicy patience = new RetryPolicy(surroundings, progress);
+      while (true) {
+        file.requireUnchanged();
+        FileRange outgoing = new FileRange(file.path(), new PrefixDigest(), file.size(), progress);
+        Request request =
+            new Request(
+                "PUT",
+                service.baseUrl() + item(id) + "/content",
+                Map.of("Content-Type", announced.getString("content_type")),
+                outgoing.body());
+        try {
+          return service.answer(
+              StallWatchdog.over(
+                  progress, () -> service.let(request, BodyHandlers.ofString(), TRANSFER)));
+        } catch (Refused e) {
+          JsonObject landed = landed(e, id, announced.getString("sha256"));
+          if (landed != null) {
+            return landed;
+          }
+          patience.after(e);
+        }
+      }
+    }
+  }
+
+  /** The item, when the refusal means that an earlier try, whose answer was lost, did it. */
+  private @Nullable JsonObject landed(Refused refused, String id, String sha256) throws Refused {
+    boolean isOver = refused.reason().equals("not-pending") || refused.is("gone");
+    if (!isOver) {
+      return null;
+    }
+    JsonObject item;
+    try {
+      item = service.call("GET", item(id), null);
+    } catch (Refused e) {
+      return null;
+    }
+    boolean isPending = item.getString("status", "").equals("pending");
+    return !isPending && sha256.equals(item.getString("sha256")) ? item : null;
+  }
+
+  static String item(String id) {
+    return FAMILY + '/' + Service.encoded(id);
+  }
+
+  private Progress progress(LocalFile file, long start) {
+    return new Progress(err, surroundings, file.name(), start, file.size());
+  }
+
+  /** A resumable upload at work: what of the file has been sent, and its digest. */
+  private static final class Begun {
+    private final UploadStates.Place place;
+    private final LocalFile file;
+    private UploadState state;
+    private PrefixDigest sent;
+
+    Begun(UploadStates.Place place, LocalFile file, UploadState state, PrefixDigest sent) {
+      this.place = place;
+      this.file = file;
+      this.state = state;
+      this.sent = sent;
+    }
+
+    void store() throws Refused {
+      state = state.at(sent);
+      place.store(state);
+    }
+
+    /** The service has so many bytes, whatever was sent. */
+    void standsAt(long kept, FileRange outgoing) throws Refused {
+      PrefixDigest ahead = outgoing.sent();
+      if (kept == ahead.length()) {
+        sent = ahead;
+      } else {
+        standsAt(kept);
+      }
+    }
+
+    void standsAt(long kept) throws Refused {
+      if (kept < sent.length()) {
+        sent = new PrefixDigest();
+      }
+      sent.read(file.path(), kept);
+    }
+  }
+
+  /** The upload that an earlier command began and could not end; null for none that is of use. */
+  private @Nullable Begun resumed(UploadStates.Place place, LocalFile file, JsonObject announced)
+      throws Refused {
+    UploadState state = place.find().orElse(null);
+    if (state == null) {
+      return null;
+    }
+    boolean isSame = state.isOf(file) && state.announced().equals(announced);
+    boolean isWhole = isSame;
+    if (isSame && surroundings.clock().instant().isBefore(state.expiresAt())) {
+      // What was sent must still be what the file begins with.
+      PrefixDigest sent = new PrefixDigest().read(file.path(), state.hashedBytes());
+      isWhole = sent.sha256().equals(state.sha256());
+      if (isWhole) {
+        Begun begun = new Begun(place, file, state, sent);
+        if (isThere(begun)) {
+          return begun;
+        }
+      }
+    }
+    err.println(
+        file.name()
+            + (isWhole
+                ? ": the earlier upload is over; starting anew"
+                : ": it or what is said of it changed since the earlier upload; starting anew"));
+    place.forget();
+    return null;
+  }
+
+  private boolean isThere(Begun begun) throws Refused {
+    try {
+      begun.standsAt(kept(begun));
+      err.printf(
+          "%s: going on at %s%n",
+          begun.file.name(), Sizes.part(begun.sent.length(), begun.file.size()));
+      return true;
+    } catch (Refused e) {
+      if (e.is("gone") || e.status() == 404) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  /** How many bytes the service has. */
+  private long kept(Begun begun) throws Refused {
+    return stand(
+        service.open(
+            Request.of(
+                "PUT",
+                begun.state.sessionUrl(),
+                Map.of("Content-Range", "bytes */" + begun.file.size())),
+            BodyHandlers.ofString(),
+            Duration.ofSeconds(60)),
+        begun.file.size());
+  }
+
+  /** What an answer of a session says: how many bytes it has. */
+  private long stand(HttpResponse<String> answer, long size) throws Refused {
+    if (answer.statusCode() == 200) {
+      return size;
+    }
+    if (answer.statusCode() != 308) {
+      throw service.refusal(answer.statusCode(), answer.headers(), answer.body());
+    }
+    String range = answer.headers().firstValue("range").orElse("");
+    if (range.isEmpty()) {
+      return 0;
+    }
+    try {
+      long last = Long.parseLong(range.substring("bytes=0-".length()));
+      if (range.startsWith("bytes=0-") && last >= 0 && last < size) {
+        return last + 1;
+      }
+    } catch (NumberFormatException | IndexOutOfBoundsException e) {
+      throw odd(range, e);
+    }
+    throw odd(range, null);
+  }
+
+  private static Refused odd(String range, @Nullable Exception cause) {
+    Refused refused =
+        new Refused(
+            ExitCode.REFUSED, "the service tells of odd bytes: " + ServerMetadata.plain(range));
+    if (cause != null) {
+      refused.initCause(cause);
+    }
+    return refused;
+  }
+
+  private JsonObject resumable(Begun begun) throws Refused {
+    try (Progress progress = progress(begun.file, begun.sent.length());
+        ResumeHint note = new ResumeHint(progress, begun.file)) {
+      RetryPolicy patience = new RetryPolicy(surroundings, progress);
+      boolean isLost = false;
+      while (true) {
+        begun.file.requireUnchanged();
+        try {
+          if (isLost) {
+            begun.standsAt(kept(begun));
+            isLost = false;
+          }
+          if (begun.sent.length() < begun.file.size()) {
+            send(begun, progress);
+            patience.arrived(begun.sent.length());
+          } else {
+            return commit(begun);
+          }
+        } catch (Refused e) {
+          isLost = true;
+          afterFailure(e, begun, patience, progress);
+        }
+      }
+    }
+  }
+
+  private void afterFailure(Refused e, Begun begun, RetryPolicy patience, Progress progress)
+      throws Refused {
+    if (e.reason().equals("object-missing")) {
+      patience.after(new Refused(ExitCode.UNAVAILABLE, "the service misses bytes"));
+    } else if (e.isTransient()) {
+      patience.after(e);
+    } else {
+      if (e.is("gone") || e.is("secret-detected") || e.reason().equals("sha-mismatch")) {
+        begun.place.forget();
+      }
+      throw e;
+    }
+    progress.at(begun.sent.length());
+  }
+
+  /** Sends the next stretch and notes how far it came. */
+  private void send(Begun begun, Progress progress) throws Refused {
+    long size = begun.file.size();
+    long end = Math.min(size, begun.sent.length() + STRETCH_BYTES);
+    FileRange outgoing = new FileRange(begun.file.path(), begun.sent, end, progress);
+    Request request =
+        new Request(
+            "PUT",
+            begun.state.sessionUrl(),
+            Map.of("Content-Range", "bytes " + begun.sent.length() + '-' + (end - 1) + '/' + size),
+            outgoing.body());
+    long kept =
+        stand(
+            StallWatchdog.over(
+                progress, () -> service.open(request, BodyHandlers.ofString(), TRANSFER)),
+            size);
+    begun.standsAt(kept, outgoing);
+    progress.at(kept);
+    begun.store();
+  }
+
+  private JsonObject commit(Begun begun) throws Refused {
+    String sha256 = begun.sent.sha256();
+    Request request =
+        new Request(
+            "POST",
+            service.baseUrl() + item(begun.state.id()) + "/commit",
+            Map.of("Content-Type", "application/json"),
+            BodyPublishers.ofString(
+                new JsonObject().put("bytes", begun.file.size()).put("sha256", sha256).encode()));
+    JsonObject item;
+    try {
+      item = service.answer(service.let(request, BodyHandlers.ofString(), COMMIT));
+    } catch (Refused e) {
+      JsonObject landed = landed(e, begun.state.id(), sha256);
+      if (landed == null) {
+        throw e;
+      }
+      item = landed;
+    }
+    begun.place.forget();
+    return item;
+  }
+}

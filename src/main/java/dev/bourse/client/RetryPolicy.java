@@ -1,0 +1,67 @@
+package dev.bourse.client;
+
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import java.time.Duration;
+
+/** How often and how long apart a transfer is tried again while it gets nowhere. */
+final class RetryPolicy {
+  /** With the waits below a service may be away for two minutes, as in a restart. */
+  private static final int MAX_FAILURES = 9;
+
+  private static final long FIRST_MILLIS = 500;
+  private static final long LONGEST_MILLIS = 30_000;
+
+  /** A service that wants to be left alone for longer is not waited for. */
+  private static final long LONGEST_ASKED_SECONDS = 120;
+
+  private final CommandEnvironment surroundings;
+  private final Progress progress;
+  private int failures;
+  private long bytes;
+
+  RetryPolicy(CommandEnvironment surroundings, Progress progress) {
+    this.surroundings = surroundings;
+    this.progress = progress;
+    this.bytes = progress.bytes();
+  }
+
+  /** Bytes arrived up to here for good; when there are more than ever, patience is whole again. */
+  void arrived(long upTo) {
+    if (upTo > bytes) {
+      bytes = upTo;
+      failures = 0;
+    }
+  }
+
+  /**
+   * Waits before the next try.
+   *
+   * @param failure of the last one
+   * @throws Refused that failure, when another try would be of no use or there were enough
+   */
+  void after(Refused failure) throws Refused {
+    failures++;
+    if (!failure.isTransient()
+        || failures > MAX_FAILURES
+        || failure.retryAfterSeconds() > LONGEST_ASKED_SECONDS) {
+      throw failure;
+    }
+    long backOff = Math.min(LONGEST_MILLIS, FIRST_MILLIS << (failures - 1));
+    // Spread, so that all who lost a service do not come back at one moment.
+    long spread = backOff / 2 + surroundings.random().nextLong(backOff / 2 + 1);
+    Duration wait = Duration.ofMillis(Math.max(spread, failure.retryAfterSeconds() * 1_000));
+    progress.say(
+        failure.getMessage().lines().findFirst().orElse("")
+            + "; trying again in "
+            + Math.max(1, wait.toSeconds())
+            + " s");
+    try {
+      surroundings.pause().until(wait);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
+    }
+    progress.rest();
+  }
+}

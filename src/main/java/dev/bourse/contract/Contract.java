@@ -1,0 +1,152 @@
+package dev.bourse.contract;
+
+import dev.bourse.core.ErrorCode;
+import io.vertx.core.json.JsonObject;
+import io.vertx.openapi.contract.OpenAPIContract;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * One OpenAPI 3.1 contract of the jar: {@code openapi/<name>.json}, which the build writes from the
+ * YAML of that name ({@link ContractFiles}).
+ *
+ * <p>Contracts are self-contained: each {@code $ref} points into the same file.
+ */
+public final class Contract {
+  /** Those the service serves, by the names of their files and addresses. */
+  public static final List<String> SERVED =
+      List.of(
+          "vm",
+          "k8s",
+          "market",
+          "billing",
+          "org",
+          "checkpoints",
+          "operator",
+          "console",
+          "oauth",
+          "mcp");
+
+  private final String name;
+  private final Map<String, Object> source;
+  private final OpenAPIContract model;
+
+  private Contract(String name, Map<String, Object> source) {
+    this.name = name;
+    this.source = source;
+    this.model = RoutingModel.of(source);
+  }
+
+  /** Loads {@code openapi/<name>.json} from the class path. */
+  public static Contract load(String name) {
+    return parse(name, text(name));
+  }
+
+  private static String text(String name) {
+    String resource = "openapi/" + name + ".json";
+    try (InputStream in = Contract.class.getClassLoader().getResourceAsStream(resource)) {
+      if (in == null) {
+        throw new IllegalStateException(resource + " is not on the class path");
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException("reading " + resource + " failed", e);
+    }
+  }
+
+  /** {@code openapi/<name>.json} of the class path, every {@code $ref} replaced by its target. */
+  public static JsonObject resolvedDocument(String name) {
+    Map<String, Object> source = source(text(name));
+    return new JsonObject(References.object(References.resolved(source, source)));
+  }
+
+  /** Reads a contract from JSON text. */
+  public static Contract parse(String name, String json) {
+    return new Contract(name, source(json));
+  }
+
+  private static Map<String, Object> source(String json) {
+    return new JsonObject(json).getMap();
+  }
+
+  /** The name in its file and its address. */
+  public String name() {
+    return name;
+  }
+
+  /** The document as written, {@code $ref}s and all. A copy. */
+  public JsonObject document() {
+    return new JsonObject(source).copy();
+  }
+
+  /**
+   * A piece of the document, every {@code $ref} in it replaced by its target. A copy.
+   *
+   * @param path the keys on the way there
+   * @throws IllegalStateException when there is no object at that place
+   */
+  public JsonObject piece(String... path) {
+    Object at = source;
+    for (String step : path) {
+      at = at instanceof Map ? ((Map<?, ?>) at).get(step) : null;
+    }
+    return new JsonObject(References.object(References.resolved(at, source)));
+  }
+
+  public OpenAPIContract model() {
+    return model;
+  }
+
+  /** What it is called. */
+  public String title() {
+    return String.valueOf(References.object(source.get("info")).get("title"));
+  }
+
+  /** It in one sentence. */
+  public String summary() {
+    return String.valueOf(References.object(source.get("info")).get("summary"));
+  }
+
+  /** The codes that its errors may have; empty when it has none. */
+  Set<String> errorCodes() {
+    Set<String> codes = new LinkedHashSet<>();
+    Object at = source;
+    for (String step : List.of("components", "schemas", "ErrorCode", "enum")) {
+      at = at instanceof Map ? ((Map<?, ?>) at).get(step) : null;
+    }
+    if (at instanceof List) {
+      ((List<?>) at).forEach(code -> codes.add(String.valueOf(code)));
+    }
+    return codes;
+  }
+
+  /** What is wrong between these contracts' error codes and {@link ErrorCode}. */
+  public static List<String> errorCodeFaults(List<Contract> contracts) {
+    List<String> faults = new ArrayList<>();
+    Set<String> known = new LinkedHashSet<>();
+    for (ErrorCode code : ErrorCode.values()) {
+      known.add(code.code());
+    }
+    for (Contract contract : contracts) {
+      Set<String> listed = contract.errorCodes();
+      for (String code : listed) {
+        if (!known.contains(code)) {
+          faults.add("contract " + contract.name + " lists unknown error code " + code);
+        }
+      }
+      for (String code : known) {
+        if (!listed.contains(code)) {
+          faults.add("contract " + contract.name + " lacks error code " + code);
+        }
+      }
+    }
+    return faults;
+  }
+}

@@ -1,0 +1,73 @@
+package dev.bourse.contract;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import io.vertx.core.json.JsonObject;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** How the operations of a contract tell of refusals ({@code x-errors}). */
+public enum ErrorFormat {
+  /** {@code {error, detail}} and the code's extras: what every operation does by itself. */
+  JSON(""),
+  /** An HTML page for whoever prefers one, else JSON. */
+  PAGE("page"),
+  /** {@code {error, error_description}} with the codes of RFC 6749, section 5.2. */
+  OAUTH("oauth");
+
+  /** The extension of an operation that names one of these. */
+  public static final String EXTENSION = "x-errors";
+
+  private final String label;
+
+  ErrorFormat(String label) {
+    this.label = label;
+  }
+
+  public static Optional<ErrorFormat> find(@Nullable String label) {
+    String named = label == null ? "" : label;
+    for (ErrorFormat refusals : values()) {
+      if (refusals.label.equals(named)) {
+        return Optional.of(refusals);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** The status a refusal is answered with. */
+  public int status(ApiError error) {
+    // A malformed request is 400 to an OAuth client, whatever is wrong with it.
+    return this == OAUTH && error.code() == ErrorCode.BAD_REQUEST ? 400 : error.code().status();
+  }
+
+  /** The refusal as JSON. */
+  public JsonObject json(ApiError error) {
+    if (this == OAUTH) {
+      return new JsonObject()
+          .put("error", oauthCode(error.code()))
+          .put("error_description", plain(error.detail()));
+    }
+    JsonObject json =
+        new JsonObject().put("error", error.code().code()).put("detail", error.detail());
+    error.extras().forEach(json::put);
+    return json;
+  }
+
+  private static String oauthCode(ErrorCode code) {
+    return switch (code) {
+      case INTERNAL -> "server_error";
+      case OVERLOADED, STORAGE_FULL, RATE_LIMITED -> "temporarily_unavailable";
+      default -> "invalid_request";
+    };
+  }
+
+  /** The characters an error_description may have: printable ASCII but for quote and backslash. */
+  private static String plain(String detail) {
+    StringBuilder plain = new StringBuilder(detail.length());
+    for (int i = 0; i < detail.length(); i++) {
+      char c = detail.charAt(i);
+      plain.append(c == '"' ? '\'' : c < ' ' || c > '~' || c == '\\' ? '?' : c);
+    }
+    return plain.toString();
+  }
+}

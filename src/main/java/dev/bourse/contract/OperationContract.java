@@ -1,0 +1,158 @@
+package dev.bourse.contract;
+
+import dev.bourse.access.Operator;
+import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.json.JsonObject;
+import io.vertx.openapi.contract.Location;
+import io.vertx.openapi.contract.MediaType;
+import io.vertx.openapi.contract.Operation;
+import io.vertx.openapi.contract.Parameter;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/** What a contract says of one operation beside its model: who may call it, and in which types. */
+public final class OperationContract {
+  /** The media type of bodies, and of answers where nothing else is said. */
+  public static final String JSON = "application/json";
+
+  /** How contracts say that a body is bytes, whatever type the client gives them. */
+  private static final String BYTES = "application/octet-stream";
+
+  /** The security schemes there are; each is a kind of caller. */
+  private static final Set<String> SCHEMES =
+      Set.of(Principal.SCHEME, Principal.MEMBER_SCHEME, Operator.SCHEME);
+
+  /** The extension of an operation that leaves out what it does not know instead of refusing it. */
+  public static final String TOLERANT = "x-tolerant";
+
+  /** The extension of an operation that reads its body itself, though it is of a known type. */
+  public static final String RAW_BODY = "x-raw-body";
+
+  /** How contracts say that the type of an answer is known only when it is given. */
+  public static final String ANY_TYPE = "*/*";
+
+  private OperationContract() {}
+
+  /**
+   * One kind of caller that may call.
+   *
+   * @param scheme the security scheme; several names of one requirement, which nobody can satisfy
+   *     at once, stand together as one that does not exist
+   * @param scopes what the caller must be allowed to do
+   */
+  public record Demand(String scheme, List<String> scopes) {}
+
+  /** Who may call an operation; empty when anybody may. */
+  public static List<Demand> demands(Operation model) {
+    List<Demand> demands = new ArrayList<>();
+    for (Object requirement : model.getOpenAPIModel().getJsonArray(RoutingModel.DEMANDS)) {
+      JsonObject schemes = (JsonObject) requirement;
+      List<String> scopes = new ArrayList<>();
+      for (String scheme : schemes.fieldNames()) {
+        schemes.getJsonArray(scheme).forEach(scope -> scopes.add(String.valueOf(scope)));
+      }
+      demands.add(new Demand(String.join("+", schemes.fieldNames()), scopes));
+    }
+    return demands;
+  }
+
+  public static List<String> mediaTypes(Operation model) {
+    Set<String> types = new LinkedHashSet<>();
+    model
+        .getOpenAPIModel()
+        .getJsonArray(RoutingModel.ANSWERS)
+        .forEach(type -> types.add(String.valueOf(type)));
+    if (types.isEmpty()) {
+      boolean isPage =
+          ErrorFormat.PAGE.equals(
+              ErrorFormat.find(model.getOpenAPIModel().getString(ErrorFormat.EXTENSION))
+                  .orElse(null));
+      // A browser's question what it may ask is answered without a body.
+      boolean isPreflight = model.getHttpMethod().equals(HttpMethod.OPTIONS);
+      return isPage || isPreflight ? List.of(ANY_TYPE) : List.of(JSON);
+    }
+    return List.copyOf(types);
+  }
+
+  public static boolean takesBytes(Operation model) {
+    return model.getRequestBody() != null
+        && (model.getOpenAPIModel().getBoolean(RAW_BODY, false)
+            || model.getRequestBody().getContent().keySet().equals(Set.of(BYTES)));
+  }
+
+  /** Whether its success can be told in JSON. */
+  public static boolean answersJson(Operation model) {
+    return mediaTypes(model).contains(JSON);
+  }
+
+  public static JsonObject bodySchema(Operation model) {
+    MediaType json = model.getRequestBody().getContent().get(JSON);
+    if (json == null) {
+      throw new IllegalStateException(model.getOperationId() + " takes no " + JSON);
+    }
+    return json.getOpenAPIModel().getJsonObject("schema");
+  }
+
+  /** What this package cannot serve about an operation; empty when it can. */
+  public static List<String> faults(Operation model) {
+    List<String> faults = new ArrayList<>();
+    String id = model.getOperationId();
+    String errors = model.getOpenAPIModel().getString(ErrorFormat.EXTENSION);
+    if (ErrorFormat.find(errors).isEmpty()) {
+      faults.add("operation " + id + " has unknown " + ErrorFormat.EXTENSION + " " + errors);
+    }
+    if (model.getOpenAPIModel().getBoolean(RoutingModel.FORM_BODY, false)) {
+      JsonObject fields = bodySchema(model).getJsonObject("properties", new JsonObject());
+      for (String field : fields.fieldNames()) {
+        if (!"string".equals(fields.getJsonObject(field).getValue("type"))) {
+          faults.add("operation " + id + " takes form field " + field + " that is no string");
+        }
+      }
+    }
+    for (Demand demand : demands(model)) {
+      if (!SCHEMES.contains(demand.scheme())) {
+        faults.add("operation " + id + " demands " + demand.scheme() + ", not one of " + SCHEMES);
+        continue;
+      }
+      List<String> scopes = demand.scopes();
+      if (scopes.isEmpty() && demand.scheme().equals(Principal.MEMBER_SCHEME)) {
+        // Members choose at consent what a token may do; without a scope it would do everything.
+        faults.add("operation " + id + " takes " + demand.scheme() + " and names no scope");
+      }
+      if (scopes.size() > 1) {
+        faults.add("operation " + id + " demands more than one scope of " + demand.scheme());
+      }
+      for (String scope : scopes) {
+        if (Scope.find(scope).isEmpty()) {
+          faults.add("operation " + id + " demands unknown scope " + scope);
+        }
+      }
+    }
+    for (Parameter parameter : model.getParameters()) {
+      if (parameter.getIn() != Location.PATH && parameter.getIn() != Location.QUERY) {
+        faults.add("operation " + id + " takes " + parameter.getName() + " outside path and query");
+      }
+      switch (parameter.getSchemaType()) {
+        case STRING, INTEGER, NUMBER -> {}
+        case BOOLEAN, ARRAY, OBJECT ->
+            faults.add("operation " + id + " takes " + parameter.getName() + " of another type");
+      }
+      faults.addAll(
+          SchemaRules.faults(
+              "parameter " + parameter.getName() + " of operation " + id,
+              parameter.getOpenAPIModel().getJsonObject("schema")));
+    }
+    if (model.getRequestBody() != null
+        && !takesBytes(model)
+        && !model.getRequestBody().getContent().keySet().equals(Set.of(JSON))) {
+      faults.add("operation " + id + " takes a body other than " + JSON + " or " + BYTES);
+    } else if (model.getRequestBody() != null && !takesBytes(model)) {
+      faults.addAll(SchemaRules.faults("the body of operation " + id, bodySchema(model)));
+    }
+    return faults;
+  }
+}

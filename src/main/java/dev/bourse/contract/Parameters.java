@@ -1,0 +1,133 @@
+package dev.bourse.contract;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Text;
+import io.vertx.core.json.JsonObject;
+import io.vertx.json.schema.common.dsl.SchemaType;
+import io.vertx.openapi.contract.Location;
+import io.vertx.openapi.contract.Parameter;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** The parameters of one operation, in its path and its query. */
+public final class Parameters {
+  private static final Pattern INTEGER = Pattern.compile("-?\\d{1,18}");
+  private static final Pattern DECIMAL = Pattern.compile("-?\\d{1,15}(\\.\\d{1,15})?");
+
+  /** A parameter of the query or the path; {@code segment} is its place in the path, or -1. */
+  private record Input(
+      String name, SchemaType type, boolean required, int segment, SchemaValidator shape) {}
+
+  private final List<Input> pathInputs = new ArrayList<>();
+  private final Map<String, Input> queryInputs = new LinkedHashMap<>();
+  private final boolean isTolerant;
+
+  /**
+   * @param isTolerant whether what is unknown or empty in the query is left out, not refused
+   */
+  public Parameters(io.vertx.openapi.contract.Operation model, boolean isTolerant) {
+    this.isTolerant = isTolerant;
+    List<String> segments = List.of(model.getAbsoluteOpenAPIPath().split("/", -1));
+    for (Parameter parameter : model.getParameters()) {
+      JsonObject schema = parameter.getOpenAPIModel().getJsonObject("schema");
+      Input input =
+          new Input(
+              parameter.getName(),
+              parameter.getSchemaType(),
+              parameter.isRequired(),
+              segments.indexOf('{' + parameter.getName() + '}'),
+              new SchemaValidator(schema));
+      if (parameter.getIn() == Location.PATH) {
+        pathInputs.add(input);
+      } else {
+        queryInputs.put(input.name(), input);
+      }
+    }
+  }
+
+  /**
+   * The parameters of a request, decoded once and by their literal type: String, Long or Double.
+   *
+   * @throws ApiError {@code bad-request} naming the first parameter at fault
+   */
+  public Map<String, Object> read(String path, @Nullable String query) {
+    if (pathInputs.isEmpty() && queryInputs.isEmpty() && query == null) {
+      return Map.of();
+    }
+    Map<String, Object> values = new HashMap<>();
+    if (!pathInputs.isEmpty()) {
+      String[] segments = path.split("/", -1);
+      for (Input input : pathInputs) {
+        values.put(input.name(), typed(input, segments[input.segment()], false));
+      }
+    }
+    if (query != null) {
+      readQuery(query, values);
+    }
+    for (Input input : queryInputs.values()) {
+      if (input.required() && !values.containsKey(input.name())) {
+        throw ApiError.of(
+            ErrorCode.BAD_REQUEST, "query parameter '" + input.name() + "' is missing");
+      }
+    }
+    return values;
+  }
+
+  private void readQuery(String query, Map<String, Object> values) {
+    int start = 0;
+    while (start <= query.length()) {
+      int end = query.indexOf('&', start);
+      end = end < 0 ? query.length() : end;
+      if (end > start) {
+        int equals = query.indexOf('=', start);
+        boolean bare = equals < 0 || equals > end;
+        String raw = query.substring(start, bare ? end : equals);
+        Input input = queryInputs.get(Percent.decode(raw, true).orElse(raw));
+        if (isTolerant && (input == null || bare || equals + 1 == end)) {
+          // RFC 6749, section 3.1: what is unknown or empty counts as left out.
+          start = end + 1;
+          continue;
+        }
+        if (input == null) {
+          throw ApiError.of(
+              ErrorCode.BAD_REQUEST,
+              "unknown query parameter '"
+                  + Text.shown(raw)
+                  + "'; this operation takes "
+                  + (queryInputs.isEmpty() ? "none" : String.join(", ", queryInputs.keySet())));
+        }
+        Object value = typed(input, bare ? "" : query.substring(equals + 1, end), true);
+        if (values.put(input.name(), value) != null) {
+          throw ApiError.of(
+              ErrorCode.BAD_REQUEST, "query parameter '" + input.name() + "' is given twice");
+        }
+      }
+      start = end + 1;
+    }
+  }
+
+  private static Object typed(Input input, String raw, boolean plusIsSpace) {
+    Optional<String> decoded = Percent.decode(raw, plusIsSpace);
+    String text =
+        decoded.orElseThrow(
+            () -> ApiError.badField(input.name(), raw, "percent-encoded UTF-8 without U+0000"));
+    Object value =
+        switch (input.type()) {
+          case INTEGER -> INTEGER.matcher(text).matches() ? Long.valueOf(text) : null;
+          case NUMBER -> DECIMAL.matcher(text).matches() ? Double.valueOf(text) : null;
+          default -> text;
+        };
+    if (value == null) {
+      throw ApiError.badField(input.name(), text, input.shape().wanted());
+    }
+    input.shape().check(input.name(), value);
+    return value;
+  }
+}

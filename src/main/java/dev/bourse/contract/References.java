@@ -1,0 +1,76 @@
+package dev.bourse.contract;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The {@code $ref}s of a contract: JSON pointers (RFC 6901) into the contract itself. */
+final class References {
+  /** No contract nests deeper, and a circle of references nests without end. */
+  private static final int MAX_DEPTH = 64;
+
+  private References() {}
+
+  /**
+   * A piece of a contract with every {@code $ref} replaced by what it points to, in fresh maps and
+   * lists.
+   *
+   * @param root the whole contract
+   * @throws IllegalStateException when a reference points nowhere, or to where it stands
+   */
+  static @Nullable Object resolved(@Nullable Object piece, Map<String, Object> root) {
+    return resolved(piece, root, 0);
+  }
+
+  private static @Nullable Object resolved(
+      @Nullable Object node, Map<String, Object> root, int depth) {
+    if (depth > MAX_DEPTH) {
+      throw new IllegalStateException("a contract's $refs form a circle");
+    }
+    if (node instanceof Map) {
+      Map<String, Object> map = object(node);
+      if (map.get("$ref") instanceof String pointer) {
+        return resolved(target(pointer, root), root, depth + 1);
+      }
+      Map<String, @Nullable Object> copy = new LinkedHashMap<>();
+      map.forEach((key, value) -> copy.put(key, resolved(value, root, depth + 1)));
+      return copy;
+    }
+    if (node instanceof List) {
+      List<@Nullable Object> copy = new ArrayList<>();
+      ((List<?>) node).forEach(value -> copy.add(resolved(value, root, depth + 1)));
+      return copy;
+    }
+    return node;
+  }
+
+  /** What stands at a place: the object there, or the one its {@code $ref} points to. */
+  static Map<String, Object> followed(@Nullable Object node, Map<String, Object> root) {
+    Map<String, Object> map = object(node);
+    return map.get("$ref") instanceof String pointer ? object(target(pointer, root)) : map;
+  }
+
+  private static Object target(String reference, Map<String, Object> root) {
+    Object at = root;
+    for (String step : reference.substring(2).split("/", -1)) {
+      at = at instanceof Map ? ((Map<?, ?>) at).get(step) : null;
+    }
+    if (at == null || !reference.startsWith("#/")) {
+      throw new IllegalStateException("a contract's $ref points nowhere: " + reference);
+    }
+    return at;
+  }
+
+  @SuppressWarnings("unchecked")
+  static Map<String, Object> object(@Nullable Object node) {
+    if (!(node instanceof Map)) {
+      throw new IllegalStateException(
+          "a contract has "
+              + (node == null ? "nothing" : node.getClass().getSimpleName())
+              + " where an object belongs");
+    }
+    return (Map<String, Object>) node;
+  }
+}

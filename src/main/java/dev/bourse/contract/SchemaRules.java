@@ -1,0 +1,125 @@
+package dev.bourse.contract;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** What a schema of a contract must keep to, so that it can be checked, and checked cheaply. */
+public final class SchemaRules {
+  /** Keywords that {@link SchemaValidator} checks. */
+  private static final Set<String> CHECKED =
+      Set.of(
+          "type",
+          "enum",
+          "minimum",
+          "maximum",
+          "exclusiveMinimum",
+          "minLength",
+          "maxLength",
+          "pattern",
+          "minItems",
+          "maxItems",
+          "items",
+          "minProperties",
+          "maxProperties",
+          "properties",
+          "required",
+          "propertyNames",
+          "additionalProperties",
+          "oneOf");
+
+  /** Keywords that tell about a value and check nothing. */
+  private static final Set<String> TOLD = Set.of("description", "default", "examples", "format");
+
+  private SchemaRules() {}
+
+  /**
+   * What is wrong with a schema by which callers' values are checked; it holds no {@code $ref}.
+   *
+   * @param place what it is called
+   */
+  static List<String> faults(String place, JsonObject schema) {
+    List<String> faults = new ArrayList<>();
+    for (String keyword : schema.fieldNames()) {
+      boolean isKnown =
+          CHECKED.contains(keyword) || TOLD.contains(keyword) || keyword.startsWith("x-");
+      if (!isKnown) {
+        faults.add(place + " has keyword " + keyword + ", which is not checked");
+      }
+    }
+    for (Object value : schema.getJsonArray("enum", new JsonArray())) {
+      if (!(value instanceof String)) {
+        faults.add(place + " has an enum of other values than texts");
+      }
+    }
+    patternFaults(place, schema, faults);
+    pieces(place, schema).forEach(piece -> faults.addAll(faults(piece.place(), piece.schema())));
+    return faults;
+  }
+
+  /** What is wrong with the patterns anywhere in a document, {@code $ref}s or not. */
+  static List<String> patternFaults(String place, Object node) {
+    List<String> faults = new ArrayList<>();
+    if (node instanceof JsonObject object) {
+      if (object.getValue("pattern") instanceof String) {
+        patternFaults(place, object, faults);
+      }
+      object
+          .fieldNames()
+          .forEach(
+              name -> faults.addAll(patternFaults(place + '/' + name, orNothing(object, name))));
+    } else if (node instanceof JsonArray array) {
+      for (int i = 0; i < array.size(); i++) {
+        Object item = array.getValue(i);
+        faults.addAll(patternFaults(place + '/' + i, item == null ? "" : item));
+      }
+    }
+    return faults;
+  }
+
+  private static Object orNothing(JsonObject object, String name) {
+    Object value = object.getValue(name);
+    return value == null ? "" : value;
+  }
+
+  private static void patternFaults(String place, JsonObject schema, List<String> faults) {
+    if (!(schema.getValue("pattern") instanceof String pattern)) {
+      return;
+    }
+    PatternRules.contractFaults(pattern)
+        .forEach(fault -> faults.add(place + ": the pattern " + pattern + ' ' + fault));
+    if (!schema.containsKey("maxLength")) {
+      faults.add(place + ": the pattern " + pattern + " stands without maxLength");
+    }
+    if (schema.getString(SchemaDescription.ACCEPTS, "").isEmpty()) {
+      faults.add(
+          place
+              + ": the pattern "
+              + pattern
+              + " stands without "
+              + SchemaDescription.ACCEPTS
+              + " in words");
+    }
+  }
+
+  private record Piece(String place, JsonObject schema) {}
+
+  private static List<Piece> pieces(String place, JsonObject schema) {
+    List<Piece> pieces = new ArrayList<>();
+    JsonObject properties = schema.getJsonObject("properties", new JsonObject());
+    properties
+        .fieldNames()
+        .forEach(name -> pieces.add(new Piece(place + '.' + name, properties.getJsonObject(name))));
+    for (String keyword : List.of("items", "propertyNames", "additionalProperties")) {
+      if (schema.getValue(keyword) instanceof JsonObject piece) {
+        pieces.add(new Piece(place + '.' + keyword, piece));
+      }
+    }
+    for (Object alternative : schema.getJsonArray("oneOf", new JsonArray())) {
+      pieces.add(new Piece(place, (JsonObject) alternative));
+    }
+    return pieces;
+  }
+}

@@ -1,0 +1,287 @@
+package dev.bourse.contract;
+
+import dev.bourse.core.Text;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A schema of a contract, compiled, and how to say what a value lacks.
+ *
+ * <p>Looks no further than the first fault, and counts before it looks: how many items, fields or
+ * characters there are comes before what they are. So a check costs what an acceptable value costs,
+ * whatever a caller sends. Changes nothing once compiled; any thread may check.
+ *
+ * <p>Knows the keywords that the contracts use ({@link SchemaRules}) and refuses to compile others;
+ * a test holds it against the schema library.
+ */
+public final class SchemaValidator {
+  private final JsonObject schema;
+  private final Set<String> types = new HashSet<>();
+  private final Set<Object> values = new HashSet<>();
+  private final @Nullable BigDecimal minimum;
+  private final @Nullable BigDecimal maximum;
+  private final @Nullable BigDecimal above;
+  private final int leastLength;
+  private final int mostLength;
+  private final int leastItems;
+  private final int mostItems;
+  private final int leastFields;
+  private final int mostFields;
+  private final @Nullable Pattern pattern;
+  private final @Nullable SchemaValidator items;
+  private final Map<String, SchemaValidator> properties = new LinkedHashMap<>();
+  private final Set<String> required = new HashSet<>();
+  private final @Nullable SchemaValidator names;
+  private final @Nullable SchemaValidator others;
+  private final boolean isClosed;
+  private final List<SchemaValidator> alternatives = new ArrayList<>();
+
+  /**
+   * Compiles a schema that holds no {@code $ref}.
+   *
+   * @throws IllegalStateException listing what is in it that is not checked here
+   */
+  public SchemaValidator(JsonObject schema) {
+    this(schema, SchemaRules.faults("a schema", schema));
+  }
+
+  private SchemaValidator(JsonObject schema, List<String> faults) {
+    if (!faults.isEmpty()) {
+      throw new IllegalStateException(String.join("\n", faults));
+    }
+    this.schema = schema.copy();
+    if (schema.getValue("type") instanceof JsonArray several) {
+      several.forEach(type -> types.add(String.valueOf(type)));
+    } else if (schema.containsKey("type")) {
+      types.add(schema.getString("type"));
+    }
+    schema.getJsonArray("enum", new JsonArray()).forEach(values::add);
+    minimum = bound(schema, "minimum");
+    maximum = bound(schema, "maximum");
+    above = bound(schema, "exclusiveMinimum");
+    leastLength = schema.getInteger("minLength", 0);
+    mostLength = schema.getInteger("maxLength", Integer.MAX_VALUE);
+    leastItems = schema.getInteger("minItems", 0);
+    mostItems = schema.getInteger("maxItems", Integer.MAX_VALUE);
+    leastFields = schema.getInteger("minProperties", 0);
+    mostFields = schema.getInteger("maxProperties", Integer.MAX_VALUE);
+    pattern = schema.containsKey("pattern") ? whole(schema.getString("pattern")) : null;
+    items = piece(schema, "items");
+    JsonObject named = schema.getJsonObject("properties", new JsonObject());
+    named
+        .fieldNames()
+        .forEach(
+            name ->
+                properties.put(name, new SchemaValidator(named.getJsonObject(name), List.of())));
+    schema.getJsonArray("required", new JsonArray()).forEach(n -> required.add(String.valueOf(n)));
+    names = piece(schema, "propertyNames");
+    others = piece(schema, "additionalProperties");
+    isClosed = Boolean.FALSE.equals(schema.getValue("additionalProperties"));
+    schema
+        .getJsonArray("oneOf", new JsonArray())
+        .forEach(one -> alternatives.add(new SchemaValidator((JsonObject) one, List.of())));
+  }
+
+  private static @Nullable BigDecimal bound(JsonObject schema, String keyword) {
+    return schema.containsKey(keyword) ? new BigDecimal(schema.getValue(keyword).toString()) : null;
+  }
+
+  /** Java's {@code $} would let a line's end pass behind what it stands for. */
+  private static Pattern whole(String anchored) {
+    return Pattern.compile(anchored.substring(1, anchored.length() - 1));
+  }
+
+  private static @Nullable SchemaValidator piece(JsonObject schema, String keyword) {
+    return schema.getValue(keyword) instanceof JsonObject piece
+        ? new SchemaValidator(piece, List.of())
+        : null;
+  }
+
+  /**
+   * Accepts a value or says what is wrong with it.
+   *
+   * @param name what the whole value is called: a parameter's name, or empty for a body, whose
+   *     fields go by their own
+   * @throws dev.bourse.core.ApiError {@code bad-request} naming the first field at fault, its value
+   *     and what would be accepted
+   */
+  public void check(String name, @Nullable Object value) {
+    SchemaViolation fault = fault(value);
+    if (fault != null) {
+      throw fault.refusal(name);
+    }
+  }
+
+  /** What is accepted, in words. */
+  String wanted() {
+    return SchemaDescription.of(schema);
+  }
+
+  /** The first thing wrong with a value; null when it fits. */
+  private @Nullable SchemaViolation fault(@Nullable Object value) {
+    if (!alternatives.isEmpty()) {
+      return ofAlternatives(value);
+    }
+    if (!types.isEmpty() && !hasType(value)) {
+      // What is wrong with 1.5 for an integer is not that it is a number.
+      return value instanceof Number && types.contains("integer")
+          ? SchemaViolation.of(value, schema)
+          : SchemaViolation.mistyped(value, schema);
+    }
+    if (!values.isEmpty() && value != null && !values.contains(value)) {
+      return SchemaViolation.of(value, schema);
+    }
+    if (value instanceof String text) {
+      return ofText(text);
+    }
+    if (value instanceof Number number) {
+      return isWithin(number) ? null : SchemaViolation.of(number, schema);
+    }
+    if (value instanceof JsonArray array) {
+      return ofItems(array);
+    }
+    return value instanceof JsonObject object ? ofFields(object) : null;
+  }
+
+  private boolean hasType(@Nullable Object value) {
+    if (value instanceof String) {
+      return types.contains("string");
+    }
+    if (value instanceof Number) {
+      return types.contains("number") || (types.contains("integer") && isWhole(value));
+    }
+    if (value instanceof JsonObject) {
+      return types.contains("object");
+    }
+    if (value instanceof JsonArray) {
+      return types.contains("array");
+    }
+    return types.contains(value == null ? "null" : "boolean");
+  }
+
+  private static boolean isWhole(Object number) {
+    return number instanceof Integer || number instanceof Long || number instanceof BigInteger;
+  }
+
+  private @Nullable SchemaViolation ofAlternatives(@Nullable Object value) {
+    SchemaViolation nearest = null;
+    int fitting = 0;
+    for (SchemaValidator alternative : alternatives) {
+      SchemaViolation fault = alternative.fault(value);
+      if (fault == null) {
+        fitting++;
+      } else if (alternative.hasType(value)) {
+        nearest = fault;
+      }
+    }
+    if (fitting == 1) {
+      return null;
+    }
+    return nearest == null ? SchemaViolation.mistyped(value, schema) : nearest;
+  }
+
+  private @Nullable SchemaViolation ofText(String text) {
+    // Length comes first: no pattern sees more than its contract allows. Characters are counted
+    // only
+    // where the number of char values does not tell already.
+    int length =
+        text.length() > 2L * mostLength ? text.length() : text.codePointCount(0, text.length());
+    return length >= leastLength
+            && length <= mostLength
+            && (pattern == null || pattern.matcher(text).matches())
+        ? null
+        : SchemaViolation.of(text, schema);
+  }
+
+  private boolean isWithin(Number number) {
+    if (minimum == null && maximum == null && above == null) {
+      return true;
+    }
+    BigDecimal exact =
+        number instanceof BigDecimal decimal
+            ? decimal
+            : isWhole(number) && !(number instanceof BigInteger)
+                ? BigDecimal.valueOf(number.longValue())
+                : new BigDecimal(number.toString());
+    return (minimum == null || exact.compareTo(minimum) >= 0)
+        && (maximum == null || exact.compareTo(maximum) <= 0)
+        && (above == null || exact.compareTo(above) > 0);
+  }
+
+  private @Nullable SchemaViolation ofItems(JsonArray array) {
+    if (array.size() < leastItems || array.size() > mostItems) {
+      return SchemaViolation.said(
+          array.size() + " items are not acceptable; expected " + SchemaDescription.of(schema));
+    }
+    for (int i = 0; items != null && i < array.size(); i++) {
+      SchemaViolation fault = items.fault(array.getValue(i));
+      if (fault != null) {
+        return fault.at(i);
+      }
+    }
+    return null;
+  }
+
+  private @Nullable SchemaViolation ofFields(JsonObject object) {
+    int count = object.size();
+    if (count < leastFields || count > mostFields) {
+      return SchemaViolation.said(
+          count
+              + (count == 1 ? " field is" : " fields are")
+              + " not acceptable; expected at "
+              + (count < leastFields ? "least " + leastFields : "most " + mostFields)
+              + (properties.isEmpty() ? "" : " of " + String.join(", ", properties.keySet())));
+    }
+    SchemaViolation unknown =
+        names == null && others == null && !isClosed ? null : ofOthers(object);
+    if (unknown != null) {
+      return unknown;
+    }
+    for (Map.Entry<String, SchemaValidator> property : properties.entrySet()) {
+      String name = property.getKey();
+      if (object.containsKey(name)) {
+        SchemaViolation fault = property.getValue().fault(object.getValue(name));
+        if (fault != null) {
+          return fault.at(name);
+        }
+      } else if (required.contains(name)) {
+        return SchemaViolation.missing(name, property.getValue().schema);
+      }
+    }
+    return null;
+  }
+
+  /** Of the fields that the schema does not list; in a closed object the first is the last. */
+  private @Nullable SchemaViolation ofOthers(JsonObject object) {
+    for (String name : object.fieldNames()) {
+      if (names != null && names.fault(name) != null) {
+        return SchemaViolation.said(
+            "the name "
+                + Text.shown(name)
+                + " is not acceptable; expected "
+                + SchemaDescription.of(names.schema));
+      }
+      if (properties.containsKey(name)) {
+        continue;
+      }
+      if (isClosed) {
+        return SchemaViolation.unknown(name, properties.keySet());
+      }
+      SchemaViolation fault = others == null ? null : others.fault(object.getValue(name));
+      if (fault != null) {
+        return fault.at(name);
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,101 @@
+package dev.bourse.core;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+import java.util.zip.CRC32;
+
+/**
+ * The text form of a token: {@code brs_<token_id>_<secret>} for an organization's API token, {@code
+ * bro_…} for an operator's.
+ *
+ * <p>The secret's last six characters are the CRC-32 (IEEE 802.3) of the others in base 62, so that
+ * a mistyped token is told from a real one before any look-up, and a leaked one is found in text.
+ *
+ * @param kind whose token it is
+ * @param tokenId 12 base-62 characters, public
+ * @param secret 38 base-62 characters, shown once
+ */
+public record TokenSecret(Kind kind, String tokenId, String secret) {
+  /** Whose token it is, told by its prefix. */
+  public enum Kind {
+    ORGANIZATION(SecretPrefix.API_TOKEN),
+    OPERATOR(SecretPrefix.OPERATOR_TOKEN);
+
+    private final String prefix;
+
+    Kind(SecretPrefix prefix) {
+      this.prefix = prefix.text();
+    }
+  }
+
+  private static final int PREFIX_LENGTH = SecretPrefix.LENGTH;
+
+  private static final int ID_LENGTH = 12;
+  private static final int SECRET_LENGTH = 38;
+  private static final int CHECKSUM_LENGTH = 6;
+  private static final int LENGTH = PREFIX_LENGTH + ID_LENGTH + 1 + SECRET_LENGTH;
+
+  /** A new API token; the source must be a cryptographic one in production. */
+  public static TokenSecret mint(RandomGenerator random) {
+    return mint(Kind.ORGANIZATION, random);
+  }
+
+  /** A new token of a kind; the source must be a cryptographic one in production. */
+  public static TokenSecret mint(Kind kind, RandomGenerator random) {
+    String body = Ids.base62(random, SECRET_LENGTH - CHECKSUM_LENGTH);
+    return new TokenSecret(kind, Ids.base62(random, ID_LENGTH), body + checksum(body));
+  }
+
+  /** The parts of a token string, empty when its shape or checksum is wrong. */
+  public static Optional<TokenSecret> parse(String token) {
+    int separator = PREFIX_LENGTH + ID_LENGTH;
+    if (token.length() != LENGTH
+        || token.charAt(separator) != '_'
+        || !isBase62(token, PREFIX_LENGTH, separator)
+        || !isBase62(token, separator + 1, LENGTH)
+        || !token.endsWith(checksum(token.substring(separator + 1, LENGTH - CHECKSUM_LENGTH)))) {
+      return Optional.empty();
+    }
+    for (Kind kind : Kind.values()) {
+      if (token.startsWith(kind.prefix)) {
+        return Optional.of(
+            new TokenSecret(
+                kind, token.substring(PREFIX_LENGTH, separator), token.substring(separator + 1)));
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** SHA-256 of the secret: all that is kept of it. */
+  public byte[] sha256() {
+    return Digests.sha256(secret.getBytes(StandardCharsets.ISO_8859_1));
+  }
+
+  /** The whole token. */
+  public String text() {
+    return kind.prefix + tokenId + '_' + secret;
+  }
+
+  /** Not the secret: a token must not reach a log by accident. */
+  @Override
+  public String toString() {
+    return kind.prefix + tokenId + "_…";
+  }
+
+  private static boolean isBase62(String text, int from, int to) {
+    for (int i = from; i < to; i++) {
+      char c = text.charAt(i);
+      if (!((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static String checksum(String body) {
+    CRC32 crc = new CRC32();
+    crc.update(body.getBytes(StandardCharsets.ISO_8859_1));
+    return Ids.base62(crc.getValue(), CHECKSUM_LENGTH);
+  }
+}

@@ -1,0 +1,232 @@
+package dev.bourse.edge;
+
+import dev.bourse.access.Caller;
+import dev.bourse.access.Operator;
+import dev.bourse.access.Principal;
+import dev.bourse.contract.OperationContract;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.edge.limits.Connections;
+import io.github.bucket4j.ConsumptionProbe;
+import io.vertx.core.Future;
+import io.vertx.core.MultiMap;
+import io.vertx.core.Promise;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.json.JsonObject;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What was read of one request, as the operation is handed it: filled in on its way from the wire,
+ * by {@link RequestPipeline}, on the event loop of its connection.
+ */
+final class ReceivedRequest implements Call {
+  private final HttpServerRequest request;
+  private final RequestRouter loop;
+  private final Connections.Link link;
+  private @Nullable Caller caller;
+  private @Nullable ConsumptionProbe budget;
+  private String mediaType = OperationContract.JSON;
+  private Map<String, Object> parameters = Map.of();
+  private @Nullable JsonObject body;
+  private @Nullable InboundBody inbound;
+  private boolean unread;
+
+  ReceivedRequest(HttpServerRequest request, RequestRouter loop, Connections.Link link) {
+    this.request = request;
+    this.loop = loop;
+    this.link = link;
+    this.unread = announcesBody(request);
+  }
+
+  private static boolean announcesBody(HttpServerRequest request) {
+    MultiMap headers = request.headers();
+    String length = headers.get(HttpHeaders.CONTENT_LENGTH);
+    return length == null ? headers.contains(HttpHeaders.TRANSFER_ENCODING) : !length.equals("0");
+  }
+
+  /** Whether there is a body of which some was not read. */
+  boolean hasUnread() {
+    return unread;
+  }
+
+  void authenticate(Caller authenticated) {
+    caller = authenticated;
+  }
+
+  /** Whose budget the request counts against; empty when no caller is known. */
+  String budgetKey() {
+    return caller == null ? "" : caller.budgetKey();
+  }
+
+  void budget(@Nullable ConsumptionProbe probe) {
+    budget = probe;
+  }
+
+  /** What the caller's budget had left; null when nothing is counted. */
+  @Nullable ConsumptionProbe budget() {
+    return budget;
+  }
+
+  void negotiated(String chosen) {
+    mediaType = chosen;
+  }
+
+  void input(Map<String, Object> read, @Nullable JsonObject sent) {
+    parameters = read;
+    body = sent;
+  }
+
+  /**
+   * Collects the body, then goes on with it; refuses one that is too long. Nothing happens any more
+   * once the exchange is done.
+   */
+  void readBody(Exchange exchange, int maxBytes, Consumer<byte[]> then) {
+    Buffer collected = Buffer.buffer();
+    loop.connections().bodyBegins(link);
+    request.handler(
+        piece -> {
+          if (exchange.isDone()) {
+            return;
+          }
+          if (collected.length() + piece.length() > maxBytes) {
+            exchange.fail(tooLarge(maxBytes));
+            return;
+          }
+          try {
+            loop.connections().gathers(link, piece.length());
+          } catch (ApiError noRoom) {
+            exchange.fail(noRoom);
+            return;
+          }
+          loop.connections().bodyGrows(link, piece.length());
+          collected.appendBuffer(piece);
+        });
+    request.endHandler(
+        end -> {
+          unread = false;
+          if (!exchange.isDone()) {
+            loop.connections().bodyEnds(link);
+            then.accept(collected.getBytes());
+          }
+        });
+  }
+
+  static ApiError tooLarge(int maxBytes) {
+    return ApiError.of(ErrorCode.TOO_LARGE, "the body is over " + maxBytes + " bytes");
+  }
+
+  /** The body is bytes, which the operation reads when it is ready for them. */
+  void expectBytes() {
+    inbound = new InboundBody(request, loop, link, () -> unread = false);
+  }
+
+  /** Whether the body is bytes, of which nothing is lost before the operation reads them. */
+  boolean awaitsBytes() {
+    return inbound != null;
+  }
+
+  /** No more of the body will come. */
+  void breakOff() {
+    if (inbound != null) {
+      inbound.broken();
+    }
+  }
+
+  @Override
+  public Principal principal() {
+    if (caller instanceof Principal principal) {
+      return principal;
+    }
+    throw new IllegalStateException("this operation does not demand " + Principal.SCHEME);
+  }
+
+  @Override
+  public Operator operator() {
+    if (caller instanceof Operator operator) {
+      return operator;
+    }
+    throw new IllegalStateException("this operation does not demand " + Operator.SCHEME);
+  }
+
+  @Override
+  public Inbound bytes() {
+    if (inbound == null) {
+      throw new IllegalStateException("this operation takes no bytes");
+    }
+    return inbound;
+  }
+
+  @Override
+  public Optional<String> header(String name) {
+    return Optional.ofNullable(request.getHeader(name));
+  }
+
+  @Override
+  public Optional<String> cookie(String name) {
+    return Cookies.find(request.headers(), name);
+  }
+
+  @Override
+  public String clientKey() {
+    return loop.clientKey(request);
+  }
+
+  @Override
+  public Future<Void> admit(Caller admitted) {
+    caller = admitted;
+    Promise<Void> answer = Promise.promise();
+    loop.spend(admitted)
+        .onComplete(
+            spent ->
+                loop.later(
+                    () -> {
+                      ConsumptionProbe probe = spent.result();
+                      budget = probe;
+                      if (probe != null && !probe.isConsumed()) {
+                        answer.fail(loop.refusal(probe));
+                      } else {
+                        answer.complete();
+                      }
+                    }));
+    return answer.future();
+  }
+
+  @Override
+  public String mediaType() {
+    return mediaType;
+  }
+
+  @Override
+  public String text(String parameter) {
+    return findText(parameter)
+        .orElseThrow(() -> new IllegalArgumentException("no parameter " + parameter));
+  }
+
+  @Override
+  public Optional<String> findText(String parameter) {
+    return Optional.ofNullable((String) parameters.get(parameter));
+  }
+
+  @Override
+  public Optional<Long> findInteger(String parameter) {
+    return Optional.ofNullable((Long) parameters.get(parameter));
+  }
+
+  @Override
+  public Optional<Double> findNumber(String parameter) {
+    return Optional.ofNullable((Double) parameters.get(parameter));
+  }
+
+  @Override
+  public JsonObject body() {
+    if (body == null) {
+      throw new IllegalStateException("this operation takes no body");
+    }
+    return body;
+  }
+}

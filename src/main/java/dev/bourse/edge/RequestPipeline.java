@@ -1,0 +1,238 @@
+package dev.bourse.edge;
+
+import dev.bourse.access.Caller;
+import dev.bourse.access.Scope;
+import dev.bourse.contract.Form;
+import dev.bourse.contract.OperationContract;
+import dev.bourse.contract.SchemaDescription;
+import dev.bourse.contract.SchemaValidator;
+import dev.bourse.contract.SchemaViolation;
+import dev.bourse.contract.StrictJson;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Text;
+import dev.bourse.edge.limits.SharedBudgets;
+import io.github.bucket4j.ConsumptionProbe;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.json.JsonObject;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a routed request passes before its operation is carried out, in the order that contracts
+ * tell: caller, scope, token budget, media type, body, input.
+ */
+final class RequestPipeline {
+  private final Edge edge;
+  private final Context context;
+
+  /**
+   * @param context of the event loop whose requests come through here
+   */
+  RequestPipeline(Edge edge, Context context) {
+    this.edge = edge;
+    this.context = context;
+  }
+
+  void enter(Exchange exchange, Endpoint endpoint) {
+    exchange.identify(endpoint);
+    try {
+      if (endpoint.schemes().isEmpty()) {
+        proceed(exchange, endpoint);
+        return;
+      }
+      Caller caller = caller(exchange, endpoint);
+      exchange.received().authenticate(caller);
+      SharedBudgets shared = edge.sharedBudgets();
+      if (shared == null) {
+        admit(exchange, endpoint, caller, edge.tokenBudgets().spend(caller.budgetKey()));
+      } else {
+        admit(exchange, endpoint, caller, shared.spend(caller.budgetKey(), edge.tokenBudgets()));
+      }
+    } catch (Throwable e) {
+      // An Error, too, is answered: a stack that a caller's input overflowed is whole again here.
+      exchange.fail(e);
+    }
+  }
+
+  private Caller caller(Exchange exchange, Endpoint endpoint) {
+    Caller caller =
+        edge.authenticator().authenticate(exchange.request().getHeader(HttpHeaders.AUTHORIZATION));
+    if (!endpoint.schemes().contains(caller.scheme())) {
+      throw ApiError.of(
+          ErrorCode.UNAUTHORIZED,
+          "this operation takes "
+              + String.join(" or ", endpoint.schemes())
+              + ", not "
+              + caller.scheme());
+    }
+    return caller;
+  }
+
+  /** Goes on once it is known what the token has left, on the connection's event loop. */
+  private void admit(
+      Exchange exchange,
+      Endpoint endpoint,
+      Caller caller,
+      Future<@Nullable ConsumptionProbe> spending) {
+    if (spending.isComplete()) {
+      admit(exchange, endpoint, caller, spending.result());
+      return;
+    }
+    // Until then nobody takes the bytes of a body that arrives.
+    boolean sendsBody = exchange.received().hasUnread();
+    if (sendsBody) {
+      exchange.request().pause();
+    }
+    spending.onComplete(
+        spent ->
+            context.runOnContext(
+                back -> {
+                  try {
+                    if (!exchange.isDone()) {
+                      admit(exchange, endpoint, caller, spent.result());
+                    }
+                  } catch (Throwable e) {
+                    exchange.fail(e);
+                  } finally {
+                    // Bytes wait on until the operation is ready for them.
+                    if (sendsBody && !exchange.received().awaitsBytes()) {
+                      exchange.request().resume();
+                    }
+                  }
+                }));
+  }
+
+  private void admit(
+      Exchange exchange, Endpoint endpoint, Caller caller, @Nullable ConsumptionProbe probe) {
+    exchange.received().budget(probe);
+    Scope scope = endpoint.scope(caller.scheme());
+    if (scope != null && !caller.may(scope)) {
+      throw ApiError.of(ErrorCode.FORBIDDEN, "the token lacks the scope " + scope.label());
+    }
+    if (probe != null && !probe.isConsumed()) {
+      throw edge.tokenBudgets().refusal(probe);
+    }
+    proceed(exchange, endpoint);
+  }
+
+  private void proceed(Exchange exchange, Endpoint endpoint) {
+    endpoint.gate().accept(exchange.received());
+    String mediaType =
+        // Stored bytes have the type they have, whatever is asked for.
+        endpoint.mediaTypes().contains(OperationContract.ANY_TYPE)
+            ? OperationContract.ANY_TYPE
+            : Headers.preferred(
+                exchange.request().getHeader(HttpHeaders.ACCEPT), endpoint.mediaTypes());
+    if (mediaType == null) {
+      throw ApiError.of(
+          ErrorCode.NOT_ACCEPTABLE,
+          "Accept excludes all there is: " + String.join(", ", endpoint.mediaTypes()));
+    }
+    exchange.received().negotiated(mediaType);
+    if (endpoint.takesBytes()) {
+      exchange.received().expectBytes();
+      perform(exchange, endpoint, null);
+    } else if (endpoint.body() == null) {
+      perform(exchange, endpoint, null);
+    } else {
+      readBody(exchange, endpoint);
+    }
+  }
+
+  private void readBody(Exchange exchange, Endpoint endpoint) {
+    HttpServerRequest request = exchange.request();
+    boolean isForm = endpoint.takesForm();
+    int maxBytes = edge.config().limits().maxBodyBytes();
+    if (isForm) {
+      maxBytes = Math.min(maxBytes, Form.MAX_BYTES);
+    }
+    if (!exchange.received().hasUnread()) {
+      throw missingBody(isForm);
+    }
+    String contentType = request.getHeader(HttpHeaders.CONTENT_TYPE);
+    String expected = isForm ? Form.TYPE : OperationContract.JSON;
+    if (!Headers.isInUtf8(contentType, expected)) {
+      throw ApiError.of(
+          ErrorCode.UNSUPPORTED_MEDIA_TYPE,
+          "Content-Type is "
+              + (contentType == null ? "missing" : Text.shown(contentType))
+              + "; expected "
+              + expected);
+    }
+    if (Headers.isLonger(request.getHeader(HttpHeaders.CONTENT_LENGTH), maxBytes)) {
+      throw ReceivedRequest.tooLarge(maxBytes);
+    }
+    if ("100-continue".equalsIgnoreCase(request.getHeader(HttpHeaders.EXPECT))) {
+      request.response().writeContinue();
+    }
+    exchange
+        .received()
+        .readBody(
+            exchange,
+            maxBytes,
+            bytes -> {
+              try {
+                perform(exchange, endpoint, body(bytes, endpoint));
+              } catch (Throwable e) {
+                exchange.fail(e);
+              }
+            });
+  }
+
+  private static JsonObject body(byte[] bytes, Endpoint endpoint) {
+    if (bytes.length == 0) {
+      throw missingBody(endpoint.takesForm());
+    }
+    if (endpoint.takesForm()) {
+      return endpoint.form(bytes);
+    }
+    Object value = StrictJson.parse(bytes);
+    if (!(value instanceof JsonObject object)) {
+      throw SchemaViolation.said(SchemaDescription.shown(value) + "; expected a JSON object")
+          .refusal("");
+    }
+    return endpoint.known(object);
+  }
+
+  private static ApiError missingBody(boolean isForm) {
+    return ApiError.of(
+        ErrorCode.BAD_REQUEST,
+        "the body is missing; expected " + (isForm ? "the fields of a form" : "a JSON object"));
+  }
+
+  private void perform(Exchange exchange, Endpoint endpoint, @Nullable JsonObject body) {
+    Map<String, Object> parameters =
+        endpoint.parameters().read(exchange.request().path(), exchange.request().query());
+    SchemaValidator shape = endpoint.body();
+    if (shape != null) {
+      shape.check("", body);
+    }
+    exchange.received().input(parameters, body);
+    Future<Answer> future = endpoint.operation().handle(exchange.received());
+    if (future.isComplete()) {
+      conclude(exchange, future);
+    } else {
+      future.onComplete(
+          outcome -> {
+            if (Vertx.currentContext() == context) {
+              conclude(exchange, future);
+            } else {
+              context.runOnContext(back -> conclude(exchange, future));
+            }
+          });
+    }
+  }
+
+  private static void conclude(Exchange exchange, Future<Answer> future) {
+    if (future.succeeded()) {
+      exchange.answer(future.result());
+    } else {
+      exchange.fail(future.cause());
+    }
+  }
+}

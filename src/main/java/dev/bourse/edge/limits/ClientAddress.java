@@ -1,0 +1,66 @@
+package dev.bourse.edge.limits;
+
+import io.netty.util.NetUtil;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whose budget a request is on: the IPv4 address, or the /64 an IPv6 address is in, since one
+ * client commonly owns a whole /64.
+ */
+public final class ClientAddress {
+  /** Hops of X-Forwarded-For that are looked at; longer chains are not of our proxies' making. */
+  private static final int MAX_HOPS = 16;
+
+  private final Set<String> trustedProxies;
+
+  public ClientAddress(Set<String> trustedProxies) {
+    this.trustedProxies = trustedProxies;
+  }
+
+  /**
+   * The key of the client behind a connection.
+   *
+   * @param peer the connection's address
+   * @param forwardedFor the X-Forwarded-For header, believed from the right as far as trusted
+   *     proxies reach
+   */
+  public String key(String peer, @Nullable String forwardedFor) {
+    String client = peer;
+    if (forwardedFor != null && trustedProxies.contains(peer)) {
+      int end = forwardedFor.length();
+      for (int hop = 0; hop < MAX_HOPS && end > 0 && trustedProxies.contains(client); hop++) {
+        int comma = forwardedFor.lastIndexOf(',', end - 1);
+        String named = forwardedFor.substring(comma + 1, end).trim();
+        if (!NetUtil.isValidIpV4Address(named) && !NetUtil.isValidIpV6Address(named)) {
+          break;
+        }
+        client = named;
+        end = comma;
+      }
+    }
+    return client.indexOf(':') < 0 ? client : network(client);
+  }
+
+  /** Whether clients are behind this address rather than at it. */
+  boolean isProxy(String peer) {
+    return trustedProxies.contains(peer);
+  }
+
+  private static String network(String ipv6) {
+    byte[] bytes = NetUtil.createByteArrayFromIpAddressString(ipv6);
+    if (bytes == null) {
+      return ipv6;
+    }
+    if (bytes.length == 4) {
+      return NetUtil.bytesToIpAddress(bytes);
+    }
+    StringBuilder network = new StringBuilder(20);
+    for (int i = 0; i < 8; i += 2) {
+      network
+          .append(Integer.toHexString((bytes[i] & 0xff) << 8 | (bytes[i + 1] & 0xff)))
+          .append(':');
+    }
+    return network.append(":/64").toString();
+  }
+}

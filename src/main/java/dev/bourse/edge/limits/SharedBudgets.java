@@ -1,0 +1,274 @@
+package dev.bourse.edge.limits;
+
+import io.github.bucket4j.BucketExceptions.BucketExecutionException;
+import io.github.bucket4j.ConsumptionProbe;
+import io.github.bucket4j.TimeoutException;
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.GaugeWithCallback;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.time.Clock;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The budgets of tokens, shared by the processes that name one Redis server. Only these: the budget
+ * of a client address is the cheap first line against floods, which must not cost an exchange with
+ * another machine for each request it turns away.
+ *
+ * <p>The server is a convenience, never a condition. When it is away, slow or answers an error, a
+ * request is counted in this process as if nothing were shared, which at worst lets a token spend
+ * its budget once in each process. Once it failed several times in a row nobody waits for it any
+ * more; a new connection is tried every {@link #RETRY_MILLIS} and used as soon as it works.
+ */
+public final class SharedBudgets {
+  private static final Logger LOG = LoggerFactory.getLogger(SharedBudgets.class);
+
+  /**
+   * Requests that wait for the server, of all event loops. At a millisecond an answer it is far
+   * more than a process serves; past it the server is too slow to wait for.
+   */
+  public static final int MAX_WAITING = 1_024;
+
+  /** One lost answer is bad luck; after so many in a row waiting is of no use. */
+  public static final int MAX_FAILURES = 5;
+
+  /** A server that is back is used within a second, for two attempts a second. */
+  static final long RETRY_MILLIS = 500;
+
+  /** What a server says whose operator has to act, in answer to a log-in. */
+  private static final Pattern NEEDS_MENDING =
+      Pattern.compile("(WRONGPASS|NOAUTH|NOPERM|ERR (invalid|AUTH|DB|Client sent AUTH)).*");
+
+  private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
+
+  /** Longest part of a server's error in the log. */
+  private static final int MAX_SHOWN = 300;
+
+  private static final List<String> REASONS = List.of("away", "busy", "error", "slow");
+
+  private final Vertx vertx;
+  private final String server;
+  private final RedisBuckets buckets;
+  private final Counter fallbacks;
+  private final AtomicInteger waiting = new AtomicInteger();
+  private final AtomicInteger failures = new AtomicInteger();
+  private volatile RedisBuckets.@Nullable Link link;
+  private volatile boolean closed;
+  private String loggedReason = "";
+
+  private SharedBudgets(
+      Vertx vertx, String server, RedisBuckets buckets, PrometheusRegistry registry) {
+    this.vertx = vertx;
+    this.server = server;
+    this.buckets = buckets;
+    this.fallbacks =
+        Counter.builder()
+            .name("bourse_shared_budget_fallbacks_total")
+            .help(
+                "Requests counted in this process though budgets are shared: the server is away,"
+                    + " was slow, answered an error, or too many wait for it.")
+            .labelNames("reason")
+            .register(registry);
+    for (String reason : REASONS) {
+      fallbacks.initLabelValues(reason);
+    }
+    GaugeWithCallback.builder()
+        .name("bourse_shared_budget_up")
+        .help("Whether request budgets are shared at the moment.")
+        .callback(callback -> callback.call(link == null ? 0 : 1))
+        .register(registry);
+  }
+
+  /**
+   * Makes the first connection. Succeeds after the first attempt, whatever came of it: the service
+   * starts without the server.
+   *
+   * @param perMinute the budget of a token, over 0
+   * @param clock the time of day; that of processes that share budgets had better agree
+   */
+  public static Future<SharedBudgets> open(
+      Vertx vertx,
+      SharedBudgetConfig config,
+      int perMinute,
+      Clock clock,
+      PrometheusRegistry registry) {
+    return vertx
+        .executeBlocking(
+            () -> {
+              RedisBuckets buckets = new RedisBuckets(config, perMinute, clock);
+              SharedBudgets budgets =
+                  new SharedBudgets(vertx, config.toString(), buckets, registry);
+              return budgets.attempt().map(budgets);
+            })
+        .compose(attempted -> attempted);
+  }
+
+  /**
+   * Spends one request of a token's budget. Never fails; complete at once when there is no server
+   * to ask. Otherwise completed on a thread of the client's, within the time set.
+   *
+   * @param local what counts when the server does not
+   */
+  public Future<@Nullable ConsumptionProbe> spend(String tokenId, Budgets local) {
+    RedisBuckets.Link asked = link;
+    if (asked == null) {
+      return Future.succeededFuture(locally(tokenId, local, "away"));
+    }
+    if (waiting.incrementAndGet() > MAX_WAITING) {
+      waiting.decrementAndGet();
+      return Future.succeededFuture(locally(tokenId, local, "busy"));
+    }
+    Promise<@Nullable ConsumptionProbe> spent = Promise.promise();
+    asked
+        .spend(tokenId)
+        .whenComplete(
+            (probe, failure) -> {
+              waiting.decrementAndGet();
+              if (failure == null) {
+                if (failures.get() != 0) {
+                  failures.set(0);
+                }
+                spent.complete(probe);
+              } else {
+                String reason = failed(asked, rootOf(failure));
+                spent.complete(locally(tokenId, local, reason));
+              }
+            });
+    return spent.future();
+  }
+
+  private @Nullable ConsumptionProbe locally(String tokenId, Budgets local, String reason) {
+    fallbacks.labelValues(reason).inc();
+    return local.spend(tokenId);
+  }
+
+  /** Notes that the server did not count; the reason, for the metric. */
+  private String failed(RedisBuckets.Link asked, Throwable cause) {
+    boolean slow = isTimeout(cause);
+    if (cause instanceof BucketExecutionException && !slow) {
+      // Too many processes wanted one bucket at once: no fault of the server's.
+      return "busy";
+    }
+    if (asked == link && failures.incrementAndGet() >= MAX_FAILURES) {
+      lost(asked, cause);
+    }
+    return slow ? "slow" : "error";
+  }
+
+  /**
+   * One attempt at a connection; completes with its end, never fails. Not for an event loop: the
+   * first one loads classes, and any may look up the server's name.
+   */
+  private Future<Void> attempt() {
+    if (closed) {
+      return Future.succeededFuture();
+    }
+    Promise<Void> done = Promise.promise();
+    buckets
+        .connect()
+        .whenComplete(
+            (made, failure) -> {
+              if (failure == null) {
+                up(made);
+              } else {
+                down(rootOf(failure));
+              }
+              done.complete();
+            });
+    return done.future();
+  }
+
+  private synchronized void up(RedisBuckets.Link made) {
+    if (closed) {
+      made.close();
+      return;
+    }
+    LOG.info("request budgets are shared through {}", server);
+    loggedReason = "";
+    failures.set(0);
+    link = made;
+    made.onLost(() -> lost(made, new IllegalStateException("the connection was closed")));
+  }
+
+  /** Stops using a connection; whoever waits on it is answered by its end. */
+  private synchronized void lost(RedisBuckets.Link which, Throwable cause) {
+    if (link == which) {
+      link = null;
+      which.close();
+      down(cause);
+    }
+  }
+
+  private synchronized void down(Throwable cause) {
+    if (closed) {
+      return;
+    }
+    String reason =
+        isTimeout(cause) ? "it does not answer in time" : String.valueOf(cause.getMessage());
+    if (!reason.equals(loggedReason)) {
+      loggedReason = reason;
+      String shown = shown(reason);
+      if (NEEDS_MENDING.matcher(reason).matches()) {
+        LOG.error(
+            "{} refuses what limits.shared-url asks ({}); until that is mended, each process counts"
+                + " request budgets for itself",
+            server,
+            shown);
+      } else {
+        LOG.warn(
+            "request budgets cannot be shared through {} ({}); until they can, each process counts"
+                + " for itself",
+            server,
+            shown);
+      }
+    }
+    vertx.setTimer(RETRY_MILLIS, again -> vertx.executeBlocking(this::attempt, false));
+  }
+
+  /** Closes the connection for good; what comes later is counted in this process. */
+  public Future<Void> close() {
+    RedisBuckets.Link open;
+    synchronized (this) {
+      closed = true;
+      open = link;
+      link = null;
+    }
+    CompletableFuture<Void> closing =
+        (open == null ? CompletableFuture.<Void>completedFuture(null) : open.close())
+            .handle((done, failure) -> null)
+            .thenCompose(done -> buckets.close());
+    return Future.fromCompletionStage(closing)
+        .timeout(2 * RedisBuckets.CONNECT_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  /** The server's own words: an operator's only lead. */
+  private static String shown(String reason) {
+    String line = CONTROL.matcher(reason).replaceAll("?");
+    return line.length() <= MAX_SHOWN ? line : line.substring(0, MAX_SHOWN) + "…";
+  }
+
+  private static boolean isTimeout(Throwable cause) {
+    return cause instanceof TimeoutException
+        || cause instanceof java.util.concurrent.TimeoutException;
+  }
+
+  /** What the client's and the futures' wrappings hold. */
+  private static Throwable rootOf(Throwable failure) {
+    Throwable root = failure;
+    while (root.getCause() != null
+        && (root instanceof CompletionException || RedisBuckets.isWrapping(root))) {
+      root = root.getCause();
+    }
+    return root;
+  }
+}

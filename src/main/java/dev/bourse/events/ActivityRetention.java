@@ -1,0 +1,64 @@
+package dev.bourse.events;
+
+import dev.bourse.core.ConfirmedTime;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * Deletes clusters' activity that is past its time, oldest first, in small commits. A step of
+ * {@link dev.bourse.store.Upkeep}; one at a time. Of several processes each deletes what the others
+ * have left. None is deleted while there is no confirmed time.
+ */
+public final class ActivityRetention {
+  /** Entries of one commit: they hold the writer for some 10 ms. */
+  static final int ENTRIES_PER_COMMIT = 500;
+
+  private final Database database;
+  private final long keptMillis;
+  private final ConfirmedTime time;
+
+  /**
+   * @param keptMillis how long entries are kept; 0 for ever
+   */
+  public ActivityRetention(Database database, long keptMillis, ConfirmedTime time) {
+    this.database = database;
+    this.keptMillis = keptMillis;
+    this.time = time;
+  }
+
+  private record AgedActivity(long id, long atMillis) {}
+
+  /** Deletes some entries; whether there may be more. */
+  public Future<Boolean> step() {
+    OptionalLong now = time.confirmedMillis();
+    if (keptMillis == 0 || now.isEmpty()) {
+      return Future.succeededFuture(false);
+    }
+    long before = now.getAsLong() - keptMillis;
+    // The newest entry stays whatever its age: SQLite would give its id to another.
+    return database
+        .read(
+            "SELECT id, ts FROM activity WHERE id < (SELECT MAX(id) FROM activity)"
+                + " ORDER BY id LIMIT ?",
+            List.of(ENTRIES_PER_COMMIT),
+            row -> new AgedActivity(row.integer(0), row.integer(1)))
+        .compose(oldest -> delete(oldest, before));
+  }
+
+  private Future<Boolean> delete(List<AgedActivity> oldest, long before) {
+    long old = oldest.stream().filter(entry -> entry.atMillis() < before).count();
+    if (old == 0) {
+      return Future.succeededFuture(false);
+    }
+    long lastId = oldest.get(oldest.size() - 1).id();
+    // Ids follow time but for clocks that differ, so past a young entry no old ones are looked for.
+    boolean isMore = old == ENTRIES_PER_COMMIT;
+    return database
+        .commit(
+            List.of(Statement.of("DELETE FROM activity WHERE id <= ? AND ts < ?", lastId, before)))
+        .map(isMore);
+  }
+}

@@ -1,0 +1,177 @@
+package dev.bourse.events;
+
+import dev.bourse.capacity.Activity;
+import dev.bourse.store.Database;
+import dev.bourse.store.Row;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/** Reads of the activity of clusters. */
+public final class ActivityStore {
+  /** How deep each kind of entry is read before the two are merged; older history ages out. */
+  static final int DEPTH = 400;
+
+  /** By how much the clocks of processes may differ: far less than leases would stand. */
+  private static final long SKEW_MILLIS = 600_000;
+
+  /** Clusters of one statement: SQLite joins at most 500 SELECTs. */
+  static final int CLUSTERS_PER_READ = 100;
+
+  private static final String NEWEST = " ORDER BY ts DESC, id DESC LIMIT " + DEPTH;
+
+  private final Database database;
+
+  public ActivityStore(Database database) {
+    this.database = database;
+  }
+
+  /** An entry as stored. */
+  public record StoredActivity(long id, long atMillis, String cluster, Activity activity) {}
+
+  /**
+   * The newest entries of these clusters, both kinds merged, newest first.
+   *
+   * @param who {@code user} or {@code system} to see only requests of that origin
+   */
+  Future<List<StoredActivity>> listNewest(List<String> clusters, Optional<String> who) {
+    if (clusters.isEmpty()) {
+      return Future.succeededFuture(List.of());
+    }
+    Future<List<StoredActivity>> requests = listKind("request", clusters, who);
+    Future<List<StoredActivity>> actions =
+        who.isPresent()
+            ? Future.succeededFuture(List.of())
+            : listKind("action", clusters, Optional.empty());
+    return Future.all(requests, actions)
+        .map(both -> newestFirst(List.of(requests.result(), actions.result())));
+  }
+
+  private Future<List<StoredActivity>> listKind(
+      String kind, List<String> clusters, Optional<String> who) {
+    List<Future<List<StoredActivity>>> chunks = new ArrayList<>();
+    for (int from = 0; from < clusters.size(); from += CLUSTERS_PER_READ) {
+      List<String> chunk =
+          clusters.subList(from, Math.min(clusters.size(), from + CLUSTERS_PER_READ));
+      List<Object> parameters = new ArrayList<>();
+      for (String cluster : chunk) {
+        parameters.add(cluster);
+        parameters.add(kind);
+        who.ifPresent(parameters::add);
+      }
+      chunks.add(
+          database.read(
+              newestOfKind(chunk.size(), who.isPresent()), parameters, ActivityStore::entry));
+    }
+    return Future.all(chunks)
+        .map(
+            all -> {
+              List<StoredActivity> newest = newestFirst(all.list());
+              return newest.subList(0, Math.min(DEPTH, newest.size()));
+            });
+  }
+
+  /**
+   * The newest of one kind. Each cluster has a SELECT of its own, because only then the index gives
+   * its rows in order and the read ends after {@link #DEPTH} of them, however many are stored.
+   *
+   * @param byOrigin whether only requests of one origin are asked for
+   */
+  static String newestOfKind(int clusters, boolean byOrigin) {
+    String newestOfOne =
+        "SELECT id, ts, cluster, kind, actor, who, max_gpus, ceiling_cents, note, reason"
+            + " FROM activity WHERE cluster = ? AND kind = ?"
+            + (byOrigin ? " AND who = ?" : "")
+            + NEWEST;
+    return clusters == 1
+        ? newestOfOne
+        : String.join(
+                " UNION ALL ",
+                Collections.nCopies(clusters, "SELECT * FROM (" + newestOfOne + ") AS newest"))
+            + NEWEST;
+  }
+
+  /**
+   * A place in the activity.
+   *
+   * @param id the entry's
+   * @param atMillis when it was made
+   */
+  record Position(long id, long atMillis) {
+    /** Before every entry. */
+    static final Position START = new Position(0, 0);
+
+    /** The place after these entries, which are by id. */
+    Position after(List<StoredActivity> entries) {
+      StoredActivity last = entries.isEmpty() ? null : entries.get(entries.size() - 1);
+      return last == null ? this : new Position(last.id(), Math.max(atMillis, last.atMillis()));
+    }
+  }
+
+  /** Where a cluster's actions stand now; {@link Position#START} when there are none. */
+  Future<Position> findNewestAction(String cluster) {
+    return database
+        .read(
+            "SELECT MAX(id), MAX(ts) FROM activity WHERE cluster = ? AND kind = 'action' AND ts >="
+                + " (SELECT MAX(x.ts) FROM activity x WHERE x.cluster = ? AND x.kind = 'action')"
+                + " - CAST(? AS BIGINT)",
+            List.of(cluster, cluster, SKEW_MILLIS),
+            row ->
+                row.integerOrNull(0) == null
+                    ? Position.START
+                    : new Position(row.integer(0), row.integer(1)))
+        .map(found -> found.get(0));
+  }
+
+  /** The entry of this id; 0 is the place before all; empty when there is none. */
+  Future<Optional<Position>> findPosition(long id) {
+    return id == 0
+        ? Future.succeededFuture(Optional.of(Position.START))
+        : database
+            .read(
+                "SELECT ts FROM activity WHERE id = ?",
+                List.of(id),
+                row -> new Position(id, row.integer(0)))
+            .map(found -> found.stream().findFirst());
+  }
+
+  /** A cluster's actions after a place, by id; so many at most. */
+  Future<List<StoredActivity>> listActionsAfter(String cluster, Position after, int limit) {
+    // By time as well, for that is what the index goes by.
+    return database.read(
+        "SELECT id, ts, cluster, kind, actor, who, max_gpus, ceiling_cents, note, reason"
+            + " FROM activity WHERE cluster = ? AND kind = 'action' AND ts >= ? AND id > ?"
+            + " ORDER BY id LIMIT ?",
+        List.of(cluster, after.atMillis() - SKEW_MILLIS, after.id(), limit),
+        ActivityStore::entry);
+  }
+
+  private static List<StoredActivity> newestFirst(List<List<StoredActivity>> lists) {
+    List<StoredActivity> merged = new ArrayList<>();
+    lists.forEach(merged::addAll);
+    merged.sort(
+        Comparator.comparingLong(StoredActivity::atMillis)
+            .thenComparingLong(StoredActivity::id)
+            .reversed());
+    return merged;
+  }
+
+  private static StoredActivity entry(Row row) {
+    Long maxGpus = row.integerOrNull(6);
+    return new StoredActivity(
+        row.integer(0),
+        row.integer(1),
+        row.text(2),
+        new Activity(
+            row.text(3),
+            row.text(4),
+            row.text(5),
+            maxGpus == null ? null : Math.toIntExact(maxGpus),
+            row.integerOrNull(7),
+            row.textOrNull(8),
+            row.textOrNull(9)));
+  }
+}

@@ -1,0 +1,108 @@
+package dev.bourse.events;
+
+import dev.bourse.capacity.Activity;
+import dev.bourse.core.Page;
+import dev.bourse.core.Price;
+import dev.bourse.core.Times;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The VM contract's stream of events, activity and history. */
+public final class EventRoutes {
+  private static final double DEFAULT_HISTORY_HOURS = 24;
+
+  private final EventService events;
+  private final ActivityService activity;
+
+  public EventRoutes(EventService events, ActivityService activity) {
+    this.events = events;
+    this.activity = activity;
+  }
+
+  public void bind(Operations operations) {
+    operations
+        .bind("followEvents", this::followEvents)
+        .bind("listActivity", this::listActivity)
+        .bind("readHistory", this::readHistory);
+  }
+
+  private Future<Answer> followEvents(Call call) {
+    EventService.Stream stream =
+        events.open(call.principal(), call.findText("cluster"), call.header("Last-Event-ID"));
+    return Future.succeededFuture(
+        new Answer.Events(sink -> stream.begin(sink.loop(), sink::send, sink::end)));
+  }
+
+  private Future<Answer> listActivity(Call call) {
+    int page = Math.toIntExact(call.findInteger("page").orElse(0L));
+    return activity
+        .listActivity(call.principal(), call.findText("cluster"), page, call.findText("who"))
+        .map(EventRoutes::entries);
+  }
+
+  private static Answer entries(Page<ActivityStore.StoredActivity> page) {
+    JsonArray entries = new JsonArray();
+    for (ActivityStore.StoredActivity entry : page.items()) {
+      Activity activity = entry.activity();
+      entries.add(
+          new JsonObject()
+              .put("id", entry.id())
+              .put("ts", Times.rfc3339(entry.atMillis()))
+              .put("cluster", entry.cluster())
+              .put("kind", activity.kind())
+              .put("actor", activity.actor())
+              .put("who", activity.kind().equals("request") ? activity.who() : null)
+              .put("max_gpus", activity.maxGpus())
+              .put("max_price_per_gpu_hour", Price.toUsdOrNull(activity.ceilingCents()))
+              .put("note", activity.note())
+              .put("reason", activity.reason()));
+    }
+    return Answer.ok(new JsonObject().put("entries", entries).put("more", page.more()));
+  }
+
+  private Future<Answer> readHistory(Call call) {
+    double hours = call.findNumber("hours").orElse(DEFAULT_HISTORY_HOURS);
+    return activity
+        .readHistory(call.principal(), call.findText("cluster"), hours)
+        .map(EventRoutes::history);
+  }
+
+  private static Answer history(ActivityService.ClusterHistory past) {
+    History history = past.history();
+    int gpus = past.gpusPerNode();
+    return Answer.ok(
+        new JsonObject()
+            .put("cluster", past.cluster())
+            .put("t0", history.t0Seconds())
+            .put("step", history.stepSeconds())
+            .put("max_nodes", series(history.maxNodes(), nodes -> nodes))
+            .put("granted", series(history.granted(), nodes -> nodes))
+            .put("max_price", series(history.maxPriceCents(), cents -> Price.toUsd(cents * gpus)))
+            .put("price", series(history.priceCents(), cents -> perNodeUsd(cents, gpus))));
+  }
+
+  /** A mean of cents has a fraction; six decimals keep it well under a micro-dollar. */
+  private static double perNodeUsd(double cents, int gpusPerNode) {
+    return Math.round(cents * gpusPerNode * 1e4) / 1e6;
+  }
+
+  private static <T> JsonArray series(
+      List<? extends @Nullable T> values, Function<T, ? extends Object> shown) {
+    JsonArray series = new JsonArray();
+    for (T value : values) {
+      if (value == null) {
+        series.addNull();
+      } else {
+        series.add(shown.apply(value));
+      }
+    }
+    return series;
+  }
+}

@@ -1,0 +1,97 @@
+package dev.bourse.events;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A cluster's past in buckets. A bucket shows what was in force at its end; its price is the
+ * time-weighted mean over it.
+ *
+ * @param t0Seconds start of the first bucket, epoch seconds
+ * @param stepSeconds width of a bucket
+ * @param maxNodes nodes declared; null before the first declaration
+ * @param granted nodes held
+ * @param maxPriceCents declared ceiling, cents per GPU-hour; null before the first declaration
+ * @param priceCents clearing price, cents per GPU-hour; null where nothing was declared or cleared
+ */
+public record History(
+    long t0Seconds,
+    long stepSeconds,
+    List<@Nullable Long> maxNodes,
+    List<Long> granted,
+    List<@Nullable Long> maxPriceCents,
+    List<@Nullable Double> priceCents) {
+
+  /** The buckets of a span that ends now. */
+  public record Buckets(long t0Seconds, long stepSeconds, int count) {
+    /** A bucket's width is a 400th of the span, but at least a minute. */
+    public static Buckets of(double hours, long nowMillis) {
+      long span = Math.round(hours * 3600);
+      long step = Math.max(60, span / 400);
+      int count = Math.toIntExact((span + step - 1) / step);
+      return new Buckets(nowMillis / 1000 - count * step, step, count);
+    }
+
+    long firstMillis() {
+      return t0Seconds * 1000;
+    }
+
+    long stepMillis() {
+      return stepSeconds * 1000;
+    }
+
+    long endMillis() {
+      return firstMillis() + count * stepMillis();
+    }
+  }
+
+  /** What was declared at one moment; nulls before the first declaration. */
+  public record DeclaredAt(@Nullable Long maxGpus, @Nullable Long ceilingCents) {}
+
+  /**
+   * The running sums of a pool's price at one moment (a prefix sum: the integral over any span is
+   * the difference of two of them).
+   *
+   * @param centsMillis cents times milliseconds priced, since the pool's beginning
+   * @param pricedMillis milliseconds with a price
+   */
+  public record PriceAt(long centsMillis, long pricedMillis) {}
+
+  /**
+   * Puts the series together.
+   *
+   * @param declared at the end of each bucket
+   * @param prices at the beginning of the first bucket, then at the end of each
+   * @param heldBefore nodes held at the beginning of the first bucket
+   * @param changes by how much the held nodes change in each bucket
+   */
+  static History of(
+      Buckets buckets,
+      int gpusPerNode,
+      List<DeclaredAt> declared,
+      List<PriceAt> prices,
+      long heldBefore,
+      long[] changes) {
+    List<@Nullable Long> maxNodes = new ArrayList<>();
+    List<Long> granted = new ArrayList<>();
+    List<@Nullable Long> maxPrice = new ArrayList<>();
+    List<@Nullable Double> price = new ArrayList<>();
+    long held = heldBefore;
+    for (int i = 0; i < buckets.count(); i++) {
+      DeclaredAt at = declared.get(i);
+      maxNodes.add(at.maxGpus() == null ? null : Long.valueOf(at.maxGpus() / gpusPerNode));
+      maxPrice.add(at.ceilingCents());
+      held += changes[i];
+      granted.add(held);
+      price.add(at.maxGpus() == null ? null : mean(prices.get(i), prices.get(i + 1)));
+    }
+    return new History(
+        buckets.t0Seconds(), buckets.stepSeconds(), maxNodes, granted, maxPrice, price);
+  }
+
+  static @Nullable Double mean(PriceAt from, PriceAt to) {
+    long priced = to.pricedMillis() - from.pricedMillis();
+    return priced == 0 ? null : (double) (to.centsMillis() - from.centsMillis()) / priced;
+  }
+}

@@ -1,0 +1,138 @@
+package dev.bourse.events;
+
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Pool;
+import dev.bourse.store.Database;
+import dev.bourse.store.Row;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads of change points for the history. Each bucket costs one index look-up, however many change
+ * points lie between two of them.
+ */
+public final class HistoryStore {
+  private static final String MOMENTS =
+      "WITH RECURSIVE moment (at) AS (SELECT CAST(? AS BIGINT) UNION ALL"
+          + " SELECT at + CAST(? AS BIGINT) FROM moment WHERE at < CAST(? AS BIGINT)) ";
+
+  private final Database database;
+
+  public HistoryStore(Database database) {
+    this.database = database;
+  }
+
+  Future<History> read(Cluster cluster, Pool pool, History.Buckets buckets) {
+    Future<List<History.DeclaredAt>> declared = declared(cluster.name(), buckets);
+    Future<List<Moment>> prices = prices(pool.name(), buckets);
+    Future<Long> heldBefore = heldBefore(cluster.name(), buckets);
+    Future<List<long[]>> grants = perBucket("granted_at", cluster.name(), buckets);
+    Future<List<long[]>> reclaims = perBucket("reclaim_at", cluster.name(), buckets);
+    return Future.all(declared, prices, heldBefore, grants, reclaims)
+        .map(
+            all -> {
+              long[] changes = new long[buckets.count()];
+              grants.result().forEach(g -> changes[(int) g[0]] += g[1]);
+              reclaims.result().forEach(r -> changes[(int) r[0]] -= r[1]);
+              return History.of(
+                  buckets,
+                  pool.gpusPerNode(),
+                  declared.result(),
+                  sums(prices.result()),
+                  heldBefore.result(),
+                  changes);
+            });
+  }
+
+  private Future<List<History.DeclaredAt>> declared(String cluster, History.Buckets buckets) {
+    return database.read(
+        MOMENTS
+            + "SELECT a.max_gpus, a.ceiling_cents FROM moment LEFT JOIN activity a ON a.id ="
+            + " (SELECT x.id FROM activity x WHERE x.cluster = ? AND x.kind = 'request'"
+            + " AND x.ts <= moment.at ORDER BY x.ts DESC, x.id DESC LIMIT 1) ORDER BY moment.at",
+        List.of(
+            buckets.firstMillis() + buckets.stepMillis(),
+            buckets.stepMillis(),
+            buckets.endMillis(),
+            cluster),
+        row -> new History.DeclaredAt(row.integerOrNull(0), row.integerOrNull(1)));
+  }
+
+  /** A pool's prices in buckets. */
+  public Future<PriceHistory> readPrices(String pool, History.Buckets buckets) {
+    return prices(pool, buckets)
+        .map(
+            moments -> {
+              List<@Nullable Double> clearing = new ArrayList<>();
+              List<@Nullable Long> admission = new ArrayList<>();
+              for (int i = 0; i < buckets.count(); i++) {
+                clearing.add(History.mean(moments.get(i).sums(), moments.get(i + 1).sums()));
+                admission.add(moments.get(i + 1).admissionCents());
+              }
+              return new PriceHistory(
+                  buckets.t0Seconds(), buckets.stepSeconds(), clearing, admission);
+            });
+  }
+
+  /** A pool's prices at one moment: the running sums, and the admission price in force. */
+  private record Moment(History.PriceAt sums, @Nullable Long admissionCents) {}
+
+  private static List<History.PriceAt> sums(List<Moment> moments) {
+    return moments.stream().map(Moment::sums).toList();
+  }
+
+  private Future<List<Moment>> prices(String pool, History.Buckets buckets) {
+    return database.read(
+        MOMENTS
+            + "SELECT moment.at, p.ts, p.clearing_cents, p.cents_millis, p.priced_millis,"
+            + " p.admission_cents"
+            + " FROM moment LEFT JOIN price_point p ON p.pool = ? AND p.ts ="
+            + " (SELECT MAX(x.ts) FROM price_point x WHERE x.pool = ? AND x.ts <= moment.at)"
+            + " ORDER BY moment.at",
+        List.of(buckets.firstMillis(), buckets.stepMillis(), buckets.endMillis(), pool, pool),
+        row -> new Moment(priceAt(row), row.integerOrNull(5)));
+  }
+
+  private static History.PriceAt priceAt(Row row) {
+    Long pointMillis = row.integerOrNull(1);
+    if (pointMillis == null) {
+      return new History.PriceAt(0, 0);
+    }
+    Long cents = row.integerOrNull(2);
+    long since = cents == null ? 0 : row.integer(0) - pointMillis;
+    return new History.PriceAt(
+        row.integer(3) + since * (cents == null ? 0 : cents), row.integer(4) + since);
+  }
+
+  private Future<Long> heldBefore(String cluster, History.Buckets buckets) {
+    return database
+        .read(
+            "SELECT COUNT(*) FROM allocation WHERE cluster = ? AND granted_at <= ?"
+                + " AND (reclaim_at IS NULL OR reclaim_at > ?)",
+            List.of(cluster, buckets.firstMillis(), buckets.firstMillis()),
+            row -> row.integer(0))
+        .map(counts -> counts.get(0));
+  }
+
+  /** How many grants or reclaims fell into each bucket: pairs of bucket and count. */
+  private Future<List<long[]>> perBucket(String column, String cluster, History.Buckets buckets) {
+    return database.read(
+        "SELECT ("
+            + column
+            + " - CAST(? AS BIGINT) - 1) / CAST(? AS BIGINT) AS bucket, COUNT(*) FROM allocation"
+            + " WHERE cluster = ? AND "
+            + column
+            + " > ? AND "
+            + column
+            + " <= ? GROUP BY 1",
+        List.of(
+            buckets.firstMillis(),
+            buckets.stepMillis(),
+            cluster,
+            buckets.firstMillis(),
+            buckets.endMillis()),
+        row -> new long[] {row.integer(0), row.integer(1)});
+  }
+}

@@ -1,0 +1,19 @@
+package dev.bourse.events;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A pool's past prices in buckets, in cents per GPU-hour.
+ *
+ * @param t0Seconds start of the first bucket, epoch seconds
+ * @param stepSeconds width of a bucket
+ * @param clearingCents the time-weighted mean over the bucket; null where nothing cleared
+ * @param admissionCents in force at the bucket's end; null where no price would have taken a seat,
+ *     and before the first tick
+ */
+public record PriceHistory(
+    long t0Seconds,
+    long stepSeconds,
+    List<@Nullable Double> clearingCents,
+    List<@Nullable Long> admissionCents) {}

@@ -1,0 +1,165 @@
+package dev.bourse.market;
+
+import dev.bourse.nodes.Holding;
+import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeProvider;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Asks machines what they hold, beside the market and so many at a time. Until one has answered it
+ * keeps its holder and is granted to nobody new; it counts as supply all the same, as a machine
+ * does that is being cleaned, for most answer within seconds. One that fails to answer again and
+ * again counts no more. Used on one context.
+ */
+final class HoldingsScan {
+  /**
+   * Half of the connections the ssh provider has by default: a tenant's grant need not wait until a
+   * whole fleet has been asked.
+   */
+  static final int ASKED_AT_ONCE = 8;
+
+  /** How many of them may have failed to answer before. */
+  private static final int ASKED_AGAIN_AT_ONCE = 2;
+
+  /** Questions without an answer in a row after which a machine is no supply. */
+  private static final int FAILURES_MEANING_SILENT = 3;
+
+  private final NodeProvider provider;
+  private final Inventory nodes;
+  private final Context context;
+  private final WorkPool workPool;
+  private final Consumer<List<Holding>> heard;
+
+  /**
+   * Machines not heard yet, and the number of the question that counts: what a machine answers to
+   * an earlier one is of a time before.
+   */
+  private final Map<String, Long> open = new HashMap<>();
+
+  private long questions;
+
+  /** Answers that are passed on at the next turn, many at once where machines answer at once. */
+  private final Map<String, Holding> answers = new LinkedHashMap<>();
+
+  /** Machines that are in work: what they say meanwhile would be outrun by it. */
+  private final Set<String> inWork = new HashSet<>();
+
+  /**
+   * @param heard is told what machines hold, before they count as heard
+   */
+  HoldingsScan(Vertx vertx, NodeProvider provider, Inventory nodes, Consumer<List<Holding>> heard) {
+    this.provider = provider;
+    this.nodes = nodes;
+    this.context = vertx.getOrCreateContext();
+    this.workPool = new WorkPool(vertx, new WorkQueue(ASKED_AT_ONCE, ASKED_AGAIN_AT_ONCE));
+    this.heard = heard;
+  }
+
+  /** Asks these machines, in this order, whatever they said before. */
+  void ask(Collection<String> nodeIds) {
+    nodeIds.forEach(this::putAnew);
+    nodeIds.forEach(this::look);
+  }
+
+  /** Does not listen to a machine until it {@linkplain #released is released}. */
+  void taken(String nodeId) {
+    inWork.add(nodeId);
+    if (isOpen(nodeId)) {
+      putAnew(nodeId);
+    }
+  }
+
+  void released(String nodeId) {
+    inWork.remove(nodeId);
+    look(nodeId);
+  }
+
+  /** The pool has this machine no more. */
+  void forget(String nodeId) {
+    open.remove(nodeId);
+    answers.remove(nodeId);
+    workPool.succeeded(nodeId);
+  }
+
+  /** Machines that have not been heard. */
+  Set<String> unheard() {
+    Set<String> unheard = new HashSet<>(open.keySet());
+    unheard.addAll(answers.keySet());
+    return unheard;
+  }
+
+  /** Whether a machine failed to answer again and again. */
+  boolean isSilent(String nodeId) {
+    return isOpen(nodeId) && workPool.failedTries(nodeId) >= FAILURES_MEANING_SILENT;
+  }
+
+  /** Asks nobody any more. */
+  void stop() {
+    workPool.stop();
+    open.clear();
+    answers.clear();
+  }
+
+  private boolean isOpen(String nodeId) {
+    return open.containsKey(nodeId) || answers.containsKey(nodeId);
+  }
+
+  private void putAnew(String nodeId) {
+    answers.remove(nodeId);
+    open.put(nodeId, ++questions);
+  }
+
+  private void look(String nodeId) {
+    if (!open.containsKey(nodeId)) {
+      // A question that failed after its machine was forgotten counts for nothing.
+      workPool.succeeded(nodeId);
+    } else if (!inWork.contains(nodeId)) {
+      workPool.submit(nodeId, nodes.pool(), () -> put(nodeId), () -> look(nodeId));
+    }
+  }
+
+  private Future<Void> put(String nodeId) {
+    Long question = open.get(nodeId);
+    Node node = nodes.get(nodeId);
+    if (question == null || node == null || inWork.contains(nodeId)) {
+      return Future.succeededFuture();
+    }
+    return provider
+        .held(List.of(node.machine()))
+        .compose(
+            holdings -> {
+              if (holdings.isEmpty()) {
+                return Future.failedFuture(NodeFailure.passing("what it holds is not known"));
+              }
+              if (open.remove(nodeId, question)) {
+                pass(holdings.get(0));
+              }
+              return Future.succeededFuture();
+            });
+  }
+
+  private void pass(Holding holding) {
+    if (answers.isEmpty()) {
+      context.runOnContext(
+          go -> {
+            List<Holding> all = new ArrayList<>(answers.values());
+            answers.clear();
+            if (!all.isEmpty()) {
+              heard.accept(all);
+            }
+          });
+    }
+    answers.put(holding.nodeId(), holding);
+  }
+}

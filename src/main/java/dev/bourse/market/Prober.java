@@ -1,0 +1,135 @@
+package dev.bourse.market;
+
+import dev.bourse.nodes.NodeProvider;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Clock;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tries every machine of a pool once an interval, whether it is free or held, so that one that died
+ * is known before somebody is given it or gives it back. It takes nothing from anybody: whether a
+ * tenant still reaches a machine is not known here. Used on one context.
+ */
+final class Prober {
+  private static final Logger LOG = LoggerFactory.getLogger(Prober.class);
+
+  /** A round goes in slices, so that a pool's machines are not tried all at once. */
+  private static final int SLICES = 60;
+
+  /** A quarter of the connections the ssh provider has by default. */
+  private static final int TRIED_AT_ONCE = 4;
+
+  /** How many of them may be such as did not answer before, which take until a time-out. */
+  private static final int MISSING_TRIED_AT_ONCE = 2;
+
+  /** Longest time between two commits of what was seen. */
+  private static final long STORE_MILLIS = 5_000;
+
+  private final Vertx vertx;
+  private final NodeProvider provider;
+  private final Inventory nodes;
+  private final Reachability reachability;
+  private final Consumer<String> isBack;
+  private final long intervalMillis;
+  private final Clock clock;
+  private final WorkQueue queue = new WorkQueue(TRIED_AT_ONCE, MISSING_TRIED_AT_ONCE);
+  private final Set<String> inWork = new HashSet<>();
+  private int slice;
+  private boolean stopped;
+  private volatile Reachability.Counts reach = new Reachability.Counts(0, 0, 0);
+
+  /**
+   * @param isBack is told of a machine that answers again
+   */
+  Prober(
+      Vertx vertx,
+      NodeProvider provider,
+      Inventory nodes,
+      Reachability reachability,
+      Consumer<String> isBack,
+      long intervalMillis,
+      Clock clock) {
+    this.vertx = vertx;
+    this.provider = provider;
+    this.nodes = nodes;
+    this.reachability = reachability;
+    this.isBack = isBack;
+    this.intervalMillis = intervalMillis;
+    this.clock = clock;
+  }
+
+  void start() {
+    trySlice();
+    store();
+  }
+
+  /** Tries nobody any more; what was seen and is not stored is forgotten. */
+  void stop() {
+    stopped = true;
+    queue.stop();
+  }
+
+  /** How many machines answered when last tried. Called on any thread. */
+  Reachability.Counts reach() {
+    return reach;
+  }
+
+  private void trySlice() {
+    if (stopped) {
+      return;
+    }
+    slice = (slice + 1) % SLICES;
+    for (Node node : nodes.all()) {
+      String nodeId = node.nodeId();
+      if (Math.floorMod(nodeId.hashCode(), SLICES) == slice && inWork.add(nodeId)) {
+        queue.add(
+            reachability.isUnreachable(nodeId),
+            () -> tryOnce(nodeId).onComplete(done -> inWork.remove(nodeId)));
+      }
+    }
+    vertx.setTimer(Math.max(1, intervalMillis / SLICES), timer -> trySlice());
+  }
+
+  /** A second time when the first fails: one lost packet is no death. */
+  private Future<Void> tryOnce(String nodeId) {
+    Node node = nodes.get(nodeId);
+    if (node == null) {
+      return Future.succeededFuture();
+    }
+    return Future.succeededFuture()
+        .compose(go -> provider.probe(node.machine()))
+        .recover(e -> stopped ? Future.failedFuture(e) : provider.probe(node.machine()))
+        .onComplete(
+            done -> {
+              if (stopped || !node.isSameMachineAs(nodes.get(nodeId))) {
+                return;
+              }
+              if (done.failed()) {
+                reachability.missed(nodeId, done.cause());
+              } else if (reachability.seen(nodeId, clock.millis())) {
+                isBack.accept(nodeId);
+              }
+            });
+  }
+
+  private void store() {
+    if (stopped) {
+      return;
+    }
+    reach = reachability.counts(nodes.all().size());
+    reachability
+        .store(clock.millis())
+        .onFailure(
+            e -> {
+              if (!stopped && !MarketStore.isLost(e)) {
+                LOG.warn("pool {}: when machines were seen: {}", nodes.pool(), e.toString());
+              }
+            });
+    vertx.setTimer(Math.min(STORE_MILLIS, intervalMillis), timer -> store());
+  }
+}

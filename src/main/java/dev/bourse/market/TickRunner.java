@@ -1,0 +1,136 @@
+package dev.bourse.market;
+
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Quote;
+import dev.bourse.capacity.TickPreview;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What one pool's market comes to: what is stored and known goes into a {@link Tick}, whose
+ * decisions are published or told to whoever asks. It decides nothing for anybody, so it needs no
+ * lease: the auction is a pure function, and whoever computes it comes to the same result.
+ */
+final class TickRunner {
+  private final Vertx vertx;
+  private final String pool;
+  private final MarketVerticle.Setting setting;
+
+  TickRunner(Vertx vertx, String pool, MarketVerticle.Setting setting) {
+    this.vertx = vertx;
+    this.pool = pool;
+    this.setting = setting;
+  }
+
+  /**
+   * The nodes as the store has them, for who does not hold the lease. Machines that the holder is
+   * cleaning though nobody has them, or is still asking what they hold, count as free here: only
+   * the holder knows of them, and not for long.
+   */
+  private Future<Tick.Nodes> storedNodes(long nowMillis) {
+    Future<List<Node>> nodes = setting.store().listNodes(pool);
+    Future<List<MarketStore.SwappedAway>> swapped =
+        setting.store().listSwappedAway(pool, nowMillis - Fleet.SWAP_EXCLUSION_MILLIS);
+    return Future.all(nodes, swapped)
+        .map(
+            read -> {
+              Map<String, String> excluded = new HashMap<>();
+              swapped.result().forEach(s -> excluded.put(s.nodeId(), s.orgId()));
+              return new Tick.Nodes(nodes.result(), Set.of(), excluded);
+            });
+  }
+
+  /** Publishes prices while another process holds the lease. */
+  Future<Void> observe(long nowMillis) {
+    return allowance(nowMillis)
+        .compose(
+            allowance ->
+                storedNodes(nowMillis).compose(nodes -> decide(allowance, nodes, nowMillis)))
+        .onSuccess(outcome -> publish(outcome, nowMillis))
+        .mapEmpty();
+  }
+
+  /** What a tick at this moment decides. */
+  Future<Tick.Outcome> decide(Allowance allowance, Tick.Nodes nodes, long nowMillis) {
+    Tick tick = tick(allowance, nowMillis);
+    return vertx.executeBlocking(() -> tick.decide(nodes), false);
+  }
+
+  /**
+   * What the next tick would bring a cluster, were it as given.
+   *
+   * @param held the nodes as the lease's holder knows them; empty when another process holds it
+   */
+  Future<TickPreview> preview(Cluster changed, Optional<Tick.Nodes> held, long nowMillis) {
+    long tickAt =
+        Math.max(
+            nowMillis,
+            setting.clusters().findQuote(pool).map(Quote::nextTickAtMillis).orElse(nowMillis));
+    Future<Tick.Nodes> nodes =
+        held.map(Future::succeededFuture).orElseGet(() -> storedNodes(nowMillis));
+    return Future.all(nodes, allowance(Optional.of(changed), tickAt))
+        .compose(
+            read -> {
+              Tick.Nodes known = read.resultAt(0);
+              Tick tick = tick(read.<Allowance>resultAt(1), tickAt).with(changed);
+              return vertx.executeBlocking(() -> tick.preview(changed, tick.decide(known)), false);
+            });
+  }
+
+  /** By the terms as they are now: an operator may have changed them since the last tick. */
+  private Tick tick(Allowance allowance, long nowMillis) {
+    return new Tick(
+        setting.clusters().findPool(pool).orElseThrow(),
+        setting.clusters().ofPool(pool),
+        setting.config().swapFreshnessMillis(),
+        allowance,
+        nowMillis);
+  }
+
+  /** What the pool's buyers may still commit to. */
+  Future<Allowance> allowance(long nowMillis) {
+    return allowance(Optional.empty(), nowMillis);
+  }
+
+  /**
+   * What the pool's buyers may still commit to.
+   *
+   * @param instead a cluster as it would be instead of as it stands
+   */
+  private Future<Allowance> allowance(Optional<Cluster> instead, long nowMillis) {
+    int gpusPerNode = setting.clusters().findPool(pool).orElseThrow().gpusPerNode();
+    Set<String> buyers = new HashSet<>();
+    for (ClusterView view : setting.clusters().ofPool(pool)) {
+      if (Allowance.buys(view.cluster(), gpusPerNode)) {
+        buyers.add(view.cluster().orgId());
+      }
+    }
+    instead.ifPresent(changed -> buyers.add(changed.orgId()));
+    return setting.spending().readAllowance(buyers, instead, nowMillis);
+  }
+
+  /** Shows what a tick at this moment came to. */
+  void publish(Tick.Outcome outcome, long tickMillis) {
+    Clearing clearing = outcome.clearing();
+    setting
+        .clusters()
+        .put(
+            pool,
+            new Quote(
+                clearing.clearingCents(),
+                clearing.admissionCents(),
+                outcome.supply().seats(),
+                Math.max(0, outcome.supply().free().size() - clearing.grants().size()),
+                tickMillis,
+                tickMillis + setting.config().tickMillis(),
+                outcome.demand(),
+                outcome.rivalry()));
+  }
+}

@@ -1,0 +1,147 @@
+package dev.bourse.oauth;
+
+import dev.bourse.core.Ids;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+
+/** The applications there are. */
+final class ClientRegistry {
+  /**
+   * Registered ones, some 500 bytes each. Beyond it goes what never got a token, the oldest first:
+   * anybody may register, and a flood of that must not drive out what members use.
+   */
+  private static final int MAX_REGISTERED = 20_000;
+
+  private static final long UNUSED_MILLIS = Duration.ofDays(1).toMillis();
+
+  /** As long as the longest grant may live, so that no living one loses its application. */
+  private static final long IDLE_MILLIS = Duration.ofDays(90).toMillis();
+
+  /** How exactly the last use is known. */
+  private static final long USED_STEP_MILLIS = Duration.ofHours(1).toMillis();
+
+  private final Database database;
+  private final ClientDocuments documents;
+  private final Clock clock;
+  private final RandomGenerator random;
+
+  ClientRegistry(
+      Database database, ClientDocuments documents, Clock clock, RandomGenerator random) {
+    this.database = database;
+    this.documents = documents;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /**
+   * The application of an id; fails with {@link OAuthError} {@code invalid_client} for none.
+   *
+   * @param caller the client address that names it, on whose account documents are fetched
+   * @throws dev.bourse.core.ApiError {@code rate-limited} when too many were fetched on it
+   */
+  Future<Client> find(String clientId, String caller) {
+    if (clientId.equals(Client.COMMAND_LINE.clientId())) {
+      return Future.succeededFuture(Client.COMMAND_LINE);
+    }
+    if (ClientDocuments.isAddress(clientId)) {
+      return documents.find(clientId, caller);
+    }
+    return database
+        .read(
+            "SELECT client_id, name, redirect_uris, grant_types FROM oauth_client"
+                + " WHERE client_id = ?",
+            List.of(clientId),
+            row ->
+                new Client(
+                    row.text(0),
+                    row.text(1),
+                    new JsonArray(row.text(2)).stream().map(String::valueOf).toList(),
+                    Set.of(row.text(3).split(" ", -1))))
+        .map(
+            found -> {
+              if (found.isEmpty()) {
+                throw new OAuthError(
+                    OAuthError.INVALID_CLIENT,
+                    "client_id: there is no such client; it may have registered long ago");
+              }
+              return found.get(0);
+            });
+  }
+
+  /**
+   * Registers an application (RFC 7591); fails with {@link OAuthError} when it cannot be.
+   *
+   * @return what is registered, as the answer to the client
+   */
+  Future<JsonObject> register(JsonObject metadata) {
+    String clientId = "brc_" + Ids.base62(random, 22);
+    Client client;
+    try {
+      client = ClientMetadata.read(clientId, metadata);
+    } catch (OAuthError e) {
+      return Future.failedFuture(e);
+    }
+    long now = clock.millis();
+    JsonArray redirectUris = new JsonArray(client.redirectUris());
+    return database
+        .commit(
+            List.of(
+                Statement.of(
+                    "DELETE FROM oauth_client WHERE client_id IN (SELECT client_id FROM"
+                        + " oauth_client ORDER BY CASE WHEN used_at IS NULL THEN 1 ELSE 0 END,"
+                        + " COALESCE(used_at, created_at) DESC, client_id"
+                        + " LIMIT 100 OFFSET "
+                        + (MAX_REGISTERED - 1)
+                        + ")"),
+                Statement.of(
+                    "INSERT INTO oauth_client (client_id, name, redirect_uris, grant_types,"
+                        + " created_at) VALUES (?, ?, ?, ?, ?)",
+                    client.clientId(),
+                    client.name(),
+                    redirectUris.encode(),
+                    String.join(" ", client.grantTypes()),
+                    now)))
+        .map(
+            stored ->
+                new JsonObject()
+                    .put("client_id", client.clientId())
+                    .put("client_id_issued_at", now / 1_000)
+                    .put("client_name", client.name())
+                    .put("redirect_uris", redirectUris)
+                    .put(
+                        "grant_types",
+                        new JsonArray(client.grantTypes().stream().sorted().toList()))
+                    .put("response_types", new JsonArray().add("code"))
+                    .put("token_endpoint_auth_method", "none")
+                    .put("scope", String.join(" ", Scopes.all())));
+  }
+
+  /** An application got a token; for the commit that made it. */
+  static Statement used(String clientId, long nowMillis) {
+    return Statement.of(
+        "UPDATE oauth_client SET used_at = ? WHERE client_id = ?"
+            + " AND (used_at IS NULL OR used_at < ?)",
+        nowMillis,
+        clientId,
+        nowMillis - USED_STEP_MILLIS);
+  }
+
+  /** Forgets those that registered and never got a token, and those long out of use. */
+  static List<Statement> sweep(long nowMillis) {
+    return List.of(
+        Statement.of(
+            "DELETE FROM oauth_client WHERE used_at IS NULL AND created_at < ?",
+            nowMillis - UNUSED_MILLIS),
+        Statement.of(
+            "DELETE FROM oauth_client WHERE used_at < ?",
+            nowMillis - IDLE_MILLIS - USED_STEP_MILLIS));
+  }
+}

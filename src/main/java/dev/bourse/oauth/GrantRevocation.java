@@ -1,0 +1,115 @@
+package dev.bourse.oauth;
+
+import dev.bourse.access.MemberTokens;
+import dev.bourse.access.Revocations;
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.signin.ConnectedApplications;
+import dev.bourse.store.GuardFailed;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The ends of what members allowed applications: taken back by the member, given back by the
+ * application, or ended because somebody else holds what was issued.
+ */
+final class GrantRevocation implements ConnectedApplications {
+  private final GrantStore store;
+  private final MemberTokens tokens;
+  private final Revocations revocations;
+  private final Clock clock;
+
+  GrantRevocation(GrantStore store, MemberTokens tokens, Revocations revocations, Clock clock) {
+    this.store = store;
+    this.tokens = tokens;
+    this.revocations = revocations;
+    this.clock = clock;
+  }
+
+  /** Ends a grant with all its tokens, here at once; nothing happens when it has ended. */
+  Future<Void> end(Grant grant, String further) {
+    long now = clock.millis();
+    return revocations
+        .revokeGrant(
+            grant.grantId(),
+            List.of(
+                GrantStore.revoke(grant.grantId(), now),
+                AuditStore.insert(grant.row("oauth_revoke", now, further))))
+        .recover(
+            fault ->
+                // Ended before; that its tokens are refused is stored once more, for good measure.
+                fault instanceof GuardFailed
+                    ? revocations.revokeGrant(grant.grantId(), List.of())
+                    : Future.failedFuture(fault));
+  }
+
+  /** Ends the grant of a token (RFC 7009); nothing happens for one that is not the client's. */
+  Future<Void> revoke(Client client, String token) {
+    if (RefreshToken.isOne(token)) {
+      return store
+          .findRefresh(new RefreshToken(token))
+          .compose(
+              found ->
+                  endIfFound(
+                      found
+                          .map(GrantStore.Refresh::grant)
+                          .filter(grant -> grant.clientId().equals(client.clientId())),
+                      " reason=client"));
+    }
+    return tokens
+        .findGrant(token, client.clientId())
+        .map(grantId -> store.find(grantId).compose(found -> endIfFound(found, " reason=client")))
+        .orElseGet(Future::succeededFuture);
+  }
+
+  private Future<Void> endIfFound(Optional<Grant> grant, String further) {
+    return grant.isPresent() ? end(grant.get(), further) : Future.succeededFuture();
+  }
+
+  @Override
+  public Future<List<Application>> list(String orgId, String username) {
+    return store
+        .list(orgId, username, clock.millis(), Grants.MAX_OF_MEMBER, 0)
+        .map(
+            found ->
+                found.stream()
+                    .map(
+                        grant ->
+                            new Application(
+                                grant.grantId(),
+                                grant.clientName(),
+                                String.join("; ", Scopes.words(grant.scopes())),
+                                grant.createdAtMillis()))
+                    .toList());
+  }
+
+  @Override
+  public Future<Void> revoke(String orgId, String username, String id) {
+    return store
+        .find(id)
+        .compose(
+            found ->
+                endIfFound(
+                    found.filter(
+                        grant -> grant.orgId().equals(orgId) && grant.username().equals(username)),
+                    " reason=member"));
+  }
+
+  @Override
+  public Future<Void> revokeAll(String orgId, String username) {
+    return revocations.revokeMember(
+        orgId,
+        username,
+        List.of(
+            AuditStore.insert(
+                new AuditRow(
+                    clock.millis(),
+                    orgId,
+                    "member:" + username,
+                    "oauth_revoke",
+                    orgId,
+                    "all grants"))));
+  }
+}

@@ -1,0 +1,63 @@
+package dev.bourse.operator;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.Page;
+import dev.bourse.core.Price;
+import dev.bourse.core.Times;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.math.BigDecimal;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Parameters and fields that several operations of the operators' API have in common. */
+final class CommonFields {
+  /** Items of a page when the caller does not say. */
+  private static final int DEFAULT_LIMIT = 100;
+
+  private CommonFields() {}
+
+  /** How many items a page is to have; the contract bounds it. */
+  static int limit(Optional<Long> limit) {
+    return limit.map(Math::toIntExact).orElse(DEFAULT_LIMIT);
+  }
+
+  /**
+   * A price field in cents.
+   *
+   * @throws ApiError 422 when it is not a whole number of cents
+   */
+  static long cents(JsonObject body, String field) {
+    BigDecimal usd = new BigDecimal(body.getNumber(field).toString());
+    if (!Price.isWholeCents(usd)) {
+      throw ApiError.badField(field, usd.toPlainString(), "dollars with at most two decimals");
+    }
+    return Price.toCents(usd);
+  }
+
+  /** A page as answers spell it. */
+  static <T> JsonObject page(String plural, Page<T> page, Function<T, JsonObject> item) {
+    JsonArray items = new JsonArray();
+    page.items().forEach(each -> items.add(item.apply(each)));
+    return new JsonObject().put(plural, items).put("more", page.more());
+  }
+
+  /**
+   * When a token is to expire, null for never.
+   *
+   * @throws ApiError {@code bad-request} for what is no RFC 3339 time, or none in the future
+   */
+  static @Nullable Long expiry(@Nullable String expiresAt, long nowMillis) {
+    if (expiresAt == null) {
+      return null;
+    }
+    OptionalLong millis = Times.parse(expiresAt);
+    if (millis.isEmpty() || millis.getAsLong() <= nowMillis) {
+      throw ApiError.badField(
+          "expires_at", expiresAt, "an RFC 3339 time in the future, such as 2030-01-31T00:00:00Z");
+    }
+    return millis.getAsLong();
+  }
+}

@@ -1,0 +1,222 @@
+package dev.bourse.org;
+
+import dev.bourse.access.Members;
+import dev.bourse.audit.AuditRow;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Text;
+import dev.bourse.store.Change;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who comes in with an e-mail address that is proven to be theirs: members who carry it, and whom a
+ * join rule admits. Who is suspended or was removed does not, whatever the rules of domains say.
+ */
+public final class Memberships {
+  /** Organizations one address can choose from; the rest of them is not shown. */
+  static final int MAX_PLACES = 50;
+
+  /** Longest username made of an address, which leaves room for a number. */
+  private static final int MAX_NAME = 32;
+
+  /** Names looked up in one statement: more than an organization has of one. */
+  private static final int NAMES_AT_A_TIME = 100;
+
+  /** How often another name is tried, or another process's commit waited for. */
+  private static final int MAX_TRIES = 5;
+
+  /** Admits an address by a rule: its own, or its domain's unless it was removed. */
+  private static final String ADMITTED =
+      "((r.kind = 'email' AND r.value = ?) OR (r.kind = 'domain' AND r.value = ? AND NOT EXISTS"
+          + " (SELECT 1 FROM removed_member x WHERE x.org_id = r.org_id AND x.email = ?)))";
+
+  private final Database database;
+  private final Members members;
+  private final Clock clock;
+
+  /**
+   * @param members told who joins
+   */
+  public Memberships(Database database, Members members, Clock clock) {
+    this.database = database;
+    this.members = members;
+    this.clock = clock;
+  }
+
+  /**
+   * An organization that an address comes into.
+   *
+   * @param username whose account it is; null for who joins by coming in
+   */
+  public record Membership(String orgId, String display, @Nullable String username) {}
+
+  /** Where an address comes in, by organization; empty for nowhere. */
+  public Future<List<Membership>> find(String email) {
+    String address = Text.folded(email);
+    return database.read(
+        "SELECT o.org_id, o.display, m.username FROM org o"
+            + " JOIN member m ON m.org_id = o.org_id AND lower(m.email) = ?"
+            + " WHERE o.retired_at IS NULL AND m.suspended_at IS NULL"
+            + " UNION ALL SELECT DISTINCT o.org_id, o.display, NULL FROM org o"
+            + " JOIN join_rule r ON r.org_id = o.org_id"
+            + " WHERE o.retired_at IS NULL AND "
+            + ADMITTED
+            + " AND NOT EXISTS (SELECT 1 FROM member m"
+            + " WHERE m.org_id = o.org_id AND lower(m.email) = ?)"
+            + " ORDER BY 1 LIMIT "
+            + MAX_PLACES,
+        List.of(address, address, domain(address), address, address),
+        row -> new Membership(row.text(0), row.text(1), row.textOrNull(2)));
+  }
+
+  /**
+   * Lets an address into an organization; makes it a member when a rule admits it.
+   *
+   * @param name what the person is called; empty when that is not known
+   * @return the username; fails with {@code forbidden} when the address does not come in
+   */
+  public Future<String> admit(String orgId, String email, String name) {
+    return admit(orgId, Text.folded(email), name, 1);
+  }
+
+  private Future<String> admit(String orgId, String address, String name, int tries) {
+    return find(address)
+        .compose(
+            places -> {
+              Optional<Membership> place =
+                  places.stream().filter(each -> each.orgId().equals(orgId)).findFirst();
+              if (place.isEmpty()) {
+                return Future.failedFuture(refused());
+              }
+              String username = place.get().username();
+              return username == null
+                  ? join(orgId, address, name, tries)
+                  : Future.succeededFuture(username);
+            });
+  }
+
+  private Future<String> join(String orgId, String address, String name, int tries) {
+    ApiError taken = OrgWrite.conflict("exists", "the name or the address was taken meanwhile");
+    return freeName(orgId, name(address), 1)
+        .compose(
+            username ->
+                insert(orgId, address, name.isEmpty() ? username : name, username, taken)
+                    .commit(new Change(Members.CHANGED, orgId))
+                    .compose(stored -> OrgWrite.inForce(members.refresh(orgId)))
+                    .map(loaded -> username))
+        .recover(
+            e ->
+                // Somebody joined at the same moment: then they are found, or the next name is.
+                e == taken && tries < MAX_TRIES
+                    ? admit(orgId, address, name, tries + 1)
+                    : Future.failedFuture(e));
+  }
+
+  private OrgWrite insert(
+      String orgId, String address, String name, String username, ApiError taken) {
+    long now = clock.millis();
+    String shown = Text.shown(name);
+    return new OrgWrite(database, orgId)
+        .demand(
+            taken,
+            "NOT EXISTS (SELECT 1 FROM member WHERE org_id = ?"
+                + " AND (username = ? OR lower(email) = ?)) AND "
+                + RosterStore.UNGIVEN,
+            orgId,
+            username,
+            address,
+            orgId,
+            username)
+        .demand(
+            refused(),
+            "EXISTS (SELECT 1 FROM join_rule r WHERE r.org_id = ? AND " + ADMITTED + ")",
+            orgId,
+            address,
+            domain(address),
+            address)
+        .demand(
+            OrgWrite.conflict(
+                "limit", "the organization has as many members as it may; ask its administrator"),
+            "(SELECT COUNT(*) FROM member WHERE org_id = ?) < " + RosterService.MAX_MEMBERS,
+            orgId)
+        .any(RosterStore.insert(orgId, username, address, shown, now))
+        .any(RosterStore.give(orgId, username, now))
+        .any(RosterStore.forgetRemoval(orgId, address))
+        .any(RosterStore.consumeInvitation(orgId, address))
+        .record(
+            new AuditRow(
+                now,
+                orgId,
+                "member:" + username,
+                "member_join",
+                orgId,
+                "username=" + username + " email=" + Text.shown(address)));
+  }
+
+  /**
+   * A name no member has or had: of the address, with a number when need be.
+   *
+   * @param from the first number tried; without one for 1
+   */
+  private Future<String> freeName(String orgId, String base, int from) {
+    List<String> names =
+        IntStream.range(from, from + NAMES_AT_A_TIME)
+            .mapToObj(number -> number == 1 ? base : base + '-' + number)
+            .toList();
+    String places = String.join(", ", Collections.nCopies(names.size(), "?"));
+    List<Object> parameters = new ArrayList<>(List.of(orgId));
+    parameters.addAll(names);
+    parameters.add(orgId);
+    parameters.addAll(names);
+    return database
+        .read(
+            "SELECT username FROM member WHERE org_id = ? AND username IN ("
+                + places
+                + ") UNION SELECT username FROM given_username WHERE org_id = ? AND username IN ("
+                + places
+                + ")",
+            parameters,
+            row -> row.text(0))
+        .compose(
+            found -> {
+              Set<String> taken = new HashSet<>(found);
+              return names.stream()
+                  .filter(name -> !taken.contains(name))
+                  .findFirst()
+                  .map(Future::succeededFuture)
+                  .orElseGet(() -> freeName(orgId, base, from + NAMES_AT_A_TIME));
+            });
+  }
+
+  /** The local part of an address as a username. */
+  static String name(String address) {
+    String local = address.substring(0, address.lastIndexOf('@'));
+    String name =
+        local
+            .replaceAll("\\+.*", "")
+            .replaceAll("[^a-z0-9._-]+", "-")
+            .replaceAll("^[^a-z0-9]+|[^a-z0-9]+$", "");
+    name = name.length() > MAX_NAME ? name.substring(0, MAX_NAME) : name;
+    return name.isEmpty() ? "member" : name;
+  }
+
+  private static String domain(String address) {
+    return address.substring(address.lastIndexOf('@') + 1);
+  }
+
+  private static ApiError refused() {
+    return ApiError.of(
+        ErrorCode.FORBIDDEN,
+        "no organization admits this address; ask an administrator to invite you");
+  }
+}

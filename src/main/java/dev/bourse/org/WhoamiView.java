@@ -1,0 +1,40 @@
+package dev.bourse.org;
+
+import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
+import dev.bourse.core.Text;
+import dev.bourse.core.Times;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+
+/** What every kind of caller is told of itself. */
+public final class WhoamiView {
+  private WhoamiView() {}
+
+  /**
+   * The organization, the scopes, the clusters that can be addressed and the budget.
+   *
+   * @param requestsPerMinute 0 for no budget
+   */
+  public static JsonObject json(
+      Principal caller, List<OrgStore.Addressable> clusters, int requestsPerMinute) {
+    JsonArray addressable = new JsonArray();
+    for (OrgStore.Addressable cluster : clusters) {
+      addressable.add(
+          new JsonObject()
+              .put("name", cluster.name())
+              .put("kind", Text.folded(cluster.kind()))
+              .put("gpu_vendor", cluster.gpuVendor())
+              .put("gpu_model", cluster.gpuModel()));
+    }
+    return new JsonObject()
+        .put("org_id", caller.org().orgId())
+        .put("org_display", caller.org().display())
+        .put("org_kind", caller.org().kind())
+        .put("scopes", new JsonArray(caller.scopes().stream().map(Scope::label).sorted().toList()))
+        .put("expires_at", Times.rfc3339OrNull(caller.expiresAtMillis()))
+        .put("clusters", addressable)
+        .put("rate_limit", new JsonObject().put("requests_per_minute", requestsPerMinute));
+  }
+}

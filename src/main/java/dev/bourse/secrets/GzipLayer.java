@@ -1,0 +1,186 @@
+package dev.bourse.secrets;
+
+import dev.bourse.secrets.SecretScan.Finding;
+import java.util.Optional;
+import java.util.zip.DataFormatException;
+import java.util.zip.Inflater;
+
+/**
+ * What a gzip file (RFC 1952) unpacks to, member after member, up to {@value #MOST} bytes of it and
+ * to {@value #RATIO} times what was sent: a small file may unpack to terabytes, and whoever scans
+ * it does nothing else meanwhile. What is packed in it once more is not looked into. A file that is
+ * not gzip after all is nobody's fault, and its own bytes are scanned anyway.
+ */
+final class GzipLayer implements SecretLayer {
+  /** A fifth of a second of one worker, for each file. */
+  static final long MOST = 64L << 20;
+
+  /** Text packs to a third or a tenth, logs to a fiftieth. */
+  static final int RATIO = 256;
+
+  private static final int PIECE = 32 * 1024;
+  private static final int EXTRA = 4;
+  private static final int NAME = 8;
+  private static final int COMMENT = 16;
+  private static final int HEADER_SUM = 2;
+  private static final int KNOWN_FLAGS = 31;
+
+  /** What comes next in the file. */
+  private enum Part {
+    FIXED,
+    EXTRA_LENGTH,
+    EXTRA,
+    NAME,
+    COMMENT,
+    HEADER_SUM,
+    PACKED,
+    TRAILER,
+    NOTHING
+  }
+
+  private final SecretScan scan;
+  private final Inflater inflater = new Inflater(true);
+  private final byte[] unpacked = new byte[PIECE];
+  private Part part = Part.FIXED;
+
+  /** Bytes of this part that came. */
+  private int count;
+
+  private int flags;
+  private int extraLength;
+  private long sent;
+  private long inflated;
+
+  GzipLayer(String plainName) {
+    this.scan = SecretScan.ofLayer(SecretFileNames.unpacked(plainName));
+  }
+
+  @Override
+  public Optional<Finding> inspect(byte[] bytes, int from, int to) {
+    sent += to - from;
+    Optional<Finding> found = Optional.empty();
+    int i = from;
+    while (i < to && part != Part.NOTHING && found.isEmpty()) {
+      if (part == Part.PACKED) {
+        inflater.setInput(bytes, i, to - i);
+        found = inflate();
+        i = to - inflater.getRemaining();
+      } else {
+        step(bytes[i] & 0xff);
+        i++;
+      }
+    }
+    return found;
+  }
+
+  /** Unpacks what is there, up to the member's end. */
+  private Optional<Finding> inflate() {
+    Optional<Finding> found = Optional.empty();
+    try {
+      while (found.isEmpty() && part == Part.PACKED) {
+        if (inflated >= MOST || inflated >= RATIO * sent + PIECE) {
+          leave();
+          return found;
+        }
+        int length = inflater.inflate(unpacked);
+        inflated += length;
+        found = scan.inspect(unpacked, 0, length);
+        if (inflater.finished()) {
+          go(Part.TRAILER);
+        } else if (inflater.needsDictionary()) {
+          leave();
+        } else if (length == 0) {
+          return found;
+        }
+      }
+    } catch (DataFormatException notPacked) {
+      leave();
+    }
+    return found;
+  }
+
+  /** Takes a byte around what is packed. */
+  private void step(int value) {
+    count++;
+    switch (part) {
+      case FIXED -> fixed(value);
+      case EXTRA_LENGTH -> {
+        extraLength |= value << (8 * (count - 1));
+        if (count == 2) {
+          go(extraLength == 0 ? afterExtra() : Part.EXTRA);
+        }
+      }
+      case EXTRA -> goWhen(count == extraLength, afterExtra());
+      case NAME -> goWhen(value == 0, afterName());
+      case COMMENT -> goWhen(value == 0, afterComment());
+      case HEADER_SUM -> goWhen(count == 2, Part.PACKED);
+      case TRAILER -> {
+        if (count == 8) {
+          inflater.reset();
+          go(Part.FIXED);
+        }
+      }
+      case PACKED, NOTHING -> throw new IllegalStateException("no byte of " + part);
+    }
+  }
+
+  private void fixed(int value) {
+    boolean isKnown =
+        switch (count) {
+          case 1 -> value == 0x1f;
+          case 2 -> value == 0x8b;
+          case 3 -> value == 8;
+          case 4 -> (value & ~KNOWN_FLAGS) == 0;
+          default -> true;
+        };
+    if (!isKnown) {
+      leave();
+    } else if (count == 4) {
+      flags = value;
+    } else if (count == 10) {
+      extraLength = 0;
+      go((flags & EXTRA) != 0 ? Part.EXTRA_LENGTH : afterExtra());
+    }
+  }
+
+  private Part afterExtra() {
+    return (flags & NAME) != 0 ? Part.NAME : afterName();
+  }
+
+  private Part afterName() {
+    return (flags & COMMENT) != 0 ? Part.COMMENT : afterComment();
+  }
+
+  private Part afterComment() {
+    return (flags & HEADER_SUM) != 0 ? Part.HEADER_SUM : Part.PACKED;
+  }
+
+  private void goWhen(boolean isOver, Part next) {
+    if (isOver) {
+      go(next);
+    }
+  }
+
+  private void go(Part next) {
+    part = next;
+    count = 0;
+  }
+
+  /** How many bytes were unpacked. */
+  long inflated() {
+    return inflated;
+  }
+
+  private void leave() {
+    go(Part.NOTHING);
+    inflater.end();
+  }
+
+  @Override
+  public Optional<Finding> end() {
+    if (part != Part.NOTHING) {
+      leave();
+    }
+    return scan.end();
+  }
+}

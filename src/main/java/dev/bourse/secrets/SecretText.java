@@ -1,0 +1,244 @@
+package dev.bourse.secrets;
+
+/**
+ * The bytes around a keyword, as the rules read them: from {@value #BEFORE} before it to {@value
+ * #AFTER} after its start, or to the ends of the file. Rules see nothing else, so that what they
+ * find does not depend on the pieces a file arrives in.
+ *
+ * <p>Places are indexes into the scan's buffer; outside of the view there is {@link #NOTHING}.
+ */
+final class SecretText {
+  static final int BEFORE = 1024;
+
+  /** Room for a JSON Web Token with many claims and for a key whose header lines are long. */
+  static final int AFTER = 16 * 1024;
+
+  static final int NOTHING = -1;
+
+  private static final int LONG_RUN = 24;
+
+  static final int DIGIT = 1;
+  static final int LETTER = 2;
+  static final int UNDERSCORE = 4;
+  static final int DASH = 8;
+  static final int PLUS_SLASH = 16;
+  static final int SPACE = 32;
+  static final int BREAK = 64;
+  static final int MARK = 128;
+  static final int UPPER_LABEL = 256;
+  static final int DOT = 512;
+  static final int EQUALS = 1024;
+
+  static final int ALNUM = DIGIT | LETTER;
+  static final int WORD = ALNUM | UNDERSCORE;
+  static final int BASE64 = ALNUM | PLUS_SLASH;
+  static final int BASE64URL = ALNUM | UNDERSCORE | DASH;
+  static final int BLANK = SPACE | BREAK;
+
+  /** What an unquoted or quoted value of a setting is made of. */
+  static final int VALUE = BASE64 | BASE64URL | DOT | EQUALS | MARK;
+
+  private static final int[] CLASSES = new int[256];
+
+  static {
+    for (int c = '0'; c <= '9'; c++) {
+      CLASSES[c] = DIGIT | UPPER_LABEL;
+    }
+    for (int c = 'a'; c <= 'z'; c++) {
+      CLASSES[c] = LETTER;
+      CLASSES[c - 'a' + 'A'] = LETTER | UPPER_LABEL;
+    }
+    mark("_", UNDERSCORE);
+    mark("-", DASH);
+    mark("+/", PLUS_SLASH);
+    mark(" ", SPACE | UPPER_LABEL);
+    mark("\t", SPACE);
+    mark("\r\n", BREAK);
+    mark(".", DOT);
+    mark("=", EQUALS);
+    mark("~!@#%^&*:", MARK);
+  }
+
+  private static void mark(String characters, int kind) {
+    characters.chars().forEach(c -> CLASSES[c] |= kind);
+  }
+
+  final byte[] bytes;
+  final Randomness randomness = new Randomness();
+  private long base;
+  private int from;
+  private int to;
+
+  SecretText(byte[] bytes) {
+    this.bytes = bytes;
+  }
+
+  /**
+   * Moves the view to a keyword at a place; the buffer is filled so far, its first byte is base.
+   */
+  void look(int place, int filled, long base) {
+    this.base = base;
+    this.from = Math.max(0, place - BEFORE);
+    this.to = Math.min(filled, place + AFTER);
+  }
+
+  /** The place's offset in the file. */
+  long offset(int place) {
+    return base + place;
+  }
+
+  /** The place of an offset in the file; it may lie outside of the view. */
+  int place(long offset) {
+    return (int) Math.max(Integer.MIN_VALUE, Math.min(Integer.MAX_VALUE, offset - base));
+  }
+
+  int to() {
+    return to;
+  }
+
+  /** The byte there, {@link #NOTHING} outside of the view. */
+  int at(int place) {
+    return place < from || place >= to ? NOTHING : bytes[place] & 0xff;
+  }
+
+  boolean is(int place, int kind) {
+    return place >= from && place < to && (CLASSES[bytes[place] & 0xff] & kind) != 0;
+  }
+
+  /** The first place from here on, up to a limit, that is not of these kinds. */
+  int run(int place, int kind, int limit) {
+    int end = Math.min(limit, to);
+    int i = place;
+    while (i < end && (CLASSES[bytes[i] & 0xff] & kind) != 0) {
+      i++;
+    }
+    return i;
+  }
+
+  /** Whether these characters stand there. */
+  boolean has(int place, String characters) {
+    if (place < from || to - place < characters.length()) {
+      return false;
+    }
+    for (int i = 0; i < characters.length(); i++) {
+      if (bytes[place + i] != characters.charAt(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether these characters end there, in upper or lower case (given in lower case). */
+  boolean hasBefore(int end, String lower) {
+    int start = end - lower.length();
+    if (start < from) {
+      return false;
+    }
+    for (int i = 0; i < lower.length(); i++) {
+      int c = bytes[start + i];
+      if ((c >= 'A' && c <= 'Z' ? c | 0x20 : c) != lower.charAt(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Neither printable ASCII nor a blank: a byte that only binary formats and other scripts have.
+   */
+  boolean isBinary(int place) {
+    int c = at(place);
+    return c == NOTHING || (c < 0x20 && c != '\n' && c != '\r' && c != '\t') || c >= 0x7f;
+  }
+
+  /**
+   * Whether a word may begin there: after no letter, digit or underscore, after an escape such as
+   * {@code \n} or {@code %3D}, or after a lone one that follows a binary byte, which then is the
+   * length that pickles and the like put before a string.
+   */
+  boolean startsWord(int place) {
+    if (!is(place - 1, WORD)) {
+      return true;
+    }
+    int before = at(place - 1);
+    return (at(place - 2) == '\\' && (before == 'n' || before == 'r' || before == 't'))
+        || (at(place - 3) == '%' && is(place - 2, ALNUM))
+        || isBinary(place - 2);
+  }
+
+  /**
+   * Whether a credential with a prefix of its own may begin there: not in the middle of a long run
+   * of base64url, where any four letters come up once in 16 MB. A short word may be joined to it.
+   */
+  boolean startsToken(int place) {
+    int start = place;
+    while (start > place - LONG_RUN && is(start - 1, BASE64URL)) {
+      start--;
+    }
+    return start > place - LONG_RUN || (startsWord(place) && at(place - 1) != '-');
+  }
+
+  /** Whether a line begins there, but for blanks; in JSON a line may begin after {@code \n}. */
+  boolean startsLine(int place) {
+    int i = place;
+    int limit = place - 64;
+    while (i > limit && is(i - 1, SPACE)) {
+      i--;
+    }
+    return is(i - 1, BREAK)
+        || isBinary(i - 1)
+        || at(i - 1) == '"'
+        || (at(i - 1) == 'n' && at(i - 2) == '\\');
+  }
+
+  /** The first place from here on that is neither a blank nor the escape of one. */
+  int skipBlanks(int place, int limit) {
+    int i = place;
+    while (i < limit) {
+      int c = at(i);
+      if (is(i, BLANK)) {
+        i++;
+      } else if (c == '\\' && (at(i + 1) == 'n' || at(i + 1) == 'r' || at(i + 1) == 't')) {
+        i += 2;
+      } else {
+        break;
+      }
+    }
+    return i;
+  }
+
+  /**
+   * Where the value of a setting begins whose name ends here: after {@code =} or {@code :}, blanks
+   * and quotes; {@link #NOTHING} when no value follows. Understands {@code NAME=value}, {@code
+   * "name": "value"}, {@code name: value}, {@code x["name"] = 'value'} and their escaped forms.
+   */
+  int value(int nameEnd) {
+    int i = nameEnd;
+    while (i < nameEnd + 4 && isQuote(at(i))) {
+      i++;
+    }
+    i = run(i, SPACE, i + 8);
+    int separator = at(i);
+    if (separator != '=' && separator != ':') {
+      return NOTHING;
+    }
+    i++;
+    if (at(i) == '=' || at(i) == '>') {
+      i++;
+    }
+    i = run(i, SPACE, i + 8);
+    int quotes = i + 4;
+    while (i < quotes && isQuote(at(i))) {
+      i++;
+    }
+    return i;
+  }
+
+  boolean isRandom(int start, int end) {
+    return randomness.isRandom(bytes, start, end);
+  }
+
+  private static boolean isQuote(int c) {
+    return c == '"' || c == '\'' || c == '\\' || c == ']' || c == '`';
+  }
+}

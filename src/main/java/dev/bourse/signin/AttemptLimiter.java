@@ -1,0 +1,67 @@
+package dev.bourse.signin;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import dev.bourse.core.ApiError;
+import io.github.bucket4j.Bandwidth;
+import io.github.bucket4j.Bucket;
+import io.github.bucket4j.ConsumptionProbe;
+import java.time.Duration;
+
+/** How often each of many callers may try: so often in a quarter of an hour. */
+public final class AttemptLimiter {
+  private static final Duration PERIOD = Duration.ofMinutes(15);
+
+  /**
+   * Callers kept apart. An entry takes some 300 bytes, so this is 30 MB; beyond it the least seen
+   * is forgotten.
+   */
+  private static final long MAX_CALLERS = 100_000;
+
+  private final int perPeriod;
+  private final String noun;
+  private final Cache<String, Bucket> buckets =
+      Caffeine.newBuilder()
+          .maximumSize(MAX_CALLERS)
+          // A whole period refills any bucket, so what goes is as good as new.
+          .expireAfterAccess(PERIOD.plusMinutes(1))
+          .build();
+
+  /**
+   * @param noun what is tried, and by whom, for the refusal
+   */
+  public AttemptLimiter(int perPeriod, String noun) {
+    this.perPeriod = perPeriod;
+    this.noun = noun;
+  }
+
+  /**
+   * Counts an attempt.
+   *
+   * @throws ApiError {@code rate-limited} when there were too many
+   */
+  public void count(String caller) {
+    ConsumptionProbe probe = bucket(caller).tryConsumeAndReturnRemaining(1);
+    if (!probe.isConsumed()) {
+      throw ApiError.tooOften(
+          "attempts",
+          "more than " + perPeriod + " " + noun + " in " + PERIOD.toMinutes() + " minutes",
+          (probe.getNanosToWaitForRefill() + 999_999) / 1_000_000);
+    }
+  }
+
+  /** Counts an attempt; false when there were too many, for whoever is not to be told. */
+  boolean tryCount(String caller) {
+    return bucket(caller).tryConsume(1);
+  }
+
+  private Bucket bucket(String caller) {
+    return buckets.get(caller, new_ -> bucket());
+  }
+
+  private Bucket bucket() {
+    return Bucket.builder()
+        .addLimit(Bandwidth.builder().capacity(perPeriod).refillGreedy(perPeriod, PERIOD).build())
+        .build();
+  }
+}

@@ -1,0 +1,67 @@
+package dev.bourse.sshkeys;
+
+import dev.bourse.core.Times;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+
+/** The VM contract's registry of ssh keys. */
+public final class SshKeyRoutes {
+  private final SshKeyService keys;
+
+  public SshKeyRoutes(SshKeyService keys) {
+    this.keys = keys;
+  }
+
+  public void bind(Operations operations) {
+    operations
+        .bind("listSshKeys", this::listSshKeys)
+        .bind("addSshKey", this::addSshKey)
+        .bind("revokeSshKey", this::revokeSshKey);
+  }
+
+  private Future<Answer> listSshKeys(Call call) {
+    JsonArray list = new JsonArray();
+    keys.listSshKeys(call.principal(), call.text("org")).forEach(key -> list.add(key(key)));
+    return Future.succeededFuture(Answer.ok(new JsonObject().put("keys", list)));
+  }
+
+  private Future<Answer> addSshKey(Call call) {
+    JsonObject body = call.body();
+    return keys.addSshKey(
+            call.principal(),
+            call.text("org"),
+            body.getString("name"),
+            body.getString("public_key"),
+            body.getString("cluster"))
+        .map(
+            added ->
+                added.isNew() ? Answer.created(key(added.key())) : Answer.ok(key(added.key())));
+  }
+
+  private Future<Answer> revokeSshKey(Call call) {
+    return keys.revokeSshKey(call.principal(), call.text("org"), call.text("key_id"))
+        .map(
+            revoked ->
+                Answer.ok(
+                    new JsonObject()
+                        .put("ok", true)
+                        .put("key_id", revoked.keyId())
+                        .put("revoked_at", Times.rfc3339(revoked.revokedAtMillis()))
+                        .put("still_on", new JsonArray(revoked.stillOn()))));
+  }
+
+  private static JsonObject key(SshKey key) {
+    return new JsonObject()
+        .put("key_id", key.keyId())
+        .put("name", key.name())
+        .put("public_key", key.publicKey())
+        .put("fingerprint", key.fingerprint())
+        .put("cluster", key.cluster())
+        .put("created_at", Times.rfc3339(key.createdAtMillis()))
+        .put("created_by", key.createdBy());
+  }
+}

@@ -1,0 +1,335 @@
+package dev.bourse.sshkeys;
+
+import dev.bourse.access.Principal;
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditedReads;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterAccess;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.Ids;
+import dev.bourse.core.Text;
+import dev.bourse.store.GuardFailed;
+import dev.bourse.store.Mirror;
+import dev.bourse.store.SliceComparison;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The registry of ssh keys: installed on nodes at the grant, never touched on held ones. */
+public final class SshKeyService implements Mirror {
+  /** Keys of one organization: an authorized_keys file that sshd still reads in a blink. */
+  static final int MAX_KEYS_PER_ORG = 200;
+
+  /** A reading is of no use when another change of the same keys comes in force meanwhile. */
+  private static final int MAX_READINGS = 5;
+
+  /** Compared at once; at {@value #MAX_KEYS_PER_ORG} keys each that is some thousand rows. */
+  private static final int COMPARED_ORGS = 100;
+
+  private final SshKeyStore store;
+  private final Clusters clusters;
+  private final ClusterAccess access;
+  private final AuditedReads reads;
+  private final Clock clock;
+  private final RandomGenerator random;
+  private final Map<String, List<SshKey>> byOrg = new ConcurrentHashMap<>();
+  private final AtomicLong localChanges = new AtomicLong();
+
+  public SshKeyService(
+      SshKeyStore store,
+      Clusters clusters,
+      AuditedReads reads,
+      Clock clock,
+      RandomGenerator random) {
+    this.store = store;
+    this.clusters = clusters;
+    this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
+    this.reads = reads;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /** Reads the registry anew. */
+  public Future<Void> load() {
+    long before = localChanges.get();
+    return store
+        .listLive()
+        .compose(
+            keys -> {
+              if (localChanges.get() != before) {
+                // What was read may lack what this process has just stored.
+                return load();
+              }
+              Map<String, List<SshKey>> stored = new HashMap<>();
+              keys.forEach(k -> stored.computeIfAbsent(k.orgId(), o -> new ArrayList<>()).add(k));
+              byOrg.keySet().retainAll(stored.keySet());
+              stored.forEach((org, list) -> byOrg.put(org, List.copyOf(list)));
+              return Future.succeededFuture();
+            });
+  }
+
+  /**
+   * Reads the keys of organizations anew. What this process stored meanwhile may be missing in what
+   * was read: then those are left for the next reading.
+   */
+  @Override
+  public Future<Refreshed> refresh(List<String> orgIds) {
+    Map<String, Optional<List<SshKey>>> before = new HashMap<>();
+    orgIds.forEach(org -> before.put(org, Optional.ofNullable(byOrg.get(org))));
+    return store
+        .listLive(orgIds)
+        .map(
+            keys -> {
+              Map<String, List<SshKey>> stored = new HashMap<>();
+              keys.forEach(k -> stored.computeIfAbsent(k.orgId(), o -> new ArrayList<>()).add(k));
+              Set<String> changed = new HashSet<>();
+              Set<String> left = new HashSet<>();
+              before.forEach(
+                  (org, held) -> {
+                    List<SshKey> read = List.copyOf(stored.getOrDefault(org, List.of()));
+                    if (!replace(org, held, read)) {
+                      left.add(org);
+                    } else if (!read.equals(held.orElse(List.of()))) {
+                      changed.add(org);
+                    }
+                  });
+              return new Refreshed(changed, left);
+            });
+  }
+
+  /** False when what is held is not what it was before the reading. */
+  private boolean replace(String orgId, Optional<List<SshKey>> before, List<SshKey> read) {
+    if (before.isEmpty()) {
+      return read.isEmpty() ? !byOrg.containsKey(orgId) : byOrg.putIfAbsent(orgId, read) == null;
+    }
+    return byOrg.computeIfPresent(orgId, (org, held) -> held == before.get() ? read : held) == read;
+  }
+
+  @Override
+  public Comparison compare() {
+    return new SliceComparison<>(
+        COMPARED_ORGS,
+        after -> store.listRegistries(after, COMPARED_ORGS),
+        SshKeyStore.Registry::orgId,
+        stored ->
+            stored
+                .keyIds()
+                .equals(
+                    byOrg.getOrDefault(stored.orgId(), List.of()).stream()
+                        .map(SshKey::keyId)
+                        .sorted()
+                        .collect(Collectors.joining(" "))),
+        List::of);
+  }
+
+  /**
+   * The keys a node of this cluster would get now. None for a Kubernetes cluster's: its nodes join
+   * it by the provider's doing, and nobody logs in to them.
+   */
+  public List<SshKey> keysFor(Cluster cluster) {
+    if (cluster.kind() == Cluster.Kind.K8S) {
+      return List.of();
+    }
+    return byOrg.getOrDefault(cluster.orgId(), List.of()).stream()
+        .filter(key -> key.servesCluster(cluster.name()))
+        .toList();
+  }
+
+  /** Whether the organization has any live key, of whatever reach. */
+  public boolean hasKeys(String orgId) {
+    return !byOrg.getOrDefault(orgId, List.of()).isEmpty();
+  }
+
+  /** The organization's keys, oldest first; an audited read. */
+  public List<SshKey> listSshKeys(Principal caller, String orgId) {
+    requireOwn(caller, orgId);
+    reads.record(new AuditRow(clock.millis(), orgId, caller.actor(), "vm_keys_get", orgId, ""));
+    return byOrg.getOrDefault(orgId, List.of());
+  }
+
+  /**
+   * The registered key, and whether this call registered it.
+   *
+   * @param key as stored
+   * @param isNew false when the same material was there already
+   */
+  public record Added(SshKey key, boolean isNew) {}
+
+  /** Registers a key; the same material for the same cluster again answers the existing one. */
+  public Future<Added> addSshKey(
+      Principal caller, String orgId, String name, String line, @Nullable String cluster) {
+    requireOwn(caller, orgId);
+    SshPublicKey material = SshPublicKey.parse(line);
+    if (cluster != null) {
+      access.resolve(caller, Optional.of(cluster));
+    }
+    Optional<SshKey> existing = findSame(orgId, material.fingerprint(), cluster);
+    if (existing.isPresent()) {
+      return Future.succeededFuture(new Added(existing.get(), false));
+    }
+    if (byOrg.getOrDefault(orgId, List.of()).size() >= MAX_KEYS_PER_ORG) {
+      throw ApiError.badField(
+          "public_key",
+          material.fingerprint(),
+          "at most " + MAX_KEYS_PER_ORG + " live keys in an organization; revoke one first");
+    }
+    SshKey key =
+        new SshKey(
+            Ids.next("key", random),
+            orgId,
+            name,
+            material.line(),
+            material.fingerprint(),
+            cluster,
+            clock.millis(),
+            caller.actor());
+    return store
+        .add(key, auditRow(caller, key, "vm_key_add"))
+        .map(
+            committed -> {
+              remember(key);
+              return new Added(key, true);
+            })
+        .recover(failure -> answerRacer(key, failure));
+  }
+
+  /**
+   * When another call registered the same material first, its key is the answer; it may be this
+   * call's own, whose commit was stored though the answer to it was lost. This process hears of
+   * either later than its caller would.
+   */
+  private Future<Added> answerRacer(SshKey key, Throwable failure) {
+    return store
+        .findSame(key)
+        .recover(e -> Future.failedFuture(failure))
+        .compose(
+            same ->
+                same.map(
+                        there ->
+                            bringInForce(there, MAX_READINGS)
+                                .map(read -> new Added(there, there.keyId().equals(key.keyId()))))
+                    .orElseGet(() -> Future.failedFuture(failure)));
+  }
+
+  private boolean isKnown(SshKey key) {
+    return byOrg.getOrDefault(key.orgId(), List.of()).stream()
+        .anyMatch(known -> known.keyId().equals(key.keyId()));
+  }
+
+  /** Reads the organization's keys until this one is known, or is seen to be revoked by now. */
+  private Future<Void> bringInForce(SshKey key, int readings) {
+    if (isKnown(key)) {
+      return Future.succeededFuture();
+    }
+    return refresh(List.of(key.orgId()))
+        .recover(e -> Future.failedFuture(ApiError.storedOnly()))
+        .compose(
+            refreshed ->
+                refreshed.left().isEmpty() || isKnown(key)
+                    ? Future.succeededFuture()
+                    : readings > 1
+                        ? bringInForce(key, readings - 1)
+                        : Future.failedFuture(ApiError.storedOnly()));
+  }
+
+  /**
+   * What a revoke leaves behind.
+   *
+   * @param keyId the key
+   * @param revokedAtMillis when
+   * @param stillOn public IPs of held nodes that were granted with it
+   */
+  public record Revoked(String keyId, long revokedAtMillis, List<String> stillOn) {}
+
+  /** Revokes a key: future grants go without it, held nodes keep it. */
+  public Future<Revoked> revokeSshKey(Principal caller, String orgId, String keyId) {
+    requireOwn(caller, orgId);
+    SshKey key =
+        byOrg.getOrDefault(orgId, List.of()).stream()
+            .filter(k -> k.keyId().equals(keyId))
+            .findFirst()
+            .orElseThrow(() -> ApiError.notFound("ssh key", keyId));
+    AuditRow audit = auditRow(caller, key, "vm_key_revoke");
+    return store
+        .revoke(key, audit)
+        .recover(
+            e ->
+                Future.failedFuture(
+                    e instanceof GuardFailed ? ApiError.notFound("ssh key", keyId) : e))
+        .map(
+            committed -> {
+              localChanges.incrementAndGet();
+              byOrg.computeIfPresent(
+                  orgId,
+                  (org, keys) -> keys.stream().filter(k -> !k.keyId().equals(keyId)).toList());
+              return new Revoked(keyId, audit.atMillis(), stillOn(orgId, keyId));
+            });
+  }
+
+  private List<String> stillOn(String orgId, String keyId) {
+    return clusters.ofOrg(orgId, Cluster.Kind.VM).stream()
+        .flatMap(view -> view.cluster().allocations().stream())
+        .filter(a -> a.isOpen() && a.keyIds().contains(keyId))
+        .map(Allocation::publicIp)
+        .filter(Objects::nonNull)
+        .toList();
+  }
+
+  private Optional<SshKey> findSame(String orgId, String fingerprint, @Nullable String cluster) {
+    return byOrg.getOrDefault(orgId, List.of()).stream()
+        .filter(k -> k.fingerprint().equals(fingerprint) && Objects.equals(k.cluster(), cluster))
+        .findFirst();
+  }
+
+  /** A reading of the store may have been quicker. */
+  private void remember(SshKey key) {
+    localChanges.incrementAndGet();
+    byOrg.merge(
+        key.orgId(),
+        List.of(key),
+        (known, added) -> {
+          if (known.stream().anyMatch(k -> k.keyId().equals(key.keyId()))) {
+            return known;
+          }
+          List<SshKey> all = new ArrayList<>(known);
+          all.addAll(added);
+          return List.copyOf(all);
+        });
+  }
+
+  private AuditRow auditRow(Principal caller, SshKey key, String action) {
+    return new AuditRow(
+        clock.millis(),
+        key.orgId(),
+        caller.actor(),
+        action,
+        key.orgId(),
+        "key_id="
+            + key.keyId()
+            + " name="
+            + Text.shown(key.name())
+            + " fingerprint="
+            + key.fingerprint()
+            + (key.cluster() == null ? "" : " cluster=" + key.cluster()));
+  }
+
+  private static void requireOwn(Principal caller, String orgId) {
+    if (!caller.org().orgId().equals(orgId)) {
+      throw ApiError.notFound("organization", orgId);
+    }
+  }
+}

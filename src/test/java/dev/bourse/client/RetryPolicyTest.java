@@ -1,0 +1,69 @@
+package dev.bourse.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** How a transfer that fails is tried again. */
+class RetryPolicyTest {
+  private final Refused lost = new Refused(ExitCode.UNAVAILABLE, "the connection is lost");
+
+  private final List<Duration> waits = new ArrayList<>();
+  private final CommandEnvironment surroundings =
+      new CommandEnvironment(Map.of(), false, Clock.systemUTC(), new Random(1), waits::add);
+  private final Progress progress =
+      new Progress(new PrintWriter(new StringWriter()), surroundings, "f", 0, 100);
+  private final RetryPolicy patience = new RetryPolicy(surroundings, progress);
+
+  @Test
+  void theWaitsGrowAndThenItIsEnough() throws Refused {
+    for (int i = 0; i < 9; i++) {
+      patience.after(lost);
+    }
+    assertEquals(lost, assertThrows(Refused.class, () -> patience.after(lost)));
+    assertEquals(9, waits.size());
+    for (int i = 0; i < 9; i++) {
+      long whole = Math.min(30_000, 500L << i);
+      assertTrue(waits.get(i).toMillis() >= whole / 2, waits::toString);
+      assertTrue(waits.get(i).toMillis() <= whole, waits::toString);
+    }
+  }
+
+  @Test
+  void whoGetsFurtherIsGivenAllTriesAgain() throws Refused {
+    for (int i = 1; i <= 50; i++) {
+      patience.after(lost);
+      patience.arrived(i);
+    }
+    assertEquals(50, waits.size());
+  }
+
+  @Test
+  void arrivingWhereItWasIsNoProgress() throws Refused {
+    patience.arrived(10);
+    for (int i = 0; i < 9; i++) {
+      patience.after(lost);
+      patience.arrived(10);
+    }
+    assertThrows(Refused.class, () -> patience.after(lost));
+  }
+
+  @Test
+  void whatIsRefusedForGoodIsNotTriedAgain() {
+    Refused no = new Refused(ExitCode.REFUSED, "no");
+    assertEquals(no, assertThrows(Refused.class, () -> patience.after(no)));
+    assertEquals(List.of(), waits);
+  }
+}

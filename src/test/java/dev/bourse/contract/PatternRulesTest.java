@@ -1,0 +1,252 @@
+package dev.bourse.contract;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.edge.EdgeFixture;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.File;
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** No text that a caller sends makes a pattern slow or deep. */
+class PatternRulesTest {
+  /** What the matcher may look at, for each character there is and each round of a group. */
+  private static final int LOOKS = 16;
+
+  /**
+   * As long as a name, a header or an address of a caller can be where nothing bounds it before.
+   */
+  private static final int LONGEST = 4_096;
+
+  /** A fraction of an event loop's, which has 512 KB. */
+  private static final long STACK_BYTES = 262_144;
+
+  /** The text, counting how often somebody looks at it. */
+  private static final class Watched implements CharSequence {
+    private final String text;
+    private long looks;
+
+    Watched(String text) {
+      this.text = text;
+    }
+
+    @Override
+    public int length() {
+      return text.length();
+    }
+
+    @Override
+    public char charAt(int index) {
+      looks++;
+      return text.charAt(index);
+    }
+
+    @Override
+    public CharSequence subSequence(int start, int end) {
+      return text.substring(start, end);
+    }
+
+    @Override
+    public String toString() {
+      return text;
+    }
+  }
+
+  @Test
+  void whatCouldRecurseOrBacktrackIsRefused() {
+    for (String harmful :
+        List.of(
+            "^(a|b)*$",
+            "^(?:ab)+$",
+            "^(ab){3,}$",
+            "^(a+){2,9}$",
+            "^((a+)?b){2}$",
+            "^(ab){129}$",
+            "^(a)\\1$",
+            "^(?<x>a)\\k<x>$",
+            "^a/b( *; *a=b)*$")) {
+      assertFalse(PatternRules.faults(harmful).isEmpty(), harmful);
+    }
+    for (String harmless :
+        List.of(
+            "^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$",
+            "^[^\\u0000-\\u001f\\u007f/\\\\]+$",
+            "^(ab){0,128}$",
+            "^\\(a\\)*[(*]+$",
+            "^\\p{Cntrl}+[!-~&&[^\"<>]]+$",
+            "^(a+)?b$",
+            "^a*?b++$")) {
+      assertEquals(List.of(), PatternRules.faults(harmless), harmless);
+    }
+    for (String partial : List.of("a", "^a", "^a|b$", "^(?i:a)$")) {
+      assertFalse(PatternRules.contractFaults(partial).isEmpty(), partial);
+    }
+    assertEquals(List.of(), PatternRules.contractFaults("^(a|b)$"));
+  }
+
+  @Test
+  void aPatternOfAContractStandsWithALengthAndWords() {
+    JsonObject bare = new JsonObject().put("type", "string").put("pattern", "^a$");
+    assertEquals(2, SchemaRules.patternFaults("x", new JsonObject().put("y", bare)).size());
+    JsonObject whole = bare.copy().put("maxLength", 1).put("x-accepts", "a");
+    assertEquals(List.of(), SchemaRules.patternFaults("x", new JsonArray().add(whole)));
+  }
+
+  @Test
+  void everyPatternOfTheContractsKeepsTheRules() {
+    List<String> faults = new ArrayList<>();
+    for (Contract contract : EdgeFixture.contracts()) {
+      faults.addAll(SchemaRules.patternFaults(contract.name(), contract.document()));
+    }
+    assertEquals(List.of(), faults);
+  }
+
+  @Test
+  void noTextOfACallerIsLookedAtOverAndOver() throws Exception {
+    Map<String, Integer> lengths = new TreeMap<>();
+    EdgeFixture.contracts().forEach(contract -> collect(contract.document(), lengths));
+    assertTrue(lengths.size() > 5, () -> "found only " + lengths);
+    List<String> slow = new ArrayList<>();
+    for (Map.Entry<String, Integer> each : lengths.entrySet()) {
+      String anchored = each.getKey();
+      String inner = anchored.substring(1, anchored.length() - 1);
+      slow.addAll(slow(Pattern.compile(inner), each.getValue()));
+    }
+    assertEquals(List.of(), slow);
+  }
+
+  private static void collect(@Nullable Object node, Map<String, Integer> lengths) {
+    if (node instanceof JsonObject object) {
+      if (object.getValue("pattern") instanceof String pattern) {
+        lengths.merge(pattern, object.getInteger("maxLength"), Math::max);
+      }
+      object.forEach(field -> collect(field.getValue(), lengths));
+    } else if (node instanceof JsonArray array) {
+      for (int i = 0; i < array.size(); i++) {
+        collect(array.getValue(i), lengths);
+      }
+    }
+  }
+
+  /** Those of the program itself; the simplest is to hold all to it, whoever writes their texts. */
+  @Test
+  void thePatternsOfTheProgramAreHeldToTheSame() throws Exception {
+    Map<String, Pattern> patterns = ofTheProgram();
+    assertTrue(patterns.size() > 30, () -> "found only " + patterns.keySet());
+    List<String> faults = new ArrayList<>();
+    for (Map.Entry<String, Pattern> each : patterns.entrySet()) {
+      String where = each.getKey();
+      PatternRules.faults(each.getValue().pattern()).forEach(f -> faults.add(where + ' ' + f));
+      slow(each.getValue(), LONGEST).forEach(text -> faults.add(where + ' ' + text));
+    }
+    assertEquals(List.of(), faults);
+  }
+
+  private static Map<String, Pattern> ofTheProgram() throws IOException {
+    Map<String, Pattern> patterns = new LinkedHashMap<>();
+    Path classes = classes();
+    try (Stream<Path> files = Files.walk(classes.resolve("dev/bourse"))) {
+      for (Path file : (Iterable<Path>) files.sorted()::iterator) {
+        String name = classes.relativize(file).toString().replace(File.separatorChar, '.');
+        if (name.endsWith(".class") && !name.endsWith("package-info.class")) {
+          collect(name.substring(0, name.length() - ".class".length()), patterns);
+        }
+      }
+    }
+    return patterns;
+  }
+
+  private static Path classes() {
+    for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
+      if (Files.exists(Path.of(entry, "dev", "bourse", "contract", "PatternRules.class"))) {
+        return Path.of(entry);
+      }
+    }
+    throw new IllegalStateException("the program's classes are in no folder");
+  }
+
+  private static void collect(String className, Map<String, Pattern> patterns) {
+    try {
+      Class<?> type = Class.forName(className, false, PatternRulesTest.class.getClassLoader());
+      for (Field field : type.getDeclaredFields()) {
+        if (Modifier.isStatic(field.getModifiers()) && field.getType() == Pattern.class) {
+          field.setAccessible(true);
+          patterns.put(className + '.' + field.getName(), (Pattern) field.get(null));
+        }
+      }
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /**
+   * Texts of this length that a pattern looks at more often than it should, or goes too deep in.
+   */
+  private static List<String> slow(Pattern pattern, int length) throws InterruptedException {
+    List<String> slow = new ArrayList<>();
+    Thread small =
+        new Thread(
+            null,
+            () -> {
+              for (String text : hostile(pattern.pattern(), length)) {
+                Watched watched = new Watched(text);
+                try {
+                  pattern.matcher(watched).matches();
+                } catch (StackOverflowError deep) {
+                  slow.add(pattern + " overflows the stack with " + text.substring(0, 20));
+                  break;
+                }
+                if (watched.looks > (long) LOOKS * (length + PatternRules.MAX_ROUNDS)) {
+                  slow.add(pattern + " looks " + watched.looks + " times at " + text);
+                  break;
+                }
+              }
+            },
+            "small stack",
+            STACK_BYTES);
+    small.start();
+    small.join();
+    return slow;
+  }
+
+  /** Short pieces over and over, with and without something at the end that fits nothing. */
+  private static Set<String> hostile(String pattern, int length) {
+    Set<String> atoms = new LinkedHashSet<>(List.of("a", "0", "=", ";", " ", "/", "-", ".", ":"));
+    pattern.chars().filter(c -> c < 127).forEach(c -> atoms.add(Character.toString(c)));
+    Set<String> texts = new LinkedHashSet<>();
+    for (String a : atoms) {
+      for (String start : List.of("", "a/b", "a", "https://a/", "http://localhost", "a@")) {
+        add(texts, start, a, length);
+      }
+      atoms.forEach(b -> add(texts, "", a + b, length));
+    }
+    for (String piece : List.of(";a=b", " ; a=b", "a.", "/a", "://a:", "127.", "a@a.")) {
+      add(texts, "a/b", piece, length);
+      add(texts, "a@", piece, length);
+    }
+    return texts;
+  }
+
+  private static void add(Set<String> texts, String start, String piece, int length) {
+    String text = (start + piece.repeat(length / piece.length() + 1)).substring(0, length);
+    texts.add(text);
+    texts.add(text.substring(0, length - 1) + '\u0001');
+  }
+}

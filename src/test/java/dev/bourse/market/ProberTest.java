@@ -1,0 +1,129 @@
+package dev.bourse.market;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Sample;
+import dev.bourse.nodes.NodeFailure;
+import dev.bourse.store.Statement;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Machines are tried whether somebody holds them or not. */
+class ProberTest extends MarketFixture {
+  private List<String> trail() {
+    try {
+      return texts(
+          "SELECT action || ' ' || subject || ' ' || detail FROM audit"
+              + " WHERE action LIKE 'node_%reachable' ORDER BY id");
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private List<String> column(String sql) {
+    try {
+      return texts(sql);
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private void set(Set<String> dead) {
+    synchronized (nodes) {
+      nodes.dead.clear();
+      nodes.dead.addAll(dead);
+    }
+  }
+
+  @Test
+  void aHeldMachineThatDiesIsToldOfOnceAndKeptByItsHolder() throws Exception {
+    nodes.marks.put("n0", "a0");
+    adopt(Sample.active(1));
+    await(market.start());
+    eventually("seen", () -> column("SELECT node_id FROM node WHERE last_seen > 0").size() == 16);
+    set(Set.of("n0"));
+    eventually(
+        "missed",
+        () ->
+            column("SELECT node_id || last_error FROM node WHERE last_error IS NOT NULL")
+                .equals(List.of("n0n0: no connection : refused")));
+    int probes = probes("n0");
+    eventually("tried on", () -> probes("n0") > probes + 6);
+    assertEquals(
+        List.of("node_unreachable n0 pool=h100 error=n0: no connection : refused"), trail());
+    assertEquals(List.of(Sample.ip(0)), addresses(Allocation.State.ACTIVE));
+
+    set(Set.of());
+    eventually("back", () -> trail().size() == 2);
+    assertEquals("node_reachable n0 pool=h100", trail().get(1));
+    assertEquals(List.of(), column("SELECT last_error FROM node WHERE last_error IS NOT NULL"));
+  }
+
+  @Test
+  void aFreeMachineThatDoesNotAnswerIsNoSupplyAndNotGranted() throws Exception {
+    onlyNode("n0", "n1");
+    nodes.dead.add("n0");
+    adopt(Sample.empty());
+    await(market.start());
+    eventually(
+        "one usable",
+        () -> clusters.findQuote("h100").filter(q -> q.usableNodes() == 1).isPresent());
+    declare(16);
+    eventually("granted", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(1))));
+    ticks(5);
+    assertEquals(0, nodes.count("provision n0"));
+
+    set(Set.of());
+    eventually("granted", () -> addresses(Allocation.State.ACTIVE).size() == 2);
+  }
+
+  @Test
+  void whoTakesTheLeaseOverKnowsWhatWasSeenAndTellsNothingTwice() throws Exception {
+    adopt(Sample.empty());
+    nodes.dead.add("n3");
+    await(market.start());
+    eventually("told", () -> trail().size() == 1);
+    await(market.stop());
+    market = newMarket();
+    await(market.start());
+    int probes = probes("n3");
+    eventually("tried", () -> probes("n3") > probes + 6);
+    eventually("counted", () -> market.reach().getOrDefault("h100", NONE).unreachable() == 1);
+    assertEquals(1, trail().size());
+    assertEquals(new Reachability.Counts(15, 1, 0), market.reach().get("h100"));
+  }
+
+  private static final Reachability.Counts NONE = new Reachability.Counts(0, 0, 0);
+
+  @Test
+  void anErrorIsStoredInBoundsAndAMachineSeenIsNotARowEach() throws Exception {
+    MarketStore store = new MarketStore(database);
+    MarketStore.Lease lease = await(store.acquire("h100", "p", 1_000)).orElseThrow();
+    Reachability reachability = store.reachability(lease);
+    await(reachability.load());
+    reachability.missed("n1", NodeFailure.passing("x".repeat(5_000)));
+    for (int i = 2; i < 16; i++) {
+      reachability.seen("n" + i, 100 + i);
+    }
+    await(reachability.store(7));
+    assertEquals(
+        List.of(500L), integers("SELECT LENGTH(last_error) FROM node WHERE node_id = 'n1'"));
+    assertEquals(
+        List.of(102L), integers("SELECT DISTINCT last_seen FROM node WHERE last_seen > 0"));
+
+    await(database.commit(List.of(Statement.of("UPDATE node SET last_seen = 1"))));
+    await(reachability.store(8));
+    assertEquals(
+        List.of(1L), integers("SELECT DISTINCT last_seen FROM node"), "nothing is left to store");
+    assertTrue(trail().get(0).startsWith("node_unreachable n1"));
+  }
+
+  private int probes(String node) {
+    synchronized (nodes) {
+      return (int) nodes.probed.stream().filter(node::equals).count();
+    }
+  }
+}

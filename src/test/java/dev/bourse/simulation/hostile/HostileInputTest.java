@@ -1,0 +1,58 @@
+package dev.bourse.simulation.hostile;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.testing.OneEngine;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Every operation of every contract under hostile input, a part of what {@code scripts/hostile}
+ * tries for as long as one likes. Always the same part: a build that fails now and then tells
+ * nothing.
+ */
+@OneEngine(
+    "what is refused never reaches a store; scripts/hostile --postgres sends all of it to the"
+        + " other")
+class HostileInputTest {
+  private static final long SEED = 20_261_122;
+
+  /** A dozen requests an operation, two thousand in all, within half a minute. */
+  private static final Fuzzer.Effort EFFORT = new Fuzzer.Effort(2, 2);
+
+  /**
+   * No request may hold an event loop as long. Far over the goal of 20 ms, which a machine that is
+   * busy with other tests, and code that is not compiled yet, both miss.
+   */
+  private static final double MOST_HELD_MILLIS = 500;
+
+  @Test
+  void noOperationFailsFallsSilentOrLeavesTheContract() throws IOException {
+    try (HostileTarget world = new HostileTarget();
+        LoopProbe probe = HostileInputRun.probe(world);
+        Fuzzer fuzzer = new Fuzzer(world, probe, SEED)) {
+      assertEquals(new TreeSet<>(), world.missing(), "operations without a sample");
+      for (Map.Entry<String, Supplier<Sample>> sample : world.samples().entrySet()) {
+        fuzzer.attack(sample.getKey(), sample.getValue(), EFFORT);
+        Set<String> kinds = fuzzer.kinds(sample.getKey());
+        assertEquals(
+            Set.of("BODY", "PARAMETER", "HEADER", "FRAMING", "BYTES"), kinds, sample.getKey());
+      }
+      assertEquals(world.samples().keySet(), fuzzer.tried());
+      System.out.println("hostile input: " + fuzzer.summary());
+      List<LoopProbe.Hold> longest = probe.longest();
+      longest.stream().limit(1).forEach(hold -> System.out.println("longest hold: " + hold));
+      assertTrue(
+          fuzzer.findings().isEmpty(), () -> "\n" + String.join("\n\n", fuzzer.findings()) + "\n");
+      assertTrue(
+          longest.get(0).busyMillis() < MOST_HELD_MILLIS,
+          () -> "an event loop was held: " + longest.get(0) + longest.get(0).doing());
+    }
+  }
+}

@@ -1,0 +1,254 @@
+package dev.bourse.simulation.hostile;
+
+import static dev.bourse.testing.FilesFixture.announce;
+import static dev.bourse.testing.FilesFixture.bytes;
+import static dev.bourse.testing.FilesFixture.path;
+import static dev.bourse.testing.FilesFixture.publication;
+import static dev.bourse.testing.FilesFixture.publish;
+
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Requests of an organization's tokens and members: capacity, trails, bids, money and files. */
+final class TenantSamples {
+  private static final byte[] BYTES = bytes(300, 1);
+
+  private final HostileTarget world;
+  private final RunningBourse bourse;
+  private final ApiClient alice;
+  private @Nullable String kept;
+
+  TenantSamples(HostileTarget world) {
+    this.world = world;
+    this.bourse = world.bourse();
+    this.alice = bourse.asMember("acme", "alice");
+  }
+
+  void add() {
+    ClusterClient client = new ClusterClient(bourse.as("acme", "orgwide"), "acme", "acme-train");
+    client.hold(2, 3);
+    addCapacity();
+    addTrails();
+    addMarket();
+    addFiles();
+    addFeed();
+  }
+
+  private static JsonObject declaration(long version) {
+    return new JsonObject()
+        .put("max_gpus", 8)
+        .put("max_price_per_gpu_hour", 3)
+        .put("expected_version", version)
+        .put("release", new JsonArray())
+        .put("cluster", "acme-batch");
+  }
+
+  private long version(String path) {
+    return bourse.as("acme", "orgwide").get(path).ok().getLong("version");
+  }
+
+  private void addCapacity() {
+    ClusterClient client = new ClusterClient(bourse.as("acme", "orgwide"), "acme", "acme-train");
+    world.add("readCapacity", s -> s.value("cluster", "acme-train"));
+    for (String id : List.of("declareCapacity", "previewCapacity")) {
+      world.add(id, s -> s.json(declaration(version("/api/vm/capacity?cluster=acme-batch"))));
+    }
+    world.add(
+        "swapNode",
+        s ->
+            s.json(
+                new JsonObject().put("node", client.active().get(0)).put("cluster", "acme-train")));
+    world.add("followEvents", s -> s.value("cluster", "acme-train"));
+    world.add(
+        "listActivity",
+        s -> s.value("cluster", "acme-train").value("page", "0").value("who", "user"));
+    world.add("readHistory", s -> s.value("cluster", "acme-train").value("hours", "24"));
+    world.add("listSshKeys", s -> s.value("org", "acme"));
+    world.add(
+        "addSshKey",
+        s ->
+            s.value("org", "acme")
+                .json(
+                    new JsonObject()
+                        .put("name", "laptop")
+                        .put("public_key", RunningBourse.keyLine())
+                        .put("cluster", "acme-batch")));
+    world.add("revokeSshKey", s -> s.value("org", "acme").value("key_id", key()));
+  }
+
+  private String key() {
+    return bourse
+        .as("acme", "orgwide")
+        .post(
+            "/api/vm/orgs/acme/ssh-keys",
+            new JsonObject().put("name", "k").put("public_key", RunningBourse.keyLine()))
+        .json()
+        .getString("key_id");
+  }
+
+  private void addTrails() {
+    world.add("whoami", s -> s);
+    world.add("listMembers", s -> s);
+    world.add("listTokens", s -> s);
+    world.add("revokeOwnToken", s -> HostileTarget.bearing(s, minted()));
+    world.add(
+        "listTokenActivity",
+        s -> s.value("token_id", "self").value("reads", "1").value("limit", "5"));
+    world.add(
+        "listOrgActivity", s -> s.value("reads", "0").value("limit", "5").value("before", "999"));
+  }
+
+  private String minted() {
+    return bourse
+        .operator()
+        .post(
+            "/api/operator/orgs/acme/tokens",
+            new JsonObject().put("name", world.fresh("t")).put("scopes", new JsonArray()))
+        .json()
+        .getString("token");
+  }
+
+  private void addMarket() {
+    String span = "2026-01-01T00:00:00Z";
+    world.add("readMarketFeed", s -> s);
+    world.add("readMarketDepth", s -> s.value("pool", "demo-h100"));
+    world.add("readMarketHistory", s -> s.value("pool", "demo-h100").value("hours", "24"));
+    world.add("readBalance", s -> s);
+    world.add(
+        "listUsage",
+        s ->
+            s.value("cluster", "acme-train")
+                .value("from", span)
+                .value("to", "2026-01-02T00:00:00Z"));
+    world.add(
+        "readUsageWorking", s -> s.value("cluster", "acme-train").value("hour", span).refused());
+    world.add("listStatements", s -> s);
+    world.add("readStatement", s -> s.value("month", month()));
+    world.add("listLedger", s -> s.value("before", "1000").value("limit", "5"));
+    world.add("listK8sClusters", s -> s.value("limit", "5").value("after", "a"));
+    world.add("readK8sCluster", s -> s.value("name", "acme-k8s"));
+    world.add("readBid", s -> s.value("cluster", "acme-k8s"));
+    world.add(
+        "writeBid",
+        s ->
+            s.json(
+                new JsonObject()
+                    .put("limit_price_per_gpu_hour", 3)
+                    .put("max_gpus", 8)
+                    .put("expected_version", version("/api/k8s/bid"))
+                    .put("cluster", "acme-k8s")));
+    world.add("readK8sMetrics", s -> s.value("cluster", "acme-k8s"));
+  }
+
+  private String month() {
+    List<JsonObject> all =
+        ClusterClient.objects(
+            bourse
+                .as("acme", "orgwide")
+                .get("/api/billing/statements")
+                .ok()
+                .getJsonArray("statements"));
+    return all.get(0).getString("month");
+  }
+
+  /** A file of alice's that stays. */
+  private String kept() {
+    String known = kept;
+    if (known == null || alice.get(FilesFixture.item(known)).status() != 200) {
+      known = publish(alice, publication(world.fresh("kept"), BYTES, "org"), BYTES).getString("id");
+      kept = known;
+    }
+    return known;
+  }
+
+  private JsonObject announced(String upload) {
+    // What mutations announced may have taken all room.
+    JsonObject publication = publication(world.fresh("file"), BYTES, "org").put("upload", upload);
+    HttpAnswer answer = alice.post(FilesFixture.FAMILY, publication);
+    if (answer.status() == 429) {
+      makeRoom();
+      return announce(alice, publication);
+    }
+    return answer.json();
+  }
+
+  private void makeRoom() {
+    JsonArray all = alice.get(FilesFixture.FAMILY + "?limit=100").ok().getJsonArray("checkpoints");
+    for (JsonObject one : ClusterClient.objects(all)) {
+      if (!one.getString("status").equals("ready")) {
+        alice.delete(FilesFixture.item(one.getString("id")));
+      }
+    }
+  }
+
+  private Sample asAlice(Sample sample) {
+    return HostileTarget.bearing(sample, bourse.memberToken("acme", "alice"));
+  }
+
+  private void addFiles() {
+    world.add("listCheckpoints", s -> s.value("scope", "org").value("q", "a").value("limit", "5"));
+    world.add(
+        "publishCheckpoint",
+        s -> {
+          announced("direct");
+          return asAlice(s)
+              .json(
+                  publication(world.fresh("file"), BYTES, "org")
+                      .put("upload", "resumable")
+                      .put("sha256", FilesFixture.sha256(BYTES))
+                      .put("replace", true));
+        });
+    world.add("readCheckpoint", s -> s.value("id", kept()));
+    world.add("readCheckpointContent", s -> s.value("id", kept()).value("download", "1"));
+    world.add("deleteCheckpoint", s -> asAlice(s).value("id", announced("direct").getString("id")));
+    world.add(
+        "writeCheckpointContent",
+        s ->
+            asAlice(s)
+                .value("id", announced("direct").getString("id"))
+                .header("Content-Type", FilesFixture.TYPE)
+                .bytes(BYTES));
+    world.add(
+        "commitCheckpoint",
+        s -> {
+          JsonObject begun = announced("resumable");
+          alice.sendBytes("PUT", path(begun.getString("session_url")), BYTES);
+          return asAlice(s)
+              .value("id", begun.getString("id"))
+              .json(
+                  new JsonObject()
+                      .put("bytes", BYTES.length)
+                      .put("sha256", FilesFixture.sha256(BYTES)));
+        });
+    world.add(
+        "putUpload",
+        s -> {
+          String session = path(announced("resumable").getString("session_url"));
+          return s.value("session", session.replaceAll(".*/", "")).bytes(BYTES);
+        });
+  }
+
+  private void addFeed() {
+    ApiClient carol = bourse.asMember("openlab", "carol");
+    String id =
+        publish(carol, publication(world.fresh("open"), BYTES, "public"), BYTES).getString("id");
+    FilesFixture.approve(bourse, id).ok();
+    world.add("listPublicCheckpoints", s -> s.value("q", "open").value("limit", "5"));
+    world.add("preflightPublicCheckpoints", s -> s);
+    for (String one :
+        List.of(
+            "readPublicCheckpoint",
+            "preflightPublicCheckpoint",
+            "preflightPublicCheckpointContent")) {
+      world.add(one, s -> s.value("id", id));
+    }
+    world.add("readPublicCheckpointContent", s -> s.value("id", id).value("download", "0"));
+  }
+}

@@ -1,0 +1,348 @@
+package dev.bourse.testing;
+
+import dev.bourse.app.EmbeddedService;
+import dev.bourse.audit.AuditRow;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Command;
+import dev.bourse.store.StoreConfig;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyPairGenerator;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A whole service in this process, on a free port and a temporary data folder, with the waits of a
+ * real one shortened and its budgets off unless a test sets them.
+ */
+public final class RunningBourse implements AutoCloseable {
+  private static final long DEADLINE_SECONDS = 20;
+  private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  private static final Map<String, String> SETTINGS =
+      Map.ofEntries(
+          Map.entry("port", "0"),
+          Map.entry("event-loops", "2"),
+          Map.entry("drain-delay", "0"),
+          Map.entry("market.tick", "50ms"),
+          Map.entry("market.protection", "1h"),
+          Map.entry("capacity.write-cadence", "0"),
+          Map.entry("nodes.simulated.provision-delay", "20ms"),
+          Map.entry("nodes.simulated.reclaim-delay", "20ms"),
+          Map.entry("limits.requests-per-minute", "0"),
+          Map.entry("limits.edge-per-minute", "0"));
+
+  private final Path data;
+  private final Clock clock;
+  private final String[] settings;
+  private final StatementPlans plans = new StatementPlans();
+  private final String storeUrl;
+  private final EmbeddedService service;
+  private final JsonObject orgs;
+  private final AtomicInteger marketsTaken = new AtomicInteger();
+  private boolean stopped;
+
+  private RunningBourse(Path data, @Nullable String world, StoreConfig store, String... settings) {
+    this(data, world, store, Clock.systemUTC(), settings);
+  }
+
+  private RunningBourse(
+      Path data, @Nullable String world, StoreConfig store, Clock clock, String... settings) {
+    this.clock = clock;
+    this.data = data;
+    this.settings = settings.clone();
+    try {
+      Map<String, String> values = new LinkedHashMap<>(SETTINGS);
+      // Else nothing would be posted or swept for minutes.
+      values.put("time.confirm-after", "0");
+      for (String setting : settings) {
+        String[] pair = setting.split("=", 2);
+        values.put(pair[0], pair[1]);
+      }
+      storeUrl = values.computeIfAbsent("store.url", unset -> TestStore.url(data));
+      if (world != null) {
+        values.put("world", Files.writeString(data.resolve("world.yaml"), world).toString());
+      }
+      // A clock of the test's own that does not step is believed on every engine.
+      boolean asksServer = !(clock instanceof SteppingClock own) || own.asksServer();
+      service =
+          new EmbeddedService(values, data, world == null, store, clock, asksServer, plans::around);
+      await(service.start());
+      Path keys = data.resolve(world == null ? "demo.json" : "world.json");
+      orgs = new JsonObject(Files.readString(keys)).getJsonObject("orgs");
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** The demo world. */
+  public static RunningBourse demo(String... settings) {
+    return new RunningBourse(newFolder(), null, StoreConfig.defaults(), settings);
+  }
+
+  /** A world of so many markets, one for each test that needs a market to itself. */
+  public static RunningBourse withMarkets(int markets, String... settings) {
+    return withMarkets(markets, StoreConfig.defaults(), settings);
+  }
+
+  public static RunningBourse withMarkets(int markets, StoreConfig store, String... settings) {
+    return new RunningBourse(newFolder(), TestMarket.world(markets), store, settings);
+  }
+
+  /** The same by a clock of the test's own. */
+  public static RunningBourse withMarkets(int markets, Clock clock, String... settings) {
+    return new RunningBourse(
+        newFolder(), TestMarket.world(markets), StoreConfig.defaults(), clock, settings);
+  }
+
+  /** A world of the test's own, by a clock of its own. */
+  public static RunningBourse world(String world, Clock clock, String... settings) {
+    return new RunningBourse(newFolder(), world, StoreConfig.defaults(), clock, settings);
+  }
+
+  /** A world of the test's own. */
+  public static RunningBourse world(String world, String... settings) {
+    return new RunningBourse(newFolder(), world, StoreConfig.defaults(), settings);
+  }
+
+  /** The demo world by a clock of the test's own. */
+  public static RunningBourse demo(Clock clock, String... settings) {
+    return new RunningBourse(newFolder(), null, StoreConfig.defaults(), clock, settings);
+  }
+
+  /** The demo world of a data folder that another process left behind. */
+  public static RunningBourse over(Path data, String... settings) {
+    return new RunningBourse(data, null, StoreConfig.defaults(), settings);
+  }
+
+  /** Stops the service and starts it anew on the same data, with the same world. */
+  public RunningBourse restarted() {
+    stop();
+    try {
+      Path world = data.resolve("world.yaml");
+      return new RunningBourse(
+          data,
+          Files.exists(world) ? Files.readString(world) : null,
+          StoreConfig.defaults(),
+          clock,
+          settings);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  public static Path newFolder() {
+    try {
+      return Files.createTempDirectory("bourse-test");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A market no other test has. */
+  public TestMarket market() {
+    return TestMarket.of(this, marketsTaken.incrementAndGet());
+  }
+
+  /** A client with one of an organization's tokens. */
+  public ApiClient as(String org, String token) {
+    return with(secret(org, token));
+  }
+
+  /** The text of one of an organization's tokens. */
+  public String secret(String org, String token) {
+    return Objects.requireNonNull(
+        orgs.getJsonObject(org).getJsonObject("tokens").getString(token), org + " " + token);
+  }
+
+  /** A client with a member's token. */
+  public ApiClient asMember(String org, String username) {
+    return with(memberToken(org, username));
+  }
+
+  /** The text of a member's token. */
+  public String memberToken(String org, String username) {
+    return Objects.requireNonNull(
+        orgs.getJsonObject(org)
+            .getJsonObject("members")
+            .getJsonObject(username)
+            .getString("member_token"),
+        org + " " + username);
+  }
+
+  /** The files of uploads or blobs that are on the disk. */
+  public List<String> files(String area) {
+    // Names alone are read: a file may go while its folder is looked at.
+    List<String> names = new ArrayList<>();
+    Path all = data.resolve("checkpoints").resolve(area);
+    for (String folder : Objects.requireNonNull(all.toFile().list(), all.toString())) {
+      names.addAll(List.of(Objects.requireNonNull(all.resolve(folder).toFile().list(), folder)));
+    }
+    return names;
+  }
+
+  /** A client with the first operator's token. */
+  public ApiClient operator() {
+    return with(operatorToken());
+  }
+
+  /** The first operator's token. */
+  public String operatorToken() {
+    try {
+      return new JsonObject(Files.readString(data.resolve("operator.json")))
+          .getString("operator_token");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A client with this token, or with none. */
+  public ApiClient with(@Nullable String token) {
+    return new ApiClient(service.baseUrl(), token);
+  }
+
+  /** What {@code /readyz} answers: empty when it is ready, else why not. */
+  public String unready() {
+    ApiClient monitor = new ApiClient("http://127.0.0.1:" + service.managementPort(), null);
+    HttpResponse<byte[]> answer = monitor.fetch("GET", "/readyz");
+    return answer.statusCode() == 200 ? "" : new String(answer.body(), StandardCharsets.UTF_8);
+  }
+
+  public EmbeddedService service() {
+    return service;
+  }
+
+  public Path data() {
+    return data;
+  }
+
+  /** What the service runs on. */
+  public Vertx vertx() {
+    return service.vertx();
+  }
+
+  /** Where the rows are. */
+  public String storeUrl() {
+    return storeUrl;
+  }
+
+  /** Has an operator's command carried out on a cluster. */
+  public Cluster steer(String cluster, Command command) {
+    return await(service.owners().submit(cluster, command));
+  }
+
+  /**
+   * An organization's audit rows of writes, or of reads, oldest first, but for those of the tokens
+   * its world file lists.
+   */
+  public List<AuditRow> audit(String orgId, boolean reads) {
+    return await(
+        service
+            .database()
+            .read(
+                "SELECT ts, org_id, actor, action, subject, detail FROM audit"
+                    + " WHERE org_id = ? AND is_read = ? AND actor <> 'system:operator'"
+                    + " ORDER BY id",
+                List.of(orgId, reads),
+                row ->
+                    new AuditRow(
+                        row.integer(0),
+                        row.text(1),
+                        row.text(2),
+                        row.text(3),
+                        row.text(4),
+                        row.text(5))));
+  }
+
+  /** Polls until the condition holds; fails when it does not within the deadline. */
+  public static void until(String what, BooleanSupplier condition) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() > deadline) {
+        throw new AssertionError("not within " + DEADLINE_SECONDS + " s: " + what);
+      }
+      LockSupport.parkNanos(POLL_NANOS);
+    }
+  }
+
+  public static <T> T await(Future<T> future) {
+    try {
+      return future
+          .toCompletionStage()
+          .toCompletableFuture()
+          .get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** A fresh public key, in the form clients register. */
+  public static String keyLine() {
+    try {
+      byte[] encoded =
+          KeyPairGenerator.getInstance("Ed25519").generateKeyPair().getPublic().getEncoded();
+      byte[] kind = "ssh-ed25519".getBytes(StandardCharsets.US_ASCII);
+      ByteBuffer wire =
+          ByteBuffer.allocate(8 + kind.length + 32)
+              .putInt(kind.length)
+              .put(kind)
+              .putInt(32)
+              .put(encoded, encoded.length - 32, 32);
+      return "ssh-ed25519 " + Base64.getEncoder().encodeToString(wire.array()) + " test";
+    } catch (GeneralSecurityException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Stops the service in order; the data folder stays until {@link #close}. */
+  public void stop() {
+    if (!stopped) {
+      stopped = true;
+      await(service.stop());
+    }
+  }
+
+  /** Nothing this service ran may read the whole of a table that grows. */
+  private void checkPlans() {
+    try {
+      List<String> faults = plans.faults(storeUrl, data);
+      if (!faults.isEmpty()) {
+        throw new AssertionError(String.join("\n", faults));
+      }
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    stop();
+    checkPlans();
+    TestStore.drop(data);
+    try {
+      TestStore.delete(data);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

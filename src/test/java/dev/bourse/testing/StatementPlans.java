@@ -1,0 +1,252 @@
+package dev.bourse.testing;
+
+import dev.bourse.store.Change;
+import dev.bourse.store.Database;
+import dev.bourse.store.ForwardingDatabase;
+import dev.bourse.store.RowMapper;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Notes each statement a service runs, and has its engine explain it: none may read the whole of a
+ * table that grows with use. Each text is explained once a run of tests.
+ */
+public final class StatementPlans {
+  /** Their rows are bounded by what operators set up, or by the program. */
+  private static final Set<String> SMALL =
+      Set.of(
+          "pool",
+          "switch",
+          "lease",
+          "signing_key",
+          "service_secret",
+          "operator_token",
+          "audit_sealed",
+          "probe",
+          "migration");
+
+  /** Beginnings of statements that read a table whole, and why they may. */
+  private static final Map<String, String> WHOLE =
+      Map.ofEntries(
+          Map.entry("SELECT name, revision FROM cluster", "what is in memory, at the start"),
+          Map.entry("SELECT c.name, c.org_id, c.pool", "what is in memory, at the start"),
+          Map.entry("SELECT org_id, display, kind FROM org", "what is in memory, at the start"),
+          Map.entry("SELECT m.org_id, m.username", "what is in memory"),
+          Map.entry("SELECT token_id, org_id, name, secret_sha256", "what is in memory"),
+          Map.entry("SELECT key_id, org_id, name, public_key", "what is in memory"),
+          Map.entry("SELECT (SELECT COUNT(*) FROM ledger_tran", "an operator checks the ledger"),
+          Map.entry("SELECT t.id FROM ledger_transaction t", "an operator checks the ledger"),
+          Map.entry("SELECT a.account, a.micros, CAST(COAL", "an operator checks the ledger"),
+          Map.entry("SELECT c.name FROM cluster c WHERE c.org_id IN", "few organizations retire"),
+          Map.entry("UPDATE billing_posted SET through = ? WHERE through >", "what was set aside"),
+          Map.entry("DELETE FROM billing_posted WHERE name <>", "what was set aside, all of it"),
+          Map.entry("DELETE FROM oauth_client WHERE client_id IN", "20,000 rows at most"),
+          Map.entry("DELETE FROM oauth_device WHERE device_sha256 IN", "20,000 rows at most"));
+
+  private static final Pattern TABLE =
+      Pattern.compile(
+          "\\b(?:FROM|JOIN|UPDATE|INTO)\\s+([a-z_]+)(?:\\s+(?:AS\\s+)?([a-z_]+))?",
+          Pattern.CASE_INSENSITIVE);
+
+  private static final Pattern SQLITE_SCAN =
+      Pattern.compile("SCAN ([a-z_]+)(?: USING (?:COVERING )?INDEX ([a-z0-9_]+))?.*");
+
+  /** A name that stands for rows found before, not for a table. */
+  private static final Pattern SQLITE_DERIVED =
+      Pattern.compile("(?:MATERIALIZE|CO-ROUTINE) ([a-z_]+)");
+
+  private static final Set<String> EXPLAINED = ConcurrentHashMap.newKeySet();
+
+  private final Set<String> noted = ConcurrentHashMap.newKeySet();
+
+  /** The store, with its statements noted. */
+  public Database around(Database store) {
+    return new Noting(store);
+  }
+
+  /** What is wrong with the statements noted so far, each explained by the engine that ran it. */
+  public List<String> faults(String url, Path data) throws SQLException {
+    Set<String> fresh = new HashSet<>(noted);
+    fresh.removeIf(sql -> !EXPLAINED.add(sql));
+    if (fresh.isEmpty()) {
+      return List.of();
+    }
+    if (url.equals("sqlite")) {
+      try (Connection store =
+          DriverManager.getConnection("jdbc:sqlite:" + data.resolve("bourse.db"))) {
+        return faultsOnSqlite(store, fresh);
+      }
+    }
+    try (Connection store = connect(url)) {
+      return faultsOnPostgres(store, fresh);
+    } catch (SQLException away) {
+      // Some tests leave no server behind; what they ran is left to others to explain.
+      if (!"08001".equals(away.getSQLState())) {
+        throw away;
+      }
+      EXPLAINED.removeAll(fresh);
+      return List.of();
+    }
+  }
+
+  /** A session that takes statements with placeholders nobody fills. */
+  public static Connection connect(String url) throws SQLException {
+    return DriverManager.getConnection(
+        url.replaceFirst(
+            "postgres://([^@]*)@(.*)", "jdbc:postgresql://$2?user=$1&preferQueryMode=simple"));
+  }
+
+  public static List<String> faultsOnSqlite(Connection store, Set<String> statements)
+      throws SQLException {
+    Set<String> tables = names(store, "SELECT name FROM sqlite_schema WHERE type = 'table'");
+    Set<String> partial =
+        names(
+            store, "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql LIKE '% WHERE %'");
+    List<String> faults = new ArrayList<>();
+    for (String sql : statements) {
+      Map<String, String> aliases = aliases(sql);
+      aliases.values().retainAll(tables);
+      try (PreparedStatement explain = store.prepareStatement("EXPLAIN QUERY PLAN " + sql);
+          ResultSet rows = explain.executeQuery()) {
+        while (rows.next()) {
+          String detail = rows.getString("detail");
+          Matcher derived = SQLITE_DERIVED.matcher(detail);
+          if (derived.matches()) {
+            aliases.remove(derived.group(1));
+          }
+          Matcher scan = SQLITE_SCAN.matcher(detail);
+          if (scan.matches()
+              && aliases.containsKey(scan.group(1))
+              && !partial.contains(String.valueOf(scan.group(2)))
+              && !(scan.group(2) != null && isCutOff(sql))) {
+            add(faults, sql, aliases.get(scan.group(1)), detail);
+          }
+        }
+      }
+    }
+    return faults;
+  }
+
+  private static Set<String> names(Connection store, String sql) throws SQLException {
+    Set<String> names = new HashSet<>();
+    try (var statement = store.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      while (rows.next()) {
+        names.add(rows.getString(1));
+      }
+    }
+    return names;
+  }
+
+  /** Rows that come in the order of an index are read until there are enough. */
+  private static boolean isCutOff(String sql) {
+    return sql.contains(" LIMIT ");
+  }
+
+  public static List<String> faultsOnPostgres(Connection store, Set<String> statements)
+      throws SQLException {
+    Set<String> partial =
+        names(
+            store,
+            "SELECT i.relname FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid"
+                + " WHERE x.indpred IS NOT NULL");
+    List<String> faults = new ArrayList<>();
+    // What is left is what no index could serve, however many rows there are.
+    store
+        .createStatement()
+        .execute("SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off");
+    for (String sql : statements) {
+      String explain = "EXPLAIN (GENERIC_PLAN, FORMAT JSON) " + numbered(sql);
+      try (ResultSet rows = store.createStatement().executeQuery(explain)) {
+        rows.next();
+        JsonObject plan = new JsonArray(rows.getString(1)).getJsonObject(0).getJsonObject("Plan");
+        walk(plan, false, partial, sql, faults);
+      }
+    }
+    return faults;
+  }
+
+  private static void walk(
+      JsonObject node, boolean isLimited, Set<String> partial, String sql, List<String> faults) {
+    String type = node.getString("Node Type");
+    boolean isWholeIndex =
+        type.startsWith("Index")
+            && !node.containsKey("Index Cond")
+            && !partial.contains(node.getString("Index Name"))
+            && !isLimited;
+    if (type.equals("Seq Scan") || isWholeIndex) {
+      add(faults, sql, node.getString("Relation Name"), type);
+    }
+    for (Object child : node.getJsonArray("Plans", new JsonArray())) {
+      walk((JsonObject) child, isLimited || type.equals("Limit"), partial, sql, faults);
+    }
+  }
+
+  private static void add(List<String> faults, String sql, String table, String how) {
+    if (!SMALL.contains(table) && WHOLE.keySet().stream().noneMatch(sql::startsWith)) {
+      faults.add(how + " of " + table + ": " + sql);
+    }
+  }
+
+  /** Placeholders as PostgreSQL numbers them; no text of a store has one inside quotes. */
+  private static String numbered(String sql) {
+    StringBuilder text = new StringBuilder();
+    int number = 0;
+    for (int i = 0; i < sql.length(); i++) {
+      char c = sql.charAt(i);
+      text.append(c == '?' ? "$" + ++number : String.valueOf(c));
+    }
+    return text.toString();
+  }
+
+  /** The tables of a statement by the names it gives them. */
+  private static Map<String, String> aliases(String sql) {
+    Map<String, String> tables = new HashMap<>();
+    Matcher found = TABLE.matcher(sql);
+    while (found.find()) {
+      String table = found.group(1).toLowerCase(Locale.ROOT);
+      tables.put(table, table);
+      if (found.group(2) != null) {
+        tables.put(found.group(2), table);
+      }
+    }
+    return tables;
+  }
+
+  private final class Noting extends ForwardingDatabase {
+
+    Noting(Database store) {
+      super(store);
+    }
+
+    @Override
+    public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
+      noted.add(sql);
+      return super.read(sql, parameters, mapper);
+    }
+
+    @Override
+    public Future<Void> commit(List<Statement> statements, List<Change> changes) {
+      statements.forEach(statement -> noted.add(statement.sql()));
+      return super.commit(statements, changes);
+    }
+  }
+}
