@@ -16,11 +16,12 @@ import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Steering;
 import dev.bourse.capacity.Switches;
-import dev.bourse.checkpoint.PublishPermission;
 import dev.bourse.events.ActivityRetention;
 import dev.bourse.events.HistoryStore;
+import dev.bourse.market.MarketConfig;
+import dev.bourse.market.MarketEnvironment;
 import dev.bourse.market.MarketService;
-import dev.bourse.market.MarketStore;
+import dev.bourse.market.NodeStore;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.org.OrgAdminService;
 import dev.bourse.pools.PoolService;
@@ -30,7 +31,8 @@ import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
-import dev.bourse.store.PostgresConfig;
+import dev.bourse.store.postgres.PostgresConfig;
+import dev.bourse.uploads.PublishPermission;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.HashMap;
@@ -204,27 +206,27 @@ final class Core {
     mirrors.put(SwitchService.CHANGED, memory.switches);
     mirrors.put(CapacityStore.CHANGED, owners);
     mirrors.put(SshKeyStore.CHANGED, memory.keys);
-    mirrors.put(MarketStore.CHANGED, market);
+    mirrors.put(NodeStore.CHANGED, market);
     return mirrors;
   }
 
   private MarketService market(Map<String, NodeProvider> providers) {
+    MarketConfig config = ground.config().market();
     return new MarketService(
         ground.vertx(),
-        memory.clusters,
-        owners,
-        memory.keys,
-        memory.keyStore,
-        new MarketStore(database),
-        new HistoryStore(database),
         providers,
-        new LimitedSpending(
-            database, memory.clusters, ground.config().market().protectionMillis(), ground.clock()),
-        ground.config().market(),
-        ground.clock(),
-        ground.time(),
-        ground.nanoTime(),
-        ground.random());
+        new MarketEnvironment(
+            database,
+            memory.clusters,
+            owners,
+            memory.keys,
+            new LimitedSpending(
+                database, memory.clusters, config.protectionMillis(), ground.clock()),
+            config,
+            ground.clock(),
+            ground.time(),
+            ground.nanoTime(),
+            ground.random()));
   }
 
   /** Starts the upkeep of the store's records. */

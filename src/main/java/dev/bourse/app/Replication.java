@@ -7,7 +7,7 @@ import dev.bourse.access.SigningKeys;
 import dev.bourse.access.Tokens;
 import dev.bourse.capacity.CapacityStore;
 import dev.bourse.edge.EdgeMetrics;
-import dev.bourse.market.MarketStore;
+import dev.bourse.market.NodeStore;
 import dev.bourse.pools.PoolStore;
 import dev.bourse.pools.SwitchService;
 import dev.bourse.sshkeys.SshKeyStore;
@@ -92,7 +92,7 @@ final class Replication implements ChangeListener {
     lane(SwitchService.CHANGED, steps, List.of());
     // A cluster can be shown only once its pool is known.
     lane(CapacityStore.CHANGED, steps, List.of(pools));
-    lane(MarketStore.CHANGED, steps, List.of());
+    lane(NodeStore.CHANGED, steps, List.of());
     lane(SshKeyStore.CHANGED, steps, List.of());
     ACCESS.forEach(topic -> lane(topic, steps, List.of()));
   }
@@ -152,7 +152,7 @@ final class Replication implements ChangeListener {
     for (Change change : changes) {
       // Owners of clusters and markets know what they stored without reading it.
       if (!change.topic().equals(CapacityStore.CHANGED)
-          && !change.topic().equals(MarketStore.CHANGED)) {
+          && !change.topic().equals(NodeStore.CHANGED)) {
         changed(change);
       }
     }

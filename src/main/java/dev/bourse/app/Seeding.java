@@ -7,6 +7,7 @@ import dev.bourse.access.Tokens;
 import dev.bourse.billing.Ledger;
 import dev.bourse.billing.LedgerStore;
 import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.ActivityRows;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.CapacityStore;
 import dev.bourse.capacity.Cluster;
@@ -14,7 +15,7 @@ import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Verdict;
 import dev.bourse.core.Ids;
 import dev.bourse.core.TokenSecret;
-import dev.bourse.market.MarketStore;
+import dev.bourse.market.NodeStore;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.org.RosterStore;
@@ -184,7 +185,7 @@ final class Seeding {
     }
     for (Machine machine : all) {
       if (nodes.add(machine.nodeId())) {
-        statements.add(MarketStore.insert(pool, machine, now()));
+        statements.add(NodeStore.insert(pool, machine, now()));
         spare(new Spare(pool, machine.nodeId(), machine.publicIp()));
       }
     }
@@ -282,15 +283,9 @@ final class Seeding {
       statements.addAll(CapacityStore.insert(cluster, now()));
       if (cluster.declared() != null) {
         statements.add(
-            CapacityStore.insert(
-                new Activity(
-                    "request",
-                    OPERATOR,
-                    "system",
-                    cluster.declared().maxGpus(),
-                    cluster.declared().ceilingCents(),
-                    null,
-                    null),
+            ActivityRows.insert(
+                Activity.declared(
+                    OPERATOR, cluster.declared().maxGpus(), cluster.declared().ceilingCents()),
                 holder.name(),
                 now()));
       }

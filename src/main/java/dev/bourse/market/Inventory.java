@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * when word of that comes, without losing what is being written meanwhile. Used on one context.
  */
 final class Inventory {
-  private final MarketStore store;
-  private final MarketStore.Lease lease;
+  private final NodeStore store;
+  private final Lease lease;
   private final Map<String, Node> nodes = new TreeMap<>();
 
   /** Nodes whose rows are being written, and how often. */
@@ -28,7 +28,7 @@ final class Inventory {
   /** Nodes whose rows are or were being written since a reading began; null between readings. */
   private @Nullable Set<String> writtenMeanwhile;
 
-  Inventory(MarketStore store, MarketStore.Lease lease) {
+  Inventory(NodeStore store, Lease lease) {
     this.store = store;
     this.lease = lease;
   }
@@ -48,7 +48,7 @@ final class Inventory {
     Set<String> written = new HashSet<>(writing.keySet());
     writtenMeanwhile = written;
     return store
-        .listNodes(lease.pool())
+        .list(lease.pool())
         .map(
             list -> {
               writtenMeanwhile = null;

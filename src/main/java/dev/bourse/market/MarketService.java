@@ -1,15 +1,14 @@
 package dev.bourse.market;
 
 import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Pool;
 import dev.bourse.capacity.Quote;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.core.ApiError;
-import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
+import dev.bourse.core.Limit;
 import dev.bourse.events.History;
 import dev.bourse.events.HistoryStore;
 import dev.bourse.events.PriceHistory;
@@ -19,15 +18,12 @@ import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.Mirror;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.LongSupplier;
-import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,13 +34,20 @@ public final class MarketService implements Mirror {
   /** How far back past prices reach unless a reader says. */
   public static final double DEFAULT_HISTORY_HOURS = 24;
 
-  private final PreviewShares previews = new PreviewShares();
+  /** Each may clear a whole pool, for tens of milliseconds of a core in the largest ones. */
+  private static final int MAX_PREVIEWS = 16;
+
+  /** A quarter; more previews of one organization at once would wait for the same cores. */
+  private static final int MAX_OWN_PREVIEWS = MAX_PREVIEWS / 4;
+
+  private final Limit previews =
+      Limit.of("previews being made", MAX_PREVIEWS).sharing(MAX_OWN_PREVIEWS);
   private final Vertx vertx;
   private final Clusters clusters;
   private final Map<String, NodeProvider> providers;
-  private final MarketVerticle.Setting setting;
+  private final MarketEnvironment env;
+  private final String processId;
   private final HistoryStore history;
-  private final Clock clock;
 
   // The three below are guarded by this object.
   private final Map<String, Open> open = new HashMap<>();
@@ -56,43 +59,14 @@ public final class MarketService implements Mirror {
 
   /**
    * @param providers node providers by the name pools call them
-   * @param spending what organizations may still commit to
-   * @param nanoTime the monotonic clock
    */
-  public MarketService(
-      Vertx vertx,
-      Clusters clusters,
-      ClusterOwners owners,
-      SshKeyService keys,
-      SshKeyStore keyStore,
-      MarketStore store,
-      HistoryStore history,
-      Map<String, NodeProvider> providers,
-      Spending spending,
-      MarketConfig config,
-      Clock clock,
-      ConfirmedTime time,
-      LongSupplier nanoTime,
-      RandomGenerator random) {
+  public MarketService(Vertx vertx, Map<String, NodeProvider> providers, MarketEnvironment env) {
     this.vertx = vertx;
-    this.clusters = clusters;
-    this.history = history;
-    this.clock = clock;
+    this.clusters = env.clusters();
+    this.history = new HistoryStore(env.database());
     this.providers = Map.copyOf(providers);
-    this.setting =
-        new MarketVerticle.Setting(
-            clusters,
-            owners,
-            keys,
-            keyStore,
-            store,
-            spending,
-            config,
-            clock,
-            time,
-            nanoTime,
-            random,
-            Ids.next("process", random));
+    this.env = env;
+    this.processId = Ids.next("process", env.random());
   }
 
   /** Opens the market of every pool, and from now on of every pool that is made. */
@@ -117,7 +91,7 @@ public final class MarketService implements Mirror {
           new IllegalStateException(
               "pool " + pool.name() + " names no node provider: " + pool.provider()));
     }
-    MarketVerticle market = new MarketVerticle(pool.name(), provider, setting);
+    MarketVerticle market = new MarketVerticle(pool.name(), provider, processId, env);
     Future<String> deployment = vertx.deployVerticle(market);
     open.put(pool.name(), new Open(market, deployment));
     return deployment.mapEmpty();
@@ -197,7 +171,7 @@ public final class MarketService implements Mirror {
 
   /** A pool's prices of the last so many hours, in buckets. Refused with {@code not-found}. */
   public Future<PriceHistory> readMarketHistory(String pool, double hours) {
-    return history.readPrices(find(pool).name(), History.Buckets.of(hours, clock.millis()));
+    return history.readPrices(find(pool).name(), History.Buckets.of(hours, env.now()));
   }
 
   /**
@@ -205,8 +179,15 @@ public final class MarketService implements Mirror {
    * when as many are being made for all, or for its organization, as are made at once.
    */
   public Future<TickPreview> preview(Cluster changed) {
-    return previews.within(
-        changed.orgId(), () -> opened(changed.pool()).compose(market -> market.preview(changed)));
+    return Future.future(
+        done ->
+            previews.enter(
+                changed.orgId(),
+                place ->
+                    opened(changed.pool())
+                        .compose(market -> market.preview(changed))
+                        .onComplete(made -> place.close())
+                        .onComplete(done)));
   }
 
   private synchronized Future<MarketVerticle> opened(String pool) {

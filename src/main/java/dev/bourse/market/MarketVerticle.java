@@ -1,23 +1,17 @@
 package dev.bourse.market;
 
 import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.ClusterOwners;
-import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.TickPreview;
-import dev.bourse.core.ConfirmedTime;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.sshkeys.SshKeyStore;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
-import java.time.Clock;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.LongSupplier;
-import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,26 +33,12 @@ final class MarketVerticle extends VerticleBase {
   /** A tick takes milliseconds; one that waits for a store that is away is not waited for. */
   private static final long LAST_TICK_MILLIS = 5_000;
 
-  /** What a market works with; the same for each pool but for the provider. */
-  record Setting(
-      Clusters clusters,
-      ClusterOwners owners,
-      SshKeyService keys,
-      SshKeyStore keyStore,
-      MarketStore store,
-      Spending spending,
-      MarketConfig config,
-      Clock clock,
-      ConfirmedTime time,
-      LongSupplier nanoTime,
-      RandomGenerator random,
-      String processId) {}
-
   private final String pool;
   private final NodeProvider provider;
-  private final Setting setting;
+  private final String processId;
+  private final MarketEnvironment env;
   private @Nullable TickRunner tickRunner;
-  private MarketStore.@Nullable Lease lease;
+  private @Nullable Lease lease;
   private volatile @Nullable Fleet fleet;
   private boolean stopped;
   private boolean isLooking;
@@ -73,15 +53,16 @@ final class MarketVerticle extends VerticleBase {
   /** Whether operators changed nodes since the inventory was read; set from any thread. */
   private final AtomicBoolean nodesChanged = new AtomicBoolean();
 
-  MarketVerticle(String pool, NodeProvider provider, Setting setting) {
+  MarketVerticle(String pool, NodeProvider provider, String processId, MarketEnvironment env) {
     this.pool = pool;
     this.provider = provider;
-    this.setting = setting;
+    this.processId = processId;
+    this.env = env;
   }
 
   @Override
   public Future<?> start() {
-    tickRunner = new TickRunner(vertx, pool, setting);
+    tickRunner = new TickRunner(vertx, pool, env);
     seek();
     return Future.succeededFuture();
   }
@@ -98,11 +79,11 @@ final class MarketVerticle extends VerticleBase {
   }
 
   private Future<?> giveUp() {
-    MarketStore.Lease held = lease;
+    Lease held = lease;
     drop();
-    return held == null || !setting.store.leasesExpire()
+    return held == null || !env.leases().leasesExpire()
         ? Future.succeededFuture()
-        : setting.store.release(held).otherwiseEmpty();
+        : env.leases().release(held).otherwiseEmpty();
   }
 
   /** Tries to get the lease; tries again later when somebody else has it. */
@@ -110,13 +91,12 @@ final class MarketVerticle extends VerticleBase {
     if (stopped) {
       return;
     }
-    long asked = setting.nanoTime.getAsLong();
-    setting
-        .store
-        .acquire(pool, setting.processId, setting.config.leaseMillis())
+    long asked = env.nanoTime().getAsLong();
+    env.leases()
+        .acquire(pool, processId, env.config().leaseMillis())
         .onComplete(
             got -> {
-              Optional<MarketStore.Lease> won = got.succeeded() ? got.result() : Optional.empty();
+              Optional<Lease> won = got.succeeded() ? got.result() : Optional.empty();
               if (got.failed()) {
                 LOG.warn("pool {}: no lease: {}", pool, got.cause().toString());
               }
@@ -135,9 +115,9 @@ final class MarketVerticle extends VerticleBase {
 
   /** Publishes prices, as often as a tick would, while another process holds the lease. */
   private void observe() {
-    long nanos = setting.nanoTime.getAsLong();
+    long nanos = env.nanoTime().getAsLong();
     // By the monotonic clock: one set back must not keep prices from being shown.
-    if (isLooking && millisSince(lookedNanos) < setting.config.tickMillis()) {
+    if (isLooking && millisSince(lookedNanos) < env.config().tickMillis()) {
       return;
     }
     isLooking = true;
@@ -174,28 +154,18 @@ final class MarketVerticle extends VerticleBase {
   /**
    * @param asked when it was asked for, by the monotonic clock
    */
-  private void hold(MarketStore.Lease won, long asked) {
+  private void hold(Lease won, long asked) {
     if (stopped) {
       return;
     }
     lease = won;
     leaseSince = asked;
-    Fleet machines =
-        new Fleet(
-            vertx,
-            setting.clusters,
-            setting.owners,
-            setting.keyStore,
-            setting.store,
-            won,
-            provider,
-            setting.config,
-            setting.clock);
+    Fleet machines = new Fleet(vertx, env, won, provider);
     fleet = machines;
-    if (setting.store.leasesExpire()) {
+    if (env.leases().leasesExpire()) {
       later(() -> renew(won), retryMillis());
     }
-    Settlement settlement = new Settlement(setting, tickRunner(), won, machines);
+    Settlement settlement = new Settlement(env, tickRunner(), won, machines);
     machines
         .start()
         .compose(started -> settlement.start())
@@ -203,15 +173,14 @@ final class MarketVerticle extends VerticleBase {
         .onFailure(e -> lose(won, "start", e));
   }
 
-  private void renew(MarketStore.Lease held) {
+  private void renew(Lease held) {
     if (!held.equals(lease)) {
       return;
     }
-    long leftMillis = setting.config.leaseMillis() - millisSince(leaseSince);
-    long asked = setting.nanoTime.getAsLong();
-    setting
-        .store
-        .renew(held, setting.config.leaseMillis())
+    long leftMillis = env.config().leaseMillis() - millisSince(leaseSince);
+    long asked = env.nanoTime().getAsLong();
+    env.leases()
+        .renew(held, env.config().leaseMillis())
         // An answer that does not come is none. After a pause of the whole process, once more.
         .timeout(Math.max(leftMillis, retryMillis()), TimeUnit.MILLISECONDS)
         .onSuccess(
@@ -227,9 +196,9 @@ final class MarketVerticle extends VerticleBase {
    * The store may be away while the lease stands: nobody else can have it before it expires. It is
    * given up when somebody has it, or when nothing was heard of it for its whole length.
    */
-  private void renewalFailed(MarketStore.Lease held, Throwable cause) {
-    long leftMillis = setting.config.leaseMillis() - millisSince(leaseSince);
-    if (MarketStore.isLost(cause) || leftMillis <= 0) {
+  private void renewalFailed(Lease held, Throwable cause) {
+    long leftMillis = env.config().leaseMillis() - millisSince(leaseSince);
+    if (cause instanceof LeaseLost || leftMillis <= 0) {
       lose(held, "renewal", cause);
       return;
     }
@@ -245,10 +214,10 @@ final class MarketVerticle extends VerticleBase {
   }
 
   private long millisSince(long nanos) {
-    return TimeUnit.NANOSECONDS.toMillis(setting.nanoTime.getAsLong() - nanos);
+    return TimeUnit.NANOSECONDS.toMillis(env.nanoTime().getAsLong() - nanos);
   }
 
-  private void lose(MarketStore.Lease held, String during, Throwable cause) {
+  private void lose(Lease held, String during, Throwable cause) {
     if (held.equals(lease)) {
       LOG.warn("pool {}: lease given up at {}: {}", pool, during, cause.toString());
       drop();
@@ -266,7 +235,7 @@ final class MarketVerticle extends VerticleBase {
     renewalFails = false;
   }
 
-  private void tick(MarketStore.Lease held, Fleet machines, Settlement settlement) {
+  private void tick(Lease held, Fleet machines, Settlement settlement) {
     if (stopped || !held.equals(lease)) {
       return;
     }
@@ -279,14 +248,14 @@ final class MarketVerticle extends VerticleBase {
             .<Void>mapEmpty();
     ticking.onComplete(
         done -> {
-          if (done.failed() && MarketStore.isLost(done.cause())) {
+          if (done.failed() && done.cause() instanceof LeaseLost) {
             lose(held, "tick", done.cause());
           } else {
             if (done.failed()) {
               LOG.warn("pool {}: a tick failed", pool, done.cause());
             }
             // A clock set back must not make the next tick late.
-            long tickMillis = setting.config.tickMillis();
+            long tickMillis = env.config().tickMillis();
             later(
                 () -> tick(held, machines, settlement),
                 Math.min(tickMillis, Math.max(1, now + tickMillis - now())));
@@ -313,10 +282,10 @@ final class MarketVerticle extends VerticleBase {
   }
 
   private long retryMillis() {
-    return Math.max(1, setting.config.leaseMillis() / RENEWALS_PER_LEASE);
+    return Math.max(1, env.config().leaseMillis() / RENEWALS_PER_LEASE);
   }
 
   private long now() {
-    return setting.clock.millis();
+    return env.now();
   }
 }

@@ -12,7 +12,6 @@ import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.sshkeys.SshPublicKey;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -20,6 +19,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** What operators do to machines. A pool's market notices before its next tick. */
@@ -32,15 +32,13 @@ public final class NodeService {
   /** How often another address is made up because somebody else took it first. */
   private static final int ADDRESS_TRIES = 4;
 
-  private final MarketStore store;
-  private final NodeStore rows;
+  private final NodeStore nodes;
   private final Clusters clusters;
   private final MarketService market;
   private final Clock clock;
 
   public NodeService(Database database, Clusters clusters, MarketService market, Clock clock) {
-    this.store = new MarketStore(database);
-    this.rows = new NodeStore(database);
+    this.nodes = new NodeStore(database);
     this.clusters = clusters;
     this.market = market;
     this.clock = clock;
@@ -53,19 +51,17 @@ public final class NodeService {
    */
   public Future<Page<NodeView>> listNodes(String pool, String after, boolean retired, int limit) {
     requirePool(pool);
-    return store
-        .listNodes(pool, after, retired, limit + 1)
-        .map(nodes -> Page.of(nodes.stream().map(this::view).toList(), limit));
+    return nodes
+        .list(pool, after, retired, limit + 1)
+        .map(found -> Page.of(found.stream().map(this::view).toList(), limit));
   }
 
   /** One node. Refused with {@code not-found}. */
   public Future<NodeView> readNode(String nodeId) {
-    return store
-        .findNode(nodeId)
-        .map(found -> view(found.orElseThrow(() -> ApiError.notFound("node", nodeId))));
+    return nodes.get(nodeId).map(this::view);
   }
 
-  private NodeView view(MarketStore.StoredNode stored) {
+  private NodeView view(NodeStore.StoredNode stored) {
     return NodeView.of(stored, clock.millis());
   }
 
@@ -102,97 +98,89 @@ public final class NodeService {
       throw ApiError.badField("public_ip", null, "the address tenants reach the machine at");
     }
     int sshPort = added.sshPort().orElse(pool.environment().sshPort());
-    return create(actor, poolName, added.nodeId(), address, sshPort, hostKey, ADDRESS_TRIES)
+    Function<String, Future<Void>> at =
+        ip -> create(actor, poolName, new Machine(added.nodeId(), ip, sshPort, hostKey));
+    return address
+        .map(ip -> at.apply(ip).recover(e -> refuse(e, added.nodeId(), ip)))
+        .orElseGet(() -> createAtFreeAddress(added.nodeId(), at, ADDRESS_TRIES))
         .compose(created -> changed(poolName, added.nodeId()));
   }
 
-  private Future<Void> create(
-      String actor,
-      String pool,
-      String nodeId,
-      Optional<String> address,
-      int sshPort,
-      @Nullable String hostKey,
-      int triesLeft) {
-    Future<String> publicIp =
-        address
-            .map(Future::succeededFuture)
-            .orElseGet(
-                () ->
-                    store
-                        .countNodes(SIMULATED)
-                        .compose(count -> findFreeAddress(count % SimulatedNodes.ADDRESSES, 0)));
-    return publicIp.compose(
-        ip -> {
-          Machine machine = new Machine(nodeId, ip, sshPort, hostKey);
-          String detail = "pool=" + pool + " public_ip=" + ip + " ssh_port=" + sshPort;
-          AuditRow row = audit(actor, "node_add", nodeId, detail);
-          return rows.create(pool, machine, row)
-              .recover(e -> isRefused(e) ? recreate(pool, machine, row) : Future.failedFuture(e))
-              .recover(
-                  e -> {
-                    if (!isRefused(e)) {
-                      return Future.failedFuture(e);
-                    }
-                    return requireFreeId(nodeId)
-                        .compose(
-                            free ->
-                                address.isEmpty() && triesLeft > 1
-                                    ? create(
-                                        actor,
-                                        pool,
-                                        nodeId,
-                                        address,
-                                        sshPort,
-                                        hostKey,
-                                        triesLeft - 1)
-                                    : refuseAddress(ip));
-                  });
-        });
+  private Future<Void> createAtFreeAddress(
+      String nodeId, Function<String, Future<Void>> create, int triesLeft) {
+    return nodes
+        .count(SIMULATED)
+        .compose(count -> findFreeAddress(count % SimulatedNodes.ADDRESSES, 0))
+        .compose(
+            ip ->
+                create
+                    .apply(ip)
+                    .recover(
+                        e ->
+                            e instanceof NodeTaken && triesLeft > 1
+                                ? requireFreeId(nodeId)
+                                    .compose(
+                                        free -> createAtFreeAddress(nodeId, create, triesLeft - 1))
+                                : refuse(e, nodeId, ip)));
   }
 
-  /** In the place of a retired node, should that be what has the id. */
-  private Future<Void> recreate(String pool, Machine machine, AuditRow row) {
-    return rows.recreate(pool, machine, row)
+  /** Stores a new node, in the place of a retired one should that be what has the id. */
+  private Future<Void> create(String actor, String pool, Machine machine) {
+    String ip = machine.publicIp();
+    AuditRow row =
+        audit(
+            actor,
+            "node_add",
+            machine.nodeId(),
+            "pool=%s public_ip=%s ssh_port=%d".formatted(pool, ip, machine.sshPort()));
+    return nodes
+        .create(pool, machine, row)
         .recover(
             e ->
-                isRefused(e)
-                    ? Future.failedFuture(e)
-                    // Of two at once the index refuses one, which the engines tell each its way.
-                    : store
-                        .findNodeAt(machine.publicIp())
-                        .compose(
-                            at ->
-                                at.isPresent()
-                                    ? refuseAddress(machine.publicIp())
-                                    : Future.failedFuture(e)));
+                e instanceof NodeTaken
+                    ? nodes.recreate(pool, machine, row).recover(failed -> explain(failed, ip))
+                    : Future.failedFuture(e));
   }
 
-  private static boolean isRefused(Throwable e) {
-    return e instanceof GuardFailed failed && failed.guard().equals(NodeStore.FREE_GUARD);
+  /** Of two at once the index refuses one, which the engines tell each its way. */
+  private Future<Void> explain(Throwable e, String ip) {
+    return e instanceof NodeTaken
+        ? Future.failedFuture(e)
+        : nodes
+            .findAt(ip)
+            .compose(at -> at.isPresent() ? refuseAddress(ip) : Future.failedFuture(e));
+  }
+
+  /** Tells which is taken, the id or the address. */
+  private Future<Void> refuse(Throwable e, String nodeId, String ip) {
+    return e instanceof NodeTaken
+        ? requireFreeId(nodeId).compose(free -> refuseAddress(ip))
+        : Future.failedFuture(e);
   }
 
   private Future<Void> requireFreeId(String nodeId) {
-    return store
-        .findNode(nodeId)
+    return nodes
+        .find(nodeId)
         .map(
             found -> {
               found
                   .filter(node -> node.retiredAtMillis() == null)
                   .ifPresent(
                       node -> {
-                        throw exists("there is a node '" + nodeId + "' in pool " + node.pool());
+                        throw exists(
+                            "there is a node '%s' in pool %s".formatted(nodeId, node.pool()));
                       });
               return null;
             });
   }
 
   private Future<Void> refuseAddress(String ip) {
-    return store
-        .findNodeAt(ip)
+    return nodes
+        .findAt(ip)
         .map(
             found -> {
-              throw exists("public_ip " + ip + " is that of node " + found.orElse("another"));
+              throw exists(
+                  "public_ip %s is that of node %s".formatted(ip, found.orElse("another")));
             });
   }
 
@@ -215,7 +203,7 @@ public final class NodeService {
     for (int i = 0; i < ADDRESS_WINDOW; i++) {
       window.add(SimulatedNodes.address((from + i) % SimulatedNodes.ADDRESSES));
     }
-    return store
+    return nodes
         .listTaken(window)
         .compose(
             list -> {
@@ -249,8 +237,8 @@ public final class NodeService {
     } catch (ApiError refused) {
       throw ApiError.of(
           ErrorCode.BAD_REQUEST,
-          "host_key: expected 'type base64' as ssh-keyscan prints it, without the address; "
-              + refused.detail());
+          "host_key: expected 'type base64' as ssh-keyscan prints it, without the address; %s",
+          refused.detail());
     }
   }
 
@@ -266,7 +254,7 @@ public final class NodeService {
    */
   public Future<NodeView> cordonNode(String actor, String nodeId, boolean cordoned) {
     AuditRow row = audit(actor, "node_update", nodeId, "cordoned=" + cordoned);
-    return change(nodeId, node -> rows.cordon(node.pool(), nodeId, cordoned, row));
+    return change(nodeId, node -> nodes.cordon(node.pool(), nodeId, cordoned, row));
   }
 
   /**
@@ -278,7 +266,7 @@ public final class NodeService {
     return change(
         nodeId,
         node ->
-            rows.release(
+            nodes.release(
                 node.pool(),
                 nodeId,
                 audit(actor, "node_release", nodeId, "failures=" + node.failures())));
@@ -295,7 +283,7 @@ public final class NodeService {
     return change(
         nodeId,
         node ->
-            rows.retry(
+            nodes.retry(
                 node.pool(),
                 nodeId,
                 audit(actor, "node_retry", nodeId, "failures=" + node.failures())));
@@ -316,8 +304,9 @@ public final class NodeService {
           if (key == null || key.equals(node.hostKey())) {
             return Future.succeededFuture();
           }
-          String detail = "host_key=" + fingerprint(key) + " was=" + fingerprint(node.hostKey());
-          return rows.replaceHostKey(
+          String detail =
+              "host_key=%s was=%s".formatted(fingerprint(key), fingerprint(node.hostKey()));
+          return nodes.replaceHostKey(
               node.pool(), nodeId, key, audit(actor, "node_host_key", nodeId, detail));
         });
   }
@@ -334,44 +323,20 @@ public final class NodeService {
   private Future<NodeView> change(String nodeId, NodeChange change) {
     return readNode(nodeId)
         .compose(
-            node ->
-                requireLive(nodeId, node.retiredAtMillis())
-                    .compose(live -> change.store(node))
-                    .recover(e -> refuseRetired(nodeId, e))
-                    .compose(stored -> changed(node.pool(), nodeId)));
+            node -> {
+              if (node.retiredAtMillis() != null) {
+                throw NodeStore.isRetired(nodeId);
+              }
+              return change.store(node).compose(stored -> changed(node.pool(), nodeId));
+            });
   }
 
-  /** What is told once a change is stored: the market, and what the node is now. */
+  /**
+   * Tells the market that a change is stored, and what the node is now. That it cannot be read must
+   * not read as if nothing had been stored.
+   */
   Future<NodeView> changed(String pool, String nodeId) {
     market.nodesChanged(pool);
-    return readStored(nodeId);
-  }
-
-  /** Fails with {@code conflict} when the node is retired. */
-  static Future<Void> requireLive(String nodeId, @Nullable Long retiredAtMillis) {
-    return retiredAtMillis == null
-        ? Future.succeededFuture()
-        : Future.failedFuture(
-            ApiError.of(
-                    ErrorCode.CONFLICT,
-                    "node "
-                        + nodeId
-                        + " is retired; a machine may be added by its id, it itself cannot be"
-                        + " changed")
-                .with("reason", "retired"));
-  }
-
-  /** Somebody may have retired it between the look and the change. */
-  private Future<Void> refuseRetired(String nodeId, Throwable e) {
-    return e instanceof GuardFailed failed && failed.guard().equals(NodeStore.NODE_GUARD)
-        ? readNode(nodeId)
-            .compose(node -> requireLive(nodeId, node.retiredAtMillis()))
-            .compose(live -> Future.failedFuture(e))
-        : Future.failedFuture(e);
-  }
-
-  /** A node just changed: that it cannot be read must not read as if nothing had been stored. */
-  private Future<NodeView> readStored(String nodeId) {
     return readNode(nodeId).recover(e -> Future.failedFuture(ApiError.storedOnly()));
   }
 

@@ -2,26 +2,73 @@ package dev.bourse.market;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
 import dev.bourse.nodes.Machine;
 import dev.bourse.store.Change;
+import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
+import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What operators change of nodes' rows, each in one commit with the row that records it. */
-final class NodeStore {
-  /** The guard of a node's row: there is none of that id, or it is retired. */
-  static final String NODE_GUARD = "node is not retired";
+/**
+ * Rows of nodes. What operators change of one is committed together with the row that records it.
+ */
+public final class NodeStore {
+  /** What other processes are told when operators change nodes; the key is the pool. */
+  public static final String CHANGED = "nodes";
 
-  /** The guard of a new node's row: its id or its address is taken. */
-  static final String FREE_GUARD = "node id and address are free";
+  private static final Columns<StoredNode> NODE =
+      Columns.<StoredNode>of("node")
+          .fixed("node_id", stored -> stored.node().nodeId())
+          .changing("pool", StoredNode::pool)
+          .changing("public_ip", stored -> stored.machine().publicIp())
+          .changing("ssh_port", stored -> stored.machine().sshPort())
+          .changing("host_key", stored -> stored.machine().hostKey())
+          .changing("cordoned", stored -> stored.node().cordoned())
+          .changing("failures", stored -> stored.node().failures())
+          .changing("usable_after", stored -> stored.node().usableAfterMillis())
+          .changing("quarantined_at", stored -> stored.node().quarantinedAtMillis())
+          .changing("unclean_after", stored -> stored.node().uncleanAfter())
+          .fixed("retries", stored -> stored.node().retries())
+          .fixed("generation", stored -> stored.node().generation())
+          .changing("created_at", StoredNode::createdAtMillis)
+          .fixed("retired_at", StoredNode::retiredAtMillis)
+          .changing("last_seen", StoredNode::lastSeenMillis)
+          .changing("last_error", StoredNode::lastError);
 
-  /** The guard of a node that nobody is to hold: somebody does by now. */
-  static final String UNHELD_GUARD = "node is held by nobody";
+  private static final String NODES = "SELECT %s, n.retired_ip".formatted(NODE.names("n"));
+
+  private static final String STORED_NODES =
+      NODES
+          + """
+          , a.cluster, a.state, a.allocation_id FROM node n
+          LEFT JOIN allocation a ON a.node_id = n.node_id AND a.gone_at IS NULL\
+          """;
+
+  private static final String OF_POOL =
+      NODES + " FROM node n WHERE n.pool = ? AND n.retired_at IS NULL ORDER BY n.node_id";
+
+  /**
+   * The reason stands in the text, for an index holds these rows alone. A cross join, because
+   * SQLite carries it out in the order written: from the few swapped away lately to their clusters,
+   * and not through all that clusters ever gave back.
+   */
+  static final String SWAPPED_AWAY =
+      """
+      SELECT a.node_id, c.org_id, MAX(a.reclaim_at) AS at FROM allocation a CROSS JOIN cluster c
+      WHERE a.reclaim_reason = 'SWAP' AND a.reclaim_at > ? AND c.name = a.cluster
+      AND c.pool = ? GROUP BY a.node_id, c.org_id ORDER BY 3\
+      """;
 
   private static final String FORGIVEN =
       "failures = 0, usable_after = 0, quarantined_at = NULL, unclean_after = NULL";
@@ -34,117 +81,305 @@ final class NodeStore {
     this.database = database;
   }
 
-  /** Stores a new node. Fails on {@link #FREE_GUARD}. */
+  /**
+   * A node as it is stored.
+   *
+   * @param retiredAtMillis when it was retired; null while it is not
+   * @param lastSeenMillis when it last answered; null when it never did
+   * @param lastError why it did not when it was last tried; null when it did
+   * @param holder the cluster that holds it or is giving it back; null when none is
+   */
+  record StoredNode(
+      Node node,
+      String pool,
+      long createdAtMillis,
+      @Nullable Long retiredAtMillis,
+      @Nullable Long lastSeenMillis,
+      @Nullable String lastError,
+      @Nullable Holder holder) {
+
+    /** A machine that was just added. */
+    static StoredNode added(String pool, Machine machine, long nowMillis) {
+      return new StoredNode(
+          new Node(machine, false, 0, 0, null), pool, nowMillis, null, null, null, null);
+    }
+
+    Machine machine() {
+      return node.machine();
+    }
+  }
+
+  /** Who has a node, by which allocation, and how. */
+  record Holder(String cluster, Allocation.State state, String allocationId) {}
+
+  /** Every node of a pool that is not retired, by id. */
+  Future<List<Node>> list(String pool) {
+    return database.read(OF_POOL, List.of(pool), NodeStore::node);
+  }
+
+  /** So many nodes of a pool, by id, after this one: the retired ones, or all others. */
+  Future<List<StoredNode>> list(String pool, String after, boolean retired, int limit) {
+    return database.read(
+        "%s WHERE n.pool = ? AND n.node_id > ? AND n.retired_at IS %s ORDER BY n.node_id LIMIT ?"
+            .formatted(STORED_NODES, retired ? "NOT NULL" : "NULL"),
+        List.of(pool, after, limit),
+        NodeStore::storedNode);
+  }
+
+  /** One node. Fails with {@code not-found} when there is none. */
+  Future<StoredNode> get(String nodeId) {
+    return find(nodeId).map(found -> found.orElseThrow(() -> ApiError.notFound("node", nodeId)));
+  }
+
+  Future<Optional<StoredNode>> find(String nodeId) {
+    return database
+        .read(STORED_NODES + " WHERE n.node_id = ?", List.of(nodeId), NodeStore::storedNode)
+        .map(found -> found.stream().findFirst());
+  }
+
+  /** The node at an address. */
+  Future<Optional<String>> findAt(String publicIp) {
+    return database
+        .read(
+            "SELECT node_id FROM node WHERE public_ip = ?",
+            List.of(publicIp),
+            row -> row.text("node_id"))
+        .map(found -> found.stream().findFirst());
+  }
+
+  /** How many nodes there are in pools of a provider. */
+  Future<Integer> count(String provider) {
+    return database
+        .read(
+            """
+            SELECT COUNT(*) AS nodes FROM node n JOIN pool p ON p.name = n.pool
+            WHERE p.provider = ?\
+            """,
+            List.of(provider),
+            row -> row.smallInteger("nodes"))
+        .map(counts -> counts.get(0));
+  }
+
+  /** Which of these addresses nodes have. */
+  Future<List<String>> listTaken(List<String> addresses) {
+    return database.read(
+        "SELECT public_ip FROM node WHERE public_ip IN (%s)"
+            .formatted(String.join(", ", Collections.nCopies(addresses.size(), "?"))),
+        addresses,
+        row -> row.text("public_ip"));
+  }
+
+  /** Whether a node is an allocation's, whatever its state; once it is not, it never is again. */
+  Future<Boolean> holds(String nodeId, String allocationId) {
+    return database
+        .read(
+            """
+            SELECT node_id FROM allocation
+            WHERE allocation_id = ? AND node_id = ? AND gone_at IS NULL\
+            """,
+            List.of(allocationId, nodeId),
+            row -> true)
+        .map(found -> !found.isEmpty());
+  }
+
+  /** A node an organization swapped away, and when. */
+  record SwappedAway(String nodeId, String orgId, long atMillis) {}
+
+  /** The latest last. */
+  Future<List<SwappedAway>> listSwappedAway(String pool, long sinceMillis) {
+    return database.read(
+        SWAPPED_AWAY,
+        List.of(sinceMillis, pool),
+        row -> new SwappedAway(row.text("node_id"), row.text("org_id"), row.integer("at")));
+  }
+
+  /** A new node's row. The commit fails when its id or its address is another node's. */
+  public static Statement insert(String pool, Machine machine, long nowMillis) {
+    return NODE.insert(StoredNode.added(pool, machine, nowMillis), "ON CONFLICT DO NOTHING")
+        .orElse(NodeTaken::new);
+  }
+
+  /** Stores a new node. Fails with {@link NodeTaken}. */
   Future<Void> create(String pool, Machine machine, AuditRow audit) {
-    return commit(pool, List.of(MarketStore.insert(pool, machine, audit.atMillis())), audit);
+    return commit(pool, audit, insert(pool, machine, audit.atMillis()));
   }
 
   /**
-   * Stores a new node in the place of a retired one of its id. Fails on {@link #FREE_GUARD} when
+   * Stores a new node in the place of a retired one of its id. Fails with {@link NodeTaken} when
    * that is not retired, or the address is another node's.
    */
   Future<Void> recreate(String pool, Machine machine, AuditRow audit) {
     return commit(
         pool,
-        List.of(
-            Statement.guarded(
-                FREE_GUARD,
-                "UPDATE node SET pool = ?, public_ip = ?, ssh_port = ?, host_key = ?,"
-                    + " cordoned = ?, failures = 0, usable_after = 0, quarantined_at = NULL,"
-                    + " unclean_after = NULL, created_at = ?, retired_at = NULL, retired_ip = NULL, last_seen = NULL,"
-                    + " last_error = NULL, generation = generation + 1"
-                    + " WHERE node_id = ? AND retired_at IS NOT NULL"
-                    + " AND NOT EXISTS (SELECT 1 FROM node o WHERE o.public_ip = ?)",
-                pool,
-                machine.publicIp(),
-                machine.sshPort(),
-                machine.hostKey(),
-                false,
-                audit.atMillis(),
-                machine.nodeId(),
-                machine.publicIp())),
-        audit);
-  }
-
-  /** Keeps a node out of the market, or lets it in again. Fails on {@link #NODE_GUARD}. */
-  Future<Void> cordon(String pool, String nodeId, boolean cordoned, AuditRow audit) {
-    return commit(pool, List.of(set(nodeId, "cordoned = ?", cordoned)), audit);
-  }
-
-  /** Forgets a node's failures. Fails on {@link #NODE_GUARD}. */
-  Future<Void> release(String pool, String nodeId, AuditRow audit) {
-    return commit(pool, List.of(set(nodeId, FORGIVEN)), audit);
-  }
-
-  /** Forgets a node's back-off and counts one more retry. Fails on {@link #NODE_GUARD}. */
-  Future<Void> retry(String pool, String nodeId, AuditRow audit) {
-    return commit(
-        pool, List.of(set(nodeId, "failures = 0, usable_after = 0, retries = retries + 1")), audit);
-  }
-
-  /** Knows a node by another host key from now on. Fails on {@link #NODE_GUARD}. */
-  Future<Void> replaceHostKey(String pool, String nodeId, String hostKey, AuditRow audit) {
-    return commit(pool, List.of(set(nodeId, "host_key = ?, " + ANOTHER, hostKey)), audit);
+        audit,
+        Statement.guarded(
+            NodeTaken::new,
+            """
+            UPDATE node SET retired_at = NULL, retired_ip = NULL, generation = generation + 1
+            WHERE node_id = ? AND retired_at IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM node o WHERE o.public_ip = ?)\
+            """,
+            machine.nodeId(),
+            machine.publicIp()),
+        NODE.update(
+            StoredNode.added(pool, machine, audit.atMillis()), "node_id = ?", machine.nodeId()));
   }
 
   /**
-   * Retires a node that nobody holds. Fails on {@link #NODE_GUARD} or {@link #UNHELD_GUARD}.
-   *
-   * <p>The second is looked at when the row is locked already, for whoever grants locks it first.
+   * Stores what became of a node. Fails with {@link NodeMoved} when an operator made another of it
+   * meanwhile.
+   */
+  Future<Void> update(Node node, Lease lease) {
+    return database.commit(
+        List.of(
+            lease.fence(),
+            Statement.guarded(
+                NodeMoved::new,
+                """
+                UPDATE node SET failures = ?, usable_after = ?, quarantined_at = ?,
+                unclean_after = ? WHERE node_id = ? AND generation = ?\
+                """,
+                node.failures(),
+                node.usableAfterMillis(),
+                node.quarantinedAtMillis(),
+                node.uncleanAfter(),
+                node.nodeId(),
+                node.generation())));
+  }
+
+  /** Keeps a node out of the market, or lets it in again. */
+  Future<Void> cordon(String pool, String nodeId, boolean cordoned, AuditRow audit) {
+    return commit(pool, audit, change(nodeId, "cordoned = ?", cordoned));
+  }
+
+  /** Forgets a node's failures. */
+  Future<Void> release(String pool, String nodeId, AuditRow audit) {
+    return commit(pool, audit, change(nodeId, FORGIVEN));
+  }
+
+  /** Forgets a node's back-off and counts one more retry. */
+  Future<Void> retry(String pool, String nodeId, AuditRow audit) {
+    return commit(
+        pool, audit, change(nodeId, "failures = 0, usable_after = 0, retries = retries + 1"));
+  }
+
+  /** Knows a node by another host key from now on. */
+  Future<Void> replaceHostKey(String pool, String nodeId, String hostKey, AuditRow audit) {
+    return commit(pool, audit, change(nodeId, "host_key = ?, " + ANOTHER, hostKey));
+  }
+
+  /**
+   * Retires a node that nobody holds. Fails with {@link NodeMoved} when it is retired already or
+   * somebody holds it, which is looked at when the row is locked already, for whoever grants locks
+   * it first.
    */
   Future<Void> retire(String pool, String nodeId, AuditRow audit) {
     return commit(
         pool,
-        List.of(
-            retired(nodeId, audit.atMillis()),
-            Statement.guarded(
-                UNHELD_GUARD,
-                "UPDATE node SET cordoned = cordoned WHERE node_id = ? AND NOT EXISTS"
-                    + " (SELECT 1 FROM allocation a WHERE a.node_id = ? AND a.gone_at IS NULL)",
-                nodeId,
-                nodeId)),
-        audit);
+        audit,
+        retired(nodeId, audit.atMillis()),
+        Statement.guarded(
+            NodeMoved::new,
+            """
+            UPDATE node SET cordoned = cordoned WHERE node_id = ? AND NOT EXISTS
+            (SELECT 1 FROM allocation a WHERE a.node_id = ? AND a.gone_at IS NULL)\
+            """,
+            nodeId,
+            nodeId));
   }
 
-  /** A node's row once it is retired; its address is free. Fails on {@link #NODE_GUARD}. */
+  /** A node's row once it is retired; its address is free. Fails with {@link NodeMoved}. */
   static Statement retired(String nodeId, long nowMillis) {
     return set(
+        NodeMoved::new,
         nodeId,
         "retired_at = ?, retired_ip = public_ip, public_ip = 'retired ' || node_id, cordoned = ?",
         nowMillis,
         true);
   }
 
-  /** A node's row once an operator has cleaned it. Fails on {@link #NODE_GUARD}. */
+  /** A node's row once an operator has cleaned it. Fails with {@link NodeMoved}. */
   static Statement cleaned(String nodeId, boolean backToMarket, long nowMillis) {
     return backToMarket
-        ? set(nodeId, FORGIVEN + ", " + ANOTHER)
+        ? set(NodeMoved::new, nodeId, FORGIVEN + ", " + ANOTHER)
         : set(
+            NodeMoved::new,
             nodeId,
             "quarantined_at = COALESCE(quarantined_at, ?), unclean_after = NULL, " + ANOTHER,
             nowMillis);
   }
 
-  /** Fails a grant's commit on {@link #NODE_GUARD} when the node was retired meanwhile. */
+  /** Fails a grant's commit with {@link NodeMoved} when the node was retired meanwhile. */
   static Statement granted(String nodeId) {
-    return set(nodeId, "cordoned = cordoned");
+    return set(NodeMoved::new, nodeId, "cordoned = cordoned");
   }
 
   /** What goes into a commit that changes a node. */
   static Change changed(String pool) {
-    return new Change(MarketStore.CHANGED, pool);
+    return new Change(CHANGED, pool);
   }
 
-  private static Statement set(String nodeId, String what, @Nullable Object... parameters) {
+  /** What becomes of a change to a node that is retired. */
+  static ApiError isRetired(String nodeId) {
+    return ApiError.of(
+            ErrorCode.CONFLICT,
+            "node %s is retired; a machine may be added by its id, it itself cannot be changed",
+            nodeId)
+        .with("reason", "retired");
+  }
+
+  /** An operator's change of a node that the operator has seen; refused when it is retired. */
+  private static Statement change(String nodeId, String what, @Nullable Object... parameters) {
+    return set(() -> isRetired(nodeId), nodeId, what, parameters);
+  }
+
+  private static Statement set(
+      Supplier<RuntimeException> refusal,
+      String nodeId,
+      String what,
+      @Nullable Object... parameters) {
     @Nullable Object[] all = Arrays.copyOf(parameters, parameters.length + 1);
     all[parameters.length] = nodeId;
     return Statement.guarded(
-        NODE_GUARD, "UPDATE node SET " + what + " WHERE node_id = ? AND retired_at IS NULL", all);
+        refusal, "UPDATE node SET " + what + " WHERE node_id = ? AND retired_at IS NULL", all);
   }
 
-  private Future<Void> commit(String pool, List<Statement> statements, AuditRow audit) {
-    List<Statement> all = new ArrayList<>(statements);
+  private Future<Void> commit(String pool, AuditRow audit, Statement... statements) {
+    List<Statement> all = new ArrayList<>(List.of(statements));
     all.add(AuditStore.insert(audit));
     return database.commit(all, List.of(changed(pool)));
+  }
+
+  private static StoredNode storedNode(Row row) {
+    String cluster = row.textOrNull("cluster");
+    return new StoredNode(
+        node(row),
+        row.text("pool"),
+        row.integer("created_at"),
+        row.integerOrNull("retired_at"),
+        row.integerOrNull("last_seen"),
+        row.textOrNull("last_error"),
+        cluster == null
+            ? null
+            : new Holder(
+                cluster, row.value(Allocation.State.class, "state"), row.text("allocation_id")));
+  }
+
+  private static Node node(Row row) {
+    String retiredIp = row.textOrNull("retired_ip");
+    return new Node(
+        new Machine(
+            row.text("node_id"),
+            retiredIp == null ? row.text("public_ip") : retiredIp,
+            row.smallInteger("ssh_port"),
+            row.textOrNull("host_key")),
+        row.truth("cordoned"),
+        row.smallInteger("failures"),
+        row.integer("usable_after"),
+        row.integerOrNull("quarantined_at"),
+        row.textOrNull("unclean_after"),
+        row.integer("retries"),
+        row.integer("generation"),
+        row.textOrNull("last_error") != null);
   }
 }

@@ -56,9 +56,9 @@ public record NodeView(
     FREE
   }
 
-  static NodeView of(MarketStore.StoredNode stored, long nowMillis) {
+  static NodeView of(NodeStore.StoredNode stored, long nowMillis) {
     Node node = stored.node();
-    MarketStore.Holder holder = stored.holder();
+    NodeStore.Holder holder = stored.holder();
     return new NodeView(
         node.nodeId(),
         stored.pool(),
@@ -78,7 +78,7 @@ public record NodeView(
         stored.retiredAtMillis());
   }
 
-  private static State state(MarketStore.StoredNode stored, long nowMillis) {
+  private static State state(NodeStore.StoredNode stored, long nowMillis) {
     Node node = stored.node();
     if (stored.retiredAtMillis() != null) {
       return State.RETIRED;

@@ -43,7 +43,7 @@ final class Reachability {
           + ")";
 
   private final Database database;
-  private final MarketStore.Lease lease;
+  private final Lease lease;
   private final Set<String> tried = new HashSet<>();
 
   /** Why those that did not answer did not. */
@@ -67,7 +67,7 @@ final class Reachability {
    */
   record Counts(int reachable, int unreachable, int unknown) {}
 
-  Reachability(Database database, MarketStore.Lease lease) {
+  Reachability(Database database, Lease lease) {
     this.database = database;
     this.lease = lease;
   }

@@ -21,9 +21,9 @@ import java.util.Objects;
  */
 final class Reassignment {
   private final NodeProvider provider;
-  private final MarketStore store;
+  private final NodeStore store;
 
-  Reassignment(NodeProvider provider, MarketStore store) {
+  Reassignment(NodeProvider provider, NodeStore store) {
     this.provider = provider;
     this.store = store;
   }

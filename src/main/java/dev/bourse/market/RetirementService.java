@@ -10,7 +10,6 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.nodes.Machine;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
@@ -25,16 +24,14 @@ public final class RetirementService {
   /** How often a node is looked at anew because the market moved it first; a tick moves it once. */
   private static final int TRIES = 5;
 
-  private final MarketStore store;
-  private final NodeStore rows;
+  private final NodeStore store;
   private final ClusterOwners owners;
   private final NodeService nodes;
   private final Clock clock;
 
   public RetirementService(
       Database database, ClusterOwners owners, NodeService nodes, Clock clock) {
-    this.store = new MarketStore(database);
-    this.rows = new NodeStore(database);
+    this.store = new NodeStore(database);
     this.owners = owners;
     this.nodes = nodes;
     this.clock = clock;
@@ -52,12 +49,12 @@ public final class RetirementService {
     return untilItHolds(nodeId, TRIES, stored -> retire(actor, stored));
   }
 
-  private Future<Void> retire(String actor, MarketStore.StoredNode stored) {
+  private Future<Void> retire(String actor, NodeStore.StoredNode stored) {
     String nodeId = stored.node().nodeId();
-    MarketStore.Holder holder = stored.holder();
+    NodeStore.Holder holder = stored.holder();
     AuditRow row = audit(actor, "node_retire", nodeId, told(stored));
     return holder == null
-        ? rows.retire(stored.pool(), nodeId, row)
+        ? store.retire(stored.pool(), nodeId, row)
         : end(
             stored.pool(),
             holder,
@@ -79,14 +76,12 @@ public final class RetirementService {
     return untilItHolds(nodeId, TRIES, stored -> endReclaim(actor, stored, backToMarket));
   }
 
-  private Future<Void> endReclaim(
-      String actor, MarketStore.StoredNode stored, boolean backToMarket) {
+  private Future<Void> endReclaim(String actor, NodeStore.StoredNode stored, boolean backToMarket) {
     String nodeId = stored.node().nodeId();
-    MarketStore.Holder holder = stored.holder();
+    NodeStore.Holder holder = stored.holder();
     if (holder == null || holder.state() != Allocation.State.RECLAIMING) {
       String instead = holder == null ? "nobody holds it" : holder.cluster() + " holds it";
-      throw ApiError.of(
-              ErrorCode.CONFLICT, "node " + nodeId + " is not being reclaimed: " + instead)
+      throw ApiError.of(ErrorCode.CONFLICT, "node %s is not being reclaimed: %s", nodeId, instead)
           .with("reason", "wrong-status");
     }
     String detail = "back_to_market=" + backToMarket + " " + told(holder);
@@ -98,9 +93,9 @@ public final class RetirementService {
         List.of(NodeStore.cleaned(nodeId, backToMarket, row.atMillis()), AuditStore.insert(row)));
   }
 
-  /** In one commit with the statements; fails with {@link Moved} when it is over already. */
+  /** In one commit with the statements; fails with {@link NodeMoved} when it is over already. */
   private Future<Void> end(
-      String pool, MarketStore.Holder holder, String why, List<Statement> statements) {
+      String pool, NodeStore.Holder holder, String why, List<Statement> statements) {
     return owners
         .submit(
             holder.cluster(),
@@ -112,24 +107,25 @@ public final class RetirementService {
             e ->
                 Future.failedFuture(
                     e instanceof ApiError refused && refused.code() == ErrorCode.NOT_FOUND
-                        ? new Moved()
+                        ? new NodeMoved()
                         : e));
   }
 
   /** Carries a change out on the node as it is, anew for as long as it moves before the commit. */
   private Future<NodeView> untilItHolds(
-      String nodeId, int triesLeft, Function<MarketStore.StoredNode, Future<Void>> change) {
+      String nodeId, int triesLeft, Function<NodeStore.StoredNode, Future<Void>> change) {
     return store
-        .findNode(nodeId)
-        .map(found -> found.orElseThrow(() -> ApiError.notFound("node", nodeId)))
+        .get(nodeId)
         .compose(
-            stored ->
-                NodeService.requireLive(nodeId, stored.retiredAtMillis())
-                    .compose(live -> change.apply(stored))
-                    .compose(done -> nodes.changed(stored.pool(), nodeId)))
+            stored -> {
+              if (stored.retiredAtMillis() != null) {
+                throw NodeStore.isRetired(nodeId);
+              }
+              return change.apply(stored).compose(done -> nodes.changed(stored.pool(), nodeId));
+            })
         .recover(
             e -> {
-              if (!isMoved(e)) {
+              if (!(e instanceof NodeMoved)) {
                 return Future.failedFuture(e);
               }
               return triesLeft > 1
@@ -142,39 +138,20 @@ public final class RetirementService {
             });
   }
 
-  /** Whether the node was another's, or nobody's, by the time of the commit. */
-  private static boolean isMoved(Throwable e) {
-    return e instanceof Moved
-        || (e instanceof GuardFailed failed
-            && (failed.guard().equals(NodeStore.NODE_GUARD)
-                || failed.guard().equals(NodeStore.UNHELD_GUARD)));
-  }
-
-  /** The allocation is over, or its cluster is not known here yet. */
-  private static final class Moved extends RuntimeException {
-    private static final long serialVersionUID = 1;
-
-    Moved() {
-      super("the allocation is over", null, false, false);
-    }
-  }
-
   /** The machine as it was, for once its id is another's the trail alone remembers it. */
-  private static String told(MarketStore.StoredNode stored) {
-    Machine machine = stored.node().machine();
-    MarketStore.Holder holder = stored.holder();
-    return "pool="
-        + stored.pool()
-        + " public_ip="
-        + machine.publicIp()
-        + " ssh_port="
-        + machine.sshPort()
-        + " host_key="
-        + NodeService.fingerprint(machine.hostKey())
-        + (holder == null ? "" : " " + told(holder));
+  private static String told(NodeStore.StoredNode stored) {
+    Machine machine = stored.machine();
+    NodeStore.Holder holder = stored.holder();
+    return "pool=%s public_ip=%s ssh_port=%d host_key=%s%s"
+        .formatted(
+            stored.pool(),
+            machine.publicIp(),
+            machine.sshPort(),
+            NodeService.fingerprint(machine.hostKey()),
+            holder == null ? "" : " " + told(holder));
   }
 
-  private static String told(MarketStore.Holder holder) {
+  private static String told(NodeStore.Holder holder) {
     return "cluster=" + holder.cluster() + " allocation=" + holder.allocationId();
   }
 

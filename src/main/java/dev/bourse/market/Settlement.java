@@ -26,18 +26,14 @@ final class Settlement {
   /** As much may two clocks differ that are both right. */
   private static final long AHEAD_MILLIS = 60_000;
 
-  private final MarketVerticle.Setting setting;
+  private final MarketEnvironment env;
   private final TickRunner tickRunner;
-  private final MarketStore.Lease lease;
+  private final Lease lease;
   private final Fleet machines;
-  private MarketStore.@Nullable PricePoint lastPrice;
+  private @Nullable PricePoint lastPrice;
 
-  Settlement(
-      MarketVerticle.Setting setting,
-      TickRunner tickRunner,
-      MarketStore.Lease lease,
-      Fleet machines) {
-    this.setting = setting;
+  Settlement(MarketEnvironment env, TickRunner tickRunner, Lease lease, Fleet machines) {
+    this.env = env;
     this.tickRunner = tickRunner;
     this.lease = lease;
     this.machines = machines;
@@ -45,9 +41,8 @@ final class Settlement {
 
   /** Reads where the prices stand. */
   Future<Void> start() {
-    return setting
-        .store()
-        .findLastPrice(lease.pool())
+    return env.prices()
+        .findLast(lease.pool())
         .map(
             price -> {
               lastPrice = price.orElse(null);
@@ -57,7 +52,7 @@ final class Settlement {
 
   /**
    * Tells every cluster that changes, and stores and shows the price. Fails when the lease is lost,
-   * which {@link MarketStore#isLost} tells; a cluster that refuses keeps its state.
+   * which {@link LeaseLost} tells; a cluster that refuses keeps its state.
    */
   Future<Void> carryOut(Tick.Outcome outcome, long tickMillis) {
     List<Future<Void>> chains = new ArrayList<>();
@@ -81,8 +76,7 @@ final class Settlement {
   }
 
   private Future<Void> order(String name, Tick.Decided decided) {
-    return setting
-        .owners()
+    return env.owners()
         .submit(
             name,
             (cluster, now) -> Allotment.settle(cluster, orders(cluster, decided), now),
@@ -90,7 +84,7 @@ final class Settlement {
         .<Void>mapEmpty()
         .recover(
             e -> {
-              if (MarketStore.isLost(e)) {
+              if (e instanceof LeaseLost) {
                 return Future.failedFuture(e);
               }
               LOG.warn("pool {}: cluster {} keeps its state: {}", lease.pool(), name, e.toString());
@@ -107,12 +101,12 @@ final class Settlement {
   }
 
   private Allotment.Orders orders(Cluster cluster, Tick.Decided decided) {
-    List<String> keyIds = setting.keys().keysFor(cluster).stream().map(SshKey::keyId).toList();
+    List<String> keyIds = env.keys().keysFor(cluster).stream().map(SshKey::keyId).toList();
     List<Allotment.Orders.Grant> grants = new ArrayList<>();
     for (Clearing.Grant grant : decided.grants()) {
       grants.add(
           new Allotment.Orders.Grant(
-              Ids.next("alc", setting.random()),
+              Ids.next("alc", env.random()),
               grant.nodeId(),
               machines.publicIp(grant.nodeId()),
               grant.replaces(),
@@ -123,12 +117,12 @@ final class Settlement {
         grants,
         decided.reclaims(),
         decided.verdict(),
-        setting.config().swapFreshnessMillis());
+        env.config().swapFreshnessMillis());
   }
 
   /** Whether a change point lies ahead, or this process's clock alone is behind. */
-  private boolean isConfirmed(MarketStore.PricePoint ahead) {
-    OptionalLong now = setting.time().confirmedMillis();
+  private boolean isConfirmed(PricePoint ahead) {
+    OptionalLong now = env.time().confirmedMillis();
     return now.isPresent() && ahead.atMillis() > now.getAsLong() + AHEAD_MILLIS;
   }
 
@@ -138,45 +132,30 @@ final class Settlement {
         "pool {}: prices were stored by a clock that was ahead; they go on from {}",
         lease.pool(),
         Times.rfc3339(tickMillis));
-    return setting
-        .store()
-        .findPriceAt(lease.pool(), tickMillis)
+    return env.prices()
+        .findAt(lease.pool(), tickMillis)
+        .map(before -> following(before.orElse(null), clearing, tickMillis))
         .compose(
-            before -> {
-              MarketStore.PricePoint point =
-                  before
-                      .map(
-                          b ->
-                              b.next(
-                                  tickMillis, clearing.clearingCents(), clearing.admissionCents()))
-                      .orElseGet(
-                          () ->
-                              new MarketStore.PricePoint(
-                                  tickMillis,
-                                  clearing.clearingCents(),
-                                  clearing.admissionCents(),
-                                  0,
-                                  0));
-              return setting.store().supersede(point, lease).onSuccess(stored -> lastPrice = point);
-            });
+            point -> env.prices().supersede(point, lease).onSuccess(stored -> lastPrice = point));
+  }
+
+  private PricePoint following(@Nullable PricePoint before, Clearing clearing, long atMillis) {
+    return before == null
+        ? PricePoint.first(lease.pool(), atMillis, clearing)
+        : before.next(atMillis, clearing);
   }
 
   private Future<Void> storePrice(Clearing clearing, long tickMillis) {
-    MarketStore.PricePoint last = lastPrice;
+    PricePoint last = lastPrice;
     if (last != null && last.atMillis() > tickMillis + AHEAD_MILLIS && isConfirmed(last)) {
       return putRight(clearing, tickMillis);
     }
-    if (last != null && Tick.samePrices(last, clearing)) {
+    if (last != null && last.isOf(clearing)) {
       return Future.succeededFuture();
     }
-    MarketStore.PricePoint point =
-        last == null
-            ? new MarketStore.PricePoint(
-                tickMillis, clearing.clearingCents(), clearing.admissionCents(), 0, 0)
-            : last.next(
-                Math.max(tickMillis, last.atMillis() + 1),
-                clearing.clearingCents(),
-                clearing.admissionCents());
-    return setting.store().insert(point, lease).onSuccess(stored -> lastPrice = point);
+    PricePoint point =
+        following(
+            last, clearing, last == null ? tickMillis : Math.max(tickMillis, last.atMillis() + 1));
+    return env.prices().insert(point, lease).onSuccess(stored -> lastPrice = point);
   }
 }

@@ -18,7 +18,6 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -308,11 +307,5 @@ final class Tick {
             && !(unavailable && pool.detectorArmed())
             && admission.filter(price -> cluster.ceilingCents() < price).isPresent();
     return new Verdict(tooLow, pool.detectorArmed() ? Boolean.valueOf(unavailable) : null);
-  }
-
-  /** Whether two prices are the same. */
-  static boolean samePrices(MarketStore.PricePoint point, Clearing clearing) {
-    return Objects.equals(point.clearingCents(), clearing.clearingCents())
-        && Objects.equals(point.admissionCents(), clearing.admissionCents());
   }
 }

@@ -6,10 +6,8 @@ import dev.bourse.capacity.Quote;
 import dev.bourse.capacity.TickPreview;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -21,12 +19,12 @@ import java.util.Set;
 final class TickRunner {
   private final Vertx vertx;
   private final String pool;
-  private final MarketVerticle.Setting setting;
+  private final MarketEnvironment env;
 
-  TickRunner(Vertx vertx, String pool, MarketVerticle.Setting setting) {
+  TickRunner(Vertx vertx, String pool, MarketEnvironment env) {
     this.vertx = vertx;
     this.pool = pool;
-    this.setting = setting;
+    this.env = env;
   }
 
   /**
@@ -35,16 +33,13 @@ final class TickRunner {
    * the holder knows of them, and not for long.
    */
   private Future<Tick.Nodes> storedNodes(long nowMillis) {
-    Future<List<Node>> nodes = setting.store().listNodes(pool);
-    Future<List<MarketStore.SwappedAway>> swapped =
-        setting.store().listSwappedAway(pool, nowMillis - Fleet.SWAP_EXCLUSION_MILLIS);
+    Future<List<Node>> nodes = env.nodes().list(pool);
+    Future<SwapExclusions> swapped =
+        env.nodes()
+            .listSwappedAway(pool, nowMillis - SwapExclusions.MILLIS)
+            .map(SwapExclusions::new);
     return Future.all(nodes, swapped)
-        .map(
-            read -> {
-              Map<String, String> excluded = new HashMap<>();
-              swapped.result().forEach(s -> excluded.put(s.nodeId(), s.orgId()));
-              return new Tick.Nodes(nodes.result(), Set.of(), excluded);
-            });
+        .map(read -> new Tick.Nodes(nodes.result(), Set.of(), swapped.result().at(nowMillis)));
   }
 
   /** Publishes prices while another process holds the lease. */
@@ -72,7 +67,7 @@ final class TickRunner {
     long tickAt =
         Math.max(
             nowMillis,
-            setting.clusters().findQuote(pool).map(Quote::nextTickAtMillis).orElse(nowMillis));
+            env.clusters().findQuote(pool).map(Quote::nextTickAtMillis).orElse(nowMillis));
     Future<Tick.Nodes> nodes =
         held.map(Future::succeededFuture).orElseGet(() -> storedNodes(nowMillis));
     return Future.all(nodes, allowance(Optional.of(changed), tickAt))
@@ -87,9 +82,9 @@ final class TickRunner {
   /** By the terms as they are now: an operator may have changed them since the last tick. */
   private Tick tick(Allowance allowance, long nowMillis) {
     return new Tick(
-        setting.clusters().findPool(pool).orElseThrow(),
-        setting.clusters().ofPool(pool),
-        setting.config().swapFreshnessMillis(),
+        env.clusters().findPool(pool).orElseThrow(),
+        env.clusters().ofPool(pool),
+        env.config().swapFreshnessMillis(),
         allowance,
         nowMillis);
   }
@@ -105,22 +100,21 @@ final class TickRunner {
    * @param instead a cluster as it would be instead of as it stands
    */
   private Future<Allowance> allowance(Optional<Cluster> instead, long nowMillis) {
-    int gpusPerNode = setting.clusters().findPool(pool).orElseThrow().gpusPerNode();
+    int gpusPerNode = env.clusters().findPool(pool).orElseThrow().gpusPerNode();
     Set<String> buyers = new HashSet<>();
-    for (ClusterView view : setting.clusters().ofPool(pool)) {
+    for (ClusterView view : env.clusters().ofPool(pool)) {
       if (Allowance.buys(view.cluster(), gpusPerNode)) {
         buyers.add(view.cluster().orgId());
       }
     }
     instead.ifPresent(changed -> buyers.add(changed.orgId()));
-    return setting.spending().readAllowance(buyers, instead, nowMillis);
+    return env.spending().readAllowance(buyers, instead, nowMillis);
   }
 
   /** Shows what a tick at this moment came to. */
   void publish(Tick.Outcome outcome, long tickMillis) {
     Clearing clearing = outcome.clearing();
-    setting
-        .clusters()
+    env.clusters()
         .put(
             pool,
             new Quote(
@@ -129,7 +123,7 @@ final class TickRunner {
                 outcome.supply().seats(),
                 Math.max(0, outcome.supply().free().size() - clearing.grants().size()),
                 tickMillis,
-                tickMillis + setting.config().tickMillis(),
+                tickMillis + env.config().tickMillis(),
                 outcome.demand(),
                 outcome.rivalry()));
   }

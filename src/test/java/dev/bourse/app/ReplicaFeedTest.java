@@ -10,14 +10,14 @@ import dev.bourse.access.SigningKeys;
 import dev.bourse.access.Tokens;
 import dev.bourse.capacity.CapacityStore;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.market.MarketStore;
+import dev.bourse.market.NodeStore;
 import dev.bourse.pools.PoolStore;
 import dev.bourse.pools.SwitchService;
 import dev.bourse.sshkeys.SshKeyStore;
-import dev.bourse.store.PostgresOfClass;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.PostgresOfClass;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
@@ -122,7 +122,7 @@ class ReplicaFeedTest {
             client.caller().get("/api/vm/orgs/acme/ssh-keys").ok().getJsonArray("keys").size()
                 == 1);
 
-    change(MarketStore.CHANGED, "demo-h100", "UPDATE node SET cordoned = 1");
+    change(NodeStore.CHANGED, "demo-h100", "UPDATE node SET cordoned = 1");
     until(
         "the nodes",
         () ->

@@ -13,18 +13,18 @@ import dev.bourse.access.Revocations;
 import dev.bourse.access.SigningKeys;
 import dev.bourse.access.Tokens;
 import dev.bourse.core.FakeClock;
-import dev.bourse.market.MarketStore;
+import dev.bourse.market.NodeStore;
 import dev.bourse.nodes.Machine;
 import dev.bourse.pools.PoolStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.ForwardingDatabase;
-import dev.bourse.store.MemoryEngine;
 import dev.bourse.store.RowMapper;
-import dev.bourse.store.SqliteDatabase;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreConfig;
 import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.sqlite.MemoryEngine;
+import dev.bourse.store.sqlite.SqliteConfig;
+import dev.bourse.store.sqlite.SqliteDatabase;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -61,7 +61,7 @@ public abstract class StoreFixture {
     statements.add(AccessStore.insert(new Organization("acme", "Acme", "standard"), Sample.T0));
     statements.add(PoolStore.insert(Sample.POOL, Sample.T0));
     for (int i = 0; i < 16; i++) {
-      statements.add(MarketStore.insert("h100", machine(i), Sample.T0));
+      statements.add(NodeStore.insert("h100", machine(i), Sample.T0));
     }
     await(database.commit(statements));
   }
@@ -87,7 +87,7 @@ public abstract class StoreFixture {
   /** The store file, opened; a test that opens it again closes {@link #database} first. */
   protected Future<? extends Database> open() throws Exception {
     return SqliteDatabase.open(
-        vertx, folder.resolve("bourse.db"), StoreConfig.defaults(), "db/sqlite", clock);
+        vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/sqlite", clock);
   }
 
   /** So many of the next commits fail as on a full disk; nothing of them is stored. */

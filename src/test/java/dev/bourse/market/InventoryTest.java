@@ -14,8 +14,9 @@ import org.junit.jupiter.api.Test;
 /** What the holder of a lease knows of nodes that operators change too. */
 class InventoryTest extends ExchangeFixture {
   private Inventory inventory() throws Exception {
-    MarketStore store = new MarketStore(database);
-    return new Inventory(store, await(store.acquire("h100", "me", 1_000)).orElseThrow());
+    return new Inventory(
+        new NodeStore(database),
+        await(new LeaseStore(database).acquire("h100", "me", 1_000)).orElseThrow());
   }
 
   @Test

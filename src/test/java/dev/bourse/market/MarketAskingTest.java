@@ -139,7 +139,7 @@ class MarketAskingTest extends MarketFixture {
     await(
         database.commit(
             List.of(
-                MarketStore.insert(
+                NodeStore.insert(
                     "h100", new Machine("x", "198.51.100.9", 22, null), clock.millis()))));
     market.nodesChanged("h100");
     eventually("asked", () -> nodes.asked("x") == 1);

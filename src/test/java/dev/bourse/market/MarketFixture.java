@@ -41,20 +41,19 @@ abstract class MarketFixture extends ExchangeFixture {
   protected final MarketService newMarket() {
     return new MarketService(
         vertx,
-        clusters,
-        owners,
-        keys,
-        keyStore,
-        new MarketStore(database),
-        new HistoryStore(database),
         Map.of("simulated", nodes),
-        Spending.UNLIMITED,
-        new MarketConfig(
-            TICK_MILLIS, Sample.PROTECTION, leaseMillis(), Sample.FRESHNESS, PROBE_MILLIS),
-        clock,
-        clock,
-        System::nanoTime,
-        new Random(7));
+        new MarketEnvironment(
+            database,
+            clusters,
+            owners,
+            keys,
+            Spending.UNLIMITED,
+            new MarketConfig(
+                TICK_MILLIS, Sample.PROTECTION, leaseMillis(), Sample.FRESHNESS, PROBE_MILLIS),
+            clock,
+            clock,
+            System::nanoTime,
+            new Random(7)));
   }
 
   /** Keeps all other nodes out of the market. */

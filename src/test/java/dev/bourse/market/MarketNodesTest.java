@@ -22,7 +22,7 @@ class MarketNodesTest extends MarketFixture {
     await(
         database.commit(
             List.of(
-                MarketStore.insert(
+                NodeStore.insert(
                     "h100", new Machine("x", "198.51.100.9", 22, null), clock.millis()))));
     market.nodesChanged("h100");
 

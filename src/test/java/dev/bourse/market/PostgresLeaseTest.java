@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Sample;
 import dev.bourse.store.Database;
-import dev.bourse.store.PostgresConfig;
-import dev.bourse.store.PostgresDatabase;
-import dev.bourse.store.PostgresOfClass;
-import dev.bourse.store.PostgresUrl;
 import dev.bourse.store.Statement;
+import dev.bourse.store.postgres.PostgresConfig;
+import dev.bourse.store.postgres.PostgresDatabase;
+import dev.bourse.store.postgres.PostgresUrl;
+import dev.bourse.testing.PostgresOfClass;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
@@ -42,11 +42,11 @@ class PostgresLeaseTest extends MarketFixture {
     return 12_000;
   }
 
-  private MarketStore store() {
-    return new MarketStore(database);
+  private LeaseStore store() {
+    return new LeaseStore(database);
   }
 
-  private Optional<MarketStore.Lease> acquire(String owner) throws Exception {
+  private Optional<Lease> acquire(String owner) throws Exception {
     return await(store().acquire("h100", owner, MINUTE));
   }
 
@@ -73,7 +73,7 @@ class PostgresLeaseTest extends MarketFixture {
   @Test
   void aProcesssOwnClockNeitherGivesNorTakesALease() throws Exception {
     clock.advance(DAYS);
-    MarketStore.Lease lease = acquire("p1").orElseThrow();
+    Lease lease = acquire("p1").orElseThrow();
     assertTrue(leftMillis() > 0 && leftMillis() <= MINUTE, "of a minute: " + leftMillis());
 
     clock.advance(DAYS);
@@ -102,12 +102,12 @@ class PostgresLeaseTest extends MarketFixture {
   @Test
   void ofManyThatTakeALeaseAtOnceOneHasItAndTheOthersAreToldSo() throws Exception {
     for (int round = 1; round <= 3; round++) {
-      List<Future<Optional<MarketStore.Lease>>> asked = new ArrayList<>();
+      List<Future<Optional<Lease>>> asked = new ArrayList<>();
       for (int i = 0; i < 16; i++) {
         asked.add(store().acquire("h100", "p" + i, MINUTE));
       }
-      List<MarketStore.Lease> got = new ArrayList<>();
-      for (Future<Optional<MarketStore.Lease>> one : asked) {
+      List<Lease> got = new ArrayList<>();
+      for (Future<Optional<Lease>> one : asked) {
         await(one).ifPresent(got::add);
       }
       assertEquals(1, got.size(), "round " + round);
@@ -118,11 +118,11 @@ class PostgresLeaseTest extends MarketFixture {
 
   @Test
   void whoSawALeaseExpiredDoesNotTakeItOnceItIsRenewed() throws Exception {
-    MarketStore.Lease lease = acquire("p1").orElseThrow();
+    Lease lease = acquire("p1").orElseThrow();
     expireIn(-1);
     Promise<Void> renewed = Promise.promise();
     Future<Void> seen = holdNextRead(renewed.future());
-    Future<Optional<MarketStore.Lease>> other = store().acquire("h100", "p2", MINUTE);
+    Future<Optional<Lease>> other = store().acquire("h100", "p2", MINUTE);
     await(seen);
     await(store().renew(lease, MINUTE));
     renewed.complete();

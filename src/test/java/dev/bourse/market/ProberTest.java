@@ -100,9 +100,8 @@ class ProberTest extends MarketFixture {
 
   @Test
   void anErrorIsStoredInBoundsAndAMachineSeenIsNotARowEach() throws Exception {
-    MarketStore store = new MarketStore(database);
-    MarketStore.Lease lease = await(store.acquire("h100", "p", 1_000)).orElseThrow();
-    Reachability reachability = store.reachability(lease);
+    Lease lease = await(new LeaseStore(database).acquire("h100", "p", 1_000)).orElseThrow();
+    Reachability reachability = new Reachability(database, lease);
     await(reachability.load());
     reachability.missed("n1", NodeFailure.passing("x".repeat(5_000)));
     for (int i = 2; i < 16; i++) {

@@ -32,7 +32,7 @@ class ReassignmentTest extends StoreFixture {
   void holdTwo() throws Exception {
     await(database.commit(CapacityStore.insert(Sample.active(2), Sample.T0)));
     nodes = new SimulatedNodes(vertx, new SimulatedConfig(0, 0, 0), new Random(1));
-    reassignment = new Reassignment(nodes, new MarketStore(database));
+    reassignment = new Reassignment(nodes, new NodeStore(database));
   }
 
   @Test

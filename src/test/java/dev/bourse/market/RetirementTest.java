@@ -9,7 +9,6 @@ import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Sample;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.store.GuardFailed;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -182,37 +181,34 @@ class RetirementTest extends MarketFixture {
   void aGrantOfANodeThatWasRetiredMeanwhileIsNotStored() throws Exception {
     adopt(Sample.empty());
     await(retirement.retireNode(ACTOR, "n0"));
-    GuardFailed refused =
-        fails(
-            GuardFailed.class,
-            owners.submit(
-                "c1",
-                (cluster, now) ->
-                    Allotment.settle(
-                        cluster,
-                        new Allotment.Orders(
-                            cluster.revision(),
-                            List.of(
-                                new Allotment.Orders.Grant(
-                                    "a9", "n0", Sample.ip(0), null, List.of())),
-                            List.of(),
-                            cluster.verdict(),
-                            Sample.FRESHNESS),
-                        now),
-                List.of(NodeStore.granted("n0"))));
+    fails(
+        NodeMoved.class,
+        owners.submit(
+            "c1",
+            (cluster, now) ->
+                Allotment.settle(
+                    cluster,
+                    new Allotment.Orders(
+                        cluster.revision(),
+                        List.of(
+                            new Allotment.Orders.Grant("a9", "n0", Sample.ip(0), null, List.of())),
+                        List.of(),
+                        cluster.verdict(),
+                        Sample.FRESHNESS),
+                    now),
+            List.of(NodeStore.granted("n0"))));
 
-    assertEquals(NodeStore.NODE_GUARD, refused.guard());
     assertEquals(Map.of(), nodes.marks());
   }
 
   @Test
   void aMachineInTheMiddleOfItsReclaimIsNotQuarantinedAgainBehindTheOperatorsBack()
       throws Exception {
-    MarketStore store = new MarketStore(database);
-    MarketStore.Lease lease = await(store.acquire("h100", "p", 1_000)).orElseThrow();
-    Node seenBefore = await(store.listNodes("h100")).get(0);
+    NodeStore store = new NodeStore(database);
+    Lease lease = await(new LeaseStore(database).acquire("h100", "p", 1_000)).orElseThrow();
+    Node seenBefore = await(store.list("h100")).get(0);
     await(database.commit(List.of(NodeStore.cleaned(seenBefore.nodeId(), true, clock.millis()))));
-    fails(GuardFailed.class, store.update(seenBefore.quarantined(5), lease));
+    fails(NodeMoved.class, store.update(seenBefore.quarantined(5), lease));
     assertEquals(List.of(), quarantined());
   }
 

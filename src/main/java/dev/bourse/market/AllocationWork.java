@@ -1,0 +1,165 @@
+package dev.bourse.market;
+
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Allotment;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Command;
+import dev.bourse.nodes.Machine;
+import dev.bourse.nodes.NodeFailure;
+import io.vertx.core.Future;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Prepares the machines of allocations and takes them back, and tells the clusters what came of it,
+ * for as long as one lease is held. Used on one context.
+ */
+final class AllocationWork {
+  private static final Logger LOG = LoggerFactory.getLogger(AllocationWork.class);
+
+  private final MarketEnvironment env;
+  private final Lease lease;
+  private final Inventory nodes;
+  private final Reassignment reassignment;
+  private final ReclaimFailures reclaimFailures;
+  private boolean stopped;
+
+  AllocationWork(
+      MarketEnvironment env,
+      Lease lease,
+      Inventory nodes,
+      Reassignment reassignment,
+      ReclaimFailures reclaimFailures) {
+    this.env = env;
+    this.lease = lease;
+    this.nodes = nodes;
+    this.reassignment = reassignment;
+    this.reclaimFailures = reclaimFailures;
+  }
+
+  /** Tells no cluster anything any more. */
+  void stop() {
+    stopped = true;
+  }
+
+  /** Prepares the machine of a new allocation; a machine that fails ends the allocation. */
+  Future<Void> provision(Cluster cluster, Allocation allocation) {
+    return prepare(allocation)
+        .map(true)
+        .recover(
+            e -> {
+              if (!ReclaimFailures.speaksAgainstTheMachine(e)) {
+                return Future.failedFuture(e);
+              }
+              if (!stopped) {
+                LOG.warn("node {} could not be prepared: {}", allocation.nodeId(), e.toString());
+              }
+              return Future.succeededFuture(false);
+            })
+        .compose(
+            ready -> {
+              if (stopped) {
+                // A provider that is closed fails what is under way; the next start takes it up.
+                return ready ? clearIfLate(allocation) : Future.succeededFuture();
+              }
+              return ready ? provisioned(cluster, allocation) : unwound(cluster, allocation);
+            });
+  }
+
+  private Future<Void> prepare(Allocation allocation) {
+    return env.keyStore()
+        .listLines(allocation.keyIds())
+        .compose(
+            lines ->
+                reassignment.provision(
+                    nodes.machine(allocation.nodeId()), allocation.allocationId(), lines));
+  }
+
+  /** Whoever has the lease by now may have given the allocation up before its machine was ready. */
+  Future<Void> clearIfLate(Allocation allocation) {
+    return nodes.get(allocation.nodeId()) == null
+        ? Future.succeededFuture()
+        : reassignment
+            .clear(nodes.machine(allocation.nodeId()), allocation.allocationId())
+            .mapEmpty();
+  }
+
+  /**
+   * Prepares the machine of an active allocation once more.
+   *
+   * @param mark the other allocation that the machine is marked for; it is cleaned of that first
+   */
+  Future<Void> restore(Allocation allocation, Optional<String> mark) {
+    Machine machine = nodes.machine(allocation.nodeId());
+    return mark.map(other -> reassignment.clear(machine, other))
+        .orElse(Future.succeededFuture(true))
+        .recover(AllocationWork::passOverOtherMark)
+        .compose(clear -> prepare(allocation));
+  }
+
+  /**
+   * The machine does not bear the mark any more that it was asked for: a try that broke off may
+   * have marked it for the very allocation that is to be restored. Preparing it tells.
+   */
+  private static Future<Boolean> passOverOtherMark(Throwable e) {
+    return e instanceof NodeFailure refused && refused.isHeldByAnother()
+        ? Future.succeededFuture(true)
+        : Future.failedFuture(e);
+  }
+
+  private Future<Void> provisioned(Cluster cluster, Allocation allocation) {
+    String id = allocation.allocationId();
+    Node node = nodes.get(allocation.nodeId());
+    return (node == null || node.failures() == 0
+            ? Future.<Void>succeededFuture()
+            : nodes.note(node.healthy()))
+        .compose(
+            noted ->
+                submit(
+                    cluster,
+                    (state, now) ->
+                        Allotment.provisioned(state, id, env.config().protectionMillis(), now)))
+        .onFailure(refused -> clearIfLate(allocation))
+        .compose(
+            state ->
+                state.find(id).isPresent() ? Future.succeededFuture() : clearIfLate(allocation));
+  }
+
+  /** The node is set aside first, so that no tick grants it before its back-off is known. */
+  private Future<Void> unwound(Cluster cluster, Allocation allocation) {
+    Node node = nodes.get(allocation.nodeId());
+    return (node == null ? Future.<Void>succeededFuture() : nodes.note(node.failed(env.now())))
+        .compose(
+            noted ->
+                submit(
+                    cluster,
+                    (state, now) ->
+                        Allotment.unwound(
+                            state,
+                            allocation.allocationId(),
+                            "the machine could not be prepared",
+                            now)))
+        .mapEmpty();
+  }
+
+  /** Cleans the machine of an allocation that is being taken back. */
+  Future<Void> reclaim(Cluster cluster, Allocation allocation) {
+    String id = allocation.allocationId();
+    return reassignment
+        .reclaim(nodes.machine(allocation.nodeId()), id)
+        .recover(
+            e ->
+                reclaimFailures
+                    .failed(id, allocation.nodeId(), id, e)
+                    .compose(noted -> Future.failedFuture(e)))
+        .compose(clean -> reclaimFailures.ended(id, allocation.nodeId(), id))
+        .compose(clean -> submit(cluster, (state, now) -> Allotment.reclaimed(state, id)))
+        .mapEmpty();
+  }
+
+  private Future<Cluster> submit(Cluster cluster, Command command) {
+    return env.owners().submit(cluster.name(), command, List.of(lease.fence()));
+  }
+}

@@ -1,0 +1,27 @@
+package dev.bourse.market;
+
+import dev.bourse.store.Statement;
+
+/**
+ * The right to run a pool's market.
+ *
+ * @param owner the process that holds it
+ * @param epoch one more for each holder; commits of an older one fail on the fence
+ */
+record Lease(String pool, String owner, long epoch) {
+  Lease {
+    if (epoch < 1) {
+      throw new IllegalArgumentException("lease epoch " + epoch + ": must be at least 1");
+    }
+  }
+
+  /** Fails a commit with {@link LeaseLost} unless this lease is still the pool's latest. */
+  Statement fence() {
+    return Statement.guarded(
+        LeaseLost::new,
+        "UPDATE lease SET epoch = epoch WHERE pool = ? AND owner = ? AND epoch = ?",
+        pool,
+        owner,
+        epoch);
+  }
+}

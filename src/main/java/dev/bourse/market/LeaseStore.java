@@ -1,0 +1,115 @@
+package dev.bourse.market;
+
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Rows of pools' leases. */
+final class LeaseStore {
+  /** No lease is given for longer, so an expiry further ahead is not believed. */
+  private static final long MAX_LEASE_MILLIS = MarketConfig.LONGEST_LEASE.toMillis();
+
+  private final Database database;
+  private final String expiry;
+
+  /**
+   * The condition under which nobody holds a lease. One whose expiry lies further ahead than any is
+   * given for was written by a process whose own clock is ahead; it must not keep the pool for
+   * days.
+   */
+  private final String isFree;
+
+  LeaseStore(Database database) {
+    this.database = database;
+    this.expiry = database.clockSql() + " + ?";
+    this.isFree = "(expires_at <= %1$s OR expires_at > %1$s + ?)".formatted(database.clockSql());
+  }
+
+  private record Found(long epoch, boolean isFree) {}
+
+  /**
+   * Takes a pool's lease if nobody holds it; empty when somebody does, or was first. Whether it has
+   * expired is judged by the clock of the database, which all processes share. In a store that no
+   * other process can be using, a lease left behind belongs to a process that is gone.
+   */
+  Future<Optional<Lease>> acquire(String pool, String owner, long leaseMillis) {
+    return database
+        .read(
+            "SELECT epoch, CASE WHEN %s THEN 1 ELSE 0 END AS is_free FROM lease WHERE pool = ?"
+                .formatted(isFree),
+            List.of(MAX_LEASE_MILLIS, pool),
+            row -> new Found(row.integer("epoch"), row.truth("is_free")))
+        .compose(
+            rows -> {
+              Optional<Found> found = rows.stream().findFirst();
+              if (database.isShared() && found.filter(f -> !f.isFree()).isPresent()) {
+                return Future.succeededFuture(Optional.empty());
+              }
+              Lease lease = new Lease(pool, owner, found.map(Found::epoch).orElse(0L) + 1);
+              return database
+                  .commit(List.of(take(lease, leaseMillis)))
+                  .map(Optional.of(lease))
+                  .recover(
+                      e ->
+                          e instanceof LeaseLost
+                              ? Future.succeededFuture(Optional.empty())
+                              : Future.failedFuture(e));
+            });
+  }
+
+  private Statement take(Lease lease, long leaseMillis) {
+    List<Object> parameters =
+        new ArrayList<>(List.of(lease.owner(), lease.epoch(), leaseMillis, lease.pool()));
+    String sql;
+    if (lease.epoch() == 1) {
+      sql =
+          """
+          INSERT INTO lease (owner, epoch, expires_at, pool) VALUES (?, ?, %s, ?)
+          ON CONFLICT (pool) DO NOTHING\
+          """
+              .formatted(expiry);
+    } else {
+      sql =
+          "UPDATE lease SET owner = ?, epoch = ?, expires_at = %s WHERE pool = ? AND epoch = ?"
+              .formatted(expiry);
+      parameters.add(lease.epoch() - 1);
+      if (database.isShared()) {
+        // The holder may have renewed it since it was read: then it is not free after all.
+        sql += " AND " + isFree;
+        parameters.add(MAX_LEASE_MILLIS);
+      }
+    }
+    return Statement.guarded(LeaseLost::new, sql, parameters.toArray());
+  }
+
+  /** Whether a lease must be renewed to be kept. */
+  boolean leasesExpire() {
+    return database.isShared();
+  }
+
+  /** Keeps a lease for so long from now on. Fails with {@link LeaseLost} when another has it. */
+  Future<Void> renew(Lease lease, long leaseMillis) {
+    return expire(lease, expiry, leaseMillis);
+  }
+
+  /** Gives a lease back. Fails with {@link LeaseLost} when another process has it. */
+  Future<Void> release(Lease lease) {
+    return expire(lease, "?", 0L);
+  }
+
+  private Future<Void> expire(Lease lease, String at, long parameter) {
+    return database.commit(
+        List.of(
+            Statement.guarded(
+                LeaseLost::new,
+                "UPDATE lease SET expires_at = %s WHERE pool = ? AND owner = ? AND epoch = ?"
+                    .formatted(at),
+                parameter,
+                lease.pool(),
+                lease.owner(),
+                lease.epoch())));
+  }
+}

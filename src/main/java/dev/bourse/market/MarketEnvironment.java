@@ -1,0 +1,50 @@
+package dev.bourse.market;
+
+import dev.bourse.capacity.ClusterOwners;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.sshkeys.SshKeyService;
+import dev.bourse.sshkeys.SshKeyStore;
+import dev.bourse.core.ConfirmedTime;
+import dev.bourse.store.Database;
+import java.time.Clock;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+
+/**
+ * What markets work with, the same for every pool.
+ *
+ * @param spending what organizations may still commit to
+ * @param nanoTime the monotonic clock
+ */
+public record MarketEnvironment(
+    Database database,
+    Clusters clusters,
+    ClusterOwners owners,
+    SshKeyService keys,
+    Spending spending,
+    MarketConfig config,
+    Clock clock,
+    ConfirmedTime time,
+    LongSupplier nanoTime,
+    RandomGenerator random) {
+
+  LeaseStore leases() {
+    return new LeaseStore(database);
+  }
+
+  NodeStore nodes() {
+    return new NodeStore(database);
+  }
+
+  PriceStore prices() {
+    return new PriceStore(database);
+  }
+
+  SshKeyStore keyStore() {
+    return new SshKeyStore(database);
+  }
+
+  long now() {
+    return clock.millis();
+  }
+}

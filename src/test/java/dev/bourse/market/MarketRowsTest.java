@@ -1,0 +1,90 @@
+package dev.bourse.market;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.capacity.StoreFixture;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Leases, nodes and prices on disk. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+class MarketRowsTest extends StoreFixture {
+  private LeaseStore leases;
+  private PriceStore prices;
+  private NodeStore nodes;
+
+  @BeforeEach
+  void stores() {
+    leases = new LeaseStore(database);
+    prices = new PriceStore(database);
+    nodes = new NodeStore(database);
+  }
+
+  @Test
+  void eachHolderOfALeaseHasOneEpochMoreAndTheFenceRefusesTheOlderOne() throws Exception {
+    Lease first = await(leases.acquire("h100", "p1", 1_000)).orElseThrow();
+    Lease second = await(leases.acquire("h100", "p2", 1_000)).orElseThrow();
+
+    assertEquals(1, first.epoch());
+    assertEquals(2, second.epoch());
+    fails(LeaseLost.class, prices.insert(point(1, 100L), first));
+    fails(LeaseLost.class, leases.renew(first, 9_000));
+    assertEquals(List.of(0L), integers("SELECT COUNT(*) FROM price_point"));
+    await(prices.insert(point(1, 100L), second));
+    await(leases.renew(second, 9_000));
+  }
+
+  @Test
+  void aNodesFailuresSurviveUnderTheFence() throws Exception {
+    Lease lease = await(leases.acquire("h100", "p1", 1_000)).orElseThrow();
+    Node failed = await(nodes.list("h100")).get(0).failed(5).failed(5).failed(5).failed(5);
+    await(nodes.update(failed, lease));
+
+    assertTrue(await(nodes.list("h100")).contains(failed));
+    await(leases.acquire("h100", "p2", 1_000));
+    fails(LeaseLost.class, nodes.update(failed.healthy(), lease));
+    assertTrue(await(nodes.list("h100")).contains(failed));
+  }
+
+  @Test
+  void theLastPriceCarriesTheSumsOfAllBefore() throws Exception {
+    Lease lease = await(leases.acquire("h100", "p1", 1_000)).orElseThrow();
+    assertEquals(Optional.empty(), await(prices.findLast("h100")));
+    PricePoint first = point(1_000, 100L);
+    PricePoint second = first.next(3_000, clearing(null, 100L));
+    PricePoint third = second.next(9_000, clearing(200L, null));
+    for (PricePoint point : List.of(first, second, third)) {
+      await(prices.insert(point, lease));
+    }
+
+    assertEquals(Optional.of(third), await(prices.findLast("h100")));
+    assertEquals(200_000, third.centsMillis());
+    assertEquals(2_000, third.pricedMillis());
+  }
+
+  @Test
+  void whatWasSwappedAwayIsFoundWithoutLookingThroughAllAllocations() throws Exception {
+    List<String> plan =
+        await(
+            database.read(
+                "EXPLAIN QUERY PLAN " + NodeStore.SWAPPED_AWAY,
+                List.of(1L, "h100"),
+                row -> row.text(3)));
+    assertTrue(
+        plan.stream().anyMatch(step -> step.contains("INDEX allocation_swapped")), plan::toString);
+    assertTrue(plan.stream().noneMatch(step -> step.startsWith("SCAN")), plan::toString);
+  }
+
+  private static PricePoint point(long atMillis, Long cents) {
+    return PricePoint.first("h100", atMillis, clearing(cents, cents));
+  }
+
+  private static Clearing clearing(@Nullable Long clearing, @Nullable Long admission) {
+    return new Clearing(clearing, admission, List.of(), List.of(), Map.of());
+  }
+}
