@@ -5,15 +5,17 @@ import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.access.OperatorTokenAdminApiTest;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Change;
-import dev.bourse.store.PostgresOfClass;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EventReader;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.OrgApiFixture;
+import dev.bourse.testing.PostgresOfClass;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -197,7 +199,7 @@ class ReplicasTest {
   @Test
   void aTokenMintedAndRevokedAtOneIsSoonTakenAndRefusedByTheOther() {
     ApiClient operator = first.operator();
-    assertEquals(201, operator.post("/api/operator/orgs", OrgAdminApiTest.org("shared")).status());
+    assertEquals(201, operator.post("/api/operator/orgs", OrgApiFixture.org("shared")).status());
     String tokens = "/api/operator/orgs/shared/tokens";
     JsonObject minted =
         operator.post(tokens, new JsonObject().put("name", "t").put("scopes", List.of())).json();
@@ -214,7 +216,7 @@ class ReplicasTest {
     for (int i = 0; i < 10; i++) {
       String orgId = "quick-" + i;
       assertEquals(
-          201, first.operator().post("/api/operator/orgs", OrgAdminApiTest.org(orgId)).status());
+          201, first.operator().post("/api/operator/orgs", OrgApiFixture.org(orgId)).status());
       HttpAnswer minted =
           second
               .with(operatorOf(first))

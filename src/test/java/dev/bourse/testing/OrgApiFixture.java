@@ -3,6 +3,7 @@ package dev.bourse.testing;
 import static dev.bourse.testing.RunningBourse.await;
 
 import dev.bourse.store.Statement;
+import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -64,5 +65,10 @@ public abstract class OrgApiFixture {
         org + "-a",
         createdAt,
         revokedAt);
+  }
+
+  /** The body that makes an organization by the operators' API. */
+  public static JsonObject org(String orgId) {
+    return new JsonObject().put("org_id", orgId).put("display", "Lab").put("kind", "standard");
   }
 }

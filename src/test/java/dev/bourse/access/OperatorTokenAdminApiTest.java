@@ -1,0 +1,206 @@
+package dev.bourse.access;
+
+import static dev.bourse.testing.RunningBourse.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OrgApiFixture;
+import dev.bourse.testing.RunningBourse;
+import io.vertx.core.json.JsonObject;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Operators' tokens as operators mint and revoke them. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+@EachEngine
+public class OperatorTokenAdminApiTest {
+  private static final String OPERATORS = "/api/operator/operators";
+
+  private RunningBourse bourse;
+  private ApiClient first;
+
+  @BeforeEach
+  void start() {
+    bourse = RunningBourse.demo();
+    first = bourse.operator();
+  }
+
+  @AfterEach
+  void stop() {
+    bourse.close();
+  }
+
+  static JsonObject minted(ApiClient by, String name) {
+    HttpAnswer answer = by.post(OPERATORS, new JsonObject().put("name", name));
+    assertEquals(201, answer.status(), () -> String.valueOf(answer.body()));
+    return answer.json();
+  }
+
+  static HttpAnswer revoke(ApiClient by, JsonObject token) {
+    return by.delete(OPERATORS + "/" + token.getString("token_id"));
+  }
+
+  private JsonObject firstToken() {
+    return ClusterClient.objects(first.get(OPERATORS).ok().getJsonArray("operators")).stream()
+        .filter(token -> token.getString("name").equals("first"))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void aMintedOperatorActsUnderTheirName() {
+    JsonObject dana = minted(first, "dana");
+    ApiClient caller = bourse.with(dana.getString("token"));
+    assertEquals(201, caller.post("/api/operator/orgs", OrgApiFixture.org("danas")).status());
+    assertEquals("operator:dana", bourse.audit("danas", false).get(0).actor());
+    AuditRow row = bourse.audit("", false).get(1);
+    assertEquals(
+        List.of(
+            "operator:first",
+            "operator_mint",
+            "token_id=" + dana.getString("token_id") + " name=dana"),
+        List.of(row.actor(), row.action(), row.detail()));
+    assertEquals("system:start", bourse.audit("", false).get(0).actor());
+  }
+
+  @Test
+  void tokensAreListedPageByPageWithoutTheirSecrets() {
+    minted(first, "dana");
+    revoke(first, minted(first, "erin")).ok();
+    JsonObject page = first.get(OPERATORS + "?limit=2").ok();
+    assertTrue(page.getBoolean("more"));
+    String last = page.getJsonArray("operators").getJsonObject(1).getString("token_id");
+    assertEquals(1, first.get(OPERATORS + "?after=" + last).ok().getJsonArray("operators").size());
+  }
+
+  @Test
+  void aBadOrderIsRefusedNamingTheFieldAndItsValue() {
+    for (String name : List.of("", "Dana", "a b", "a:b", "x".repeat(64))) {
+      String refusal =
+          first
+              .post(OPERATORS, new JsonObject().put("name", name))
+              .refused(ErrorCode.BAD_REQUEST)
+              .getString("detail");
+      assertTrue(refusal.startsWith("name: "), refusal);
+    }
+    String refusal =
+        first
+            .post(
+                OPERATORS,
+                new JsonObject().put("name", "dana").put("expires_at", "2020-01-01T00:00:00Z"))
+            .refused(ErrorCode.BAD_REQUEST)
+            .getString("detail");
+    assertTrue(refusal.startsWith("expires_at: 2020"), refusal);
+  }
+
+  @Test
+  void aRevokedOperatorIsRefusedAtOnce() {
+    JsonObject dana = minted(first, "dana");
+    ApiClient caller = bourse.with(dana.getString("token"));
+    caller.get(OPERATORS).ok();
+    revoke(first, dana).ok();
+    caller.get(OPERATORS).refused(ErrorCode.UNAUTHORIZED);
+    revoke(first, dana).refused(ErrorCode.NOT_FOUND);
+    List<AuditRow> rows = bourse.audit("", false);
+    AuditRow last = rows.get(rows.size() - 1);
+    assertEquals(
+        "operator_revoke token_id=" + dana.getString("token_id") + " name=dana",
+        last.action() + " " + last.detail());
+  }
+
+  @Test
+  void theLastLiveTokenIsNotRevoked() {
+    assertEquals(
+        "last", revoke(first, firstToken()).refused(ErrorCode.CONFLICT).getString("reason"));
+    JsonObject dana = minted(first, "dana");
+    revoke(first, firstToken()).ok();
+    ApiClient caller = bourse.with(dana.getString("token"));
+    assertEquals("last", revoke(caller, dana).refused(ErrorCode.CONFLICT).getString("reason"));
+  }
+
+  @Test
+  void anExpiredTokenIsNobodyLeft() {
+    HttpAnswer brief =
+        first.post(
+            OPERATORS,
+            new JsonObject()
+                .put("name", "brief")
+                .put("expires_at", Instant.now().plusMillis(700).toString()));
+    assertEquals(201, brief.status());
+    ApiClient caller = bourse.with(brief.json().getString("token"));
+    RunningBourse.until("it expires", () -> caller.get(OPERATORS).status() == 401);
+    assertEquals(
+        "last", revoke(first, firstToken()).refused(ErrorCode.CONFLICT).getString("reason"));
+  }
+
+  /** Each of two revokes itself: one goes, the other stays. */
+  @Test
+  void racingRevokesLeaveOne() throws Exception {
+    assertRacingRevokesLeaveOne(bourse, bourse);
+  }
+
+  public static void assertRacingRevokesLeaveOne(RunningBourse here, RunningBourse there)
+      throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(2);
+    try {
+      ApiClient staying = here.operator();
+      JsonObject mine =
+          ClusterClient.objects(staying.get(OPERATORS).ok().getJsonArray("operators")).stream()
+              .filter(token -> token.getValue("revoked_at") == null)
+              .filter(token -> staying.actor().endsWith(token.getString("token_id")))
+              .findFirst()
+              .orElseThrow();
+      for (JsonObject other :
+          ClusterClient.objects(staying.get(OPERATORS).ok().getJsonArray("operators"))) {
+        if (other.getValue("revoked_at") == null
+            && !other.getString("token_id").equals(mine.getString("token_id"))) {
+          revoke(staying, other);
+        }
+      }
+      for (int round = 0; round < 15; round++) {
+        JsonObject rival = minted(staying, "rival");
+        ApiClient other = there.with(rival.getString("token"));
+        RunningBourse.until("it is known", () -> other.get(OPERATORS).status() == 200);
+        CyclicBarrier start = new CyclicBarrier(2);
+        Future<Integer> a = threads.submit(() -> race(start, staying, mine));
+        Future<Integer> b = threads.submit(() -> race(start, other, rival));
+        int mineGot = a.get(30, TimeUnit.SECONDS);
+        int rivalGot = b.get(30, TimeUnit.SECONDS);
+        assertEquals(609, mineGot + rivalGot, mineGot + " and " + rivalGot);
+        assertEquals(
+            List.of(1L),
+            await(
+                here.service()
+                    .database()
+                    .read(
+                        "SELECT COUNT(*) FROM operator_token WHERE revoked_at IS NULL",
+                        List.of(),
+                        row -> row.integer(0))));
+        if (mineGot == 200) {
+          return;
+        }
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  private static int race(CyclicBarrier start, ApiClient by, JsonObject token) throws Exception {
+    start.await(30, TimeUnit.SECONDS);
+    return revoke(by, token).status();
+  }
+}

@@ -1,0 +1,127 @@
+package dev.bourse.access;
+
+import static dev.bourse.testing.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Ports;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ChildBourse;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OAuthApplication;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.PostgresServer;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestStore;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Members' tokens of one process do at another on the same database; no key is copied. */
+@OneEngine("only PostgreSQL is shared by several processes")
+class ReplicaTokensTest {
+  private static PostgresServer server;
+  private static RunningBourse here;
+  private static Path folder;
+  private static ChildBourse there;
+
+  /** Where the other process listens; what it calls itself is the address of both. */
+  private static String address;
+
+  @BeforeAll
+  static void start(@TempDir Path data) throws Exception {
+    server = PostgresServer.start(data.resolve("pg"), Map.of());
+    String url = server.newDatabase();
+    here = RunningBourse.demo("store.url=" + url);
+    folder = RunningBourse.newFolder();
+    int port = Ports.free();
+    address = "http://localhost:" + port;
+    there =
+        new ChildBourse(
+            folder,
+            List.of(
+                "port=" + port,
+                "management.port=0",
+                "base-url=" + here.service().baseUrl(),
+                "event-loops=2",
+                "store.url=" + url));
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    there.close();
+    here.close();
+    TestStore.delete(folder);
+    server.close();
+  }
+
+  private static HttpAnswer filesThere(JsonObject tokens) {
+    return new ApiClient(address, tokens.getString("access_token")).get("/api/checkpoints");
+  }
+
+  @Test
+  void eachHasAPrivateKeyOfItsOwnAndTellsThePublicKeysOfBoth() throws Exception {
+    JsonArray told = here.with(null).get("/oauth/jwks.json").ok().getJsonArray("keys");
+    assertEquals(2, told.size());
+    assertEquals(
+        told, new ApiClient(address, null).get("/oauth/jwks.json").ok().getJsonArray("keys"));
+    try (var keys = Files.list(folder.resolve("signing-keys"))) {
+      assertEquals(1, keys.count());
+    }
+  }
+
+  @Test
+  void whatEitherIssuesDoesAtTheOther() throws Exception {
+    OAuthApplication app = OAuthApplication.registered(here);
+    filesThere(app.tokens(OAuthApplication.signIn(here, "acme", "alice"))).ok();
+    String theirs =
+        Objects.requireNonNull(
+            new JsonObject(Files.readString(folder.resolve("demo.json")))
+                .getJsonObject("orgs")
+                .getJsonObject("acme")
+                .getJsonObject("members")
+                .getJsonObject("alice")
+                .getString("member_token"));
+    here.with(theirs).get("/api/checkpoints").ok();
+  }
+
+  @Test
+  void whatIsRevokedAtOneIsRefusedByTheOtherToo() {
+    OAuthApplication app = OAuthApplication.registered(here);
+    JsonObject tokens = app.tokens(OAuthApplication.signIn(here, "acme", "bob"));
+    filesThere(tokens).ok();
+    Map<String, String> form = new LinkedHashMap<>();
+    form.put("token", tokens.getString("refresh_token"));
+    form.put("client_id", app.clientId());
+    app.post("/oauth/revoke", form).ok();
+
+    until("refused", () -> filesThere(tokens).status() == ErrorCode.UNAUTHORIZED.status());
+  }
+
+  @Test
+  void theOtherGoesOnWhereOneLeftOff() {
+    OAuthApplication app = OAuthApplication.registered(here);
+    JsonObject tokens = app.tokens(OAuthApplication.signIn(here, "acme", "alice"));
+    HttpAnswer answer =
+        new ApiClient(address, null)
+            .send(
+                "POST",
+                "/oauth/token",
+                OAuthApplication.encoded(app.refreshing(tokens)),
+                "Content-Type",
+                "application/x-www-form-urlencoded");
+    here.with(answer.ok().getString("access_token")).get("/api/checkpoints").ok();
+    // The first of them was used at the other process; here it is a second use.
+    OAuthApplication.refused(app.token(app.refreshing(tokens)), "invalid_grant");
+    until("refused", () -> filesThere(tokens).status() == ErrorCode.UNAUTHORIZED.status());
+  }
+}

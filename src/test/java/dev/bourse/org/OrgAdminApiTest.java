@@ -1,0 +1,291 @@
+package dev.bourse.org;
+
+import static dev.bourse.testing.RunningBourse.await;
+import static dev.bourse.testing.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Steering;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.store.Statement;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OrgApiFixture;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestMarket;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Organizations as operators make, change and retire them. */
+@EachEngine
+class OrgAdminApiTest {
+  private static final String ORGS = "/api/operator/orgs";
+
+  private static RunningBourse bourse;
+  private static ApiClient operator;
+
+  @BeforeAll
+  static void start() {
+    bourse = RunningBourse.withMarkets(4);
+    operator = bourse.operator();
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+  }
+
+  private static JsonObject created(String orgId) {
+    HttpAnswer answer = operator.post(ORGS, OrgApiFixture.org(orgId));
+    assertEquals(201, answer.status(), () -> String.valueOf(answer.body()));
+    return answer.json();
+  }
+
+  private static Cluster cluster(RunningBourse service, String name) {
+    return service.service().clusters().find(name).orElseThrow().cluster();
+  }
+
+  private static boolean isAtRest(RunningBourse service, String name) {
+    Cluster cluster = cluster(service, name);
+    return !cluster.writesArmed() && cluster.allocations().isEmpty() && cluster.pending(8) == 0;
+  }
+
+  @Test
+  void anOrganizationIsMadeReadAndListed() {
+    JsonObject made = created("made");
+    assertEquals("made", made.getString("org_id"));
+    assertEquals("Lab", made.getString("display"));
+    assertEquals("standard", made.getString("kind"));
+    assertEquals(null, made.getValue("retired_at"));
+    assertEquals(made, operator.get(ORGS + "/made").ok());
+    assertTrue(
+        ClusterClient.objects(operator.get(ORGS + "?limit=500").ok().getJsonArray("orgs"))
+            .contains(made));
+    AuditRow row = bourse.audit("made", false).get(0);
+    assertEquals(
+        List.of("operator:first", "org_create", "made", "display=Lab kind=standard"),
+        List.of(row.actor(), row.action(), row.subject(), row.detail()));
+  }
+
+  @Test
+  void aListIsReadPageByPage() {
+    created("paged-1");
+    created("paged-2");
+    created("paged-3");
+    JsonObject first = operator.get(ORGS + "?limit=2&after=paged-0").ok();
+    assertEquals(
+        List.of("paged-1", "paged-2"),
+        ClusterClient.objects(first.getJsonArray("orgs")).stream()
+            .map(o -> o.getString("org_id"))
+            .toList());
+    assertTrue(first.getBoolean("more"));
+    JsonObject next = operator.get(ORGS + "?limit=1&after=paged-2").ok();
+    assertEquals("paged-3", next.getJsonArray("orgs").getJsonObject(0).getString("org_id"));
+    assertFalse(operator.get(ORGS + "?after=zzz").ok().getBoolean("more"));
+    for (String limit : List.of("0", "501", "x")) {
+      JsonObject refusal = operator.get(ORGS + "?limit=" + limit).refused(ErrorCode.BAD_REQUEST);
+      assertTrue(refusal.getString("detail").contains("limit: " + limit), refusal.encode());
+    }
+  }
+
+  @Test
+  void anIdThatIsTakenIsRefused() {
+    created("taken");
+    assertEquals(
+        "exists",
+        operator
+            .post(ORGS, OrgApiFixture.org("taken"))
+            .refused(ErrorCode.CONFLICT)
+            .getString("reason"));
+  }
+
+  @Test
+  void aBadOrganizationIsRefusedNamingTheFieldAndItsValue() {
+    for (String id : List.of("", "-a", "a-", "A", "a b", "a/b", "x".repeat(64))) {
+      JsonObject refusal =
+          operator.post(ORGS, OrgApiFixture.org(id)).refused(ErrorCode.BAD_REQUEST);
+      assertTrue(refusal.getString("detail").startsWith("org_id: "), refusal.encode());
+    }
+    String kind =
+        operator
+            .post(ORGS, OrgApiFixture.org("fine").put("kind", "secret"))
+            .refused(ErrorCode.BAD_REQUEST)
+            .getString("detail");
+    assertTrue(kind.contains("kind: secret") && kind.contains("public_research"), kind);
+    operator
+        .post(ORGS, OrgApiFixture.org("fine").put("display", "a\nb"))
+        .refused(ErrorCode.BAD_REQUEST);
+    operator.post(ORGS, OrgApiFixture.org("fine").put("more", 1)).refused(ErrorCode.BAD_REQUEST);
+    operator.patch(ORGS + "/made", new JsonObject()).refused(ErrorCode.BAD_REQUEST);
+  }
+
+  @Test
+  void aChangeIsInForceAtOnceAndWhatIsLeftOutStays() {
+    TestMarket market = bourse.market();
+    market.red("bare").get("/api/whoami").ok();
+    JsonObject changed =
+        operator.patch(ORGS + "/" + market.red(), new JsonObject().put("display", "Crimson")).ok();
+    assertEquals("standard", changed.getString("kind"));
+    JsonObject whoami = market.red("bare").get("/api/whoami").ok();
+    assertEquals("Crimson", whoami.getString("org_display"));
+    operator.patch(ORGS + "/" + market.red(), new JsonObject().put("kind", "public_research")).ok();
+    whoami = market.red("bare").get("/api/whoami").ok();
+    assertEquals("Crimson", whoami.getString("org_display"));
+    assertEquals("public_research", whoami.getString("org_kind"));
+    assertEquals(
+        List.of("display=Crimson", "kind=public_research"),
+        bourse.audit(market.red(), false).stream().map(AuditRow::detail).toList());
+  }
+
+  @Test
+  void anUnknownOrganizationIsNotFound() {
+    String nobody = ORGS + "/nobody";
+    operator.get(nobody).refused(ErrorCode.NOT_FOUND);
+    operator.patch(nobody, new JsonObject().put("display", "x")).refused(ErrorCode.NOT_FOUND);
+    operator.delete(nobody).refused(ErrorCode.NOT_FOUND);
+    for (String list : List.of("/members", "/rules", "/tokens")) {
+      operator.get(nobody + list).refused(ErrorCode.NOT_FOUND);
+    }
+  }
+
+  @Test
+  void retiringRevokesEveryTokenAndGivesEveryNodeBack() {
+    TestMarket market = bourse.market();
+    List<String> held = market.redA().hold(2, 2.0);
+    bourse.steer(market.redA().cluster(), Steering.pin(held.get(0), true));
+    ApiClient token = market.red("orgwide");
+
+    JsonObject retired = operator.delete(ORGS + "/" + market.red()).ok();
+
+    assertFalse(retired.getString("retired_at").isEmpty());
+    assertEquals(retired, operator.get(ORGS + "/" + market.red()).ok());
+    token.get("/api/whoami").refused(ErrorCode.UNAUTHORIZED);
+    for (String name : List.of("-a", "-b", "-fixed")) {
+      until(name + " is at rest", () -> isAtRest(bourse, market.red() + name));
+    }
+    market.blueA().hold(TestMarket.NODES, 2.0);
+    List<AuditRow> rows = bourse.audit(market.red(), false);
+    List<AuditRow> revokes =
+        rows.stream().filter(row -> row.action().equals("vm_token_revoke")).toList();
+    assertEquals(4, revokes.size());
+    for (AuditRow revoke : revokes) {
+      assertEquals("system:offboard", revoke.actor());
+      assertEquals(market.red(), revoke.subject());
+    }
+    AuditRow last = rows.get(rows.size() - 1);
+    assertEquals("operator:first org_retire", last.actor() + " " + last.action());
+    List<String> reasons =
+        await(
+            bourse
+                .service()
+                .database()
+                .read(
+                    "SELECT reason FROM activity WHERE cluster = ? AND note LIKE 'released%'",
+                    List.of(market.redA().cluster()), row -> row.text(0)));
+    assertEquals(List.of("operator", "operator"), reasons);
+  }
+
+  @Test
+  void aRetiredOrganizationCanBeReadButNotChangedAndItsIdIsNotUsedAgain() {
+    created("gone");
+    String path = ORGS + "/gone";
+    JsonObject member =
+        new JsonObject().put("username", "eve").put("email", "e@x.example").put("name", "Eve");
+    assertEquals(201, operator.post(path + "/members", member).status());
+    operator.delete(path).ok();
+    List<HttpAnswer> refusals =
+        List.of(
+            operator.patch(path, new JsonObject().put("display", "x")),
+            operator.delete(path),
+            operator.post(path + "/members", member.copy().put("username", "new")),
+            operator.patch(path + "/members/eve", new JsonObject().put("name", "x")),
+            operator.delete(path + "/members/eve"),
+            operator.post(
+                path + "/rules", new JsonObject().put("kind", "domain").put("value", "x.example")),
+            operator.delete(path + "/rules/jr_1"),
+            operator.post(path + "/invitations", new JsonObject().put("email", "a@x.example")),
+            operator.post(
+                path + "/tokens", new JsonObject().put("name", "t").put("scopes", List.of())),
+            operator.delete(path + "/tokens/1"));
+    for (HttpAnswer refusal : refusals) {
+      assertEquals("retired", refusal.refused(ErrorCode.CONFLICT).getString("reason"));
+    }
+    assertEquals(
+        "exists",
+        operator
+            .post(ORGS, OrgApiFixture.org("gone"))
+            .refused(ErrorCode.CONFLICT)
+            .getString("reason"));
+    assertEquals(1, operator.get(path + "/members").ok().getJsonArray("members").size());
+    operator.get(path + "/rules").ok();
+    operator.get(path + "/tokens").ok();
+  }
+
+  /** As if the service had been killed between the commit and the release. */
+  @Test
+  void whatARetiredOrganizationStillHoldsIsGivenBackAtTheNextStart() {
+    RunningBourse first = RunningBourse.withMarkets(1);
+    TestMarket market = first.market();
+    market.redA().hold(2, 2.0);
+    await(
+        first
+            .service()
+            .database()
+            .commit(
+                List.of(
+                    Statement.of("UPDATE org SET retired_at = 1 WHERE org_id = ?", market.red()))));
+    try (RunningBourse second = first.restarted()) {
+      for (String name : List.of("-a", "-b", "-fixed")) {
+        until(name + " is at rest", () -> isAtRest(second, market.red() + name));
+      }
+    }
+  }
+
+  @Test
+  void aRestartBringsNeitherARemovedMemberNorTokensOfARetiredOrganizationBack() {
+    RunningBourse first = RunningBourse.demo();
+    first.operator().delete(ORGS + "/acme/members/alice").ok();
+    first.operator().delete(ORGS + "/globex").ok();
+    try (RunningBourse second = first.restarted()) {
+      assertEquals(
+          List.of("bob"),
+          ClusterClient.objects(
+                  second.operator().get(ORGS + "/acme/members").ok().getJsonArray("members"))
+              .stream()
+              .map(member -> member.getString("username"))
+              .toList());
+      second.as("globex", "orgwide").get("/api/whoami").refused(ErrorCode.UNAUTHORIZED);
+      for (JsonObject token :
+          ClusterClient.objects(
+              second.operator().get(ORGS + "/globex/tokens").ok().getJsonArray("tokens"))) {
+        assertFalse(token.getString("revoked_at").isEmpty());
+      }
+    }
+  }
+
+  @Test
+  void whatNothingCanBeNamedIsRefusedWhereverAPathNamesIt() {
+    for (String name : List.of("%0a", "a%0d%0ab", "%7f", "%c2%85", "x".repeat(3_000))) {
+      for (String path :
+          List.of(
+              "orgs/" + name,
+              "orgs/acme/members/" + name,
+              "orgs/acme/rules/" + name,
+              "orgs/acme/tokens/" + name,
+              "operators/" + name,
+              "nodes/" + name)) {
+        operator.delete("/api/operator/" + path).refused(ErrorCode.BAD_REQUEST);
+      }
+      JsonObject switched = new JsonObject().put("swaps_enabled", true);
+      operator.patch("/api/operator/pools/" + name, switched).refused(ErrorCode.BAD_REQUEST);
+    }
+  }
+}

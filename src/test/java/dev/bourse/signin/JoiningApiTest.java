@@ -1,0 +1,134 @@
+package dev.bourse.signin;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.testing.Browser;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.RunningBourse;
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** People become members when they sign in: by an invitation or by a rule of their domain. */
+@EachEngine
+class JoiningApiTest extends SignInApiFixture {
+  @Test
+  void invitationsAreMailedAndWorkForThreeDays() {
+    String orgId = organization();
+    String email = "kim.lee+gpu@elsewhere.example";
+    Browser kim = browser();
+    int before = kim.mails(email).size();
+    invite(orgId, email);
+    String link = kim.link(email, before);
+    assertEquals(
+        List.of(3L * 24 * 3_600 * 1_000),
+        RunningBourse.await(
+            bourse
+                .service()
+                .database()
+                .read(
+                    "SELECT l.expires_at - r.created_at FROM sign_in_link l"
+                        + " JOIN join_rule r ON r.org_id = l.org_id WHERE l.org_id = ?",
+                    List.of(orgId),
+                    row -> row.integer(0))));
+    assertEquals("/account", Browser.location(kim.follow(link)));
+    assertTrue(kim.get("/account").body().contains("kim.lee"), "named for the address");
+    assertEquals(1, actions(orgId).stream().filter("member_join"::equals).count());
+    assertEquals(
+        "member:kim.lee",
+        bourse.audit(orgId, false).stream()
+            .filter(row -> row.action().equals("member_join"))
+            .findFirst()
+            .orElseThrow()
+            .actor());
+    assertEquals(
+        0,
+        operator.get(path(orgId) + "/rules").ok().getJsonArray("rules").size(),
+        "the invitation is used up");
+  }
+
+  @Test
+  void anInvitationTakenBackAdmitsNobody() {
+    String orgId = organization();
+    String email = "kim@" + orgId + ".example";
+    Browser kim = browser();
+    invite(orgId, email);
+    String link = kim.link(email, 0);
+    String ruleId =
+        operator
+            .get(path(orgId) + "/rules")
+            .ok()
+            .getJsonArray("rules")
+            .getJsonObject(0)
+            .getString("rule_id");
+    assertEquals(200, operator.delete(path(orgId) + "/rules/" + ruleId).status());
+    assertEquals(403, kim.follow(link).statusCode());
+  }
+
+  @Test
+  void aRuleOfADomainMakesMembersOfWhoeverSignsInThere() {
+    String orgId = organization();
+    String domain = orgId + ".example";
+    addRule(orgId, "domain", domain);
+    assertTrue(browser().signedIn("sam@" + domain).get("/account").body().contains(">sam<"));
+    assertTrue(browser().signedIn("sam+2@" + domain).get("/account").body().contains(">sam-2<"));
+    assertTrue(browser().signedIn("sam@" + domain).get("/account").body().contains(">sam<"));
+    assertEquals(2, actions(orgId).stream().filter("member_join"::equals).count());
+  }
+
+  @Test
+  void ofSignInsAtTheSameMomentOneMakesTheMember() {
+    String orgId = organization();
+    String email = "lee@" + orgId + ".example";
+    addRule(orgId, "domain", orgId + ".example");
+    List<Browser> browsers = IntStream.range(0, 4).mapToObj(i -> browser()).toList();
+    List<String> links = browsers.stream().map(one -> one.askForLink(email, "")).toList();
+    List<CompletableFuture<HttpResponse<String>>> racing =
+        IntStream.range(0, 4)
+            .mapToObj(
+                i -> CompletableFuture.supplyAsync(() -> browsers.get(i).follow(links.get(i))))
+            .toList();
+    racing.forEach(each -> assertEquals("/account", Browser.location(each.join())));
+    assertEquals(1, actions(orgId).stream().filter("member_join"::equals).count());
+    browsers.forEach(one -> assertTrue(one.isSignedIn()));
+  }
+
+  @Test
+  void whomSeveralOrganizationsAdmitChoosesOne() {
+    String first = organization();
+    String second = organization();
+    String email = "both@" + first + ".example";
+    addMember(first, "both", email);
+    addRule(second, "domain", first + ".example");
+    Browser both = browser();
+    HttpResponse<String> page = both.follow(both.askForLink(email, "/device"));
+    assertEquals(200, page.statusCode(), page.body());
+    assertTrue(page.body().contains("you will join it"), page.body());
+    Map<String, String> form =
+        Map.of(
+            "csrf", Browser.field(page, "csrf"),
+            "token", Browser.field(page, "token"),
+            "org", second);
+    assertEquals("/device", Browser.location(both.post("/sign-in/link", form)));
+    assertTrue(both.get("/account").body().contains(second));
+    Browser again = browser();
+    HttpResponse<String> chooser = again.follow(again.askForLink(email, ""));
+    assertEquals(
+        200,
+        again
+            .post(
+                "/sign-in/link",
+                Map.of(
+                    "csrf", Browser.field(chooser, "csrf"),
+                    "token", Browser.field(chooser, "token"),
+                    "org", "globex"))
+            .statusCode(),
+        "an organization that does not admit the address is no choice");
+    assertFalse(again.isSignedIn());
+  }
+}

@@ -1,0 +1,48 @@
+package dev.bourse.signin;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.testing.EachEngine;
+import java.net.http.HttpResponse;
+import org.junit.jupiter.api.Test;
+
+/** What the pages may load, and who may keep or frame them. */
+@EachEngine
+class SignInPagesApiTest extends SignInApiFixture {
+  @Test
+  void pagesMayLoadNothingButTheirStyleAndNobodyKeepsOrFramesThem() {
+    HttpResponse<String> page = browser().get("/sign-in");
+    assertEquals(
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self';"
+            + " frame-ancestors 'none'; base-uri 'none'",
+        page.headers().firstValue("content-security-policy").orElse(""));
+    assertEquals("no-store", page.headers().firstValue("cache-control").orElse(""));
+    assertFalse(page.body().contains("<script"));
+    HttpResponse<String> style = browser().get("/pages/style.css");
+    assertEquals(200, style.statusCode());
+    assertEquals(
+        304,
+        bourse
+            .with(null)
+            .send(
+                "GET",
+                "/pages/style.css",
+                null,
+                "If-None-Match",
+                style.headers().firstValue("etag").orElse(""))
+            .status());
+  }
+
+  /** Browsers ask for {@code /favicon.ico} of their own accord where a page names none. */
+  @Test
+  void everyPageNamesAnIconThatBrowsersFind() throws Exception {
+    assertTrue(
+        browser().get("/sign-in").body().contains("<link rel=\"icon\" type=\"image/svg+xml\""));
+    HttpResponse<String> icon = browser().get("/pages/icon.svg");
+    assertEquals(200, icon.statusCode());
+    assertEquals("image/svg+xml", icon.headers().firstValue("content-type").orElse(""));
+    assertTrue(icon.body().startsWith("<svg"));
+  }
+}
