@@ -1,5 +1,7 @@
 package dev.bourse.store;
 
+import dev.bourse.store.sqlite.SqliteConfig;
+import dev.bourse.store.sqlite.SqliteDatabase;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -48,7 +50,8 @@ public class SqliteCommitBench {
   private static final int CLUSTERS = 1_000;
 
   private static final String SET =
-      "UPDATE cluster SET revision = ?, max_gpus = ?, price_cents = ? WHERE name = ? AND revision = ?";
+      "UPDATE cluster SET revision = ?, max_gpus = ?, price_cents = ? WHERE name = ? AND revision ="
+          + " ?";
   private static final String ACTIVITY =
       "INSERT INTO activity (ts, cluster, kind, actor, note) VALUES (?, ?, ?, ?, ?)";
   private static final String AUDIT =
@@ -136,7 +139,7 @@ public class SqliteCommitBench {
               SqliteDatabase.open(
                   vertx,
                   bench.file,
-                  StoreConfig.defaults(),
+                  SqliteConfig.defaults(),
                   BenchSchema.NO_MIGRATIONS,
                   Clock.systemUTC()));
       BenchSchema.await(database.commit(BenchSchema.create()));

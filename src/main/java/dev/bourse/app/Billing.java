@@ -8,7 +8,7 @@ import dev.bourse.billing.UsagePosting;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.store.Database;
-import dev.bourse.store.PostgresConfig;
+import dev.bourse.store.postgres.PostgresConfig;
 
 /** Money, put together. */
 final class Billing {
@@ -45,7 +45,8 @@ final class Billing {
         .metrics()
         .count(
             "bourse_usage_reversals_total",
-            "Hours of organizations' usage that were posted by a clock that was ahead, and reversed.",
+            "Hours of organizations' usage that were posted by a clock that was ahead, and"
+                + " reversed.",
             posting::reversals);
     ground
         .metrics()

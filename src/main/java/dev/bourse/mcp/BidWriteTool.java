@@ -145,7 +145,7 @@ public final class BidWriteTool implements Tool {
 
   private Future<Buffer> previewK8s(Principal caller, JsonObject arguments) {
     ClusterView standing =
-        k8s.readCluster(caller, Optional.ofNullable(arguments.getString("cluster"))).view();
+        k8s.readCluster(caller, Optional.ofNullable(arguments.getString("cluster")));
     String cluster = standing.cluster().name();
     long version = arguments.getLong("expected_version", standing.cluster().version());
     return k8s.previewBid(caller, bid(arguments, cluster, version))
@@ -159,7 +159,7 @@ public final class BidWriteTool implements Tool {
                           list(expected.victims().stream().map(Allocation::nodeId).toList()));
               return state(
                   confirmable(json, caller, arguments, cluster, version),
-                  K8sText.cluster(k8s.seen(expected.state())).toBuffer());
+                  K8sText.cluster(expected.state()).toBuffer());
             });
   }
 
@@ -173,7 +173,7 @@ public final class BidWriteTool implements Tool {
                         caller,
                         bid(arguments, confirmation.subject(), confirmation.version()),
                         List.of(confirms.use(confirmation)))))
-        .map(after -> state(written(arguments, after.view()), K8sText.cluster(after).toBuffer()));
+        .map(after -> state(written(arguments, after), K8sText.cluster(after).toBuffer()));
   }
 
   private static K8sService.Bid bid(JsonObject arguments, String cluster, long version) {

@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.FakeClock;
 import dev.bourse.core.Page;
 import dev.bourse.store.Database;
-import dev.bourse.store.PostgresConfig;
-import dev.bourse.store.PostgresDatabase;
-import dev.bourse.store.PostgresOfClass;
-import dev.bourse.store.PostgresUrl;
 import dev.bourse.store.Statement;
+import dev.bourse.store.postgres.PostgresConfig;
+import dev.bourse.store.postgres.PostgresDatabase;
+import dev.bourse.store.postgres.PostgresUrl;
+import dev.bourse.testing.PostgresOfClass;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.sql.Connection;
@@ -104,7 +104,8 @@ class PostgresTrailOrderTest {
         there.commit(
             statements(
                 row("slow"),
-                "UPDATE org SET display = 'z' WHERE org_id = 'globex' AND pg_sleep(3) IS NOT NULL"));
+                "UPDATE org SET display = 'z' WHERE org_id = 'globex' AND pg_sleep(3) IS NOT"
+                    + " NULL"));
     try (Connection observer = POSTGRES.server().connect(url)) {
       awaitAsleep(observer);
     }

@@ -1,7 +1,7 @@
 package dev.bourse.simulation;
 
-import dev.bourse.store.MemoryEngine;
 import dev.bourse.store.Statement;
+import dev.bourse.store.sqlite.MemoryEngine;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.HashMap;
@@ -66,7 +66,8 @@ final class HoldInvariants {
       for (String organization : world.scale.organizationIds()) {
         List<Long> limits =
             engine.query(
-                "SELECT limit_micros FROM billing_org WHERE org_id = ? AND limit_micros IS NOT NULL",
+                "SELECT limit_micros FROM billing_org WHERE org_id = ? AND limit_micros IS NOT"
+                    + " NULL",
                 List.of(organization),
                 row -> row.integer(0));
         if (!limits.isEmpty()

@@ -2,8 +2,8 @@ package dev.bourse.simulation;
 
 import dev.bourse.app.BareProcess;
 import dev.bourse.simulation.UploadClients.Acknowledged;
-import dev.bourse.store.MemoryEngine;
 import dev.bourse.store.Statement;
+import dev.bourse.store.sqlite.MemoryEngine;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -32,12 +32,12 @@ final class UploadInvariants {
                 .engine()
                 .query(
                     "SELECT org_id || ': ' || used_bytes || ' bytes of ' || items || ' items, not '"
-                        + " || held || ' of ' || there FROM (SELECT u.org_id, u.used_bytes, u.items,"
-                        + " (SELECT COALESCE(SUM(r.bytes), 0) FROM checkpoint_revision r"
-                        + " JOIN checkpoint c ON c.item_id = r.item_id"
-                        + " WHERE c.org_id = u.org_id AND r.state <> 'expired') AS held,"
-                        + " (SELECT COUNT(*) FROM checkpoint c WHERE c.org_id = u.org_id) AS there"
-                        + " FROM checkpoint_usage u) WHERE used_bytes <> held OR items <> there",
+                        + " || held || ' of ' || there FROM (SELECT u.org_id, u.used_bytes,"
+                        + " u.items, (SELECT COALESCE(SUM(r.bytes), 0) FROM checkpoint_revision r"
+                        + " JOIN checkpoint c ON c.item_id = r.item_id WHERE c.org_id = u.org_id"
+                        + " AND r.state <> 'expired') AS held, (SELECT COUNT(*) FROM checkpoint c"
+                        + " WHERE c.org_id = u.org_id) AS there FROM checkpoint_usage u) WHERE"
+                        + " used_bytes <> held OR items <> there",
                     List.of(),
                     row -> row.text(0));
         if (!wrong.isEmpty()) {
