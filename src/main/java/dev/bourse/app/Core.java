@@ -18,7 +18,6 @@ import dev.bourse.capacity.Steering;
 import dev.bourse.capacity.Switches;
 import dev.bourse.checkpoint.PublishPermission;
 import dev.bourse.events.ActivityRetention;
-import dev.bourse.events.HistoryStore;
 import dev.bourse.market.MarketConfig;
 import dev.bourse.market.MarketEnvironment;
 import dev.bourse.market.MarketService;

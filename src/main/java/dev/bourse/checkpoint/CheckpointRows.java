@@ -78,9 +78,9 @@ final class CheckpointRows {
     return Statement.guarded(
         CheckpointStore.UNCHANGED,
         "INSERT INTO checkpoint (item_id, org_id, visibility, filename, creator, creator_id,"
-            + " publisher_name, created_at, changed_at, last_revision, version, draft_revision, head_revision,"
-            + " live_revision, search, feed_at, feed_search)"
-            + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            + " publisher_name, created_at, changed_at, last_revision, version, draft_revision,"
+            + " head_revision, live_revision, search, feed_at, feed_search) VALUES (?, ?, ?, ?, ?,"
+            + " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         item.id(),
         item.orgId(),
         item.visibility().label(),

@@ -1,6 +1,5 @@
 package dev.bourse.checkpoint;
 
-
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Ids;

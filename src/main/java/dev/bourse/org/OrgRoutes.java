@@ -41,7 +41,7 @@ public final class OrgRoutes {
     return service.listClusters(caller).map(clusters -> Answer.ok(whoami(caller, clusters)));
   }
 
-  private JsonObject whoami(Principal caller, List<OrgStore.Addressable> clusters) {
+  private JsonObject whoami(Principal caller, List<AddressableCluster> clusters) {
     return WhoamiView.json(caller, clusters, requestsPerMinute)
         .put("subject", caller.actor())
         .put("token_id", caller.tokenId())
@@ -69,7 +69,7 @@ public final class OrgRoutes {
       rules.add(
           new JsonObject()
               .put("id", rule.ruleId())
-              .put("kind", rule.kind())
+              .put("kind", rule.kind().label())
               .put("value", rule.value()));
     }
     JsonArray invited = new JsonArray();

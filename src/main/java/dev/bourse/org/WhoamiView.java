@@ -18,9 +18,9 @@ public final class WhoamiView {
    * @param requestsPerMinute 0 for no budget
    */
   public static JsonObject json(
-      Principal caller, List<OrgStore.Addressable> clusters, int requestsPerMinute) {
+      Principal caller, List<AddressableCluster> clusters, int requestsPerMinute) {
     JsonArray addressable = new JsonArray();
-    for (OrgStore.Addressable cluster : clusters) {
+    for (AddressableCluster cluster : clusters) {
       addressable.add(
           new JsonObject()
               .put("name", cluster.name())
@@ -32,7 +32,7 @@ public final class WhoamiView {
         .put("org_id", caller.org().orgId())
         .put("org_display", caller.org().display())
         .put("org_kind", caller.org().kind())
-        .put("scopes", new JsonArray(caller.scopes().stream().map(Scope::label).sorted().toList()))
+        .put("scopes", new JsonArray(Scope.labels(caller.scopes())))
         .put("expires_at", Times.rfc3339OrNull(caller.expiresAtMillis()))
         .put("clusters", addressable)
         .put("rate_limit", new JsonObject().put("requests_per_minute", requestsPerMinute));
