@@ -6,12 +6,18 @@
  * <dl>
  *   <dt>account
  *   <dd>what is stored of an organization's money; a ledger account is one side of a transaction
+ *   <dt>announcement
+ *   <dd>what a member says of a file before its bytes come; reserves storage and a place
  *   <dt>any-origin path
  *   <dd>a path whose answers pages of any origin may read (CORS)
  *   <dt>balance
  *   <dd>an organization's account together with its usage that is not posted yet, as of a moment
  *   <dt>budget
  *   <dd>requests a minute that a token or a client address may make
+ *   <dt>change set
+ *   <dd>one change of a checkpoint with all that follows from it, for one commit
+ *   <dt>conflict reason
+ *   <dd>the <code>reason</code> a <code>conflict</code> about a checkpoint carries
  *   <dt>contract
  *   <dd>an OpenAPI document; it is the authority on the interface that it describes
  *   <dt>error format
@@ -20,16 +26,24 @@
  *   <dd>one request and its answer, on the event loop of its connection
  *   <dt>holdings scan
  *   <dd>asking the machines of a pool which allocation each is prepared for
+ *   <dt>limit
+ *   <dd>a bulkhead: how much of one kind of work runs, waits and is one owner's
+ *   <dt>metadata
+ *   <dd>what is told of a file besides its bytes: title, name, type, length, digest
  *   <dt>participation
  *   <dd>what the auction may do for a cluster: bid, keep, lose everything, or nothing
  *   <dt>preview
  *   <dd>what a declaration, or a pool's next tick, would do, computed without doing it
  *   <dt>prober
  *   <dd>tries every machine of a pool once an interval
+ *   <dt>publication
+ *   <dd>the one commit that makes the bytes of an upload readable
  *   <dt>reachability
  *   <dd>which machines answered when they were last tried, and when
  *   <dt>reassignment
  *   <dd>taking a machine from one allocation to the next, safely against late calls
+ *   <dt>replace policy
+ *   <dd>whether a new file may take the place of one that is there
  *   <dt>request pipeline
  *   <dd>what a routed request passes before its operation: caller, scope, budget, media type, body
  *   <dt>schema validator

@@ -14,14 +14,11 @@ import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.CheckpointStore;
 import dev.bourse.checkpoint.ContentRoutes;
 import dev.bourse.checkpoint.ContentService;
-import dev.bourse.checkpoint.DirectUploadService;
-import dev.bourse.checkpoint.Landing;
 import dev.bourse.checkpoint.PublicCheckpointRoutes;
-import dev.bourse.checkpoint.PublishPermission;
+import dev.bourse.checkpoint.Publication;
 import dev.bourse.checkpoint.ReviewService;
 import dev.bourse.checkpoint.Sweep;
 import dev.bourse.checkpoint.SweepStore;
-import dev.bourse.checkpoint.UploadSessionService;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Operations;
@@ -29,6 +26,10 @@ import dev.bourse.operator.CheckpointAdminRoutes;
 import dev.bourse.operator.DocumentRoutes;
 import dev.bourse.operator.ReviewRoutes;
 import dev.bourse.store.Database;
+import dev.bourse.uploads.DirectUploadService;
+import dev.bourse.uploads.PublishPermission;
+import dev.bourse.uploads.UploadRoutes;
+import dev.bourse.uploads.UploadSessionService;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.Optional;
@@ -73,7 +74,7 @@ record Checkpoints(
   /**
    * Begins to sweep, which goes on until the service stops.
    *
-   * @param standing knows who may publish
+   * @param permission knows who may publish
    */
   static Checkpoints start(
       Ground ground, Database database, PublishPermission permission, BlobStore blobs) {
@@ -89,10 +90,14 @@ record Checkpoints(
     CheckpointStore store = new CheckpointStore(database);
     CheckpointChanges changes = new CheckpointChanges(store, config, clock);
     CheckpointService checkpoints = new CheckpointService(changes, store, clock, random);
-    Landing landing = new Landing(changes, store, clock, random);
+    Publication publication = new Publication(changes, store, clock, random);
     UploadSessionService sessions =
-        new UploadSessionService(checkpoints, landing, store, permission, blobs, clock);
+        new UploadSessionService(checkpoints, publication, store, permission, blobs, clock);
     Sweep sweep = new Sweep(changes, new SweepStore(database), blobs, clock, ground.time());
+    ground
+        .metrics()
+        .gauge(
+            "bourse_uploads_running", "Requests whose bytes are being taken.", sessions::running);
     ground.stops().push(blobs::close);
     ground.keepUp(
         "deleting bytes of no more use",
@@ -100,7 +105,8 @@ record Checkpoints(
         () -> sessions.closeIdle().compose(closed -> sweep.run()).map(n -> n > 0));
     return new Checkpoints(
         checkpoints,
-        new DirectUploadService(checkpoints, landing, sessions, permission, blobs, clock, random),
+        new DirectUploadService(
+            checkpoints, publication, sessions, permission, blobs, clock, random),
         sessions,
         new ContentService(store, blobs, config.openFiles()),
         new ReviewService(changes, store, clock));
@@ -113,7 +119,8 @@ record Checkpoints(
    */
   void bind(Operations operations, CheckpointConfig config, Supplier<String> baseUrl) {
     new PublicCheckpointRoutes(checkpoints).bind(operations);
-    new CheckpointRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
+    new CheckpointRoutes(checkpoints, baseUrl).bind(operations);
+    new UploadRoutes(direct, sessions).bind(operations, config);
     new ContentRoutes(config, contents).bind(operations);
     new DocumentRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
     new CheckpointAdminRoutes(checkpoints).bind(operations);

@@ -33,6 +33,7 @@ import dev.bourse.org.LocalDirectory;
 import dev.bourse.org.OrgRoutes;
 import dev.bourse.org.OrgService;
 import dev.bourse.org.ScimDirectory;
+import dev.bourse.org.WhoamiView;
 import dev.bourse.sshkeys.SshKeyRoutes;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
@@ -105,6 +106,7 @@ final class Features {
                       core.market(),
                       core.billing(),
                       org,
+                      whoami(),
                       core.checkpoints().checkpoints()),
                   access,
                   baseUrl,
@@ -139,8 +141,14 @@ final class Features {
     OrgService org =
         new OrgService(
             database, new TrailStore(database), directory(), access.tokens(), ground.clock());
-    new OrgRoutes(org, ground.config().edge().requestsPerMinute()).bind(operations);
+    new OrgRoutes(org, whoami()).bind(operations);
     return org;
+  }
+
+  private WhoamiView whoami() {
+    return new WhoamiView(
+        ground.config().edge().requestsPerMinute(),
+        cluster -> core.clusters().find(cluster).map(view -> view.prices().toJson()));
   }
 
   /** What operators call, but for what {@link OrgAdministration} binds. */

@@ -7,6 +7,7 @@ import dev.bourse.access.Tokens;
 import dev.bourse.billing.Ledger;
 import dev.bourse.billing.LedgerStore;
 import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.ActivityRows;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.CapacityStore;
 import dev.bourse.capacity.Cluster;
@@ -284,15 +285,9 @@ final class Seeding {
       statements.addAll(CapacityStore.insert(cluster, now()));
       if (cluster.declared() != null) {
         statements.add(
-            CapacityStore.insert(
-                new Activity(
-                    "request",
-                    OPERATOR,
-                    "system",
-                    cluster.declared().maxGpus(),
-                    cluster.declared().ceilingCents(),
-                    null,
-                    null),
+            ActivityRows.insert(
+                Activity.declared(
+                    OPERATOR, cluster.declared().maxGpus(), cluster.declared().ceilingCents()),
                 holder.name(),
                 now()));
       }

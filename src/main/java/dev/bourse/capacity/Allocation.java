@@ -66,6 +66,20 @@ public record Allocation(
     public String label() {
       return label;
     }
+
+    /**
+     * The reason of this label.
+     *
+     * @throws IllegalArgumentException when there is none
+     */
+    static Reason of(@Nullable String label) {
+      for (Reason reason : values()) {
+        if (reason.label.equals(label)) {
+          return reason;
+        }
+      }
+      throw new IllegalArgumentException("no reason to release a node: " + label);
+    }
   }
 
   /** Since when and why an allocation is being taken back; its billing ended then. */

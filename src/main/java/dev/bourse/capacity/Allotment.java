@@ -71,7 +71,7 @@ public final class Allotment {
     // Last, for a node that was just taken or whose replacement was just granted waits no longer.
     for (Allocation waiting : lapsedSwaps(draft.build(), orders.swapFreshnessMillis(), nowMillis)) {
       draft.put(waiting.swapping(null, 0));
-      activity.add(Activity.lapsed(waiting));
+      activity.add(new Activity(Activity.MARKET, new ClusterEvent.SwapLapsed(waiting.publicIp())));
     }
     draft.verdict = orders.verdict();
     if (activity.isEmpty() && draft.verdict.equals(cluster.verdict())) {
@@ -174,7 +174,7 @@ public final class Allotment {
   static void endSwap(
       Cluster.Draft draft, Allocation pinned, long nowMillis, List<Activity> activity) {
     draft.put(pinned.swapping(null, 0));
-    activity.add(Activity.pinned(pinned));
+    activity.add(new Activity(Activity.MARKET, new ClusterEvent.SwapEnded(pinned.publicIp())));
     takeReplacement(
         draft, pinned, Allocation.Reason.OPERATOR, Activity.MARKET, nowMillis, activity);
   }

@@ -95,7 +95,7 @@ public final class Capacity {
     }
     endProtection(draft, ceilingCents);
     List<Activity> activity = new ArrayList<>();
-    activity.add(Activity.request(order.actor(), order.maxGpus(), ceilingCents));
+    activity.add(Activity.declared(order.actor(), order.maxGpus(), ceilingCents));
     shrink(draft, order, pool, nowMillis, activity);
     draft.verdict = verdict(draft.build(), terms);
     return new Transition(

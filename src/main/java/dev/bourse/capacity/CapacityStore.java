@@ -89,7 +89,7 @@ public final class CapacityStore {
     statements.add(ClusterRows.update(transition.next()));
     allocationChanges(transition, nowMillis, statements);
     for (Activity entry : transition.activity()) {
-      statements.add(insert(entry, transition.next().name(), nowMillis));
+      statements.add(ActivityRows.insert(entry, transition.next().name(), nowMillis));
     }
     if (transition.audit() != null) {
       statements.add(AuditStore.insert(transition.audit()));
@@ -144,25 +144,10 @@ public final class CapacityStore {
     statements.addAll(fences);
     statements.addAll(insert(cluster, audit.atMillis()));
     made.activity()
-        .forEach(entry -> statements.add(insert(entry, cluster.name(), audit.atMillis())));
+        .forEach(
+            entry -> statements.add(ActivityRows.insert(entry, cluster.name(), audit.atMillis())));
     statements.add(AuditStore.insert(audit));
     return database.commit(statements, List.of(new Change(CHANGED, cluster.name())));
-  }
-
-  /** An entry of a cluster's activity. */
-  public static Statement insert(Activity entry, String cluster, long nowMillis) {
-    return Statement.of(
-        "INSERT INTO activity (ts, cluster, kind, actor, who, max_gpus, ceiling_cents, note,"
-            + " reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        nowMillis,
-        cluster,
-        entry.kind(),
-        entry.actor(),
-        entry.who(),
-        entry.maxGpus(),
-        entry.ceilingCents(),
-        entry.note(),
-        entry.reason());
   }
 
   private static void allocationChanges(

@@ -103,7 +103,7 @@ public final class Clusters {
       throw new IllegalStateException(
           "cluster " + cluster.name() + " names no pool: " + cluster.pool());
     }
-    return new ClusterView(cluster, pool, switches, clock);
+    return new ClusterView(cluster, pool, () -> quotes.get(pool.name()), switches, clock);
   }
 
   /** What a pool's market last published. */

@@ -1,5 +1,6 @@
 package dev.bourse.capacity;
 
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,11 @@ public record Hold(Stage stage, String reason, @Nullable Long enforceAfterMillis
     /** New capacity is paused. */
     NOTICE,
     /** Capacity is being reclaimed. */
-    ENFORCE
+    ENFORCE;
+
+    /** As activity and surfaces spell it. */
+    String label() {
+      return name().toLowerCase(Locale.ROOT);
+    }
   }
 }

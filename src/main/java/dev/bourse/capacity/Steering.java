@@ -150,8 +150,7 @@ public final class Steering {
       if (declared != null) {
         draft.declared =
             new Declaration(0, declared.ceilingCents(), declared.pricedAtMillis(), now, OFFBOARD);
-        activity.add(
-            new Activity("request", OFFBOARD, "system", 0, declared.ceilingCents(), null, null));
+        activity.add(Activity.declared(OFFBOARD, 0, declared.ceilingCents()));
       }
       for (Allocation allocation : held) {
         // A replacement goes with the node it was to replace, so each is looked at anew.

@@ -12,21 +12,21 @@ import java.util.regex.Pattern;
  * @param item the item's id
  * @param revision the revision's number
  */
-record BlobName(String item, int revision) {
+public record BlobName(String item, int revision) {
   private static final Pattern NAME = Pattern.compile("(ckp_[0-9A-Za-z]+)\\.(\\d{1,9})(\\..*)?");
 
   /** The upload of a session. */
-  static String upload(String item, int revision) {
+  public static String upload(String item, int revision) {
     return item + '.' + revision;
   }
 
   /** An upload of one direct request; another request for the same item has another. */
-  static String directUpload(String item, int revision, String attempt) {
+  public static String directUpload(String item, int revision, String attempt) {
     return item + '.' + revision + '.' + attempt;
   }
 
   /** The blob of a revision whose bytes have this digest, in hex. */
-  static String key(String item, int revision, String sha256) {
+  public static String key(String item, int revision, String sha256) {
     return item + '.' + revision + '.' + sha256;
   }
 

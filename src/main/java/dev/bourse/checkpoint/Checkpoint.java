@@ -65,7 +65,7 @@ public record Checkpoint(
         id,
         orgId,
         visibility,
-        draft.facts().fileName(),
+        draft.metadata().fileName(),
         creator,
         creatorId,
         publisherName,
@@ -83,7 +83,7 @@ public record Checkpoint(
     return orgId.equals(PLATFORM);
   }
 
-  boolean isBy(String memberId) {
+  public boolean isBy(String memberId) {
     return !isPlatform() && memberId.equals(creatorId);
   }
 
@@ -120,7 +120,7 @@ public record Checkpoint(
   long heldBytes() {
     return revisions().stream()
         .filter(Revision::isHeld)
-        .mapToLong(revision -> revision.facts().bytes())
+        .mapToLong(revision -> revision.metadata().bytes())
         .sum();
   }
 
@@ -140,7 +140,7 @@ public record Checkpoint(
   Revision awaited(int number, long nowMillis) {
     Revision awaited = draft;
     if (awaited == null || awaited.number() != number || awaited.isLate(nowMillis)) {
-      throw Refusal.NOT_PENDING.of("revision " + number + " of " + id + " awaits no bytes");
+      throw ConflictReason.NOT_PENDING.of("revision %s of %s awaits no bytes", number, id);
     }
     return awaited;
   }
@@ -158,15 +158,15 @@ public record Checkpoint(
    * @param reviewId names the review, when one is needed
    * @param findings what the automated check noticed
    */
-  Checkpoint landed(
+  Checkpoint published(
       int number, String sha256, String reviewId, List<String> findings, long nowMillis) {
-    Revision landing = awaited(number, nowMillis);
-    String name = landing.facts().fileName();
+    Revision published = awaited(number, nowMillis);
+    String name = published.metadata().fileName();
     if (needsReview()) {
-      Revision next = landing.inReview(sha256, reviewId, findings);
+      Revision next = published.inReview(sha256, reviewId, findings);
       return with(name, nowMillis, lastRevision, null, next, live);
     }
-    Revision next = landing.ready(sha256, nowMillis);
+    Revision next = published.ready(sha256, nowMillis);
     return with(name, nowMillis, lastRevision, null, next, next);
   }
 
@@ -205,8 +205,8 @@ public record Checkpoint(
       throw ApiError.notFound("review", reviewId);
     }
     if (reviewed.state() != Revision.State.REVIEW) {
-      throw Refusal.WRONG_STATUS.of(
-          "review " + reviewId + " is decided: " + reviewed.state().label());
+      throw ConflictReason.WRONG_STATUS.of(
+          "review %s is decided: %s", reviewId, reviewed.state().label());
     }
     return reviewed;
   }

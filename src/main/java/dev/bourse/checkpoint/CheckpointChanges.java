@@ -59,11 +59,11 @@ public final class CheckpointChanges {
                 .compose(
                     before -> {
                       Checkpoint after = change.apply(before);
-                      return commit(Move.of(before, after), audit.apply(after)).map(after);
+                      return commit(ChangeSet.of(before, after), audit.apply(after)).map(after);
                     }));
   }
 
-  Future<Void> commit(Move move, List<AuditRow> audit) {
+  Future<Void> commit(ChangeSet move, List<AuditRow> audit) {
     return store
         .commit(move, mostBytes(move.item()), MAX_ITEMS, clock.millis(), audit)
         .recover(
@@ -78,7 +78,7 @@ public final class CheckpointChanges {
   /** Removes an item with all its revisions from organization and feed. */
   Future<Void> remove(String actor, Checkpoint item) {
     return commit(
-        new Move(Optional.of(item), Optional.empty()),
+        new ChangeSet(Optional.of(item), Optional.empty()),
         List.of(row(actor, item, "checkpoint_delete", describe(item, item.shown()))));
   }
 
@@ -86,7 +86,7 @@ public final class CheckpointChanges {
     return item.isPlatform() ? config.platformBytes() : config.orgBytes();
   }
 
-  private ApiError full(Move move, CheckpointStore.Usage usage) {
+  private ApiError full(ChangeSet move, CheckpointStore.Usage usage) {
     long most = mostBytes(move.item());
     return ApiError.of(
             ErrorCode.ORG_CAP,
@@ -145,6 +145,6 @@ public final class CheckpointChanges {
         + " visibility="
         + item.visibility().label()
         + " filename="
-        + Text.shown(revision.facts().fileName());
+        + Text.shown(revision.metadata().fileName());
   }
 }

@@ -95,7 +95,7 @@ final class CheckpointRows {
         number(item.draft()),
         number(item.head()),
         number(item.live()),
-        searched(item.shown().facts()),
+        searched(item.shown().metadata()),
         feedAt(item),
         feedSearch(item));
   }
@@ -116,7 +116,7 @@ final class CheckpointRows {
         number(item.draft()),
         number(item.head()),
         number(item.live()),
-        searched(item.shown().facts()),
+        searched(item.shown().metadata()),
         feedAt(item),
         feedSearch(item),
         item.id(),
@@ -135,7 +135,7 @@ final class CheckpointRows {
   }
 
   static Statement insertion(String itemId, Revision revision) {
-    Facts facts = revision.facts();
+    Metadata metadata = revision.metadata();
     return Statement.of(
         "INSERT INTO checkpoint_revision (item_id, "
             + REVISION_COLUMNS
@@ -143,12 +143,12 @@ final class CheckpointRows {
         itemId,
         revision.number(),
         revision.state().label(),
-        facts.title(),
-        facts.description(),
-        facts.fileName(),
-        facts.contentType(),
-        facts.bytes(),
-        facts.sha256(),
+        metadata.title(),
+        metadata.description(),
+        metadata.fileName(),
+        metadata.contentType(),
+        metadata.bytes(),
+        metadata.sha256(),
         revision.resumable(),
         revision.sessionSha256(),
         revision.createdAtMillis(),
@@ -171,11 +171,11 @@ final class CheckpointRows {
 
   private static @Nullable String feedSearch(Checkpoint item) {
     Revision live = item.visibility() == Visibility.PUBLIC ? item.live() : null;
-    return live == null ? null : searched(live.facts());
+    return live == null ? null : searched(live.metadata());
   }
 
-  private static String searched(Facts facts) {
-    return searched(facts.title() + '\n' + facts.description() + '\n' + facts.fileName());
+  private static String searched(Metadata metadata) {
+    return searched(metadata.title() + '\n' + metadata.description() + '\n' + metadata.fileName());
   }
 
   /** Text as it is compared: in lower case by rules that no engine or locale changes. */
@@ -256,7 +256,7 @@ final class CheckpointRows {
     return new Revision(
         (int) row.integer(at),
         Revision.State.of(row.text(at + 1)),
-        new Facts(
+        new Metadata(
             row.text(at + 2),
             row.text(at + 3),
             row.text(at + 4),

@@ -20,8 +20,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What members and operators do with checkpoints, but for sending their bytes: {@link
- * DirectUploadService} and {@link UploadSessionService}.
+ * What members and operators do with checkpoints, but for sending their bytes: that is {@code
+ * dev.bourse.uploads}.
  */
 public final class CheckpointService {
   /** 256 bits and a little: nobody guesses a session. */
@@ -34,9 +34,9 @@ public final class CheckpointService {
   private final RandomGenerator random;
 
   /** Apart, so that no crowd of anonymous readers keeps members from searching. */
-  private final Turns feedSearches = new Turns();
+  private final Searches feedSearches = new Searches();
 
-  private final Turns ownSearches = new Turns();
+  private final Searches ownSearches = new Searches();
 
   public CheckpointService(
       CheckpointChanges changes, CheckpointStore store, Clock clock, RandomGenerator random) {
@@ -66,11 +66,14 @@ public final class CheckpointService {
    *
    * @param resumable empty to choose by length
    */
-  public record Publication(
-      Facts facts, Visibility visibility, Optional<Boolean> resumable, Replace replace) {}
+  public record Announcement(
+      Metadata metadata,
+      Visibility visibility,
+      Optional<Boolean> resumable,
+      ReplacePolicy replace) {}
 
   /**
-   * A publication whose bytes are awaited.
+   * A announcement whose bytes are awaited.
    *
    * @param replaced whether it takes the place of an item
    * @param session the session's secret; empty for a direct upload
@@ -83,98 +86,88 @@ public final class CheckpointService {
    * <p>Fails with {@code forbidden}, {@code too-large}, {@code secret-detected}, {@code conflict}
    * {@code exists}, {@code gone} or {@code org-cap}.
    */
-  public Future<Announced> publish(Publisher publisher, Publication publication) {
-    publisher.requireOpen(publication.visibility());
+  public Future<Announced> publish(Publisher publisher, Announcement announcement) {
+    publisher.requireOpen(announcement.visibility());
     boolean resumable =
-        publication.resumable().orElse(publication.facts().bytes() > config.directBytes());
-    requireFit(publication.facts(), resumable);
-    requireNoSecret(publication.facts());
-    return changes.retried(() -> announce(publisher, publication, resumable));
+        announcement.resumable().orElse(announcement.metadata().bytes() > config.directBytes());
+    requireFit(announcement.metadata(), resumable);
+    requireNoSecret(announcement.metadata());
+    return changes.retried(() -> announce(publisher, announcement, resumable));
   }
 
-  private void requireFit(Facts facts, boolean resumable) {
+  private void requireFit(Metadata metadata, boolean resumable) {
     long most = resumable ? config.itemBytes() : Math.min(config.directBytes(), config.itemBytes());
-    if (facts.bytes() > most) {
+    if (metadata.bytes() > most) {
       throw ApiError.of(
           ErrorCode.TOO_LARGE,
-          "bytes: "
-              + facts.bytes()
-              + " is over "
-              + most
-              + (resumable
-                  ? ", the most of one checkpoint"
-                  : ", the most of a direct upload; use a resumable one"));
+          "bytes: %s is over %s, the most of %s",
+          metadata.bytes(),
+          most,
+          resumable ? "one checkpoint" : "a direct upload; use a resumable one");
     }
   }
 
   /** A credential may be in the words about a file too. */
-  private static void requireNoSecret(Facts facts) {
-    Optional<SecretScan.Finding> named = new SecretScan(facts.fileName()).end();
-    if (named.isPresent()) {
-      throw secretDetected("filename", named.get());
-    }
-    for (String[] field :
-        new String[][] {
-          {"title", facts.title()},
-          {"description", facts.description()},
-          {"filename", facts.fileName()},
-          {"content_type", facts.contentType()}
-        }) {
-      Optional<SecretScan.Finding> found = Inspection.ofText(field[1]);
-      if (found.isPresent()) {
-        throw secretDetected(field[0], found.get());
-      }
+  private static void requireNoSecret(Metadata metadata) {
+    requireNoSecret("filename", new SecretScan(metadata.fileName()).end());
+    requireNoSecret("title", SecretScan.ofText(metadata.title()));
+    requireNoSecret("description", SecretScan.ofText(metadata.description()));
+    requireNoSecret("filename", SecretScan.ofText(metadata.fileName()));
+    requireNoSecret("content_type", SecretScan.ofText(metadata.contentType()));
+  }
+
+  private static void requireNoSecret(String where, Optional<SecretScan.Finding> found) {
+    if (found.isPresent()) {
+      throw secretDetected(where, found.get());
     }
   }
 
-  static ApiError secretDetected(String where, SecretScan.Finding finding) {
+  public static ApiError secretDetected(String where, SecretScan.Finding finding) {
     return ApiError.of(
             ErrorCode.SECRET_DETECTED,
-            where
-                + " looks like a credential at byte "
-                + finding.offset()
-                + " (rule "
-                + finding.rule()
-                + "); nothing was kept")
+            "%s looks like a credential at byte %s (rule %s); nothing was kept",
+            where,
+            finding.offset(),
+            finding.rule())
         .with("rule", finding.rule())
         .with("offset", finding.offset());
   }
 
   private Future<Announced> announce(
-      Publisher publisher, Publication publication, boolean resumable) {
+      Publisher publisher, Announcement announcement, boolean resumable) {
     String orgId = publisher.orgId();
-    String fileName = publication.facts().fileName();
-    Replace replace = publication.replace();
+    String fileName = announcement.metadata().fileName();
+    ReplacePolicy replace = announcement.replace();
     Future<Optional<Checkpoint>> named =
-        replace.mode() == Replace.Mode.ONE
+        replace.mode() == ReplacePolicy.Mode.ONE
             ? findOwn(orgId, replace.id()).map(found -> found.map(CheckpointStore.Listed::item))
             : Future.succeededFuture(Optional.empty());
-    return Future.all(store.findPlaced(orgId, publication.visibility(), fileName), named)
+    return Future.all(store.findPlaced(orgId, announcement.visibility(), fileName), named)
         .compose(
             found -> {
               Optional<Checkpoint> atPlace = found.resultAt(0);
               if (atPlace.isPresent() && atPlace.get().isDead(clock.millis())) {
-                Move removal = new Move(atPlace, Optional.empty());
+                ChangeSet removal = new ChangeSet(atPlace, Optional.empty());
                 return changes
                     .commit(removal, List.of())
-                    .compose(removed -> announce(publisher, publication, resumable));
+                    .compose(removed -> announce(publisher, announcement, resumable));
               }
               Optional<Checkpoint> replaced =
-                  replace.choose(atPlace, found.resultAt(1), publisher, publication.visibility());
-              return announce(publisher, publication, resumable, replaced);
+                  replace.choose(atPlace, found.resultAt(1), publisher, announcement.visibility());
+              return announce(publisher, announcement, resumable, replaced);
             });
   }
 
   private Future<Announced> announce(
       Publisher publisher,
-      Publication publication,
+      Announcement announcement,
       boolean resumable,
       Optional<Checkpoint> replaced) {
     String session = resumable ? Ids.base62(random, SESSION_CHARACTERS) : "";
     Revision draft =
         draft(
             replaced.map(item -> item.lastRevision() + 1).orElse(1),
-            publication.facts(),
+            announcement.metadata(),
             resumable ? sessionDigest(session) : null);
     Checkpoint item =
         replaced
@@ -184,7 +177,7 @@ public final class CheckpointService {
                     Checkpoint.create(
                         Ids.next("ckp", random),
                         publisher.orgId(),
-                        publication.visibility(),
+                        announcement.visibility(),
                         publisher.creator(),
                         publisher.creatorId(),
                         publisher.name(),
@@ -194,22 +187,22 @@ public final class CheckpointService {
             publisher.actor(),
             item,
             "checkpoint_create",
-            CheckpointChanges.describe(item, draft)
-                + " bytes="
-                + draft.facts().bytes()
-                + " upload="
-                + (resumable ? "resumable" : "direct"));
+            "%s bytes=%s upload=%s"
+                .formatted(
+                    CheckpointChanges.describe(item, draft),
+                    draft.metadata().bytes(),
+                    resumable ? "resumable" : "direct"));
     return changes
-        .commit(new Move(replaced, Optional.of(item)), List.of(row))
+        .commit(new ChangeSet(replaced, Optional.of(item)), List.of(row))
         .map(stored -> new Announced(item, draft, replaced.isPresent(), session));
   }
 
-  Revision draft(int number, Facts facts, @Nullable String sessionSha256) {
+  Revision draft(int number, Metadata metadata, @Nullable String sessionSha256) {
     long now = clock.millis();
     return new Revision(
         number,
         Revision.State.PENDING,
-        facts,
+        metadata,
         sessionSha256 != null,
         sessionSha256,
         now,
@@ -222,7 +215,7 @@ public final class CheckpointService {
   }
 
   /** How a session's secret is stored: whoever reads the store cannot upload. */
-  static String sessionDigest(String session) {
+  public static String sessionDigest(String session) {
     return HexFormat.of().formatHex(Digests.sha256(session.getBytes(StandardCharsets.ISO_8859_1)));
   }
 
@@ -258,7 +251,7 @@ public final class CheckpointService {
     return listed(feedSearches, q, () -> store.listFeed(q, cursor, limit));
   }
 
-  private static <T> Future<T> listed(Turns searches, String q, Supplier<Future<T>> list) {
+  private static <T> Future<T> listed(Searches searches, String q, Supplier<Future<T>> list) {
     return q.isEmpty() ? list.get() : searches.within(list);
   }
 

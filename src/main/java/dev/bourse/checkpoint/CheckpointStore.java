@@ -125,7 +125,7 @@ public final class CheckpointStore {
    * The item whose draft has this session; empty when whoever announced it may not publish it any
    * more.
    */
-  Future<Optional<Checkpoint>> findBySession(String sessionSha256) {
+  public Future<Optional<Checkpoint>> findBySession(String sessionSha256) {
     return one(
             "WHERE c.item_id = (SELECT s.item_id FROM checkpoint_revision s"
                 + " WHERE s.session_sha256 = ?) AND "
@@ -293,7 +293,7 @@ public final class CheckpointStore {
    * @param mostItems how many there may be
    */
   Future<Void> commit(
-      Move move, long mostBytes, long mostItems, long nowMillis, List<AuditRow> audit) {
+      ChangeSet move, long mostBytes, long mostItems, long nowMillis, List<AuditRow> audit) {
     List<Statement> statements = new ArrayList<>();
     Checkpoint item = move.item();
     move.dropped()
@@ -323,7 +323,7 @@ public final class CheckpointStore {
   }
 
   private static void addUsage(
-      List<Statement> statements, String orgId, Move move, long mostBytes, long mostItems) {
+      List<Statement> statements, String orgId, ChangeSet move, long mostBytes, long mostItems) {
     long bytes = move.bytesTaken();
     int items = move.itemsTaken();
     if (bytes == 0 && items == 0) {

@@ -26,7 +26,7 @@ public final class CheckpointView {
     Revision shown = item.shown();
     boolean isCreator = member.isPresent() && item.isBy(member.get());
     JsonObject json =
-        facts(listed, shown).put("urls", urls(FAMILY + item.id())).put("can_delete", isCreator);
+        metadata(listed, shown).put("urls", urls(FAMILY + item.id())).put("can_delete", isCreator);
     String reason = shown.rejectionReason();
     return isCreator && reason != null ? json.put("rejection_reason", reason) : json;
   }
@@ -34,11 +34,11 @@ public final class CheckpointView {
   /** An item of the public feed, as everybody sees it. */
   static JsonObject feed(CheckpointStore.Listed listed) {
     Checkpoint item = listed.item();
-    return facts(listed, live(item)).put("urls", urls(FAMILY + "public/" + item.id()));
+    return metadata(listed, live(item)).put("urls", urls(FAMILY + "public/" + item.id()));
   }
 
   /** What everybody reads of an item that is on the feed. */
-  static Revision live(Checkpoint item) {
+  public static Revision live(Checkpoint item) {
     Revision live = item.live();
     if (live == null) {
       throw new IllegalStateException("checkpoint " + item.id() + " is not on the feed");
@@ -56,18 +56,18 @@ public final class CheckpointView {
     return Cursors.after(item.changedAtMillis(), item.id());
   }
 
-  /** Facts of one revision of an item. */
-  public static JsonObject facts(CheckpointStore.Listed listed, Revision shown) {
+  /** Metadata of one revision of an item. */
+  public static JsonObject metadata(CheckpointStore.Listed listed, Revision shown) {
     Checkpoint item = listed.item();
-    Facts facts = shown.facts();
-    String sha256 = shown.sha256() != null ? shown.sha256() : facts.sha256();
+    Metadata metadata = shown.metadata();
+    String sha256 = shown.sha256() != null ? shown.sha256() : metadata.sha256();
     return new JsonObject()
         .put("id", item.id())
-        .put("title", facts.title())
-        .put("description", facts.description())
-        .put("filename", facts.fileName())
-        .put("content_type", facts.contentType())
-        .put("bytes", facts.bytes())
+        .put("title", metadata.title())
+        .put("description", metadata.description())
+        .put("filename", metadata.fileName())
+        .put("content_type", metadata.contentType())
+        .put("bytes", metadata.bytes())
         .put("sha256", sha256)
         .put("visibility", item.visibility().label())
         .put("status", shown.state().label())

@@ -20,7 +20,7 @@ public record Content(
         item.id(),
         revision.number(),
         revision.sha256(),
-        revision.facts().fileName(),
-        revision.facts().contentType());
+        revision.metadata().fileName(),
+        revision.metadata().contentType());
   }
 }

@@ -21,7 +21,7 @@ public final class ContentService {
   private final DownloadShares shares;
 
   /** Many download the same small file at once, when a run of many nodes starts. */
-  private final SharedLookups<Wanted, Content> lookups = new SharedLookups<>();
+  private final CoalescedLookups<Wanted, Content> lookups = new CoalescedLookups<>();
 
   /**
    * @param openFiles how many may be read at once, by all together
@@ -150,11 +150,7 @@ public final class ContentService {
   }
 
   private static ApiError missing(Content content) {
-    return Refusal.OBJECT_MISSING.of(
-        "the bytes of revision "
-            + content.revision()
-            + " of "
-            + content.itemId()
-            + " are not there");
+    return ConflictReason.OBJECT_MISSING.of(
+        "the bytes of revision %s of %s are not there", content.revision(), content.itemId());
   }
 }

@@ -59,7 +59,8 @@ public record Publisher(
     return publishesPublicly(caller.org());
   }
 
-  static boolean publishesPublicly(Organization org) {
+  /** Whether the organization may publish on the public feed. */
+  public static boolean publishesPublicly(Organization org) {
     return org.kind().equals(PUBLISHES);
   }
 
@@ -68,7 +69,7 @@ public record Publisher(
    *
    * @throws ApiError {@code forbidden} with reason {@code public-restricted}
    */
-  void requireOpen(Visibility visibility) {
+  public void requireOpen(Visibility visibility) {
     if (visibility == Visibility.PUBLIC && !publishesPublicly) {
       throw ApiError.of(
               ErrorCode.FORBIDDEN,

@@ -10,7 +10,7 @@ import java.util.Map;
  * The automated check of a public file: what whoever decides should look at. It refuses nothing;
  * credentials, which it does not look for, were refused on the way in.
  */
-final class ReviewCheck {
+public final class ReviewCheck {
   /** Beginnings by which kinds of files are known, and the media types that fit them. */
   private enum Signature {
     ELF("an ELF program", "", "\u007fELF"),
@@ -63,9 +63,9 @@ final class ReviewCheck {
    * @param beginning its first bytes
    * @return remarks for people, possibly none
    */
-  static List<String> findings(Facts facts, byte[] beginning) {
+  public static List<String> findings(Metadata metadata, byte[] beginning) {
     List<String> findings = new ArrayList<>();
-    String type = ContentHeaders.mediaType(facts.contentType());
+    String type = ContentHeaders.mediaType(metadata.contentType());
     Signature expected = BEGIN_SO.get(type);
     if (expected != null && !expected.begins(beginning)) {
       findings.add(
@@ -80,13 +80,13 @@ final class ReviewCheck {
         findings.add("type-mismatch: declared " + type + ", but begins like " + signature.words);
       }
     }
-    String name = facts.fileName().toLowerCase(Locale.ROOT);
+    String name = metadata.fileName().toLowerCase(Locale.ROOT);
     if (PICKLES.stream().anyMatch(name::endsWith)) {
       findings.add("pickle: loading this kind of file can run code that is in it");
     }
     if (ContentHeaders.isActive(type)) {
       findings.add("active-content: browsers run what is in this type; it is served in a sandbox");
-    } else if (ContentHeaders.isScript(type, facts.fileName())) {
+    } else if (ContentHeaders.isScript(type, metadata.fileName())) {
       findings.add("script: served as an attachment only");
     } else if (type.startsWith("text/") && looksLikePage(beginning)) {
       findings.add("type-mismatch: declared " + type + ", but begins like a web page");

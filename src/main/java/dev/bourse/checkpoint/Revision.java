@@ -5,7 +5,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One edition of a checkpoint: facts, and the bytes they are about once those have arrived.
+ * One edition of a checkpoint: its metadata, and its bytes once those have arrived.
  *
  * @param number 1 for the first; never used again for the same item
  * @param resumable whether its bytes come in a session, else in one direct request
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 public record Revision(
     int number,
     State state,
-    Facts facts,
+    Metadata metadata,
     boolean resumable,
     @Nullable String sessionSha256,
     long createdAtMillis,
@@ -44,7 +44,7 @@ public record Revision(
     /** Public and refused; its organization reads it. */
     REJECTED;
 
-    String label() {
+    public String label() {
       return name().toLowerCase(Locale.ROOT);
     }
 
@@ -63,7 +63,7 @@ public record Revision(
   }
 
   /** Whether its bytes may no longer arrive. */
-  boolean isLate(long nowMillis) {
+  public boolean isLate(long nowMillis) {
     return state == State.EXPIRED || (state == State.PENDING && nowMillis >= expiresAtMillis);
   }
 
@@ -98,7 +98,7 @@ public record Revision(
     return new Revision(
         number,
         next,
-        facts,
+        metadata,
         resumable,
         sessionSha256,
         createdAtMillis,

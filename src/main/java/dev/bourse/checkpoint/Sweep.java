@@ -141,7 +141,7 @@ public final class Sweep {
   private Future<Done> expire(long now) {
     return store
         .listOverdue(Revision.State.PENDING, now, ROWS)
-        .compose(late -> each(late, item -> commit(Move.of(item, item.expired()))));
+        .compose(late -> each(late, item -> commit(ChangeSet.of(item, item.expired()))));
   }
 
   /**
@@ -164,7 +164,7 @@ public final class Sweep {
                     withdrawn,
                     item ->
                         changes.commit(
-                            new Move(Optional.of(item), item.withoutDraft()),
+                            new ChangeSet(Optional.of(item), item.withoutDraft()),
                             List.of(
                                 changes.row(
                                     OFFBOARD,
@@ -180,7 +180,8 @@ public final class Sweep {
     return store
         .listOverdue(Revision.State.EXPIRED, before, ROWS)
         .compose(
-            old -> each(old, item -> commit(new Move(Optional.of(item), item.withoutDraft()))));
+            old ->
+                each(old, item -> commit(new ChangeSet(Optional.of(item), item.withoutDraft()))));
   }
 
   /** Nobody is left who could read them or remove them. */
@@ -190,7 +191,7 @@ public final class Sweep {
         .compose(items -> each(items, item -> changes.remove(OFFBOARD, item)));
   }
 
-  private Future<Void> commit(Move move) {
+  private Future<Void> commit(ChangeSet move) {
     return changes.commit(move, List.of());
   }
 

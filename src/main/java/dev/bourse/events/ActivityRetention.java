@@ -41,10 +41,12 @@ public final class ActivityRetention {
     // The newest entry stays whatever its age: SQLite would give its id to another.
     return database
         .read(
-            "SELECT id, ts FROM activity WHERE id < (SELECT MAX(id) FROM activity)"
-                + " ORDER BY id LIMIT ?",
+            """
+            SELECT id, ts FROM activity WHERE id < (SELECT MAX(id) FROM activity)
+            ORDER BY id LIMIT ?\
+            """,
             List.of(ENTRIES_PER_COMMIT),
-            row -> new AgedActivity(row.integer(0), row.integer(1)))
+            row -> new AgedActivity(row.integer("id"), row.integer("ts")))
         .compose(oldest -> delete(oldest, before));
   }
 

@@ -1,6 +1,7 @@
 package dev.bourse.events;
 
 import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.ActivityRows;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import io.vertx.core.Future;
@@ -22,6 +23,21 @@ public final class ActivityStore {
   static final int CLUSTERS_PER_READ = 100;
 
   private static final String NEWEST = " ORDER BY ts DESC, id DESC LIMIT " + DEPTH;
+
+  private static final String ACTIONS_AFTER =
+      """
+      SELECT %s FROM activity WHERE cluster = ? AND kind = 'action' AND ts >= ? AND id > ?
+      ORDER BY id LIMIT ?\
+      """
+          .formatted(ActivityRows.NAMES);
+
+  private static final String NEWEST_ACTION =
+      """
+      SELECT MAX(id) AS id, MAX(ts) AS ts FROM activity
+      WHERE cluster = ? AND kind = 'action' AND ts >=
+      (SELECT MAX(x.ts) FROM activity x WHERE x.cluster = ? AND x.kind = 'action')
+      - CAST(? AS BIGINT)\
+      """;
 
   private final Database database;
 
@@ -82,10 +98,8 @@ public final class ActivityStore {
    */
   static String newestOfKind(int clusters, boolean byOrigin) {
     String newestOfOne =
-        "SELECT id, ts, cluster, kind, actor, who, max_gpus, ceiling_cents, note, reason"
-            + " FROM activity WHERE cluster = ? AND kind = ?"
-            + (byOrigin ? " AND who = ?" : "")
-            + NEWEST;
+        "SELECT %s FROM activity WHERE cluster = ? AND kind = ?%s%s"
+            .formatted(ActivityRows.NAMES, byOrigin ? " AND who = ?" : "", NEWEST);
     return clusters == 1
         ? newestOfOne
         : String.join(
@@ -115,14 +129,12 @@ public final class ActivityStore {
   Future<Position> findNewestAction(String cluster) {
     return database
         .read(
-            "SELECT MAX(id), MAX(ts) FROM activity WHERE cluster = ? AND kind = 'action' AND ts >="
-                + " (SELECT MAX(x.ts) FROM activity x WHERE x.cluster = ? AND x.kind = 'action')"
-                + " - CAST(? AS BIGINT)",
+            NEWEST_ACTION,
             List.of(cluster, cluster, SKEW_MILLIS),
             row ->
-                row.integerOrNull(0) == null
+                row.integerOrNull("id") == null
                     ? Position.START
-                    : new Position(row.integer(0), row.integer(1)))
+                    : new Position(row.integer("id"), row.integer("ts")))
         .map(found -> found.get(0));
   }
 
@@ -134,7 +146,7 @@ public final class ActivityStore {
             .read(
                 "SELECT ts FROM activity WHERE id = ?",
                 List.of(id),
-                row -> new Position(id, row.integer(0)))
+                row -> new Position(id, row.integer("ts")))
             .map(found -> found.stream().findFirst());
   }
 
@@ -142,9 +154,7 @@ public final class ActivityStore {
   Future<List<StoredActivity>> listActionsAfter(String cluster, Position after, int limit) {
     // By time as well, for that is what the index goes by.
     return database.read(
-        "SELECT id, ts, cluster, kind, actor, who, max_gpus, ceiling_cents, note, reason"
-            + " FROM activity WHERE cluster = ? AND kind = 'action' AND ts >= ? AND id > ?"
-            + " ORDER BY id LIMIT ?",
+        ACTIONS_AFTER,
         List.of(cluster, after.atMillis() - SKEW_MILLIS, after.id(), limit),
         ActivityStore::entry);
   }
@@ -160,18 +170,7 @@ public final class ActivityStore {
   }
 
   private static StoredActivity entry(Row row) {
-    Long maxGpus = row.integerOrNull(6);
     return new StoredActivity(
-        row.integer(0),
-        row.integer(1),
-        row.text(2),
-        new Activity(
-            row.text(3),
-            row.text(4),
-            row.text(5),
-            maxGpus == null ? null : Math.toIntExact(maxGpus),
-            row.integerOrNull(7),
-            row.textOrNull(8),
-            row.textOrNull(9)));
+        row.integer("id"), row.integer("ts"), row.text("cluster"), ActivityRows.activity(row));
   }
 }

@@ -1,9 +1,7 @@
 package dev.bourse.events;
 
-import dev.bourse.capacity.Activity;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
-import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
@@ -49,21 +47,7 @@ public final class EventRoutes {
 
   private static Answer entries(Page<ActivityStore.StoredActivity> page) {
     JsonArray entries = new JsonArray();
-    for (ActivityStore.StoredActivity entry : page.items()) {
-      Activity activity = entry.activity();
-      entries.add(
-          new JsonObject()
-              .put("id", entry.id())
-              .put("ts", Times.rfc3339(entry.atMillis()))
-              .put("cluster", entry.cluster())
-              .put("kind", activity.kind())
-              .put("actor", activity.actor())
-              .put("who", activity.kind().equals("request") ? activity.who() : null)
-              .put("max_gpus", activity.maxGpus())
-              .put("max_price_per_gpu_hour", Price.toUsdOrNull(activity.ceilingCents()))
-              .put("note", activity.note())
-              .put("reason", activity.reason()));
-    }
+    page.items().forEach(entry -> entries.add(EventText.entry(entry)));
     return Answer.ok(new JsonObject().put("entries", entries).put("more", page.more()));
   }
 

@@ -1,20 +1,21 @@
 package dev.bourse.events;
 
+import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.ClusterEvent;
+import dev.bourse.capacity.ClusterEvent.Declared;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
+import java.util.Objects;
 import java.util.Optional;
 
 /** Events of a cluster as they go over the wire. */
 final class EventText {
   /** How long a client had better wait before it connects again. */
   static final Buffer RETRY = Buffer.buffer("retry: 3000\n\n");
-
-  private static final String GRANTED = "granted ";
-  private static final String RELEASED = "released ";
-  private static final String UNWOUND = "grant of ";
 
   private EventText() {}
 
@@ -23,34 +24,41 @@ final class EventText {
     return head(id, "capacity").appendBuffer(view.encoded().json()).appendString("\n\n");
   }
 
-  /** What an entry of the activity says of a node; empty for one that says nothing of any. */
-  static Optional<Buffer> node(ActivityStore.StoredActivity entry) {
-    String note = String.valueOf(entry.activity().note());
-    if (note.startsWith(GRANTED)) {
-      return Optional.of(
-          event(
-              entry.id(),
-              "grant",
-              new JsonObject()
-                  .put("public_ip", address(note, GRANTED))
-                  .put("granted_at", Times.rfc3339(entry.atMillis()))));
-    }
-    boolean isUnwound = note.startsWith(UNWOUND);
-    if (isUnwound || note.startsWith(RELEASED)) {
-      return Optional.of(
-          event(
-              entry.id(),
-              "reclaim",
-              new JsonObject()
-                  .put("public_ip", address(note, isUnwound ? UNWOUND : RELEASED))
-                  .put("reason", isUnwound ? "unwound" : entry.activity().reason())
-                  .put("reclaimed_at", Times.rfc3339(entry.atMillis()))));
-    }
-    return Optional.empty();
+  /** An entry of the activity, as a page of it shows it. */
+  static JsonObject entry(ActivityStore.StoredActivity entry) {
+    Activity activity = entry.activity();
+    ClusterEvent event = activity.event();
+    Declared declared = event instanceof Declared request ? request : null;
+    return new JsonObject()
+        .put("id", entry.id())
+        .put("ts", Times.rfc3339(entry.atMillis()))
+        .put("cluster", entry.cluster())
+        .put("kind", activity.kind())
+        .put("actor", activity.actor())
+        .put("who", declared == null ? null : activity.who())
+        .put("max_gpus", declared == null ? null : declared.maxGpus())
+        .put(
+            "max_price_per_gpu_hour",
+            declared == null ? null : Price.toUsd(declared.ceilingCents()))
+        .put("note", event.note())
+        .put("reason", event.releaseReason());
   }
 
-  private static String address(String note, String prefix) {
-    return note.substring(prefix.length()).split(" ", 2)[0];
+  /** What a stream tells of an entry of the activity: nodes that came or went, nothing else. */
+  static Optional<Buffer> node(ActivityStore.StoredActivity entry) {
+    ClusterEvent event = entry.activity().event();
+    JsonObject node = new JsonObject().put("public_ip", event.publicIp());
+    String at = Times.rfc3339(entry.atMillis());
+    if (event instanceof ClusterEvent.Granted) {
+      return Optional.of(event(entry.id(), "grant", node.put("granted_at", at)));
+    }
+    if (event instanceof ClusterEvent.Released || event instanceof ClusterEvent.Unwound) {
+      String reason =
+          Objects.requireNonNullElse(event.releaseReason(), Allocation.Reason.UNWOUND.label());
+      return Optional.of(
+          event(entry.id(), "reclaim", node.put("reason", reason).put("reclaimed_at", at)));
+    }
+    return Optional.empty();
   }
 
   /** A rival has come close. */

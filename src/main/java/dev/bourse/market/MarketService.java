@@ -8,6 +8,7 @@ import dev.bourse.capacity.TickPreview;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
+import dev.bourse.core.Limit;
 import dev.bourse.events.History;
 import dev.bourse.events.HistoryStore;
 import dev.bourse.events.PriceHistory;
@@ -31,7 +32,14 @@ public final class MarketService implements Mirror {
   /** How far back past prices reach unless a reader says. */
   public static final double DEFAULT_HISTORY_HOURS = 24;
 
-  private final PreviewShares previews = new PreviewShares();
+  /** Each may clear a whole pool, for tens of milliseconds of a core in the largest ones. */
+  private static final int MAX_PREVIEWS = 16;
+
+  /** A quarter; more previews of one organization at once would wait for the same cores. */
+  private static final int MAX_OWN_PREVIEWS = MAX_PREVIEWS / 4;
+
+  private final Limit previews =
+      Limit.of("previews being made", MAX_PREVIEWS).sharing(MAX_OWN_PREVIEWS);
   private final Vertx vertx;
   private final Clusters clusters;
   private final Map<String, NodeProvider> providers;
@@ -169,8 +177,15 @@ public final class MarketService implements Mirror {
    * when as many are being made for all, or for its organization, as are made at once.
    */
   public Future<TickPreview> preview(Cluster changed) {
-    return previews.within(
-        changed.orgId(), () -> opened(changed.pool()).compose(market -> market.preview(changed)));
+    return Future.future(
+        done ->
+            previews.enter(
+                changed.orgId(),
+                place ->
+                    opened(changed.pool())
+                        .compose(market -> market.preview(changed))
+                        .onComplete(made -> place.close())
+                        .onComplete(done)));
   }
 
   private synchronized Future<MarketVerticle> opened(String pool) {

@@ -1,11 +1,11 @@
 package dev.bourse.operator;
 
+import dev.bourse.checkpoint.AnnouncementView;
 import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointRoutes;
 import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.CheckpointStore;
 import dev.bourse.checkpoint.CheckpointView;
-import dev.bourse.checkpoint.PublicationView;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
@@ -63,17 +63,17 @@ public final class CheckpointAdminRoutes {
     String id = call.text("id");
     return checkpoints
         .deleteAny(call.operator().actor(), id)
-        .map(at -> Answer.ok(PublicationView.deleted(id, at)));
+        .map(at -> Answer.ok(AnnouncementView.deleted(id, at)));
   }
 
   /** An item as operators see it. */
   static JsonObject json(CheckpointStore.Listed listed) {
     Checkpoint item = listed.item();
-    JsonObject facts = CheckpointView.facts(listed, item.shown());
+    JsonObject metadata = CheckpointView.metadata(listed, item.shown());
     return new JsonObject()
         .put("id", item.id())
         .put("org_id", item.isPlatform() ? null : item.orgId())
-        .mergeIn(facts)
+        .mergeIn(metadata)
         .put("on_feed", CheckpointView.isOnFeed(item))
         .put("cursor", CheckpointView.cursor(item));
   }

@@ -1,17 +1,18 @@
 package dev.bourse.operator;
 
+import dev.bourse.checkpoint.AnnouncementView;
 import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.checkpoint.CheckpointRoutes;
 import dev.bourse.checkpoint.CheckpointService;
-import dev.bourse.checkpoint.DirectUploadService;
-import dev.bourse.checkpoint.PublicationView;
 import dev.bourse.checkpoint.Publisher;
-import dev.bourse.checkpoint.UploadSessionService;
 import dev.bourse.checkpoint.Visibility;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.uploads.DirectUploadService;
+import dev.bourse.uploads.UploadRoutes;
+import dev.bourse.uploads.UploadSessionService;
 import io.vertx.core.Future;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -66,10 +67,10 @@ public final class DocumentRoutes {
 
   private Future<Answer> publish(Call call) {
     return checkpoints
-        .publish(platform(call), PublicationView.publication(call.body(), Visibility.PUBLIC))
+        .publish(platform(call), AnnouncementView.announcement(call.body(), Visibility.PUBLIC))
         .map(
             announced ->
-                Answer.created(PublicationView.announced(announced, baseUrl.get(), DOCUMENTS)));
+                Answer.created(AnnouncementView.announced(announced, baseUrl.get(), DOCUMENTS)));
   }
 
   private Future<Answer> read(Call call) {
@@ -82,12 +83,12 @@ public final class DocumentRoutes {
     String id = call.text("id");
     return checkpoints
         .delete(platform(call), id)
-        .map(at -> Answer.ok(PublicationView.deleted(id, at)));
+        .map(at -> Answer.ok(AnnouncementView.deleted(id, at)));
   }
 
   private Future<Answer> send(Call call) {
     return direct
-        .put(platform(call), call.text("id"), CheckpointRoutes.source(call))
+        .put(platform(call), call.text("id"), UploadRoutes.source(call))
         .map(landed -> Answer.ok(CheckpointAdminRoutes.json(landed)));
   }
 

@@ -70,7 +70,7 @@ public final class ReviewRoutes {
 
   private JsonObject json(ReviewService.Review review) {
     Checkpoint item = review.item();
-    JsonObject facts = CheckpointView.facts(review.listed(), review.revision());
+    JsonObject metadata = CheckpointView.metadata(review.listed(), review.revision());
     return new JsonObject()
         .put("review_id", review.revision().reviewId())
         .put("org_id", item.orgId())
@@ -78,6 +78,6 @@ public final class ReviewRoutes {
         .put("findings", new JsonArray(review.revision().findings()))
         .put("rejection_reason", review.revision().rejectionReason())
         .put("cursor", reviews.cursor(review))
-        .put("checkpoint", facts);
+        .put("checkpoint", metadata);
   }
 }

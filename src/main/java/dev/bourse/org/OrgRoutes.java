@@ -16,14 +16,11 @@ import java.util.Optional;
 /** The organization contract's operations. */
 public final class OrgRoutes {
   private final OrgService service;
-  private final int requestsPerMinute;
+  private final WhoamiView whoami;
 
-  /**
-   * @param requestsPerMinute the request budget of a token, shown by whoami
-   */
-  public OrgRoutes(OrgService service, int requestsPerMinute) {
+  public OrgRoutes(OrgService service, WhoamiView whoami) {
     this.service = service;
-    this.requestsPerMinute = requestsPerMinute;
+    this.whoami = whoami;
   }
 
   public void bind(Operations operations) {
@@ -42,7 +39,8 @@ public final class OrgRoutes {
   }
 
   private JsonObject whoami(Principal caller, List<AddressableCluster> clusters) {
-    return WhoamiView.json(caller, clusters, requestsPerMinute)
+    return whoami
+        .json(caller, clusters)
         .put("subject", caller.actor())
         .put("token_id", caller.tokenId())
         .put("cluster", caller.cluster());

@@ -1,6 +1,7 @@
 package dev.bourse.secrets;
 
 import dev.bourse.secrets.SecretRule.Judge;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -88,6 +89,14 @@ public final class SecretScan {
   /** A scan of what a layer shows, in which nothing packed is looked for. */
   static SecretScan ofLayer(String plainName) {
     return new SecretScan(plainName, false);
+  }
+
+  /** Looks for a credential in text that comes with a file. */
+  public static Optional<Finding> ofText(String text) {
+    SecretScan scan = new SecretScan("");
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    scan.inspect(bytes, 0, bytes.length);
+    return scan.end();
   }
 
   /**

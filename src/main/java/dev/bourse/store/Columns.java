@@ -3,7 +3,9 @@ package dev.bourse.store;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -32,6 +34,11 @@ public final class Columns<T> {
 
   private final String table;
   private final List<Column<T>> columns;
+
+  /**
+   * Each statement is composed once: of a service's texts there are few, and each is a constant.
+   */
+  private final Map<String, String> composed = new ConcurrentHashMap<>();
 
   private Columns(String table, List<Column<T>> columns) {
     this.table = table;
@@ -96,16 +103,17 @@ public final class Columns<T> {
    */
   public Statement insert(T row, String otherwise) {
     return new Statement(
-        "INSERT INTO %s (%s) VALUES (%s) %s"
-            .formatted(
-                table,
-                names(),
-                String.join(", ", Collections.nCopies(columns.size(), "?")),
-                otherwise)
-            .strip(),
+        composed.computeIfAbsent("INSERT " + otherwise, key -> insertion(otherwise)),
         values(row, column -> true),
         null,
         0);
+  }
+
+  private String insertion(String otherwise) {
+    return "INSERT INTO %s (%s) VALUES (%s) %s"
+        .formatted(
+            table, names(), String.join(", ", Collections.nCopies(columns.size(), "?")), otherwise)
+        .strip();
   }
 
   /**
@@ -114,7 +122,7 @@ public final class Columns<T> {
    * @param where which rows, as a condition with {@code ?} for each argument
    */
   public Statement update(T row, String where, @Nullable Object... arguments) {
-    return update(row, Column::changes, where, arguments);
+    return update(row, where, Column::changes, where, arguments);
   }
 
   /**
@@ -124,24 +132,34 @@ public final class Columns<T> {
    * @param where which rows, as a condition with {@code ?} for each argument
    */
   public Statement update(T row, Set<String> names, String where, @Nullable Object... arguments) {
-    return update(row, column -> names.contains(column.name), where, arguments);
+    String key = String.join(" ", names) + " WHERE " + where;
+    return update(row, key, column -> names.contains(column.name), where, arguments);
   }
 
   private Statement update(
-      T row, Predicate<Column<T>> chosen, String where, @Nullable Object... arguments) {
+      T row, String key, Predicate<Column<T>> chosen, String where, @Nullable Object... arguments) {
+    String sql = composed.computeIfAbsent(key, same -> updating(chosen, where));
+    List<@Nullable Object> values = values(row, chosen);
+    Collections.addAll(values, arguments);
+    return new Statement(sql, values, null, 0);
+  }
+
+  private String updating(Predicate<Column<T>> chosen, String where) {
     String set =
         columns.stream()
             .filter(chosen)
             .map(column -> column.name + " = ?")
             .collect(Collectors.joining(", "));
-    List<@Nullable Object> values = values(row, chosen);
-    Collections.addAll(values, arguments);
-    return new Statement("UPDATE %s SET %s WHERE %s".formatted(table, set, where), values, null, 0);
+    return "UPDATE %s SET %s WHERE %s".formatted(table, set, where);
   }
 
   private List<@Nullable Object> values(T row, Predicate<Column<T>> chosen) {
     List<@Nullable Object> values = new ArrayList<>();
-    columns.stream().filter(chosen).forEach(column -> values.add(column.value.apply(row)));
+    for (Column<T> column : columns) {
+      if (chosen.test(column)) {
+        values.add(column.value.apply(row));
+      }
+    }
     return values;
   }
 }

@@ -36,7 +36,7 @@ class AllotmentTest {
     assertEquals(List.of("key_1"), first.keyIds());
     assertEquals(200, first.grantCeilingCents());
     assertNull(first.protectedUntilMillis());
-    assertEquals("granted " + ip(5), done.activity().get(0).note());
+    assertEquals("granted " + ip(5), done.activity().get(0).event().note());
     assertEquals("system", done.activity().get(0).who());
   }
 
@@ -86,8 +86,8 @@ class AllotmentTest {
 
     assertEquals(
         new Allocation.Reclaim(Allocation.Reason.OUTBID, LATER), at(done.next(), 0).reclaim());
-    assertEquals("outbid", done.activity().get(0).reason());
-    assertEquals("released " + ip(0), done.activity().get(0).note());
+    assertEquals("outbid", done.activity().get(0).event().releaseReason());
+    assertEquals("released " + ip(0), done.activity().get(0).event().note());
     assertEquals(1, done.next().pending(8));
     assertEquals(1, done.next().version());
   }
@@ -146,7 +146,7 @@ class AllotmentTest {
     assertEquals(new Allocation.Reclaim(Allocation.Reason.SWAP, LATER + 5), old.reclaim());
     assertEquals(0, old.nomination());
     assertFalse(old.isSwapping());
-    assertEquals("swap", landed.activity().get(0).reason());
+    assertEquals("swap", landed.activity().get(0).event().releaseReason());
   }
 
   @Test
@@ -195,8 +195,8 @@ class AllotmentTest {
 
     assertEquals(1, done.next().provisionFailures());
     assertEquals(1, done.next().pending(8));
-    assertEquals("grant of " + ip(0) + " unwound: broken", done.activity().get(0).note());
-    assertNull(done.activity().get(0).reason());
+    assertEquals("grant of " + ip(0) + " unwound: broken", done.activity().get(0).event().note());
+    assertNull(done.activity().get(0).event().releaseReason());
     assertEquals(
         0, Allotment.provisioned(done.next(), "a1", PROTECTION, LATER).next().provisionFailures());
     assertTrue(Allotment.unwound(active(1), "a0", "broken", LATER).changesNothing());
@@ -212,7 +212,7 @@ class AllotmentTest {
     assertTrue(at(lapsed.next(), 0).isOpen());
     assertFalse(at(lapsed.next(), 0).isSwapping());
     assertEquals(0, at(lapsed.next(), 0).nomination());
-    assertEquals("swap of " + ip(0) + " lapsed", lapsed.activity().get(0).note());
+    assertEquals("swap of " + ip(0) + " lapsed", lapsed.activity().get(0).event().note());
   }
 
   @Test

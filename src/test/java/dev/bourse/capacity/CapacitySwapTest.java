@@ -121,7 +121,7 @@ class CapacitySwapTest {
     assertEquals(swapping.version(), pinned.next().version());
     assertEquals(
         List.of("swap of " + ip(0) + " ended: an operator pinned it"),
-        pinned.activity().stream().map(Activity::note).toList());
+        pinned.activity().stream().map(entry -> entry.event().note()).toList());
     refused(
         ErrorCode.NODE_PINNED,
         () -> Capacity.swap(pinned.next(), Sample.ACTOR, ip(0), TERMS, LATER + CADENCE));

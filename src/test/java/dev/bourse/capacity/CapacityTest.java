@@ -38,9 +38,7 @@ class CapacityTest {
     assertEquals(1, next.revision());
     assertEquals(new Declaration(16, 250, T0, T0, Sample.ACTOR), next.declared());
     assertEquals(2, next.pending(8));
-    assertEquals(
-        List.of(new Activity("request", Sample.ACTOR, "user", 16, 250L, null, null)),
-        done.activity());
+    assertEquals(List.of(Activity.declared(Sample.ACTOR, 16, 250)), done.activity());
     assertNotNull(done.audit());
     assertEquals("vm_capacity_put", done.audit().action());
     assertEquals("c1", done.audit().subject());
@@ -261,7 +259,7 @@ class CapacityTest {
         new Allocation.Reclaim(Allocation.Reason.SCALE_DOWN, LATER), at(done.next(), 0).reclaim());
     assertEquals(0, done.next().pending(8));
     assertEquals(
-        new Activity("action", Sample.ACTOR, "user", null, null, "released " + ip(0), "scale-down"),
+        new Activity(Sample.ACTOR, new ClusterEvent.Released(ip(0), Allocation.Reason.SCALE_DOWN)),
         done.activity().get(1));
   }
 

@@ -9,8 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.ApiError;
 import java.math.BigDecimal;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
@@ -279,29 +281,30 @@ class CapacityWalkTest {
 
     /** Whoever reads the activity sees each node come and go once. */
     private void checkActivity(Cluster before, List<Activity> activity) {
-      List<String> expected = new ArrayList<>();
+      List<ClusterEvent> expected = new ArrayList<>();
       for (Allocation a : cluster.allocations()) {
         Optional<Allocation> old = before.find(a.allocationId());
         if (old.isEmpty()) {
-          expected.add("granted " + a.publicIp());
+          expected.add(new ClusterEvent.Granted(a.publicIp()));
         } else if (old.get().isOpen() && !a.isOpen()) {
-          boolean unwound =
-              a.reclaim() != null && a.reclaim().reason() == Allocation.Reason.UNWOUND;
+          Allocation.Reason reason = Objects.requireNonNull(a.reclaim()).reason();
           expected.add(
-              unwound
-                  ? "grant of " + a.publicIp() + " unwound: broken"
-                  : "released " + a.publicIp());
+              reason == Allocation.Reason.UNWOUND
+                  ? new ClusterEvent.Unwound(a.publicIp(), "broken")
+                  : new ClusterEvent.Released(a.publicIp(), reason));
         }
       }
-      List<String> notes = new ArrayList<>();
+      List<ClusterEvent> told = new ArrayList<>();
       for (Activity entry : activity) {
-        if (entry.note() != null && !entry.note().startsWith("swap of ")) {
-          notes.add(entry.note());
+        if (entry.event().note() != null
+            && !(entry.event() instanceof ClusterEvent.SwapLapsed)
+            && !(entry.event() instanceof ClusterEvent.SwapEnded)) {
+          told.add(entry.event());
         }
       }
-      expected.sort(null);
-      notes.sort(null);
-      assertEquals(expected, notes);
+      expected.sort(Comparator.comparing(String::valueOf));
+      told.sort(Comparator.comparing(String::valueOf));
+      assertEquals(expected, told);
     }
 
     private Terms terms() {

@@ -13,6 +13,10 @@ import dev.bourse.capacity.StoreFixture;
 import dev.bourse.core.Digests;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
+import dev.bourse.uploads.ByteSource;
+import dev.bourse.uploads.DirectUploadService;
+import dev.bourse.uploads.PublishPermission;
+import dev.bourse.uploads.UploadSessionService;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.time.Instant;
@@ -28,8 +32,8 @@ import org.junit.jupiter.api.BeforeEach;
 
 /** A real store, a real folder of blobs, and the services over them. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
-abstract class CheckpointFixture extends StoreFixture {
-  static final CheckpointConfig CONFIG =
+public abstract class CheckpointFixture extends StoreFixture {
+  public static final CheckpointConfig CONFIG =
       new CheckpointConfig(
           true,
           1_000_000,
@@ -42,15 +46,15 @@ abstract class CheckpointFixture extends StoreFixture {
           1_000,
           512);
 
-  static final Organization LAB = new Organization("lab", "Open Lab", "public_research");
+  public static final Organization LAB = new Organization("lab", "Open Lab", "public_research");
 
-  LocalBlobs blobs;
-  final Random random = new Random(11);
-  Members members;
-  Tokens organizations;
+  public LocalBlobs blobs;
+  public final Random random = new Random(11);
+  public Members members;
+  public Tokens organizations;
 
   @BeforeEach
-  void openBlobs() throws Exception {
+  public void openBlobs() throws Exception {
     blobs = await(openLocal());
     members = new Members(new AccessStore(database));
     organizations = new Tokens(new AccessStore(database), clock);
@@ -59,7 +63,7 @@ abstract class CheckpointFixture extends StoreFixture {
   }
 
   /** A new member of the organization. */
-  Statement enlist(String username) {
+  public Statement enlist(String username) {
     return Statement.of(
         "INSERT INTO member (org_id, username, email, name, created_at) VALUES (?, ?, ?, ?, ?)",
         LAB.orgId(),
@@ -70,21 +74,21 @@ abstract class CheckpointFixture extends StoreFixture {
   }
 
   /** Changes rows of members or organizations, and has every process told. */
-  void decide(Statement... statements) throws Exception {
+  public void decide(Statement... statements) throws Exception {
     await(database.commit(List.of(statements)));
     await(Future.all(members.load(), organizations.load()));
   }
 
   @AfterEach
-  void closeBlobs() throws Exception {
+  public void closeBlobs() throws Exception {
     await(blobs.close());
   }
 
-  Future<LocalBlobs> openLocal() {
+  public Future<LocalBlobs> openLocal() {
     return openLocal(16);
   }
 
-  Future<LocalBlobs> openLocal(int openUploads) {
+  public Future<LocalBlobs> openLocal(int openUploads) {
     BlobConfig usual = BlobConfig.defaults();
     return LocalBlobs.open(
         vertx,
@@ -94,60 +98,62 @@ abstract class CheckpointFixture extends StoreFixture {
   }
 
   /** The services of one process. */
-  final class Services {
-    final CheckpointStore store;
-    final CheckpointService checkpoints;
-    final DirectUploadService direct;
-    final UploadSessionService sessions;
-    final ReviewService reviews;
-    final Sweep sweep;
+  public final class Services {
+    public final CheckpointStore store;
+    public final CheckpointService checkpoints;
+    public final DirectUploadService direct;
+    public final UploadSessionService sessions;
+    public final ReviewService reviews;
+    public final Sweep sweep;
 
-    Services(Database rows, BlobStore bytes) {
+    public Services(Database rows, BlobStore bytes) {
       store = new CheckpointStore(rows);
       CheckpointChanges changes = new CheckpointChanges(store, CONFIG, clock);
       checkpoints = new CheckpointService(changes, store, clock, random);
-      Landing landing = new Landing(changes, store, clock, random);
+      Publication publication = new Publication(changes, store, clock, random);
       PublishPermission permission = new PublishPermission(members, organizations);
-      sessions = new UploadSessionService(checkpoints, landing, store, permission, bytes, clock);
+      sessions =
+          new UploadSessionService(checkpoints, publication, store, permission, bytes, clock);
       direct =
-          new DirectUploadService(checkpoints, landing, sessions, permission, bytes, clock, random);
+          new DirectUploadService(
+              checkpoints, publication, sessions, permission, bytes, clock, random);
       reviews = new ReviewService(changes, store, clock);
       sweep = new Sweep(changes, new SweepStore(rows), bytes, clock, clock);
     }
   }
 
-  Services services() {
+  public Services services() {
     return new Services(database, blobs);
   }
 
   /** Somebody who is a member, or would have to be one to be heeded. */
-  Publisher member(String username) {
+  public Publisher member(String username) {
     String id = members.findId(LAB.orgId(), username).orElse("lab/" + username + "/none");
     return Publisher.of(
         new Principal(LAB, "member:" + username, "", Set.of(), null, null, username, id));
   }
 
-  static CheckpointService.Publication publication(
+  public static CheckpointService.Announcement publication(
       Visibility visibility, String fileName, byte[] bytes, boolean resumable) {
-    return new CheckpointService.Publication(
-        new Facts("A file", "", fileName, "application/octet-stream", bytes.length, null),
+    return new CheckpointService.Announcement(
+        new Metadata("A file", "", fileName, "application/octet-stream", bytes.length, null),
         visibility,
         Optional.of(resumable),
-        Replace.ANY);
+        ReplacePolicy.ANY);
   }
 
   /** Bytes that look random, the same for the same seed. */
-  static byte[] bytes(int length, long seed) {
+  public static byte[] bytes(int length, long seed) {
     byte[] bytes = new byte[length];
     new Random(seed).nextBytes(bytes);
     return bytes;
   }
 
-  static String sha256(byte[] bytes) {
+  public static String sha256(byte[] bytes) {
     return HexFormat.of().formatHex(Digests.sha256(bytes));
   }
 
-  static ByteSource source(byte[] bytes) {
+  public static ByteSource source(byte[] bytes) {
     return source(bytes, 0, bytes.length, null);
   }
 
@@ -156,7 +162,7 @@ abstract class CheckpointFixture extends StoreFixture {
    *
    * @param failure what ends it after the last byte; null for a request that ends well
    */
-  static ByteSource source(byte[] bytes, int from, int to, @Nullable Throwable failure) {
+  public static ByteSource source(byte[] bytes, int from, int to, @Nullable Throwable failure) {
     return new ByteSource() {
       @Override
       public OptionalLong length() {
@@ -184,7 +190,7 @@ abstract class CheckpointFixture extends StoreFixture {
   }
 
   /** The bytes of a revision, as readers get them. */
-  byte[] content(Checkpoint item, Revision revision) throws Exception {
+  public byte[] content(Checkpoint item, Revision revision) throws Exception {
     String key = BlobName.key(item.id(), revision.number(), String.valueOf(revision.sha256()));
     Reading reading = await(blobs.read(key));
     Buffer all = Buffer.buffer();
@@ -197,19 +203,19 @@ abstract class CheckpointFixture extends StoreFixture {
   }
 
   /** What the rows say an organization holds, counted anew. */
-  long countedBytes() throws Exception {
+  public long countedBytes() throws Exception {
     return integers(
             "SELECT COALESCE(SUM(bytes), 0) FROM checkpoint_revision WHERE state <> 'expired'")
         .get(0);
   }
 
   /** What the organization's account says. */
-  long accountedBytes() throws Exception {
+  public long accountedBytes() throws Exception {
     return integers("SELECT COALESCE(SUM(used_bytes), 0) FROM checkpoint_usage").get(0);
   }
 
   /** Names of all blobs, or uploads, there are. */
-  List<String> names(boolean isBlob) throws Exception {
+  public List<String> names(boolean isBlob) throws Exception {
     Instant always = Instant.MAX;
     return (isBlob
             ? await(blobs.listBlobs(always, "", 1_000))

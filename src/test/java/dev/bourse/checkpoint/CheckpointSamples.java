@@ -9,26 +9,26 @@ import java.util.List;
 import org.junit.jupiter.api.function.Executable;
 
 /** Items for tests. */
-final class CheckpointSamples {
-  static final long T0 = 1_700_000_000_000L;
-  static final long LATE = T0 + 1_000_000;
-  static final String SHA = "0".repeat(64);
+public final class CheckpointSamples {
+  public static final long T0 = 1_700_000_000_000L;
+  public static final long LATE = T0 + 1_000_000;
+  public static final String SHA = "0".repeat(64);
 
   private CheckpointSamples() {}
 
-  static Checkpoint item(Visibility visibility) {
+  public static Checkpoint item(Visibility visibility) {
     return Checkpoint.create("ckp_1", "acme", visibility, "alice", "acme/alice/1", null, draft(1));
   }
 
-  static Revision draft(int number) {
+  public static Revision draft(int number) {
     return draft(number, "a.bin");
   }
 
-  static Revision draft(int number, String fileName) {
+  public static Revision draft(int number, String fileName) {
     return new Revision(
         number,
         Revision.State.PENDING,
-        facts(fileName, 100),
+        metadata(fileName, 100),
         true,
         "s" + number,
         T0,
@@ -40,11 +40,11 @@ final class CheckpointSamples {
         null);
   }
 
-  static Facts facts(String fileName, long bytes) {
-    return new Facts("T", "", fileName, "application/octet-stream", bytes, null);
+  public static Metadata metadata(String fileName, long bytes) {
+    return new Metadata("T", "", fileName, "application/octet-stream", bytes, null);
   }
 
-  static ApiError refused(ErrorCode code, Executable what) {
+  public static ApiError refused(ErrorCode code, Executable what) {
     ApiError error = assertThrows(ApiError.class, what);
     assertEquals(code, error.code(), error.detail());
     return error;

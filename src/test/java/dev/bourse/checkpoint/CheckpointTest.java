@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** An item through its editions. */
 class CheckpointTest {
   private static Checkpoint landed(Checkpoint item, int number) {
-    return item.landed(number, SHA, "rev_" + number, List.of(), T0 + number);
+    return item.published(number, SHA, "rev_" + number, List.of(), T0 + number);
   }
 
   private static int number(Checkpoint item) {
@@ -99,7 +99,8 @@ class CheckpointTest {
       assertEquals(
           "not-pending", refused(ErrorCode.CONFLICT, () -> landed(late, 1)).extras().get("reason"));
     }
-    refused(ErrorCode.CONFLICT, () -> item.landed(1, SHA, "r", List.of(), CheckpointSamples.LATE));
+    refused(
+        ErrorCode.CONFLICT, () -> item.published(1, SHA, "r", List.of(), CheckpointSamples.LATE));
   }
 
   @Test

@@ -43,7 +43,7 @@ class CheckpointWalkTest {
     highest = 1;
     Visibility visibility = random.nextBoolean() ? Visibility.ORG : Visibility.PUBLIC;
     Optional<Checkpoint> item = Optional.of(CheckpointSamples.item(visibility));
-    follow(new Move(Optional.empty(), item));
+    follow(new ChangeSet(Optional.empty(), item));
     for (int i = 0; i < STEPS && item.isPresent(); i++) {
       Optional<Checkpoint> after;
       try {
@@ -55,11 +55,11 @@ class CheckpointWalkTest {
         continue;
       }
       check(item.get(), after);
-      follow(new Move(item, after));
+      follow(new ChangeSet(item, after));
       item = after;
     }
     if (item.isPresent()) {
-      follow(new Move(item, Optional.empty()));
+      follow(new ChangeSet(item, Optional.empty()));
     }
     assertEquals(0, taken, "all storage is returned with the item");
     assertEquals(blobs, deleted, "all bytes are deleted with the item");
@@ -73,7 +73,8 @@ class CheckpointWalkTest {
       case 2, 3 -> {
         String sha256 = digest(item, random);
         Checkpoint landed =
-            item.landed(item.lastRevision(), sha256, "rev_" + item.lastRevision(), List.of(), now);
+            item.published(
+                item.lastRevision(), sha256, "rev_" + item.lastRevision(), List.of(), now);
         blobs.add(BlobName.key(item.id(), item.lastRevision(), sha256));
         yield Optional.of(landed);
       }
@@ -122,7 +123,7 @@ class CheckpointWalkTest {
     }
   }
 
-  private void follow(Move move) {
+  private void follow(ChangeSet move) {
     taken += move.bytesTaken();
     assertEquals(move.after().map(Checkpoint::heldBytes).orElse(0L), taken);
     for (String key : move.uselessBlobs()) {

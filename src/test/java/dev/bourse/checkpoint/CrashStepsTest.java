@@ -191,7 +191,7 @@ class CrashStepsTest extends CheckpointFixture {
     Revision live = CheckpointView.live(item);
     byte[] bytes = content(item, live);
     assertEquals(sha256(bytes), live.sha256());
-    assertEquals(bytes.length, live.facts().bytes());
+    assertEquals(bytes.length, live.metadata().bytes());
     for (int i = 0; i < EDITIONS.length; i++) {
       if (sha256(EDITIONS[i]).equals(live.sha256())) {
         return i;

@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Activity;
-import dev.bourse.capacity.CapacityStore;
+import dev.bourse.capacity.ActivityRows;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.pools.PoolStore;
@@ -19,11 +21,12 @@ import org.junit.jupiter.api.Test;
 /** Activity on disk. */
 class ActivityStoreTest extends StoreFixture {
   private static final Activity ACTION =
-      new Activity("action", "system:market", "system", null, null, "released 10.0.0.1", "outbid");
+      new Activity(
+          "system:market", new ClusterEvent.Released("10.0.0.1", Allocation.Reason.OUTBID));
 
   @Test
   void everyFieldSurvivesAndBothKindsAreMergedNewestFirst() throws Exception {
-    Activity request = Activity.request("token:abc", 8, 250);
+    Activity request = Activity.declared("token:abc", 8, 250);
     write(request, "c1", 10);
     write(ACTION, "c1", 20);
     write(request, "c2", 15);
@@ -41,7 +44,7 @@ class ActivityStoreTest extends StoreFixture {
 
   @Test
   void anotherClustersEntriesAreLeftOutAndWhoSelectsRequestsAlone() throws Exception {
-    write(Activity.request("token:abc", 8, 250), "c1", 10);
+    write(Activity.declared("token:abc", 8, 250), "c1", 10);
     write(ACTION, "c1", 20);
     ActivityStore store = new ActivityStore(database);
 
@@ -55,8 +58,8 @@ class ActivityStoreTest extends StoreFixture {
   void eachKindIsReadFourHundredDeep() throws Exception {
     List<Statement> rows = new ArrayList<>();
     for (int i = 0; i < 500; i++) {
-      rows.add(CapacityStore.insert(Activity.request("x", 8, 100), "c1", i));
-      rows.add(CapacityStore.insert(ACTION, "c1", 1_000 + i));
+      rows.add(ActivityRows.insert(Activity.declared("x", 8, 100), "c1", i));
+      rows.add(ActivityRows.insert(ACTION, "c1", 1_000 + i));
     }
     await(database.commit(rows));
 
@@ -74,7 +77,7 @@ class ActivityStoreTest extends StoreFixture {
     for (int c = 0; c < 2 * ActivityStore.CLUSTERS_PER_READ + 1; c++) {
       clusters.add("c" + c);
       for (int i = 0; i < 3; i++) {
-        rows.add(CapacityStore.insert(Activity.request("x", 8, 100), "c" + c, 1_000 * i + c));
+        rows.add(ActivityRows.insert(Activity.declared("x", 8, 100), "c" + c, 1_000 * i + c));
       }
     }
     await(database.commit(rows));
@@ -128,6 +131,6 @@ class ActivityStoreTest extends StoreFixture {
   }
 
   private void write(Activity entry, String cluster, long atMillis) throws Exception {
-    await(database.commit(List.of(CapacityStore.insert(entry, cluster, atMillis))));
+    await(database.commit(List.of(ActivityRows.insert(entry, cluster, atMillis))));
   }
 }

@@ -10,6 +10,7 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Pool;
 import dev.bourse.capacity.Sample;
@@ -277,9 +278,9 @@ final class SimulatedMonth {
   private void apply(History history, Transition transition) {
     history.state = transition.next();
     for (Activity entry : transition.activity()) {
-      if (entry.kind().equals("request")) {
-        history.ceilings.add(new Usage.ChangePoint(now, entry.ceilingCents()));
-        history.recentCeilings.add(new Usage.ChangePoint(now, entry.ceilingCents()));
+      if (entry.event() instanceof ClusterEvent.Declared declared) {
+        history.ceilings.add(new Usage.ChangePoint(now, declared.ceilingCents()));
+        history.recentCeilings.add(new Usage.ChangePoint(now, declared.ceilingCents()));
       }
     }
     for (Allocation allocation : transition.next().allocations()) {

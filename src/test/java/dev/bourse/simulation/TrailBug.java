@@ -76,7 +76,7 @@ enum TrailBug implements Bug {
     @Override
     boolean isLeftOut(Statement statement) {
       return statement.sql().contains("INTO activity")
-          && statement.parameters().stream().anyMatch(v -> ("" + v).startsWith("released "));
+          && statement.parameters().stream().anyMatch(v -> "released".equals(v));
     }
   };
 

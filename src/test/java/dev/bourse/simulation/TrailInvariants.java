@@ -3,8 +3,8 @@ package dev.bourse.simulation;
 import dev.bourse.audit.Chain;
 import dev.bourse.audit.SealService;
 import dev.bourse.audit.Trails;
-import dev.bourse.store.MemoryEngine;
 import dev.bourse.store.Statement;
+import dev.bourse.store.sqlite.MemoryEngine;
 import io.vertx.core.Future;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -177,14 +177,15 @@ final class TrailInvariants {
                       + " (SELECT COUNT(*) FROM allocation a WHERE a.cluster = c.name"
                       + " AND a.reclaim_reason = 'unwound' COLLATE NOCASE) AS unwound,"
                       + " (SELECT COUNT(*) FROM activity t WHERE t.cluster = c.name"
-                      + " AND t.kind = 'action' AND t.note LIKE 'granted %') AS told_granted,"
+                      + " AND t.event = 'granted') AS told_granted,"
                       + " (SELECT COUNT(*) FROM activity t WHERE t.cluster = c.name"
-                      + " AND t.kind = 'action' AND t.note LIKE 'released %') AS told_released,"
+                      + " AND t.event = 'released') AS told_released,"
                       + " (SELECT COUNT(*) FROM activity t WHERE t.cluster = c.name"
-                      + " AND t.kind = 'action' AND t.note LIKE '% unwound: %') AS told_unwound"
+                      + " AND t.event = 'unwound') AS told_unwound"
                       + " FROM cluster c) AS b WHERE b.granted <> b.told_granted"
                       + " OR b.released <> b.told_released OR b.unwound <> b.told_unwound",
-                  List.of(), row -> row.text(0));
+                  List.of(),
+                  row -> row.text(0));
       if (!unlike.isEmpty()) {
         throw violated("nodes and what activity tells of them differ: {}", unlike);
       }

@@ -1,20 +1,20 @@
 package dev.bourse.simulation;
 
 import dev.bourse.app.BareProcess;
-import dev.bourse.checkpoint.ByteSource;
 import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.CheckpointStore;
 import dev.bourse.checkpoint.ContentService;
-import dev.bourse.checkpoint.Facts;
+import dev.bourse.checkpoint.Metadata;
 import dev.bourse.checkpoint.Publisher;
-import dev.bourse.checkpoint.Replace;
+import dev.bourse.checkpoint.ReplacePolicy;
 import dev.bourse.checkpoint.Revision;
 import dev.bourse.checkpoint.Visibility;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.TokenSecret;
+import dev.bourse.uploads.ByteSource;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -161,12 +161,12 @@ final class UploadClients {
       place.contents.put(attempt.sha256, bytes);
     }
     place.isBusy = true;
-    CheckpointService.Publication publication =
-        new CheckpointService.Publication(
-            new Facts("t", "", place.name, TYPE, bytes.length, isDeclared ? declared : null),
+    CheckpointService.Announcement publication =
+        new CheckpointService.Announcement(
+            new Metadata("t", "", place.name, TYPE, bytes.length, isDeclared ? declared : null),
             Visibility.ORG,
             Optional.of(isResumable),
-            Replace.ANY);
+            ReplacePolicy.ANY);
     giveUpWith(process, attempt);
     world.clients.call(
         process,

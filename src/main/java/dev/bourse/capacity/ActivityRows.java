@@ -1,0 +1,98 @@
+package dev.bourse.capacity;
+
+import dev.bourse.capacity.ClusterEvent.Declared;
+import dev.bourse.store.Columns;
+import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Entries of clusters' activity as rows: what happened is a kind and its columns. The release
+ * before knows it by the note alone, so that is written for it and, in its rows, read. Once no
+ * process of it can run beside this one, the column and {@link #former} go.
+ */
+public final class ActivityRows {
+  /** What the release before wrote of nodes that came and went. */
+  private static final Pattern FORMER =
+      Pattern.compile(
+          "(?<done>granted|released) (?<node>\\S+)|grant of (?<lost>\\S+) unwound: (?<cause>.*)",
+          Pattern.DOTALL);
+
+  private record Written(long atMillis, String cluster, Activity activity) {
+    @Nullable Object declared(Function<Declared, Object> part) {
+      return activity.event() instanceof Declared declared ? part.apply(declared) : null;
+    }
+  }
+
+  private static final Columns<Written> COLUMNS =
+      Columns.<Written>of("activity")
+          .fixed("ts", Written::atMillis)
+          .fixed("cluster", Written::cluster)
+          .fixed("kind", w -> w.activity.kind())
+          .fixed("actor", w -> w.activity.actor())
+          .fixed("who", w -> w.activity.who())
+          .fixed("event", w -> w.activity.event().kind())
+          .fixed("max_gpus", w -> w.declared(Declared::maxGpus))
+          .fixed("ceiling_cents", w -> w.declared(Declared::ceilingCents))
+          .fixed("public_ip", w -> w.activity.event().publicIp())
+          .fixed("reason", w -> w.activity.event().releaseReason())
+          .fixed("cause", w -> w.activity.event().cause())
+          .fixed("note", w -> w.activity.event().note());
+
+  /** The columns that {@link #activity} reads, and {@code id}, {@code ts} and {@code cluster}. */
+  public static final String NAMES = "id, " + COLUMNS.names();
+
+  private ActivityRows() {}
+
+  /** Writes an entry of a cluster's activity. */
+  public static Statement insert(Activity entry, String cluster, long nowMillis) {
+    return COLUMNS.insert(new Written(nowMillis, cluster, entry));
+  }
+
+  /** An entry as stored. */
+  public static Activity activity(Row row) {
+    return new Activity(
+        row.text("actor"),
+        row.text("kind").equals("request")
+            ? new Declared(row.smallInteger("max_gpus"), row.integer("ceiling_cents"))
+            : action(row));
+  }
+
+  private static ClusterEvent action(Row row) {
+    String kind = Objects.requireNonNullElse(row.textOrNull("event"), "");
+    String node = row.textOrNull("public_ip");
+    String cause = String.valueOf(row.textOrNull("cause"));
+    String reason = row.textOrNull("reason");
+    return switch (kind) {
+      case "granted" -> new ClusterEvent.Granted(node);
+      case "released" -> new ClusterEvent.Released(node, Allocation.Reason.of(reason));
+      case "unwound" -> new ClusterEvent.Unwound(node, cause);
+      case "swap-lapsed" -> new ClusterEvent.SwapLapsed(node);
+      case "swap-ended" -> new ClusterEvent.SwapEnded(node);
+      case "hold-grace" -> new ClusterEvent.HoldPlaced(Hold.Stage.GRACE, cause);
+      case "hold-notice" -> new ClusterEvent.HoldPlaced(Hold.Stage.NOTICE, cause);
+      case "hold-enforce" -> new ClusterEvent.HoldPlaced(Hold.Stage.ENFORCE, cause);
+      case "hold-lifted" -> new ClusterEvent.HoldLifted();
+      default -> former(row.textOrNull("note"), reason);
+    };
+  }
+
+  /** What the release before wrote; a stream must tell of nodes that its process grants. */
+  private static ClusterEvent former(@Nullable String note, @Nullable String reason) {
+    Matcher known = FORMER.matcher(String.valueOf(note));
+    if (!known.matches()) {
+      return new ClusterEvent.Unrecognized(note, reason);
+    }
+    String done = String.valueOf(known.group("done"));
+    return switch (done) {
+      case "granted" -> new ClusterEvent.Granted(known.group("node"));
+      case "released" ->
+          new ClusterEvent.Released(known.group("node"), Allocation.Reason.of(reason));
+      default -> new ClusterEvent.Unwound(known.group("lost"), known.group("cause"));
+    };
+  }
+}

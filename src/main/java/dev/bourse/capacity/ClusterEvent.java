@@ -1,0 +1,157 @@
+package dev.bourse.capacity;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What happened to a cluster. A node is told by its public IP, as its tenant knows it; that is null
+ * while the provider has not assigned one.
+ */
+public sealed interface ClusterEvent {
+  /** What it is stored as; null for an entry that is only text. */
+  @Nullable String kind();
+
+  /** How people read it; null for a declaration. Nothing is ever read out of this text. */
+  @Nullable String note();
+
+  /** Why a node was released; null for everything else. */
+  default @Nullable String releaseReason() {
+    return null;
+  }
+
+  /** The node it happened to; null for none. */
+  default @Nullable String publicIp() {
+    return null;
+  }
+
+  /** What brought it about; null where nothing is told of that. */
+  default @Nullable String cause() {
+    return null;
+  }
+
+  /**
+   * Capacity was declared. The history reads from these what was in force.
+   *
+   * @param maxGpus GPUs wanted
+   * @param ceilingCents the most to pay per GPU-hour, in cents
+   */
+  record Declared(int maxGpus, long ceilingCents) implements ClusterEvent {
+    @Override
+    public String kind() {
+      return "declared";
+    }
+
+    @Override
+    public @Nullable String note() {
+      return null;
+    }
+  }
+
+  /** The market granted a node. */
+  record Granted(@Nullable String publicIp) implements ClusterEvent {
+    @Override
+    public String kind() {
+      return "granted";
+    }
+
+    @Override
+    public String note() {
+      return "granted " + publicIp;
+    }
+  }
+
+  /** A node is being taken back. */
+  record Released(@Nullable String publicIp, Allocation.Reason reason) implements ClusterEvent {
+    @Override
+    public String kind() {
+      return "released";
+    }
+
+    @Override
+    public String note() {
+      return "released " + publicIp;
+    }
+
+    @Override
+    public String releaseReason() {
+      return reason.label();
+    }
+  }
+
+  /**
+   * A grant came to nothing.
+   *
+   * @param cause why its machine could not be prepared
+   */
+  record Unwound(@Nullable String publicIp, String cause) implements ClusterEvent {
+    @Override
+    public String kind() {
+      return "unwound";
+    }
+
+    @Override
+    public String note() {
+      return "grant of %s unwound: %s".formatted(publicIp, cause);
+    }
+  }
+
+  /** A swap waited too long for a replacement. */
+  record SwapLapsed(@Nullable String publicIp) implements ClusterEvent {
+    @Override
+    public String kind() {
+      return "swap-lapsed";
+    }
+
+    @Override
+    public String note() {
+      return "swap of %s lapsed".formatted(publicIp);
+    }
+  }
+
+  /** A swap ended because an operator pinned its node. */
+  record SwapEnded(@Nullable String publicIp) implements ClusterEvent {
+    @Override
+    public String kind() {
+      return "swap-ended";
+    }
+
+    @Override
+    public String note() {
+      return "swap of %s ended: an operator pinned it".formatted(publicIp);
+    }
+  }
+
+  /** A billing hold came into force, or went on to its next stage. */
+  record HoldPlaced(Hold.Stage stage, String cause) implements ClusterEvent {
+    @Override
+    public String kind() {
+      return "hold-" + stage.label();
+    }
+
+    @Override
+    public String note() {
+      return "billing hold %s because of %s".formatted(stage.label(), cause);
+    }
+  }
+
+  /** The billing hold was lifted. */
+  record HoldLifted() implements ClusterEvent {
+    @Override
+    public String kind() {
+      return "hold-lifted";
+    }
+
+    @Override
+    public String note() {
+      return "billing hold lifted";
+    }
+  }
+
+  /** An entry of an earlier release whose text is none that this release knows. */
+  record Unrecognized(@Nullable String note, @Nullable String releaseReason)
+      implements ClusterEvent {
+    @Override
+    public @Nullable String kind() {
+      return null;
+    }
+  }
+}

@@ -1,0 +1,85 @@
+package dev.bourse.checkpoint;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.Times;
+import io.vertx.core.json.JsonObject;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Publications as they are sent, and what is answered to them. */
+public final class AnnouncementView {
+  private static final String SESSIONS = "/upload/";
+
+  private AnnouncementView() {}
+
+  /**
+   * What a body announces.
+   *
+   * @throws ApiError {@code bad-request} for a name or a type that no file may have
+   */
+  public static CheckpointService.Announcement announcement(
+      JsonObject body, Visibility visibility) {
+    String fileName = body.getString("filename");
+    if (fileName.equals(".") || fileName.equals("..")) {
+      throw ApiError.badField("filename", fileName, "a name of a file, not of a folder");
+    }
+    String contentType = body.getString("content_type");
+    String type = contentType.toLowerCase(Locale.ROOT);
+    if (type.startsWith("multipart/") || type.startsWith("message/")) {
+      throw ApiError.badField(
+          "content_type", contentType, "the type of one file; browsers look for more in this one");
+    }
+    return new CheckpointService.Announcement(
+        new Metadata(
+            body.getString("title"),
+            body.getString("description", ""),
+            fileName,
+            contentType,
+            body.getLong("bytes"),
+            body.getString("sha256")),
+        visibility,
+        Optional.ofNullable(body.getString("upload")).map(kind -> kind.equals("resumable")),
+        replace(body.getValue("replace")));
+  }
+
+  private static ReplacePolicy replace(@Nullable Object value) {
+    if (value instanceof String id) {
+      return ReplacePolicy.one(id);
+    }
+    return Boolean.FALSE.equals(value) ? ReplacePolicy.NONE : ReplacePolicy.ANY;
+  }
+
+  /**
+   * The answer to an announcement.
+   *
+   * @param baseUrl what clients call the service
+   * @param items the path below which the item is, for where its bytes go directly
+   */
+  public static JsonObject announced(
+      CheckpointService.Announced announced, String baseUrl, String items) {
+    Checkpoint item = announced.item();
+    Revision draft = announced.draft();
+    JsonObject json =
+        new JsonObject()
+            .put("id", item.id())
+            .put("revision", draft.number())
+            .put("status", draft.state().label())
+            .put("visibility", item.visibility().label())
+            .put("replaced", announced.replaced())
+            .put("review", item.needsReview() ? "required" : "none")
+            .put("upload", draft.resumable() ? "resumable" : "direct");
+    return draft.resumable()
+        ? json.put("session_url", baseUrl + SESSIONS + announced.session())
+            .put("expires_at", Times.rfc3339(draft.expiresAtMillis()))
+        : json.put("content_url", baseUrl + items + '/' + item.id() + "/content");
+  }
+
+  /** The answer to a deletion. */
+  public static JsonObject deleted(String id, long atMillis) {
+    return new JsonObject()
+        .put("ok", true)
+        .put("id", id)
+        .put("deleted_at", Times.rfc3339(atMillis));
+  }
+}

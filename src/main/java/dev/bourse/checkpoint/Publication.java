@@ -1,0 +1,120 @@
+package dev.bourse.checkpoint;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.core.Ids;
+import dev.bourse.secrets.SecretScan;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+
+/**
+ * The end of every upload: the one commit that makes durable bytes readable, or the one that takes
+ * an announcement back because a credential was found.
+ */
+public final class Publication {
+  private final CheckpointChanges changes;
+  private final CheckpointStore store;
+  private final Clock clock;
+  private final RandomGenerator random;
+
+  public Publication(
+      CheckpointChanges changes, CheckpointStore store, Clock clock, RandomGenerator random) {
+    this.changes = changes;
+    this.store = store;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /** The bytes of a session are whole and about to be made durable under their digest's name. */
+  public Future<Checkpoint> note(
+      Checkpoint item, Revision draft, String sha256, List<String> findings) {
+    return changes.change(
+        () -> current(item),
+        now -> now.arrived(draft.number(), sha256, findings, clock.millis()),
+        after -> List.of());
+  }
+
+  /** The bytes are durable: readers, or a review, get them with this commit. */
+  public Future<Checkpoint> publish(
+      String actor, Checkpoint item, Revision draft, String sha256, List<String> findings) {
+    String reviewId = Ids.next("rev", random);
+    return changes.change(
+        () -> current(item).compose(now -> placed(now, draft.metadata().fileName())),
+        now -> now.published(draft.number(), sha256, reviewId, findings, clock.millis()),
+        after ->
+            List.of(
+                changes.row(
+                    actor,
+                    after,
+                    "checkpoint_publish",
+                    "%s sha256=%s%s"
+                        .formatted(
+                            CheckpointChanges.describe(after, draft),
+                            sha256,
+                            after.needsReview() ? " review=" + reviewId : ""))));
+  }
+
+  /** The item, which moves to the place of this name; another may have come there meanwhile. */
+  private Future<Checkpoint> placed(Checkpoint item, String fileName) {
+    if (item.fileName().equals(fileName)) {
+      return Future.succeededFuture(item);
+    }
+    return store
+        .findPlaced(item.orgId(), item.visibility(), fileName)
+        .map(
+            there -> {
+              if (there.isPresent()) {
+                throw ReplacePolicy.taken(there.get());
+              }
+              return item;
+            });
+  }
+
+  private Future<Checkpoint> current(Checkpoint item) {
+    return store
+        .find(item.id())
+        .map(found -> found.orElseThrow(() -> Checkpoint.unknown(item.orgId(), item.id())).item());
+  }
+
+  /**
+   * Takes an announcement back in whose bytes a credential was found: nothing of the file is kept.
+   *
+   * @return a future that fails with {@code secret-detected}
+   */
+  public <T> Future<T> refused(
+      String actor, Checkpoint item, Revision draft, SecretScan.Finding finding) {
+    AuditRow row =
+        changes.row(
+            actor,
+            item,
+            "checkpoint_refuse",
+            "%s rule=%s offset=%s"
+                .formatted(
+                    CheckpointChanges.describe(item, draft), finding.rule(), finding.offset()));
+    return changes
+        .retried(
+            () ->
+                store
+                    .find(item.id())
+                    .compose(
+                        now -> {
+                          Optional<Checkpoint> before =
+                              now.map(CheckpointStore.Listed::item)
+                                  .filter(one -> isDraft(one, draft.number()));
+                          return before.isEmpty()
+                              ? Future.<Void>succeededFuture()
+                              : changes.commit(
+                                  new ChangeSet(before, before.get().withoutDraft()), List.of(row));
+                        }))
+        .compose(
+            discarded ->
+                Future.failedFuture(CheckpointService.secretDetected("the content", finding)));
+  }
+
+  private static boolean isDraft(Checkpoint item, int number) {
+    Revision draft = item.draft();
+    return draft != null && draft.number() == number;
+  }
+}

@@ -1,0 +1,69 @@
+package dev.bourse.uploads;
+
+import dev.bourse.core.ApiError;
+import java.util.OptionalLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The {@code Content-Range} of a resumable PUT: which bytes of the whole it brings.
+ *
+ * @param isQuery whether it brings none and only asks how far the upload is
+ * @param first the first byte's offset
+ * @param last the last byte's offset, when told: {@code 0-*} is everything from the first on
+ * @param total the whole's length, when told
+ */
+record ContentRange(boolean isQuery, long first, OptionalLong last, OptionalLong total) {
+  private static final Pattern FORM =
+      Pattern.compile("bytes (?:(\\d{1,18})-(?:(\\d{1,18})|\\*)|\\*)/(?:(\\d{1,18})|\\*)");
+
+  /** A PUT without the header brings everything. */
+  static final ContentRange WHOLE =
+      new ContentRange(false, 0, OptionalLong.empty(), OptionalLong.empty());
+
+  /**
+   * Reads the header.
+   *
+   * @throws ApiError {@code bad-request} when it is not of one of the forms, or contradicts itself
+   */
+  static ContentRange parse(String header) {
+    Matcher matcher = FORM.matcher(header.trim());
+    if (!matcher.matches()) {
+      throw malformed(header);
+    }
+    OptionalLong total = number(matcher.group(3));
+    if (matcher.group(1) == null) {
+      return new ContentRange(true, 0, OptionalLong.empty(), total);
+    }
+    long first = Long.parseLong(matcher.group(1));
+    OptionalLong last = number(matcher.group(2));
+    if (last.isPresent() && last.getAsLong() < first) {
+      throw malformed(header);
+    }
+    if (total.isPresent() && last.orElse(first) >= total.getAsLong()) {
+      throw malformed(header);
+    }
+    return new ContentRange(false, first, last, total);
+  }
+
+  /** The refusal of a body that is not as long as the range says. */
+  ApiError otherThan(String body) {
+    return ApiError.badField(
+        "Content-Range",
+        first + "-" + (last.isPresent() ? String.valueOf(last.getAsLong()) : "*"),
+        "a range of " + body + ", as the body has");
+  }
+
+  private static OptionalLong number(@Nullable String digits) {
+    return digits == null ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(digits));
+  }
+
+  private static ApiError malformed(String header) {
+    return ApiError.badField(
+        "Content-Range",
+        header,
+        "bytes a-b/N or bytes a-*/N with a <= b < N, or bytes */N to ask how far the upload is;"
+            + " N may be *");
+  }
+}

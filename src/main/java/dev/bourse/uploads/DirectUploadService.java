@@ -1,0 +1,174 @@
+package dev.bourse.uploads;
+
+import dev.bourse.blob.BlobStore;
+import dev.bourse.blob.StorageBusy;
+import dev.bourse.blob.Upload;
+import dev.bourse.checkpoint.BlobName;
+import dev.bourse.checkpoint.Checkpoint;
+import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.checkpoint.CheckpointStore;
+import dev.bourse.checkpoint.ConflictReason;
+import dev.bourse.checkpoint.Metadata;
+import dev.bourse.checkpoint.Publication;
+import dev.bourse.checkpoint.Publisher;
+import dev.bourse.checkpoint.ReviewCheck;
+import dev.bourse.checkpoint.Revision;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Ids;
+import dev.bourse.core.Text;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.Locale;
+import java.util.OptionalLong;
+import java.util.random.RandomGenerator;
+
+/**
+ * Takes the bytes of announced checkpoints that come in one request, and publishes them.
+ *
+ * <p>The order is always: all bytes there and inspected; durable under a key that no other bytes
+ * ever have; then one commit, which moves the item to the new revision and its owner's storage with
+ * it. A crash in between leaves the item as it was, and bytes that the sweep deletes.
+ */
+public final class DirectUploadService {
+  private static final int ATTEMPT_CHARACTERS = 16;
+
+  private final CheckpointService checkpoints;
+  private final Publication publication;
+  private final UploadSessionService sessions;
+  private final PublishPermission permission;
+  private final BlobStore blobs;
+  private final Clock clock;
+  private final RandomGenerator random;
+
+  /**
+   * @param sessions they make room when too many uploads are open, and have their part of what one
+   *     owner may send at once
+   */
+  public DirectUploadService(
+      CheckpointService checkpoints,
+      Publication publication,
+      UploadSessionService sessions,
+      PublishPermission permission,
+      BlobStore blobs,
+      Clock clock,
+      RandomGenerator random) {
+    this.checkpoints = checkpoints;
+    this.publication = publication;
+    this.sessions = sessions;
+    this.permission = permission;
+    this.blobs = blobs;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /**
+   * Takes all bytes of a direct upload and publishes them; gives the item.
+   *
+   * <p>Fails with {@code gone}, {@code conflict} (not pending, resumable upload, another size or
+   * digest than announced), {@code forbidden} when the public feed is closed to the organization by
+   * now, {@code unsupported-media-type} or {@code secret-detected}.
+   */
+  public Future<CheckpointStore.Listed> put(Publisher publisher, String id, ByteSource source) {
+    return checkpoints
+        .getCreated(publisher, id)
+        .compose(
+            item -> {
+              Revision draft = directDraft(item);
+              publisher.requireOpen(item.visibility());
+              requireFit(draft.metadata(), source);
+              return sessions.within(item, () -> receive(publisher.actor(), item, draft, source));
+            })
+        .compose(published -> checkpoints.get(publisher.orgId(), id));
+  }
+
+  private Revision directDraft(Checkpoint item) {
+    Revision draft = item.draft();
+    if (draft == null || draft.isLate(clock.millis())) {
+      throw ConflictReason.NOT_PENDING.of("checkpoint %s awaits no bytes; announce it", item.id());
+    }
+    if (draft.resumable()) {
+      throw ConflictReason.RESUMABLE_UPLOAD.of(
+          "the bytes of %s go to its session_url, then commit", item.id());
+    }
+    return draft;
+  }
+
+  private static void requireFit(Metadata metadata, ByteSource source) {
+    String told = source.contentType().orElse("");
+    if (!normal(told).equals(normal(metadata.contentType()))) {
+      throw ApiError.of(
+          ErrorCode.UNSUPPORTED_MEDIA_TYPE,
+          "Content-Type is %s; expected %s, as announced",
+          told.isEmpty() ? "missing" : Text.shown(told),
+          metadata.contentType());
+    }
+    OptionalLong length = source.length();
+    if (length.isPresent() && length.getAsLong() != metadata.bytes()) {
+      throw sizeMismatch(metadata, length.getAsLong());
+    }
+  }
+
+  /** Types that differ in case and blanks alone are one. */
+  private static String normal(String contentType) {
+    return contentType.replaceAll("\\s", "").toLowerCase(Locale.ROOT);
+  }
+
+  private static ApiError sizeMismatch(Metadata metadata, long bytes) {
+    return ConflictReason.SIZE_MISMATCH.of(
+        "the body has %s bytes; %s were announced", bytes, metadata.bytes());
+  }
+
+  private Future<Upload> open(String name, Inspection inspection) {
+    return blobs
+        .open(name, inspection)
+        .recover(
+            e ->
+                e instanceof StorageBusy
+                    ? sessions.closeIdlest().compose(closed -> blobs.open(name, inspection))
+                    : Future.failedFuture(e));
+  }
+
+  private Future<Checkpoint> receive(
+      String actor, Checkpoint item, Revision draft, ByteSource source) {
+    String name =
+        BlobName.directUpload(item.id(), draft.number(), Ids.base62(random, ATTEMPT_CHARACTERS));
+    Inspection inspection = new Inspection(draft.metadata().fileName());
+    return open(name, inspection)
+        .compose(
+            upload ->
+                new UploadAppender(upload, item, draft.metadata(), ContentRange.WHOLE, permission)
+                    .readFrom(source, BlobStore.BLOCK_BYTES)
+                    .compose(
+                        bytes -> {
+                          if (bytes != draft.metadata().bytes()) {
+                            throw sizeMismatch(draft.metadata(), bytes);
+                          }
+                          String sha256 = inspection.end();
+                          Inspection.requireDigest(draft.metadata().sha256(), sha256);
+                          return upload.release().map(sha256);
+                        })
+                    .recover(e -> upload.release().transform(released -> Future.failedFuture(e))))
+        .compose(
+            sha256 ->
+                blobs
+                    .publish(name, BlobName.key(item.id(), draft.number(), sha256))
+                    .compose(
+                        durable ->
+                            publication.publish(
+                                actor,
+                                item,
+                                draft,
+                                sha256,
+                                ReviewCheck.findings(draft.metadata(), inspection.beginning()))))
+        .recover(
+            e ->
+                blobs
+                    .abandon(name)
+                    .transform(
+                        abandoned ->
+                            e instanceof Inspection.SecretFound found
+                                ? publication.refused(actor, item, draft, found.finding())
+                                : Future.failedFuture(e)));
+  }
+}

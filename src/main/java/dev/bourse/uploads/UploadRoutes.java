@@ -1,0 +1,96 @@
+package dev.bourse.uploads;
+
+import dev.bourse.checkpoint.CheckpointConfig;
+import dev.bourse.checkpoint.CheckpointRoutes;
+import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.checkpoint.CheckpointStore;
+import dev.bourse.checkpoint.CheckpointView;
+import dev.bourse.checkpoint.Publisher;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Inbound;
+import dev.bourse.edge.Operations;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** The operations by which members send the bytes of what they announced. */
+public final class UploadRoutes {
+  private final DirectUploadService direct;
+  private final UploadSessionService sessions;
+
+  public UploadRoutes(DirectUploadService direct, UploadSessionService sessions) {
+    this.direct = direct;
+    this.sessions = sessions;
+  }
+
+  public void bind(Operations operations, CheckpointConfig config) {
+    operations
+        .bind("writeCheckpointContent", CheckpointRoutes.unlessOff(config, this::writeContent))
+        .bind("commitCheckpoint", CheckpointRoutes.unlessOff(config, this::commit))
+        .bind("putUpload", CheckpointRoutes.unlessOff(config, this::putUpload));
+  }
+
+  private Future<Answer> writeContent(Call call) {
+    return direct
+        .put(Publisher.of(call.principal()), call.text("id"), source(call))
+        .map(published -> own(call, published));
+  }
+
+  private Future<Answer> commit(Call call) {
+    return sessions
+        .commit(
+            Publisher.of(call.principal()),
+            call.text("id"),
+            call.body().getLong("bytes"),
+            Optional.ofNullable(call.body().getString("sha256")))
+        .map(published -> own(call, published));
+  }
+
+  private static Answer own(Call call, CheckpointStore.Listed published) {
+    return Answer.ok(CheckpointView.own(published, CheckpointService.member(call.principal())));
+  }
+
+  private Future<Answer> putUpload(Call call) {
+    return sessions
+        .put(call.text("session"), call.header("Content-Range"), source(call))
+        .map(UploadRoutes::progress);
+  }
+
+  private static Answer progress(UploadSessionService.Progress progress) {
+    if (progress.isComplete()) {
+      return Answer.ok(
+          new JsonObject()
+              .put("id", progress.item().id())
+              .put("revision", progress.draft().number())
+              .put("bytes", progress.stored())
+              .put("status", progress.draft().state().label()));
+    }
+    return new Answer.Empty(
+        308,
+        progress.stored() == 0 ? Map.of() : Map.of("Range", "bytes=0-" + (progress.stored() - 1)));
+  }
+
+  /** The bytes a call brings. */
+  public static ByteSource source(Call call) {
+    Inbound inbound = call.bytes();
+    return new ByteSource() {
+      @Override
+      public OptionalLong length() {
+        return inbound.length();
+      }
+
+      @Override
+      public Optional<String> contentType() {
+        return inbound.contentType();
+      }
+
+      @Override
+      public Future<Long> read(int blockBytes, long expectedBytes, Sink sink) {
+        return inbound.read(blockBytes, expectedBytes, sink::take);
+      }
+    };
+  }
+}

@@ -1,0 +1,72 @@
+package dev.bourse.checkpoint;
+
+import static dev.bourse.checkpoint.CheckpointSamples.item;
+import static dev.bourse.checkpoint.CheckpointSamples.refused;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.core.ErrorCode;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** What a publication may take the place of. */
+class ReplacePolicyTest {
+  private static final Optional<Checkpoint> NONE = Optional.empty();
+  private static final Optional<Checkpoint> ALICES = Optional.of(item(Visibility.ORG));
+  private static final Publisher ALICE =
+      new Publisher("acme", "alice", "acme/alice/1", "member:alice", null, false);
+  private static final Publisher BOB =
+      new Publisher("acme", "bob", "acme/bob/1", "member:bob", null, false);
+  private static final ReplacePolicy ONE = ReplacePolicy.one("ckp_1");
+
+  private static void isTaken(ReplacePolicy replace, Optional<Checkpoint> named, Publisher member) {
+    assertEquals(
+        "exists",
+        refused(ErrorCode.CONFLICT, () -> replace.choose(ALICES, named, member, Visibility.ORG))
+            .extras()
+            .get("reason"));
+  }
+
+  @Test
+  void itsCreatorRepublishingReplacesAnItem() {
+    assertEquals(ALICES, ReplacePolicy.ANY.choose(ALICES, NONE, ALICE, Visibility.ORG));
+    assertEquals(NONE, ReplacePolicy.ANY.choose(NONE, NONE, ALICE, Visibility.ORG));
+  }
+
+  @Test
+  void aNewItemFindsItsPlaceFree() {
+    assertEquals(NONE, ReplacePolicy.NONE.choose(NONE, NONE, ALICE, Visibility.ORG));
+    isTaken(ReplacePolicy.NONE, NONE, ALICE);
+  }
+
+  @Test
+  void whoHasTheNameOfAnItemsCreatorIsNotItsCreatorForThat() {
+    Publisher later = new Publisher("acme", "alice", "acme/alice/2", "member:alice", null, false);
+    isTaken(ReplacePolicy.ANY, NONE, later);
+    refused(ErrorCode.GONE, () -> ONE.choose(NONE, ALICES, later, Visibility.ORG));
+  }
+
+  @Test
+  void anotherMembersPlaceIsTaken() {
+    isTaken(ReplacePolicy.ANY, NONE, BOB);
+  }
+
+  @Test
+  void anItemIsReplacedByItsIdWhateverItsName() {
+    assertEquals(ALICES, ONE.choose(NONE, ALICES, ALICE, Visibility.ORG));
+    assertEquals(ALICES, ONE.choose(ALICES, ALICES, ALICE, Visibility.ORG));
+    refused(ErrorCode.GONE, () -> ONE.choose(NONE, ALICES, BOB, Visibility.ORG));
+    refused(ErrorCode.GONE, () -> ONE.choose(NONE, NONE, ALICE, Visibility.ORG));
+    refused(ErrorCode.BAD_REQUEST, () -> ONE.choose(NONE, ALICES, ALICE, Visibility.PUBLIC));
+    Optional<Checkpoint> other =
+        Optional.of(
+            Checkpoint.create(
+                "ckp_2",
+                "acme",
+                Visibility.ORG,
+                "alice",
+                "acme/alice/1",
+                null,
+                CheckpointSamples.draft(1, "b.bin")));
+    isTaken(ReplacePolicy.one("ckp_2"), other, ALICE);
+  }
+}

@@ -1,0 +1,125 @@
+package dev.bourse.events;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.ActivityRows;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.ClusterEvent;
+import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.Sample;
+import dev.bourse.capacity.StoreFixture;
+import dev.bourse.store.Statement;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** What happened is stored as a kind and its columns, and texts of earlier releases become that. */
+class ActivityRowsTest extends StoreFixture {
+  private static final List<ClusterEvent> ACTIONS =
+      List.of(
+          new ClusterEvent.Granted("10.0.0.1"),
+          new ClusterEvent.Granted(null),
+          new ClusterEvent.Released("10.0.0.1", Allocation.Reason.SCALE_DOWN),
+          new ClusterEvent.Unwound("10.0.0.2", "it said\n unwound: again"),
+          new ClusterEvent.SwapLapsed("10.0.0.3"),
+          new ClusterEvent.SwapEnded("10.0.0.4"),
+          new ClusterEvent.HoldPlaced(Hold.Stage.GRACE, "balance"),
+          new ClusterEvent.HoldPlaced(Hold.Stage.NOTICE, "spend because of much"),
+          new ClusterEvent.HoldPlaced(Hold.Stage.ENFORCE, "balance"),
+          new ClusterEvent.HoldLifted());
+
+  /** Where the engine's steps are. */
+  String steps() {
+    return "db/sqlite";
+  }
+
+  @Test
+  void whatIsWrittenIsReadAsItWas() throws Exception {
+    List<ClusterEvent> events = new ArrayList<>(ACTIONS);
+    events.add(new ClusterEvent.Declared(16, 250));
+    List<Statement> rows = new ArrayList<>();
+    events.forEach(e -> rows.add(ActivityRows.insert(new Activity("a", e), "c1", Sample.T0)));
+    await(database.commit(rows));
+
+    assertEquals(events, stored());
+  }
+
+  @Test
+  void aProcessOfTheReleaseBeforeIsUnderstoodWhereNodesComeAndGo() throws Exception {
+    writeTexts();
+
+    List<ClusterEvent> told = stored();
+    assertEquals(ACTIONS.get(0), told.get(0));
+    assertEquals(ACTIONS.get(2), told.get(2));
+    assertEquals(ACTIONS.get(3), told.get(3));
+    assertEquals(
+        new ClusterEvent.Unrecognized(ACTIONS.get(4).note(), null),
+        told.get(4),
+        "no stream tells of it, so that its text is enough");
+    assertEquals(notes(ACTIONS), notes(told.subList(0, ACTIONS.size())), "all read as before");
+  }
+
+  @Test
+  void theStepTurnsTheTextsItKnowsAndLeavesTheOthers() throws Exception {
+    writeTexts();
+    List<Statement> updates = new ArrayList<>();
+    for (String sql : step().split(";\n", -1)) {
+      if (sql.startsWith("UPDATE")) {
+        updates.add(Statement.of(sql));
+      }
+    }
+    await(database.commit(updates));
+
+    List<ClusterEvent> expected = new ArrayList<>(ACTIONS);
+    expected.add(new ClusterEvent.Unrecognized("an operator did something", null));
+    expected.add(new ClusterEvent.Unrecognized(null, null));
+    assertEquals(expected, stored());
+  }
+
+  /** As the release before writes them: the text alone. */
+  private void writeTexts() throws Exception {
+    List<Statement> rows = new ArrayList<>();
+    ACTIONS.forEach(event -> rows.add(text(event.note(), event.releaseReason())));
+    rows.add(text("an operator did something", null));
+    rows.add(text(null, null));
+    await(database.commit(rows));
+  }
+
+  private static Statement text(@Nullable String note, @Nullable String reason) {
+    return Statement.of(
+        "INSERT INTO activity (ts, cluster, kind, actor, who, note, reason)"
+            + " VALUES (?, 'c1', 'action', 'system:market', 'system', ?, ?)",
+        Sample.T0,
+        note,
+        reason);
+  }
+
+  private static List<@Nullable String> notes(List<ClusterEvent> events) {
+    List<@Nullable String> notes = new ArrayList<>();
+    events.forEach(event -> notes.add(event.note()));
+    return notes;
+  }
+
+  private List<ClusterEvent> stored() throws Exception {
+    List<ActivityStore.StoredActivity> all =
+        new ArrayList<>(
+            await(new ActivityStore(database).listNewest(List.of("c1"), Optional.empty())));
+    all.sort(Comparator.comparingLong(ActivityStore.StoredActivity::id));
+    return all.stream().map(entry -> entry.activity().event()).toList();
+  }
+
+  private String step() throws Exception {
+    try (InputStream in =
+        getClass().getClassLoader().getResourceAsStream(steps() + "/0019-activity-events.sql")) {
+      return new String(
+          Objects.requireNonNull(in, "the step is there").readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+}

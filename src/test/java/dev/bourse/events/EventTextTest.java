@@ -1,0 +1,123 @@
+package dev.bourse.events;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.ClusterEvent;
+import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.Sample;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** How what happened goes over the wire, in a page of activity and in a stream. */
+class EventTextTest {
+  private static ActivityStore.StoredActivity entry(ClusterEvent event) {
+    return new ActivityStore.StoredActivity(
+        7, Sample.T0, "c1", new Activity("system:market", event));
+  }
+
+  private static String note(ClusterEvent event) {
+    return EventText.entry(entry(event)).getString("note");
+  }
+
+  private static String told(ClusterEvent event) {
+    return EventText.node(entry(event)).map(Buffer::toString).orElse("");
+  }
+
+  @Test
+  void aGrantIsToldWithItsNode() {
+    assertEquals(
+        """
+        id: 7
+        event: grant
+        data: {"public_ip":"10.0.0.1","granted_at":"2023-11-14T22:13:20.000Z"}
+
+        """,
+        told(new ClusterEvent.Granted("10.0.0.1")));
+  }
+
+  @Test
+  void aReleaseIsToldWithItsReason() {
+    assertEquals(
+        """
+        id: 7
+        event: reclaim
+        data: {"public_ip":"10.0.0.1","reason":"outbid","reclaimed_at":"2023-11-14T22:13:20.000Z"}
+
+        """,
+        told(new ClusterEvent.Released("10.0.0.1", Allocation.Reason.OUTBID)));
+  }
+
+  @Test
+  void aGrantThatIsUnwoundIsToldAsAReclaim() {
+    assertEquals(
+        """
+        id: 7
+        event: reclaim
+        data: {"public_ip":"10.0.0.1","reason":"unwound","reclaimed_at":"2023-11-14T22:13:20.000Z"}
+
+        """,
+        told(new ClusterEvent.Unwound("10.0.0.1", "it did not boot")));
+  }
+
+  @Test
+  void whatMovesNoNodeIsNotTold() {
+    assertEquals("", told(new ClusterEvent.Declared(8, 250)));
+    assertEquals("", told(new ClusterEvent.SwapLapsed("10.0.0.1")));
+    assertEquals("", told(new ClusterEvent.SwapEnded("10.0.0.1")));
+    assertEquals("", told(new ClusterEvent.HoldLifted()));
+    assertEquals("", told(new ClusterEvent.Unrecognized("granted a wish", null)));
+  }
+
+  @Test
+  void aDeclarationShowsWhatWasDeclaredAndByWhom() {
+    ActivityStore.StoredActivity entry =
+        new ActivityStore.StoredActivity(
+            7, Sample.T0, "c1", Activity.declared("token:abc", 16, 250));
+    assertEquals(
+        new JsonObject(
+            """
+            {"id":7,"ts":"2023-11-14T22:13:20.000Z","cluster":"c1","kind":"request",
+             "actor":"token:abc","who":"user","max_gpus":16,"max_price_per_gpu_hour":2.5,
+             "note":null,"reason":null}\
+            """),
+        EventText.entry(entry));
+  }
+
+  @Test
+  void anActionShowsItsNoteAndReason() {
+    assertEquals(
+        new JsonObject(
+            """
+            {"id":7,"ts":"2023-11-14T22:13:20.000Z","cluster":"c1","kind":"action",
+             "actor":"system:market","who":null,"max_gpus":null,"max_price_per_gpu_hour":null,
+             "note":"released 10.0.0.1","reason":"scale-down"}\
+            """),
+        EventText.entry(
+            entry(new ClusterEvent.Released("10.0.0.1", Allocation.Reason.SCALE_DOWN))));
+  }
+
+  @Test
+  void eachActionHasItsNote() {
+    assertEquals("granted 10.0.0.1", note(new ClusterEvent.Granted("10.0.0.1")));
+    assertEquals(
+        "grant of 10.0.0.1 unwound: it did not boot",
+        note(new ClusterEvent.Unwound("10.0.0.1", "it did not boot")));
+    assertEquals("swap of 10.0.0.1 lapsed", note(new ClusterEvent.SwapLapsed("10.0.0.1")));
+    assertEquals(
+        "swap of 10.0.0.1 ended: an operator pinned it",
+        note(new ClusterEvent.SwapEnded("10.0.0.1")));
+    assertEquals(
+        "billing hold grace because of balance",
+        note(new ClusterEvent.HoldPlaced(Hold.Stage.GRACE, "balance")));
+    assertEquals("billing hold lifted", note(new ClusterEvent.HoldLifted()));
+    assertEquals("some text", note(new ClusterEvent.Unrecognized("some text", null)));
+    assertNull(EventText.entry(entry(new ClusterEvent.Unrecognized(null, null))).getValue("note"));
+    assertEquals(
+        Optional.empty(), EventText.node(entry(new ClusterEvent.Unrecognized(null, null))));
+  }
+}
