@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -97,7 +98,7 @@ public final class DocsPages {
 
   /** The page at a path there is. Makes it the first time, so call it off the event loop. */
   public Page get(String path) {
-    return made.computeIfAbsent(path, absent -> byPath.get(path).get());
+    return made.computeIfAbsent(path, absent -> Objects.requireNonNull(byPath.get(path)).get());
   }
 
   private void add(String path, String contentType, Supplier<String> text) {
