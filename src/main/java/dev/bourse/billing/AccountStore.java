@@ -16,9 +16,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Rows of what organizations have, may spend and are held for. */
 final class AccountStore {
-  /** The guard of a hold: another process has moved it meanwhile. */
-  static final String HOLD_GUARD = Holds.GUARD;
-
   /** The guard of the watermark: another process has moved it meanwhile. */
   static final String POSTED_GUARD = "posted usage";
 
@@ -144,7 +141,7 @@ final class AccountStore {
 
   /**
    * Moves an organization's hold, unless somebody else has moved it first, money has moved or the
-   * limit has changed since: then the commit fails with {@link #HOLD_GUARD}. A payment must not be
+   * limit has changed since: then the commit fails with {@link Holds.Moved}. A payment must not be
    * answered by the reclaim that it was to avert.
    *
    * @param seen what the move was decided upon
@@ -155,7 +152,7 @@ final class AccountStore {
     return List.of(
         known(orgId),
         Statement.guarded(
-            HOLD_GUARD,
+            Holds.Moved::new,
             "UPDATE billing_org SET hold_stage = ?, hold_reason = ?, hold_since = ?,"
                 + " hold_enforced = ? WHERE org_id = ? AND hold_stage = ? AND hold_since = ?"
                 + " AND hold_enforced = ? AND COALESCE(limit_micros, -1) = ? AND COALESCE("
@@ -208,10 +205,10 @@ final class AccountStore {
             row.truth(first + 3));
   }
 
-  /** Fails a commit with {@link #HOLD_GUARD} unless this is an organization's hold. */
+  /** Fails a commit with {@link Holds.Moved} unless this is an organization's hold. */
   static Statement fence(String orgId, HoldState hold) {
     return Statement.guarded(
-        HOLD_GUARD,
+        Holds.Moved::new,
         "UPDATE billing_org SET hold_stage = hold_stage WHERE org_id = ? AND hold_stage = ?"
             + " AND hold_since = ? AND hold_enforced = ?",
         orgId,

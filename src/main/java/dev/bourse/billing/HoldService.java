@@ -13,7 +13,6 @@ import dev.bourse.capacity.Switches;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.Times;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
@@ -175,7 +174,7 @@ public final class HoldService implements Holds {
                               // Crowded out, it is looked at in the next round.
                               .recover(
                                   e ->
-                                      isMoved(e)
+                                      e instanceof Holds.Moved
                                           ? Future.succeededFuture(balance)
                                           : Future.failedFuture(e))));
               return Future.join(moved).map(isMore);
@@ -194,7 +193,7 @@ public final class HoldService implements Holds {
   }
 
   private Future<Balance> again(Throwable e, Balance balance, int checksLeft) {
-    return isMoved(e) && checksLeft > 0
+    return e instanceof Holds.Moved && checksLeft > 0
         ? check(balance.account().orgId(), checksLeft)
         : Future.failedFuture(e);
   }
@@ -245,11 +244,6 @@ public final class HoldService implements Holds {
                     balance.atMillis()));
   }
 
-  /** Whether the hold, or what it was decided upon, has moved meanwhile. */
-  private static boolean isMoved(Throwable e) {
-    return e instanceof GuardFailed failed && failed.guard().equals(AccountStore.HOLD_GUARD);
-  }
-
   /** Those made by another process just now, which this one has not heard of. */
   private Future<Void> meetClusters(String orgId) {
     return owners
@@ -264,7 +258,7 @@ public final class HoldService implements Holds {
   /** A cluster that cannot be reached now is put right in the next round. */
   private Future<Void> putOnClusters(String orgId, HoldState state) {
     @Nullable Hold hold = state.onClusters(config.noticeMillis());
-    List<Future<Cluster>> put = new ArrayList<>();
+    List<Future<ClusterView>> put = new ArrayList<>();
     for (ClusterView view : balances.clustersOf(orgId)) {
       if (!Objects.equals(view.cluster().hold(), hold)) {
         // What was found out before a payment must not undo what the payment did.
@@ -279,7 +273,7 @@ public final class HoldService implements Holds {
         .<Void>mapEmpty()
         .recover(
             e -> {
-              if (isMoved(e)) {
+              if (e instanceof Holds.Moved) {
                 return Future.succeededFuture();
               }
               LOG.warn("the hold of {} is not on all its clusters: {}", orgId, e.toString());

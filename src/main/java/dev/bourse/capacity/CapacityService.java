@@ -127,8 +127,7 @@ public final class CapacityService {
         .submit(
             view.cluster().name(),
             (cluster, now) -> Capacity.declare(cluster, order, terms(cluster), now),
-            fences)
-        .map(clusters::view);
+            fences);
   }
 
   /**
@@ -195,7 +194,8 @@ public final class CapacityService {
             view.cluster().name(),
             (cluster, now) -> Capacity.swap(cluster, caller.actor(), node, terms(cluster), now))
         .map(
-            cluster -> {
+            after -> {
+              Cluster cluster = after.cluster();
               Long requestedAt =
                   cluster.findHeld(node).map(Allocation::swapRequestedAtMillis).orElse(null);
               long since = requestedAt == null ? clock.millis() : requestedAt;
@@ -210,7 +210,7 @@ public final class CapacityService {
 
   /** What a write of a cluster is judged by as of now; commands ask when they run. */
   public Terms terms(Cluster cluster) {
-    Pool pool = clusters.view(cluster).pool();
+    Pool pool = clusters.poolOf(cluster);
     return new Terms(
         pool,
         clusters.findQuote(pool.name()).map(Quote::admissionCents).orElse(null),

@@ -28,13 +28,13 @@ public final class ClusterView {
   private volatile @Nullable Encoded encoded;
 
   /**
-   * @param pool the pool's own terms
+   * @param pool the pool's terms as they are in force for this cluster
    * @param clock tells how long a notice has still to run
    */
   ClusterView(Cluster cluster, Pool pool, Switches switches, Clock clock) {
     this.clock = clock;
     this.cluster = cluster;
-    this.pool = cluster.overrides().over(pool);
+    this.pool = pool;
     this.switches = switches;
   }
 

@@ -109,7 +109,7 @@ public final class K8sService {
             (cluster, now) ->
                 Capacity.declare(cluster, order(caller, bid, cluster), terms.apply(cluster), now),
             fences)
-        .map(cluster -> readCluster(caller, Optional.of(name)));
+        .map(this::seen);
   }
 
   /** What a bid would do at the next tick, or why it would be refused. Writes nothing. */
