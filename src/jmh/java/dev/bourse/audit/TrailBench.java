@@ -129,7 +129,8 @@ public final class TrailBench {
       long to = Math.min(allRows, from + ROWS_PER_FILL - 1);
       run(
           (engine.equals("sqlite")
-                      ? "WITH RECURSIVE n (i) AS (SELECT %d UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+                      ? "WITH RECURSIVE n (i) AS (SELECT %d UNION ALL SELECT i + 1 FROM n WHERE i <"
+                            + " %d)"
                       : "WITH n (i) AS (SELECT generate_series(%d, %d::bigint))")
                   .formatted(from, to)
               + " INSERT INTO audit (id, ts, org_id, actor, action, subject, detail, is_read)"

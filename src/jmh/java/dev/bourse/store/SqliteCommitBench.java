@@ -48,7 +48,8 @@ public class SqliteCommitBench {
   private static final int CLUSTERS = 1_000;
 
   private static final String SET =
-      "UPDATE cluster SET revision = ?, max_gpus = ?, price_cents = ? WHERE name = ? AND revision = ?";
+      "UPDATE cluster SET revision = ?, max_gpus = ?, price_cents = ? WHERE name = ? AND revision ="
+          + " ?";
   private static final String ACTIVITY =
       "INSERT INTO activity (ts, cluster, kind, actor, note) VALUES (?, ?, ?, ?, ?)";
   private static final String AUDIT =

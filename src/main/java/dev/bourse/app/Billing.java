@@ -45,7 +45,8 @@ final class Billing {
         .metrics()
         .count(
             "bourse_usage_reversals_total",
-            "Hours of organizations' usage that were posted by a clock that was ahead, and reversed.",
+            "Hours of organizations' usage that were posted by a clock that was ahead, and"
+                + " reversed.",
             posting::reversals);
     ground
         .metrics()

@@ -123,11 +123,10 @@ public final class CapacityService {
       Principal caller, Declared declared, List<Statement> fences) {
     ClusterView view = access.resolve(caller, declared.cluster());
     Capacity.Declare order = order(caller, declared);
-    return owners
-        .submit(
-            view.cluster().name(),
-            (cluster, now) -> Capacity.declare(cluster, order, terms(cluster), now),
-            fences);
+    return owners.submit(
+        view.cluster().name(),
+        (cluster, now) -> Capacity.declare(cluster, order, terms(cluster), now),
+        fences);
   }
 
   /**

@@ -27,7 +27,11 @@ public final class CapacityStore {
     private static final long serialVersionUID = 1;
 
     RevisionPassed(Cluster next) {
-      super("cluster %s is past revision %d".formatted(next.name(), next.revision() - 1), null, false, false);
+      super(
+          "cluster %s is past revision %d".formatted(next.name(), next.revision() - 1),
+          null,
+          false,
+          false);
     }
   }
 
@@ -124,8 +128,8 @@ public final class CapacityStore {
   }
 
   /**
-   * Stores a new cluster and the row that records it. Refused with {@code conflict} when the name is
-   * taken or the organization is retired; fails as the fences do.
+   * Stores a new cluster and the row that records it. Refused with {@code conflict} when the name
+   * is taken or the organization is retired; fails as the fences do.
    *
    * @param made the cluster as it begins, and what its activity tells of that
    */

@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -86,7 +85,8 @@ final class ClusterRows {
   private static final String SELECT =
       """
       SELECT %s, %s FROM cluster c LEFT JOIN allocation a
-      ON a.cluster = c.name AND a.gone_at IS NULL%%s ORDER BY c.name, a.slot, a.granted_at"""
+      ON a.cluster = c.name AND a.gone_at IS NULL%%s ORDER BY c.name, a.slot, a.granted_at\
+      """
           .formatted(CLUSTER.names("c"), ALLOCATION.names("a"));
 
   private ClusterRows() {}
@@ -134,8 +134,7 @@ final class ClusterRows {
         .insert(new ClusterRow(cluster, nowMillis), "ON CONFLICT (name) DO NOTHING")
         .orElse(
             () ->
-                ApiError.of(
-                        ErrorCode.CONFLICT, "there is a cluster '%s' already", cluster.name())
+                ApiError.of(ErrorCode.CONFLICT, "there is a cluster '%s' already", cluster.name())
                     .with("reason", "exists"));
   }
 
@@ -143,10 +142,7 @@ final class ClusterRows {
   static Statement update(Cluster next) {
     return CLUSTER
         .update(
-            new ClusterRow(next, 0),
-            "name = ? AND revision = ?",
-            next.name(),
-            next.revision() - 1)
+            new ClusterRow(next, 0), "name = ? AND revision = ?", next.name(), next.revision() - 1)
         .orElse(() -> new CapacityStore.RevisionPassed(next));
   }
 
@@ -156,8 +152,7 @@ final class ClusterRows {
 
   static Statement update(Allocation allocation) {
     return ALLOCATION
-        .update(
-            new AllocationRow(allocation, ""), "allocation_id = ?", allocation.allocationId())
+        .update(new AllocationRow(allocation, ""), "allocation_id = ?", allocation.allocationId())
         .orElse(() -> missing(allocation));
   }
 
@@ -206,7 +201,8 @@ final class ClusterRows {
         declared,
         List.of(),
         new Verdict(
-            row.truth("bid_too_low"), unavailable == null ? null : Boolean.valueOf(unavailable != 0)),
+            row.truth("bid_too_low"),
+            unavailable == null ? null : Boolean.valueOf(unavailable != 0)),
         row.integer("last_write_at"),
         row.smallInteger("provision_failures"),
         hold,

@@ -14,7 +14,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -283,6 +282,5 @@ final class ClusterVerticle extends VerticleBase {
     }
   }
 
-  private record Work(
-      Supplier<Future<ClusterView>> perform, Promise<ClusterView> answer) {}
+  private record Work(Supplier<Future<ClusterView>> perform, Promise<ClusterView> answer) {}
 }

@@ -125,7 +125,9 @@ final class AllocationWork {
         .onFailure(refused -> clearIfLate(allocation))
         .compose(
             state ->
-                state.cluster().find(id).isPresent() ? Future.succeededFuture() : clearIfLate(allocation));
+                state.cluster().find(id).isPresent()
+                    ? Future.succeededFuture()
+                    : clearIfLate(allocation));
   }
 
   /** The node is set aside first, so that no tick grants it before its back-off is known. */

@@ -87,9 +87,9 @@ final class WalGuard {
         + damage.framesLost()
         + " frames with "
         + damage.commitsLost()
-        + " transactions that were committed, each of one or more writes, and would be lost. Restore"
-        + " the data folder from a backup, and have the disk looked at. To go on without them, start"
-        + " once with --set store.accept-wal-damage="
+        + " transactions that were committed, each of one or more writes, and would be lost."
+        + " Restore the data folder from a backup, and have the disk looked at. To go on without"
+        + " them, start once with --set store.accept-wal-damage="
         + damage.name()
         + "; the log is kept as "
         + aside(damage).getFileName();

@@ -104,7 +104,8 @@ class PostgresTrailOrderTest {
         there.commit(
             statements(
                 row("slow"),
-                "UPDATE org SET display = 'z' WHERE org_id = 'globex' AND pg_sleep(3) IS NOT NULL"));
+                "UPDATE org SET display = 'z' WHERE org_id = 'globex' AND pg_sleep(3) IS NOT"
+                    + " NULL"));
     try (Connection observer = POSTGRES.server().connect(url)) {
       awaitAsleep(observer);
     }

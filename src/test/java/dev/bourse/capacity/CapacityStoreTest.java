@@ -83,8 +83,7 @@ class CapacityStoreTest extends StoreFixture {
     Transition second = Capacity.declare(empty(), order(16, "3", 0), TERMS, T0);
     await(store.commit(first, List.of(), List.of(), T0));
 
-    fails(
-        CapacityStore.RevisionPassed.class, store.commit(second, List.of(), List.of(), T0));
+    fails(CapacityStore.RevisionPassed.class, store.commit(second, List.of(), List.of(), T0));
 
     assertEquals(Optional.of(first.next()), await(store.findCluster("c1")));
     assertEquals(List.of(1L), integers("SELECT COUNT(*) FROM audit"));
@@ -101,7 +100,8 @@ class CapacityStoreTest extends StoreFixture {
 
     fails(
         Exception.class,
-        store.commit(Sample.settled(other, List.of(same), List.of(), LATER), List.of(), List.of(), LATER));
+        store.commit(
+            Sample.settled(other, List.of(same), List.of(), LATER), List.of(), List.of(), LATER));
 
     assertEquals(Optional.of(other), await(store.findCluster("c2")));
   }

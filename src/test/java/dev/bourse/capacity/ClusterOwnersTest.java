@@ -149,7 +149,9 @@ class ClusterOwnersTest extends StoreFixture {
   void aCommandWhoseFenceFailsStoresNothing() throws Exception {
     Statement fence =
         Statement.guarded(
-            () -> new IllegalStateException("lease"), "UPDATE lease SET epoch = epoch WHERE pool = ?", "h100");
+            () -> new IllegalStateException("lease"),
+            "UPDATE lease SET epoch = epoch WHERE pool = ?",
+            "h100");
 
     IllegalStateException refused =
         fails(IllegalStateException.class, submit("c1", declaring(8), List.of(fence)));
@@ -193,8 +195,7 @@ class ClusterOwnersTest extends StoreFixture {
   @Test
   void aClusterNobodyKnowsIsNotFound() {
     assertEquals(
-        ErrorCode.NOT_FOUND,
-        fails(ApiError.class, submit("c9", Steering.maintain(true))).code());
+        ErrorCode.NOT_FOUND, fails(ApiError.class, submit("c9", Steering.maintain(true))).code());
   }
 
   @Test

@@ -66,7 +66,8 @@ final class HoldInvariants {
       for (String organization : world.scale.organizationIds()) {
         List<Long> limits =
             engine.query(
-                "SELECT limit_micros FROM billing_org WHERE org_id = ? AND limit_micros IS NOT NULL",
+                "SELECT limit_micros FROM billing_org WHERE org_id = ? AND limit_micros IS NOT"
+                    + " NULL",
                 List.of(organization),
                 row -> row.integer(0));
         if (!limits.isEmpty()

@@ -63,13 +63,12 @@ final class MoneyInvariants {
               .engine()
               .query(
                   "SELECT 'transaction ' || t.id FROM ledger_transaction t LEFT JOIN ledger_entry e"
-                      + " ON e.transaction_id = t.id GROUP BY t.id"
-                      + " HAVING COUNT(e.micros) < 2 OR SUM(e.micros) <> 0"
-                      + " UNION ALL SELECT 'account ' || a.account FROM ledger_account a"
-                      + " LEFT JOIN ledger_entry e ON e.account = a.account"
-                      + " GROUP BY a.account, a.micros HAVING COALESCE(SUM(e.micros), 0) <> a.micros"
-                      + " UNION ALL SELECT 'entries of ' || e.account FROM ledger_entry e"
-                      + " WHERE e.account NOT IN (SELECT account FROM ledger_account)",
+                      + " ON e.transaction_id = t.id GROUP BY t.id HAVING COUNT(e.micros) < 2 OR"
+                      + " SUM(e.micros) <> 0 UNION ALL SELECT 'account ' || a.account FROM"
+                      + " ledger_account a LEFT JOIN ledger_entry e ON e.account = a.account GROUP"
+                      + " BY a.account, a.micros HAVING COALESCE(SUM(e.micros), 0) <> a.micros"
+                      + " UNION ALL SELECT 'entries of ' || e.account FROM ledger_entry e WHERE"
+                      + " e.account NOT IN (SELECT account FROM ledger_account)",
                   List.of(),
                   row -> row.text(0));
       if (!wrong.isEmpty()) {

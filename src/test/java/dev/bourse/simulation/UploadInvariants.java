@@ -32,12 +32,12 @@ final class UploadInvariants {
                 .engine()
                 .query(
                     "SELECT org_id || ': ' || used_bytes || ' bytes of ' || items || ' items, not '"
-                        + " || held || ' of ' || there FROM (SELECT u.org_id, u.used_bytes, u.items,"
-                        + " (SELECT COALESCE(SUM(r.bytes), 0) FROM checkpoint_revision r"
-                        + " JOIN checkpoint c ON c.item_id = r.item_id"
-                        + " WHERE c.org_id = u.org_id AND r.state <> 'expired') AS held,"
-                        + " (SELECT COUNT(*) FROM checkpoint c WHERE c.org_id = u.org_id) AS there"
-                        + " FROM checkpoint_usage u) WHERE used_bytes <> held OR items <> there",
+                        + " || held || ' of ' || there FROM (SELECT u.org_id, u.used_bytes,"
+                        + " u.items, (SELECT COALESCE(SUM(r.bytes), 0) FROM checkpoint_revision r"
+                        + " JOIN checkpoint c ON c.item_id = r.item_id WHERE c.org_id = u.org_id"
+                        + " AND r.state <> 'expired') AS held, (SELECT COUNT(*) FROM checkpoint c"
+                        + " WHERE c.org_id = u.org_id) AS there FROM checkpoint_usage u) WHERE"
+                        + " used_bytes <> held OR items <> there",
                     List.of(),
                     row -> row.text(0));
         if (!wrong.isEmpty()) {

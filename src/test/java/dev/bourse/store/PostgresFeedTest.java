@@ -217,7 +217,8 @@ class PostgresFeedTest {
   void moreChangesThanAreWorthHearingOfOneByOneMeanThatSomeWereMissed() throws Exception {
     execute(
         session,
-        "INSERT INTO change_feed (topic, key) SELECT 'cluster', n FROM generate_series(1, 60000) n");
+        "INSERT INTO change_feed (topic, key) SELECT 'cluster', n FROM generate_series(1, 60000)"
+            + " n");
     poll("word of what was missed", () -> heard.missed.get() > 0);
     say(session, "after");
     poll("what comes after is told", () -> heard.keys.contains("after"));
