@@ -2,13 +2,13 @@ package dev.bourse.audit;
 
 import dev.bourse.core.Page;
 import dev.bourse.store.Database;
-import dev.bourse.store.PostgresConfig;
-import dev.bourse.store.PostgresDatabase;
-import dev.bourse.store.PostgresServer;
-import dev.bourse.store.PostgresUrl;
-import dev.bourse.store.SqliteDatabase;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreConfig;
+import dev.bourse.store.postgres.PostgresConfig;
+import dev.bourse.store.postgres.PostgresDatabase;
+import dev.bourse.store.postgres.PostgresUrl;
+import dev.bourse.store.sqlite.SqliteConfig;
+import dev.bourse.store.sqlite.SqliteDatabase;
+import dev.bourse.testing.PostgresServer;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.nio.file.Path;
@@ -67,7 +67,7 @@ public final class TrailBench {
                   SqliteDatabase.open(
                       vertx,
                       folder.resolve("bourse.db"),
-                      StoreConfig.defaults(),
+                      SqliteConfig.defaults(),
                       "db/sqlite",
                       Clock.systemUTC())),
               rows));
@@ -130,7 +130,7 @@ public final class TrailBench {
       run(
           (engine.equals("sqlite")
                       ? "WITH RECURSIVE n (i) AS (SELECT %d UNION ALL SELECT i + 1 FROM n WHERE i <"
-                            + " %d)"
+                          + " %d)"
                       : "WITH n (i) AS (SELECT generate_series(%d, %d::bigint))")
                   .formatted(from, to)
               + " INSERT INTO audit (id, ts, org_id, actor, action, subject, detail, is_read)"

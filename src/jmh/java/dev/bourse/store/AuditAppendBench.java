@@ -1,5 +1,7 @@
 package dev.bourse.store;
 
+import dev.bourse.store.sqlite.SqliteConfig;
+import dev.bourse.store.sqlite.SqliteDatabase;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.lang.management.ManagementFactory;
@@ -74,7 +76,7 @@ public class AuditAppendBench {
             SqliteDatabase.open(
                 vertx,
                 folder.resolve("bench.db"),
-                StoreConfig.defaults(),
+                SqliteConfig.defaults(),
                 BenchSchema.NO_MIGRATIONS,
                 Clock.systemUTC()));
     BenchSchema.await(database.commit(BenchSchema.create()));

@@ -1,5 +1,8 @@
 package dev.bourse.store;
 
+import dev.bourse.store.postgres.PostgresConfig;
+import dev.bourse.store.postgres.PostgresDatabase;
+import dev.bourse.store.postgres.PostgresUrl;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;

@@ -1,5 +1,7 @@
 package dev.bourse.store;
 
+import dev.bourse.store.sqlite.SqliteConfig;
+import dev.bourse.store.sqlite.SqliteDatabase;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -137,7 +139,7 @@ public class SqliteCommitBench {
               SqliteDatabase.open(
                   vertx,
                   bench.file,
-                  StoreConfig.defaults(),
+                  SqliteConfig.defaults(),
                   BenchSchema.NO_MIGRATIONS,
                   Clock.systemUTC()));
       BenchSchema.await(database.commit(BenchSchema.create()));

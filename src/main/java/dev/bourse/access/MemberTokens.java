@@ -11,12 +11,10 @@ import io.vertx.ext.auth.jwt.JWTAuth;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.Base64;
-import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,9 +96,7 @@ public final class MemberTokens {
             .put("org", token.orgId())
             .put("aud", token.audience())
             .put("client_id", token.clientId())
-            .put(
-                "scope",
-                token.scopes().stream().map(Scope::label).sorted().collect(Collectors.joining(" ")))
+            .put("scope", Scope.text(token.scopes()))
             .put("jti", Base64.getUrlEncoder().withoutPadding().encodeToString(id))
             .put("iat", now)
             .put("exp", now + token.validMillis() / 1_000);
@@ -230,17 +226,13 @@ public final class MemberTokens {
         || expiresAt == null) {
       return null;
     }
-    Set<Scope> scopes = EnumSet.noneOf(Scope.class);
-    for (String label : scope.split(" ", -1)) {
-      Scope.find(label).ifPresent(scopes::add);
-    }
     return new Claims(
         kid,
         issuer,
         audience,
         orgId,
         username,
-        scopes,
+        Scope.parse(scope),
         claims.getString("client_id", ""),
         claims.getString("gid", ""),
         issuedAt,

@@ -8,7 +8,7 @@ import dev.bourse.billing.UsagePosting;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.store.Database;
-import dev.bourse.store.PostgresConfig;
+import dev.bourse.store.postgres.PostgresConfig;
 
 /** Money, put together. */
 final class Billing {

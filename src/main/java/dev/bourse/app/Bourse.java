@@ -8,8 +8,8 @@ import dev.bourse.nodes.NodeProvider;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.nodes.SshNodes;
 import dev.bourse.store.Database;
-import dev.bourse.store.StoreConfig;
 import dev.bourse.store.Timekeeper;
+import dev.bourse.store.sqlite.SqliteConfig;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.security.SecureRandom;
@@ -40,7 +40,7 @@ final class Bourse {
         vertx,
         config,
         demo,
-        StoreConfig.defaults(),
+        SqliteConfig.defaults(),
         new Timekeeper(Clock.systemUTC(), MONOTONIC, config.confirmAfterMillis()),
         UnaryOperator.identity());
   }
@@ -54,7 +54,7 @@ final class Bourse {
       Vertx vertx,
       Config config,
       boolean demo,
-      StoreConfig bounds,
+      SqliteConfig bounds,
       Timekeeper time,
       UnaryOperator<Database> around) {
     this.around = around;

@@ -30,7 +30,7 @@ import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
-import dev.bourse.store.PostgresConfig;
+import dev.bourse.store.postgres.PostgresConfig;
 import dev.bourse.uploads.PublishPermission;
 import io.vertx.core.Future;
 import java.time.Clock;

@@ -1,6 +1,6 @@
 package dev.bourse.app;
 
-import dev.bourse.store.PrivateFile;
+import dev.bourse.core.PrivateFile;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;

@@ -1,6 +1,6 @@
 package dev.bourse.app;
 
-import dev.bourse.store.WholeStore;
+import dev.bourse.store.transfer.WholeStore;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;

@@ -1,8 +1,8 @@
 package dev.bourse.app;
 
-import dev.bourse.store.ExportWriter;
-import dev.bourse.store.TableSum;
-import dev.bourse.store.WholeStore;
+import dev.bourse.store.transfer.ExportWriter;
+import dev.bourse.store.transfer.TableSum;
+import dev.bourse.store.transfer.WholeStore;
 import java.io.BufferedOutputStream;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;

@@ -32,8 +32,8 @@ import dev.bourse.org.Directory;
 import dev.bourse.org.LocalDirectory;
 import dev.bourse.org.OrgRoutes;
 import dev.bourse.org.OrgService;
-import dev.bourse.org.OrgStore;
 import dev.bourse.org.ScimDirectory;
+import dev.bourse.org.WhoamiView;
 import dev.bourse.sshkeys.SshKeyRoutes;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
@@ -106,6 +106,7 @@ final class Features {
                       core.market(),
                       core.billing(),
                       org,
+                      whoami(),
                       core.checkpoints().checkpoints()),
                   access,
                   baseUrl,
@@ -139,13 +140,15 @@ final class Features {
   private OrgService bindOrganization() {
     OrgService org =
         new OrgService(
-            new OrgStore(database),
-            new TrailStore(database),
-            directory(),
-            access.tokens(),
-            ground.clock());
-    new OrgRoutes(org, ground.config().edge().requestsPerMinute()).bind(operations);
+            database, new TrailStore(database), directory(), access.tokens(), ground.clock());
+    new OrgRoutes(org, whoami()).bind(operations);
     return org;
+  }
+
+  private WhoamiView whoami() {
+    return new WhoamiView(
+        ground.config().edge().requestsPerMinute(),
+        cluster -> core.clusters().find(cluster).map(view -> view.prices().toJson()));
   }
 
   /** What operators call, but for what {@link OrgAdministration} binds. */

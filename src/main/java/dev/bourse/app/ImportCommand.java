@@ -1,11 +1,11 @@
 package dev.bourse.app;
 
-import dev.bourse.store.ExportLoader;
-import dev.bourse.store.ExportReader;
 import dev.bourse.store.StoreRefused;
-import dev.bourse.store.Table;
-import dev.bourse.store.TableSum;
-import dev.bourse.store.WholeStore;
+import dev.bourse.store.transfer.ExportLoader;
+import dev.bourse.store.transfer.ExportReader;
+import dev.bourse.store.transfer.StoredTable;
+import dev.bourse.store.transfer.TableSum;
+import dev.bourse.store.transfer.WholeStore;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -72,11 +72,11 @@ final class ImportCommand implements Callable<Integer> {
   /** The sums of what is stored, in the order of the file. */
   private static List<TableSum> readBack(
       WholeStore store, List<TableSum> sums, ProgressLines progress) {
-    Map<String, Table> tables = new HashMap<>();
+    Map<String, StoredTable> tables = new HashMap<>();
     store.tables().forEach(table -> tables.put(table.name(), table));
     List<TableSum> stored = new ArrayList<>();
     for (TableSum sum : sums) {
-      Table table = tables.get(sum.table());
+      StoredTable table = tables.get(sum.table());
       if (table != null) {
         stored.add(TableSum.of(store, table, progress));
       }

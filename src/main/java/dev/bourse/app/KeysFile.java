@@ -1,6 +1,6 @@
 package dev.bourse.app;
 
-import dev.bourse.store.PrivateFile;
+import dev.bourse.core.PrivateFile;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

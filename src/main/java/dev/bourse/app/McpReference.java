@@ -51,8 +51,9 @@ final class McpReference implements Reference {
         new Document(
             edge.baseUrl() + GUIDE,
             "AGENTS.md",
-            "Guide for programs",
-            "First steps, rules, every operation and every error code of the HTTP interface.",
+            "Recipes for agents",
+            "How to preview, declare, follow and give back capacity over HTTP, and what to do on"
+                + " each error.",
             "text/markdown"));
     for (Contract contract : edge.contracts()) {
       documents.add(

@@ -28,6 +28,7 @@ import dev.bourse.mcp.McpStore;
 import dev.bourse.mcp.Tool;
 import dev.bourse.mcp.WhoamiTool;
 import dev.bourse.org.OrgService;
+import dev.bourse.org.WhoamiView;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
@@ -53,6 +54,7 @@ final class McpServer {
       MarketService market,
       BillingService billing,
       OrgService org,
+      WhoamiView whoami,
       CheckpointService checkpoints) {}
 
   private final Ground ground;
@@ -130,7 +132,7 @@ final class McpServer {
 
   private List<Tool> tools(Edge edge) {
     List<Tool> tools = new ArrayList<>();
-    tools.add(new WhoamiTool(services.org(), ground.config().edge().requestsPerMinute()));
+    tools.add(new WhoamiTool(services.org(), services.whoami()));
     tools.add(new CapacityReadTool(services.capacity(), services.k8s()));
     tools.add(new BidWriteTool(services.capacity(), services.k8s(), confirms));
     tools.add(new MarketReadTool(services.market()));

@@ -1,7 +1,7 @@
 package dev.bourse.app;
 
 import dev.bourse.store.Migration;
-import dev.bourse.store.WholeStore;
+import dev.bourse.store.transfer.WholeStore;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;

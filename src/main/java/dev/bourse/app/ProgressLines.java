@@ -1,6 +1,6 @@
 package dev.bourse.app;
 
-import dev.bourse.store.RowProgress;
+import dev.bourse.store.transfer.RowProgress;
 import java.io.PrintWriter;
 import java.util.concurrent.TimeUnit;
 

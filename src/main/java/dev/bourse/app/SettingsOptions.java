@@ -1,10 +1,10 @@
 package dev.bourse.app;
 
 import dev.bourse.core.Settings;
-import dev.bourse.store.PostgresWholeStore;
-import dev.bourse.store.SqliteWholeStore;
-import dev.bourse.store.StoreConfig;
-import dev.bourse.store.WholeStore;
+import dev.bourse.store.postgres.PostgresWholeStore;
+import dev.bourse.store.sqlite.SqliteConfig;
+import dev.bourse.store.sqlite.SqliteWholeStore;
+import dev.bourse.store.transfer.WholeStore;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
@@ -66,7 +66,7 @@ final class SettingsOptions {
             settings.postgres().get(), StoreOpening.POSTGRES_SCHEMA, clock, purpose)
         : SqliteWholeStore.open(
             settings.data().resolve(StoreOpening.SQLITE_FILE),
-            StoreConfig.defaults().accepting(settings.acceptedDamage()),
+            SqliteConfig.defaults().accepting(settings.acceptedDamage()),
             StoreOpening.SQLITE_SCHEMA,
             clock,
             purpose);

@@ -2,9 +2,9 @@ package dev.bourse.app;
 
 import dev.bourse.store.ChangeListener;
 import dev.bourse.store.Database;
-import dev.bourse.store.PostgresDatabase;
-import dev.bourse.store.SqliteDatabase;
-import dev.bourse.store.StoreConfig;
+import dev.bourse.store.postgres.PostgresDatabase;
+import dev.bourse.store.sqlite.SqliteConfig;
+import dev.bourse.store.sqlite.SqliteDatabase;
 import io.vertx.core.Future;
 import java.io.IOException;
 import java.io.InputStream;
@@ -23,13 +23,13 @@ final class StoreOpening {
   static final String POSTGRES_SCHEMA = "db/postgres";
 
   private final Ground ground;
-  private final StoreConfig bounds;
+  private final SqliteConfig bounds;
   private final KeysFiles files;
 
   /**
    * @param bounds those of the embedded store
    */
-  StoreOpening(Ground ground, StoreConfig bounds, KeysFiles files) {
+  StoreOpening(Ground ground, SqliteConfig bounds, KeysFiles files) {
     this.ground = ground;
     this.bounds = bounds;
     this.files = files;

@@ -1,6 +1,6 @@
 package dev.bourse.app;
 
-import dev.bourse.store.TableSum;
+import dev.bourse.store.transfer.TableSum;
 import java.io.PrintWriter;
 import java.util.List;
 

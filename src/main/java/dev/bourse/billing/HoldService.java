@@ -2,6 +2,7 @@ package dev.bourse.billing;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
+import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
@@ -119,8 +120,8 @@ public final class HoldService implements Holds {
   }
 
   private Future<Boolean> step(long now) {
-    return accounts
-        .findWatermark()
+    return new WatermarkStore(database)
+        .find()
         .compose(
             through -> {
               if (through.isEmpty()) {
@@ -227,20 +228,7 @@ public final class HoldService implements Holds {
         .commit(statements)
         .compose(stored -> meetClusters(account.orgId()))
         .compose(met -> putOnClusters(account.orgId(), next))
-        .map(
-            put ->
-                new Balance(
-                    new AccountStore.Account(
-                        account.orgId(),
-                        account.retired(),
-                        account.postedMicros(),
-                        account.throughMillis(),
-                        account.postedMonthMicros(),
-                        account.limitMicros(),
-                        next,
-                        account.everUsed()),
-                    balance.accrued(),
-                    balance.atMillis()));
+        .map(put -> new Balance(account.under(next), balance.accrued(), balance.atMillis()));
   }
 
   /** Those made by another process just now, which this one has not heard of. */
@@ -257,7 +245,7 @@ public final class HoldService implements Holds {
   /** A cluster that cannot be reached now is put right in the next round. */
   private Future<Void> putOnClusters(String orgId, HoldState state) {
     @Nullable Hold hold = state.onClusters(config.noticeMillis());
-    List<Future<ClusterView>> put = new ArrayList<>();
+    List<Future<Cluster>> put = new ArrayList<>();
     for (ClusterView view : balances.clustersOf(orgId)) {
       if (!Objects.equals(view.cluster().hold(), hold)) {
         // What was found out before a payment must not undo what the payment did.

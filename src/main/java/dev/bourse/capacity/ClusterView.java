@@ -12,7 +12,9 @@ import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -25,14 +27,18 @@ public final class ClusterView {
   private final Pool pool;
   private final Switches switches;
   private final Clock clock;
-  private volatile @Nullable Encoded encoded;
+  private final Supplier<@Nullable Quote> quote;
+  private volatile @Nullable Kept kept;
 
   /**
    * @param pool the pool's terms as they are in force for this cluster
+   * @param quote what the pool's market last published; null before its first tick
    * @param clock tells how long a notice has still to run
    */
-  ClusterView(Cluster cluster, Pool pool, Switches switches, Clock clock) {
+  ClusterView(
+      Cluster cluster, Pool pool, Supplier<@Nullable Quote> quote, Switches switches, Clock clock) {
     this.clock = clock;
+    this.quote = quote;
     this.cluster = cluster;
     this.pool = pool;
     this.switches = switches;
@@ -46,6 +52,14 @@ public final class ClusterView {
     }
   }
 
+  /** A state as encoded, and the prices of its pool that it shows. */
+  private record Kept(Encoded encoded, PoolPrices prices) {
+    boolean shows(PoolPrices now) {
+      return Objects.equals(prices.clearingCents(), now.clearingCents())
+          && Objects.equals(prices.admissionCents(), now.admissionCents());
+    }
+  }
+
   public Cluster cluster() {
     return cluster;
   }
@@ -55,24 +69,30 @@ public final class ClusterView {
     return pool;
   }
 
+  /** The pool with the prices of its last tick. */
+  public PoolPrices prices() {
+    return PoolPrices.of(pool, quote.get());
+  }
+
   /**
-   * The capacity state. Two threads may both encode it the first time; either result serves. Under
-   * a notice, which counts down, it is another at each read.
+   * The capacity state. Two threads may both encode it the first time; either result serves. It is
+   * another once its pool's prices have moved, and under a notice, which counts down, at each read.
    */
   public Encoded encoded() {
     Hold hold = cluster.hold();
     if (hold != null && hold.stage() == Hold.Stage.NOTICE) {
-      return Encoded.of(toJson());
+      return Encoded.of(toJson(prices()));
     }
-    Encoded known = encoded;
-    if (known == null) {
-      known = Encoded.of(toJson());
-      encoded = known;
+    PoolPrices prices = prices();
+    Kept known = kept;
+    if (known == null || !known.shows(prices)) {
+      known = new Kept(Encoded.of(toJson(prices)), prices);
+      kept = known;
     }
-    return known;
+    return known.encoded();
   }
 
-  private JsonObject toJson() {
+  private JsonObject toJson(PoolPrices prices) {
     JsonArray allocations = new JsonArray();
     cluster.allocations().forEach(a -> allocations.add(allocation(a)));
     JsonArray plannedRelease = new JsonArray();
@@ -88,6 +108,7 @@ public final class ClusterView {
         .put("gpu_vendor", pool.gpuVendor())
         .put("gpu_model", pool.gpuModel())
         .put("max_price_cap_per_gpu_hour", Price.toUsd(pool.capCents()))
+        .put("pool", prices.toJson())
         .put("declared", declared == null ? null : declared(declared))
         .put("pending", cluster.pending(pool.gpusPerNode()))
         .put("allocations", allocations)

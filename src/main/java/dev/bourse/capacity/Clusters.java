@@ -98,7 +98,8 @@ public final class Clusters {
 
   /** A state of a cluster that is not published, with the terms in force for it. */
   ClusterView view(Cluster cluster) {
-    return new ClusterView(cluster, poolOf(cluster), switches, clock);
+    Pool pool = poolOf(cluster);
+    return new ClusterView(cluster, pool, () -> quotes.get(pool.name()), switches, clock);
   }
 
   /** The pool's terms as they are in force for a cluster. */

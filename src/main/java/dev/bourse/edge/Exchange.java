@@ -5,7 +5,7 @@ import dev.bourse.contract.ErrorFormat;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.edge.docs.Page;
+import dev.bourse.docs.Page;
 import dev.bourse.edge.limits.Budgets;
 import dev.bourse.edge.limits.Connections;
 import io.github.bucket4j.ConsumptionProbe;

@@ -8,7 +8,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Text;
-import dev.bourse.edge.docs.Page;
+import dev.bourse.docs.Page;
 import dev.bourse.edge.limits.Connections;
 import dev.bourse.edge.limits.EdgeLimits;
 import dev.bourse.edge.limits.Occupancy;

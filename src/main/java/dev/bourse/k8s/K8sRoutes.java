@@ -35,13 +35,13 @@ public final class K8sRoutes {
 
   private Future<Answer> list(Call call) {
     long limit = call.findInteger("limit").orElse((long) DEFAULT_LIMIT);
-    Page<K8sService.Seen> page =
+    Page<ClusterView> page =
         service.listClusters(
             call.principal(),
             call.findText("after").orElse(""),
             (int) Math.max(1, Math.min(limit, MAX_LIMIT)));
     JsonArray listed = new JsonArray();
-    page.items().forEach(seen -> listed.add(K8sText.summary(seen)));
+    page.items().forEach(view -> listed.add(K8sText.summary(view)));
     return Future.succeededFuture(
         Answer.ok(new JsonObject().put("clusters", listed).put("more", page.more())));
   }
@@ -63,7 +63,7 @@ public final class K8sRoutes {
             new BigDecimal(body.getNumber("limit_price_per_gpu_hour").toString()),
             Optional.ofNullable(body.getInteger("max_gpus")),
             body.getLong("expected_version"));
-    return service.writeBid(call.principal(), bid).map(seen -> Answer.ok(K8sText.bid(seen)));
+    return service.writeBid(call.principal(), bid).map(view -> Answer.ok(K8sText.bid(view)));
   }
 
   private Future<Answer> readMetrics(Call call) {

@@ -10,7 +10,6 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Preview;
 import dev.bourse.capacity.Previewing;
-import dev.bourse.capacity.Quote;
 import dev.bourse.capacity.Terms;
 import dev.bourse.core.Page;
 import dev.bourse.store.Statement;
@@ -43,9 +42,6 @@ public final class K8sService {
     this.previewing = previewing;
   }
 
-  /** A cluster's latest snapshot, and what its pool's market last published, if it has. */
-  public record Seen(ClusterView view, Optional<Quote> quote) {}
-
   /**
    * One page of the clusters that the caller reaches, by name. A token that is bound to a VM
    * cluster reaches none.
@@ -53,13 +49,12 @@ public final class K8sService {
    * @param after the name to go on after, empty for the beginning
    * @param limit clusters of the page
    */
-  public Page<Seen> listClusters(Principal caller, String after, int limit) {
-    List<Seen> reached =
+  public Page<ClusterView> listClusters(Principal caller, String after, int limit) {
+    List<ClusterView> reached =
         clusters.ofOrg(caller.org().orgId(), Cluster.Kind.K8S).stream()
             .filter(v -> caller.cluster() == null || caller.cluster().equals(v.cluster().name()))
             .filter(v -> v.cluster().name().compareTo(after) > 0)
             .limit(limit + 1L)
-            .map(this::seen)
             .toList();
     return Page.of(reached, limit);
   }
@@ -70,8 +65,8 @@ public final class K8sService {
    * <p>Refused with {@code not-found}, {@code forbidden} for one that the token's binding excludes,
    * and {@code ambiguous-cluster}.
    */
-  public Seen readCluster(Principal caller, Optional<String> cluster) {
-    return seen(access.resolve(caller, cluster));
+  public ClusterView readCluster(Principal caller, Optional<String> cluster) {
+    return access.resolve(caller, cluster);
   }
 
   /**
@@ -92,7 +87,7 @@ public final class K8sService {
    * Bids; answers the state after it. Judged and refused as a VM cluster's declaration is, but that
    * no ssh key is demanded.
    */
-  public Future<Seen> writeBid(Principal caller, Bid bid) {
+  public Future<ClusterView> writeBid(Principal caller, Bid bid) {
     return writeBid(caller, bid, List.of());
   }
 
@@ -101,7 +96,7 @@ public final class K8sService {
    *
    * <p>Fails as {@link dev.bourse.store.Database#commit} does when one of them does not hold.
    */
-  public Future<Seen> writeBid(Principal caller, Bid bid, List<Statement> fences) {
+  public Future<ClusterView> writeBid(Principal caller, Bid bid, List<Statement> fences) {
     String name = access.resolve(caller, bid.cluster()).cluster().name();
     return owners
         .submit(
@@ -128,10 +123,5 @@ public final class K8sService {
         bid.limitPricePerGpuHour(),
         Optional.empty(),
         bid.expectedVersion());
-  }
-
-  /** A cluster, as it is or would be, beside what its pool's market last published. */
-  public Seen seen(ClusterView view) {
-    return new Seen(view, clusters.findQuote(view.pool().name()));
   }
 }

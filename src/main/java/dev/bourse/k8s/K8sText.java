@@ -5,7 +5,6 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Pool;
-import dev.bourse.capacity.Quote;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import io.vertx.core.json.JsonArray;
@@ -15,14 +14,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Kubernetes clusters in JSON, as the contract has them. */
 public final class K8sText {
-  private static final Quote BEFORE_FIRST_TICK = new Quote(null, null, 0, 0, 0, 0);
-
   private K8sText() {}
 
   /** A cluster without its nodes, as lists show it. */
-  public static JsonObject summary(K8sService.Seen seen) {
-    Cluster cluster = seen.view().cluster();
-    Pool pool = seen.view().pool();
+  public static JsonObject summary(ClusterView view) {
+    Cluster cluster = view.cluster();
+    Pool pool = view.pool();
     return new JsonObject()
         .put("cluster", cluster.name())
         .put("version", cluster.version())
@@ -35,31 +32,31 @@ public final class K8sText {
   }
 
   /** A cluster with its nodes. */
-  public static JsonObject cluster(K8sService.Seen seen) {
+  public static JsonObject cluster(ClusterView view) {
     JsonArray nodes = new JsonArray();
-    seen.view().cluster().allocations().forEach(a -> nodes.add(node(a)));
-    return summary(seen)
-        .put("pool", pool(seen))
-        .put("bid", terms(seen))
-        .put("billing_hold", seen.view().billingHold())
+    view.cluster().allocations().forEach(a -> nodes.add(node(a)));
+    return summary(view)
+        .put("pool", view.prices().toJson())
+        .put("bid", terms(view))
+        .put("billing_hold", view.billingHold())
         .put("nodes", nodes);
   }
 
   /** A cluster's bid. */
-  public static JsonObject bid(K8sService.Seen seen) {
+  public static JsonObject bid(ClusterView view) {
     return new JsonObject()
-        .put("cluster", seen.view().cluster().name())
-        .put("version", seen.view().cluster().version())
-        .put("gpus_per_node", seen.view().pool().gpusPerNode())
-        .put("bid", terms(seen))
-        .put("billing_hold", seen.view().billingHold())
-        .put("pool", pool(seen));
+        .put("cluster", view.cluster().name())
+        .put("version", view.cluster().version())
+        .put("gpus_per_node", view.pool().gpusPerNode())
+        .put("bid", terms(view))
+        .put("billing_hold", view.billingHold())
+        .put("pool", view.prices().toJson());
   }
 
   /** What a cluster holds in figures. */
-  public static JsonObject metrics(K8sService.Seen seen) {
-    Cluster cluster = seen.view().cluster();
-    int gpusPerNode = seen.view().pool().gpusPerNode();
+  public static JsonObject metrics(ClusterView view) {
+    Cluster cluster = view.cluster();
+    int gpusPerNode = view.pool().gpusPerNode();
     int held = held(cluster);
     return new JsonObject()
         .put("cluster", cluster.name())
@@ -79,20 +76,7 @@ public final class K8sText {
         .put("protected_until", Times.rfc3339OrNull(a.protectedUntilMillis()));
   }
 
-  private static JsonObject pool(K8sService.Seen seen) {
-    Pool pool = seen.view().pool();
-    Quote quote = seen.quote().orElse(BEFORE_FIRST_TICK);
-    return new JsonObject()
-        .put("pool", pool.name())
-        .put("site", pool.site())
-        .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(quote.clearingCents()))
-        .put("admission_price_per_gpu_hour", Price.toUsdOrNull(quote.admissionCents()))
-        .put("reserve_price_per_gpu_hour", Price.toUsd(pool.reserveCents()))
-        .put("max_price_cap_per_gpu_hour", Price.toUsd(pool.capCents()));
-  }
-
-  private static @Nullable JsonObject terms(K8sService.Seen seen) {
-    ClusterView view = seen.view();
+  private static @Nullable JsonObject terms(ClusterView view) {
     Declaration declared = view.cluster().declared();
     return declared == null
         ? null

@@ -140,7 +140,7 @@ public final class BidWriteTool implements Tool {
 
   private Future<JsonObject> previewK8s(Principal caller, JsonObject arguments) {
     ClusterView standing =
-        k8s.readCluster(caller, Optional.ofNullable(arguments.getString("cluster"))).view();
+        k8s.readCluster(caller, Optional.ofNullable(arguments.getString("cluster")));
     String cluster = standing.cluster().name();
     long version = arguments.getLong("expected_version", standing.cluster().version());
     return k8s.previewBid(caller, bid(arguments, cluster, version))
@@ -152,7 +152,7 @@ public final class BidWriteTool implements Tool {
                       .put(
                           "releases",
                           list(expected.victims().stream().map(Allocation::nodeId).toList()))
-                      .put("state", K8sText.cluster(k8s.seen(expected.state())));
+                      .put("state", K8sText.cluster(expected.state()));
               return confirmable(json, caller, arguments, cluster, version);
             });
   }
@@ -167,7 +167,7 @@ public final class BidWriteTool implements Tool {
                         caller,
                         bid(arguments, confirmation.subject(), confirmation.version()),
                         List.of(confirms.use(confirmation)))))
-        .map(after -> written(arguments, after.view()).put("state", K8sText.cluster(after)));
+        .map(after -> written(arguments, after).put("state", K8sText.cluster(after)));
   }
 
   private static K8sService.Bid bid(JsonObject arguments, String cluster, long version) {

@@ -11,14 +11,11 @@ import java.util.Optional;
 /** Who the member is and which clusters there are. */
 public final class WhoamiTool implements Tool {
   private final OrgService org;
-  private final int requestsPerMinute;
+  private final WhoamiView whoami;
 
-  /**
-   * @param requestsPerMinute a member's budget; 0 for none
-   */
-  public WhoamiTool(OrgService org, int requestsPerMinute) {
+  public WhoamiTool(OrgService org, WhoamiView whoami) {
     this.org = org;
-    this.requestsPerMinute = requestsPerMinute;
+    this.whoami = whoami;
   }
 
   @Override
@@ -34,9 +31,6 @@ public final class WhoamiTool implements Tool {
   @Override
   public Future<JsonObject> call(Principal caller, JsonObject arguments) {
     return org.listClusters(caller)
-        .map(
-            clusters ->
-                WhoamiView.json(caller, clusters, requestsPerMinute)
-                    .put("username", caller.member()));
+        .map(clusters -> whoami.json(caller, clusters).put("username", caller.member()));
   }
 }

@@ -16,14 +16,11 @@ import java.util.Optional;
 /** The organization contract's operations. */
 public final class OrgRoutes {
   private final OrgService service;
-  private final int requestsPerMinute;
+  private final WhoamiView whoami;
 
-  /**
-   * @param requestsPerMinute the request budget of a token, shown by whoami
-   */
-  public OrgRoutes(OrgService service, int requestsPerMinute) {
+  public OrgRoutes(OrgService service, WhoamiView whoami) {
     this.service = service;
-    this.requestsPerMinute = requestsPerMinute;
+    this.whoami = whoami;
   }
 
   public void bind(Operations operations) {
@@ -41,8 +38,9 @@ public final class OrgRoutes {
     return service.listClusters(caller).map(clusters -> Answer.ok(whoami(caller, clusters)));
   }
 
-  private JsonObject whoami(Principal caller, List<OrgStore.Addressable> clusters) {
-    return WhoamiView.json(caller, clusters, requestsPerMinute)
+  private JsonObject whoami(Principal caller, List<AddressableCluster> clusters) {
+    return whoami
+        .json(caller, clusters)
         .put("subject", caller.actor())
         .put("token_id", caller.tokenId())
         .put("cluster", caller.cluster());
@@ -69,7 +67,7 @@ public final class OrgRoutes {
       rules.add(
           new JsonObject()
               .put("id", rule.ruleId())
-              .put("kind", rule.kind())
+              .put("kind", rule.kind().label())
               .put("value", rule.value()));
     }
     JsonArray invited = new JsonArray();

@@ -7,32 +7,34 @@ import dev.bourse.core.Times;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
 
-/** What every kind of caller is told of itself. */
-public final class WhoamiView {
-  private WhoamiView() {}
-
-  /**
-   * The organization, the scopes, the clusters that can be addressed and the budget.
-   *
-   * @param requestsPerMinute 0 for no budget
-   */
-  public static JsonObject json(
-      Principal caller, List<OrgStore.Addressable> clusters, int requestsPerMinute) {
+/**
+ * What every kind of caller is told of itself.
+ *
+ * @param requestsPerMinute the caller's budget; 0 for none
+ * @param pools a cluster's pool and its prices, as its capacity state shows them; empty while this
+ *     process has not seen the cluster
+ */
+public record WhoamiView(int requestsPerMinute, Function<String, Optional<JsonObject>> pools) {
+  /** The organization, the scopes, the clusters that can be addressed and the budget. */
+  public JsonObject json(Principal caller, List<AddressableCluster> clusters) {
     JsonArray addressable = new JsonArray();
-    for (OrgStore.Addressable cluster : clusters) {
+    for (AddressableCluster cluster : clusters) {
       addressable.add(
           new JsonObject()
               .put("name", cluster.name())
               .put("kind", Text.folded(cluster.kind()))
               .put("gpu_vendor", cluster.gpuVendor())
-              .put("gpu_model", cluster.gpuModel()));
+              .put("gpu_model", cluster.gpuModel())
+              .put("pool", pools.apply(cluster.name()).orElse(null)));
     }
     return new JsonObject()
         .put("org_id", caller.org().orgId())
         .put("org_display", caller.org().display())
         .put("org_kind", caller.org().kind())
-        .put("scopes", new JsonArray(caller.scopes().stream().map(Scope::label).sorted().toList()))
+        .put("scopes", new JsonArray(Scope.labels(caller.scopes())))
         .put("expires_at", Times.rfc3339OrNull(caller.expiresAtMillis()))
         .put("clusters", addressable)
         .put("rate_limit", new JsonObject().put("requests_per_minute", requestsPerMinute));

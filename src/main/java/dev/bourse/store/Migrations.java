@@ -62,7 +62,7 @@ public final class Migrations {
   }
 
   /** How many steps there are: the version this program's schema has. */
-  int version() {
+  public int version() {
     return steps.size();
   }
 
@@ -73,7 +73,7 @@ public final class Migrations {
    *
    * @param session one that no other process migrates beside
    */
-  Future<List<Migration>> apply(SchemaSession session, Clock clock) {
+  public Future<List<Migration>> apply(SchemaSession session, Clock clock) {
     return pending(session)
         .compose(
             pending -> {
@@ -95,7 +95,7 @@ public final class Migrations {
    * The steps a store lacks, in order; changes nothing. Fails as {@link #apply} does when the store
    * is not one this program can bring up to date.
    */
-  Future<List<Migration>> pending(SchemaSession session) {
+  public Future<List<Migration>> pending(SchemaSession session) {
     return session
         .hasMigrationTable()
         .compose(

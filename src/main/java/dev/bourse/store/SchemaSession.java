@@ -4,7 +4,7 @@ import io.vertx.core.Future;
 import java.util.List;
 
 /** What {@link Migrations} need of an engine. No statement of it may be cut short by a time-out. */
-interface SchemaSession {
+public interface SchemaSession {
   /** Whether the store has the table that records migrations; a new one has not. */
   Future<Boolean> hasMigrationTable();
 

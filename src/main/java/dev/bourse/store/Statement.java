@@ -60,7 +60,7 @@ public record Statement(
   /**
    * What the commit fails with when this statement has changed that many rows; null if it holds.
    */
-  @Nullable RuntimeException refusalOf(long changedRows) {
+  public @Nullable RuntimeException refusalOf(long changedRows) {
     return refusal == null || changedRows == demandedRows ? null : refusal.get();
   }
 }

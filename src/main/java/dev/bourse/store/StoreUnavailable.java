@@ -1,24 +1,25 @@
 package dev.bourse.store;
 
-import io.vertx.pgclient.PgException;
-import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
-import org.sqlite.SQLiteErrorCode;
 
 /** The store cannot serve now: queue full, disk full, engine away, closed. */
 public final class StoreUnavailable extends RuntimeException {
-  /** PostgreSQL's disk_full, of the class of insufficient resources. */
-  private static final String DISK_FULL = "53100";
-
+  private final boolean isFull;
   private final boolean mayBeStored;
 
   /** Nothing was written. */
   public StoreUnavailable(String message, @Nullable Throwable cause) {
-    this(message, cause, false);
+    this(message, cause, false, false);
   }
 
-  StoreUnavailable(String message, @Nullable Throwable cause, boolean mayBeStored) {
+  /**
+   * @param isFull see {@link #isFull()}
+   * @param mayBeStored see {@link #mayBeStored()}
+   */
+  public StoreUnavailable(
+      String message, @Nullable Throwable cause, boolean isFull, boolean mayBeStored) {
     super(message, cause);
+    this.isFull = isFull;
     this.mayBeStored = mayBeStored;
   }
 
@@ -27,19 +28,7 @@ public final class StoreUnavailable extends RuntimeException {
    * are not concerned.
    */
   public boolean isFull() {
-    for (Throwable cause = getCause(); cause != null; cause = cause.getCause()) {
-      if (cause instanceof SQLException engine
-          && (engine.getErrorCode() & 0xff) == SQLiteErrorCode.SQLITE_FULL.code) {
-        return true;
-      }
-      if (cause instanceof PgException server && DISK_FULL.equals(server.getSqlState())) {
-        return true;
-      }
-      if (String.valueOf(cause.getMessage()).contains("No space left on device")) {
-        return true;
-      }
-    }
-    return false;
+    return isFull;
   }
 
   /**

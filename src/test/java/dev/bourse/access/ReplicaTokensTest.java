@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ports;
-import dev.bourse.store.PostgresServer;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ChildBourse;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OAuthApplication;
 import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.PostgresServer;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestStore;
 import io.vertx.core.json.JsonArray;

@@ -6,8 +6,8 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.core.Settings;
 import dev.bourse.edge.EdgeMetrics;
 import dev.bourse.store.Database;
-import dev.bourse.store.StoreConfig;
 import dev.bourse.store.Timekeeper;
+import dev.bourse.store.sqlite.SqliteConfig;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -35,7 +35,7 @@ public final class EmbeddedService {
       Map<String, String> settings,
       Path data,
       boolean demo,
-      StoreConfig bounds,
+      SqliteConfig bounds,
       Clock clock,
       boolean asksServer,
       UnaryOperator<Database> around) {

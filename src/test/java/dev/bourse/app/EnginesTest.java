@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
-import dev.bourse.store.PostgresDatabase;
+import dev.bourse.store.postgres.PostgresDatabase;
 import dev.bourse.testing.ChildBourse;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.OneEngine;

@@ -2,9 +2,9 @@ package dev.bourse.app;
 
 import static dev.bourse.testing.RunningBourse.newFolder;
 
-import dev.bourse.store.PostgresServer;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.CommandRun;
+import dev.bourse.testing.PostgresServer;
 import dev.bourse.testing.RunningBourse;
 import java.nio.file.Files;
 import java.nio.file.Path;

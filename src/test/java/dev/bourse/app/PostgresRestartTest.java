@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.store.PostgresServer;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.PostgresServer;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;

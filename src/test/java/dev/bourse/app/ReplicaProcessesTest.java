@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
-import dev.bourse.store.PostgresOfClass;
 import dev.bourse.testing.ChildBourse;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.PostgresOfClass;
 import dev.bourse.testing.ReplicaPair;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.edge.RedisServer;
-import dev.bourse.store.PostgresServer;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.PostgresServer;
 import dev.bourse.testing.RunningBourse;
 import java.nio.file.Path;
 import java.util.Map;

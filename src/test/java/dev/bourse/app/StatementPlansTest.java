@@ -2,7 +2,7 @@ package dev.bourse.app;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.bourse.store.PostgresOfClass;
+import dev.bourse.testing.PostgresOfClass;
 import dev.bourse.testing.StatementPlans;
 import java.sql.Connection;
 import java.sql.DriverManager;

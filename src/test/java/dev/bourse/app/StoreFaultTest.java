@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreConfig;
+import dev.bourse.store.sqlite.SqliteConfig;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
@@ -26,7 +26,7 @@ class StoreFaultTest {
 
   @Test
   void onAFullDiskWritesAreRefusedReadsGoOnAndRoomMendsIt() {
-    StoreConfig small = new StoreConfig(65_536, 4_096, 2, 2 << 20);
+    SqliteConfig small = new SqliteConfig(65_536, 4_096, 2, 2 << 20);
     try (RunningBourse bourse =
         RunningBourse.withMarkets(
             1, small, "market.tick=1h", "store.probe-interval=50ms", "store.away-after=500ms")) {

@@ -3,10 +3,10 @@ package dev.bourse.audit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.store.Database;
-import dev.bourse.store.PostgresConfig;
-import dev.bourse.store.PostgresDatabase;
-import dev.bourse.store.PostgresOfClass;
-import dev.bourse.store.PostgresUrl;
+import dev.bourse.store.postgres.PostgresConfig;
+import dev.bourse.store.postgres.PostgresDatabase;
+import dev.bourse.store.postgres.PostgresUrl;
+import dev.bourse.testing.PostgresOfClass;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Random;

@@ -3,8 +3,8 @@ package dev.bourse.audit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.store.Database;
-import dev.bourse.store.SqliteDatabase;
-import dev.bourse.store.StoreConfig;
+import dev.bourse.store.sqlite.SqliteConfig;
+import dev.bourse.store.sqlite.SqliteDatabase;
 import io.vertx.core.Future;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -18,7 +18,7 @@ class SqliteSealsTest extends SealsTest {
   @Override
   Future<? extends Database> open() {
     return SqliteDatabase.open(
-        vertx, folder.resolve("bourse.db"), StoreConfig.defaults(), "db/sqlite", clock);
+        vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/sqlite", clock);
   }
 
   @Test

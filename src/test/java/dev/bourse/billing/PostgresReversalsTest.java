@@ -1,10 +1,10 @@
 package dev.bourse.billing;
 
 import dev.bourse.store.Database;
-import dev.bourse.store.PostgresConfig;
-import dev.bourse.store.PostgresDatabase;
-import dev.bourse.store.PostgresOfClass;
-import dev.bourse.store.PostgresUrl;
+import dev.bourse.store.postgres.PostgresConfig;
+import dev.bourse.store.postgres.PostgresDatabase;
+import dev.bourse.store.postgres.PostgresUrl;
+import dev.bourse.testing.PostgresOfClass;
 import io.vertx.core.Future;
 import java.util.Random;
 import org.junit.jupiter.api.extension.RegisterExtension;

@@ -18,6 +18,8 @@ import dev.bourse.core.FakeClock;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** The capacity state as clients read it. */
@@ -108,11 +110,33 @@ class ClusterViewTest {
   }
 
   @Test
+  void aPriceThatMovesIsAnotherStateOfTheSameVersion() {
+    AtomicReference<@Nullable Quote> quote = new AtomicReference<>();
+    ClusterView view =
+        new ClusterView(
+            active(1), Sample.POOL, quote::get, new Switches(true, false, true), new FakeClock(T0));
+    ClusterView.Encoded before = view.encoded();
+    assertEquals(before.etag(), view.encoded().etag());
+    quote.set(new Quote(150L, 200L, 4, 2, T0, T0 + 10_000));
+    ClusterView.Encoded after = view.encoded();
+    assertNotEquals(before.etag(), after.etag());
+    quote.set(new Quote(150L, 200L, 4, 1, T0 + 10_000, T0 + 20_000));
+    assertSame(after, view.encoded());
+    JsonObject state = new JsonObject(after.json());
+    JsonObject pool = state.getJsonObject("pool");
+    assertEquals(Sample.POOL.name(), pool.getString("pool"));
+    assertEquals(1.5, pool.getDouble("clearing_price_per_gpu_hour"));
+    assertEquals(2.0, pool.getDouble("admission_price_per_gpu_hour"));
+    assertEquals(new JsonObject(before.json()).getLong("version"), state.getLong("version"));
+  }
+
+  @Test
   void underANoticeEachReadIsAnother() {
     FakeClock clock = new FakeClock(T0);
     Cluster notice =
         Steering.hold(new Hold(Hold.Stage.NOTICE, "unpaid", T0 + 77)).apply(active(1), T0).next();
-    ClusterView view = new ClusterView(notice, Sample.POOL, new Switches(true, false, true), clock);
+    ClusterView view =
+        new ClusterView(notice, Sample.POOL, () -> null, new Switches(true, false, true), clock);
     ClusterView.Encoded first = view.encoded();
     clock.advance(7);
     ClusterView.Encoded later = view.encoded();

@@ -105,7 +105,8 @@ public final class Sample {
   public static List<ClusterView> views(Cluster... clusters) {
     List<ClusterView> views = new ArrayList<>();
     for (Cluster cluster : clusters) {
-      views.add(new ClusterView(cluster, POOL, new Switches(true, false, false), CLOCK));
+      views.add(
+          new ClusterView(cluster, POOL, () -> null, new Switches(true, false, false), CLOCK));
     }
     return views;
   }
@@ -114,7 +115,7 @@ public final class Sample {
   public static List<ClusterView> views(Pool pool, Collection<Cluster> clusters) {
     List<ClusterView> views = new ArrayList<>(clusters.size());
     for (Cluster cluster : clusters) {
-      views.add(new ClusterView(cluster, pool, new Switches(true, true, true), CLOCK));
+      views.add(new ClusterView(cluster, pool, () -> null, new Switches(true, true, true), CLOCK));
     }
     return views;
   }

@@ -19,12 +19,12 @@ import dev.bourse.pools.PoolStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.ForwardingDatabase;
-import dev.bourse.store.MemoryEngine;
 import dev.bourse.store.RowMapper;
-import dev.bourse.store.SqliteDatabase;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreConfig;
 import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.sqlite.MemoryEngine;
+import dev.bourse.store.sqlite.SqliteConfig;
+import dev.bourse.store.sqlite.SqliteDatabase;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -87,7 +87,7 @@ public abstract class StoreFixture {
   /** The store file, opened; a test that opens it again closes {@link #database} first. */
   protected Future<? extends Database> open() throws Exception {
     return SqliteDatabase.open(
-        vertx, folder.resolve("bourse.db"), StoreConfig.defaults(), "db/sqlite", clock);
+        vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/sqlite", clock);
   }
 
   /** So many of the next commits fail as on a full disk; nothing of them is stored. */

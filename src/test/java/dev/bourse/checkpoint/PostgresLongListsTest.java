@@ -1,10 +1,10 @@
 package dev.bourse.checkpoint;
 
 import dev.bourse.store.Database;
-import dev.bourse.store.PostgresConfig;
-import dev.bourse.store.PostgresDatabase;
-import dev.bourse.store.PostgresServer;
-import dev.bourse.store.PostgresUrl;
+import dev.bourse.store.postgres.PostgresConfig;
+import dev.bourse.store.postgres.PostgresDatabase;
+import dev.bourse.store.postgres.PostgresUrl;
+import dev.bourse.testing.PostgresServer;
 import io.vertx.core.Future;
 import java.nio.file.Path;
 import java.util.Map;

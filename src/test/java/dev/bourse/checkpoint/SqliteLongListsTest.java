@@ -1,8 +1,8 @@
 package dev.bourse.checkpoint;
 
 import dev.bourse.store.Database;
-import dev.bourse.store.SqliteDatabase;
-import dev.bourse.store.StoreConfig;
+import dev.bourse.store.sqlite.SqliteConfig;
+import dev.bourse.store.sqlite.SqliteDatabase;
 import io.vertx.core.Future;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;
@@ -15,6 +15,6 @@ class SqliteLongListsTest extends LongListsTest {
   @Override
   Future<? extends Database> open() {
     return SqliteDatabase.open(
-        vertx, folder.resolve("bourse.db"), StoreConfig.defaults(), "db/sqlite", clock);
+        vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/sqlite", clock);
   }
 }

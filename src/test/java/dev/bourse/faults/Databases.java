@@ -3,7 +3,7 @@ package dev.bourse.faults;
 import dev.bourse.history.History.Window;
 import dev.bourse.history.Operation;
 import dev.bourse.history.Operation.Outcome;
-import dev.bourse.store.PostgresServer;
+import dev.bourse.testing.PostgresServer;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

@@ -5,7 +5,7 @@ import dev.bourse.history.History.Stored;
 import dev.bourse.history.LinearizabilityChecker;
 import dev.bourse.history.Operation.Outcome;
 import dev.bourse.history.Violation;
-import dev.bourse.store.PostgresServer;
+import dev.bourse.testing.PostgresServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

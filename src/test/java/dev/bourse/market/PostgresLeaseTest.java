@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Sample;
 import dev.bourse.store.Database;
-import dev.bourse.store.PostgresConfig;
-import dev.bourse.store.PostgresDatabase;
-import dev.bourse.store.PostgresOfClass;
-import dev.bourse.store.PostgresUrl;
 import dev.bourse.store.Statement;
+import dev.bourse.store.postgres.PostgresConfig;
+import dev.bourse.store.postgres.PostgresDatabase;
+import dev.bourse.store.postgres.PostgresUrl;
+import dev.bourse.testing.PostgresOfClass;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;

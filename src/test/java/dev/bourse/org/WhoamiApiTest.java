@@ -57,7 +57,10 @@ class WhoamiApiTest {
             .put("name", "acme-batch")
             .put("kind", "vm")
             .put("gpu_vendor", "NVIDIA")
-            .put("gpu_model", "H100"),
+            .put("gpu_model", "H100")
+            .put(
+                "pool",
+                caller.get("/api/vm/capacity?cluster=acme-batch").ok().getJsonObject("pool")),
         whoami.getJsonArray("clusters").getJsonObject(0));
     assertEquals(
         "k8s",

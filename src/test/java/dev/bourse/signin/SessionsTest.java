@@ -10,6 +10,7 @@ import dev.bourse.access.Principal;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Inbound;
+import dev.bourse.org.Member;
 import dev.bourse.org.RosterStore;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
@@ -101,7 +102,9 @@ class SessionsTest extends StoreFixture {
   void makeSessions() throws Exception {
     await(
         database.commit(
-            List.of(RosterStore.insert("acme", "alice", "a@acme.example", "A", clock.millis()))));
+            List.of(
+                RosterStore.insert(
+                    Member.joining("acme", "alice", "a@acme.example", "A", clock.millis())))));
     sessions = new Sessions(database, () -> "http://localhost:1", clock, new Random(7));
   }
 

@@ -1,9 +1,9 @@
 package dev.bourse.simulation;
 
 import dev.bourse.store.Change;
-import dev.bourse.store.MemoryEngine;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
+import dev.bourse.store.sqlite.MemoryEngine;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,8 +1,8 @@
 package dev.bourse.simulation;
 
 import dev.bourse.capacity.Cluster;
-import dev.bourse.store.MemoryEngine;
 import dev.bourse.store.Statement;
+import dev.bourse.store.sqlite.MemoryEngine;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,7 +1,7 @@
 package dev.bourse.simulation;
 
-import dev.bourse.store.MemoryEngine;
 import dev.bourse.store.Statement;
+import dev.bourse.store.sqlite.MemoryEngine;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.bourse.simulation;
 
-import dev.bourse.store.MemoryEngine;
+import dev.bourse.store.sqlite.MemoryEngine;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -2,8 +2,8 @@ package dev.bourse.simulation;
 
 import dev.bourse.app.BareProcess;
 import dev.bourse.simulation.UploadClients.Acknowledged;
-import dev.bourse.store.MemoryEngine;
 import dev.bourse.store.Statement;
+import dev.bourse.store.sqlite.MemoryEngine;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

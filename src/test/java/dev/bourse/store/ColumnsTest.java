@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.bourse.store.sqlite.MemoryEngine;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

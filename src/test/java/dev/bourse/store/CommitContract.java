@@ -24,16 +24,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What every engine behind {@link Database} promises of commits. */
-abstract class CommitContract {
-  static final String INSERT_ACCOUNT =
+public abstract class CommitContract {
+  public static final String INSERT_ACCOUNT =
       "INSERT INTO account (name, revision, balance) VALUES (?, 0, ?)";
-  static final String SET_BALANCE =
+  public static final String SET_BALANCE =
       "UPDATE account SET balance = ?, revision = revision + 1 WHERE name = ? AND revision = ?";
-  static final String INSERT_NOTE =
+  public static final String INSERT_NOTE =
       "INSERT INTO note (id, text, bytes, number) VALUES (?, ?, ?, ?)";
 
-  Vertx vertx;
-  Database database;
+  protected Vertx vertx;
+  protected Database database;
 
   /**
    * Opens an empty store whose schema is tables {@code account} and {@code note}, as in the test
@@ -41,21 +41,21 @@ abstract class CommitContract {
    *
    * @param queued how many statements, and how many reads, may wait
    */
-  abstract Future<? extends Database> open(int queued) throws Exception;
+  protected abstract Future<? extends Database> open(int queued) throws Exception;
 
   @BeforeEach
-  void openStore() throws Exception {
+  protected void openStore() throws Exception {
     vertx = Vertx.vertx();
     database = await(open(4_096));
   }
 
   @AfterEach
-  void closeStore() throws Exception {
+  protected void closeStore() throws Exception {
     await(database.close());
     await(vertx.close());
   }
 
-  static <T> T await(Future<T> future) throws Exception {
+  public static <T> T await(Future<T> future) throws Exception {
     try {
       return future.toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
     } catch (ExecutionException e) {
@@ -66,25 +66,25 @@ abstract class CommitContract {
     }
   }
 
-  static <T> Throwable failureOf(Future<T> future) throws Exception {
+  public static <T> Throwable failureOf(Future<T> future) throws Exception {
     CompletableFuture<T> settled = future.toCompletionStage().toCompletableFuture();
     return Objects.requireNonNull(
         assertThrows(ExecutionException.class, () -> settled.get(30, TimeUnit.SECONDS)).getCause());
   }
 
-  static Statement account(String name, @Nullable Long balance) {
+  public static Statement account(String name, @Nullable Long balance) {
     return Statement.of(INSERT_ACCOUNT, name, balance);
   }
 
-  static Statement note(long id, String text) {
+  public static Statement note(long id, String text) {
     return Statement.of(INSERT_NOTE, id, text, null, null);
   }
 
-  static Statement setBalance(String name, long revision, long balance) {
+  public static Statement setBalance(String name, long revision, long balance) {
     return Statement.guarded("revision", SET_BALANCE, balance, name, revision);
   }
 
-  List<String> accounts() throws Exception {
+  protected List<String> accounts() throws Exception {
     return await(
         database.read(
             "SELECT name, revision, balance FROM account ORDER BY name",
@@ -92,25 +92,25 @@ abstract class CommitContract {
             row -> row.text(0) + " r" + row.integer(1) + " " + row.integerOrNull(2)));
   }
 
-  long notes() throws Exception {
+  protected long notes() throws Exception {
     return await(database.read("SELECT count(*) FROM note", List.of(), row -> row.integer(0)))
         .get(0);
   }
 
   @Test
-  void statementsOfACommitSeeTheOnesBefore() throws Exception {
+  protected void statementsOfACommitSeeTheOnesBefore() throws Exception {
     await(database.commit(List.of(account("a", 5L), setBalance("a", 0, 6), setBalance("a", 1, 7))));
     assertEquals(List.of("a r2 7"), accounts());
   }
 
   @Test
-  void anEmptyCommitSucceeds() throws Exception {
+  protected void anEmptyCommitSucceeds() throws Exception {
     await(database.commit(List.of()));
     assertEquals(0, notes());
   }
 
   @Test
-  void commitsOfOneCallerAreStoredInTheOrderOfTheCalls() throws Exception {
+  protected void commitsOfOneCallerAreStoredInTheOrderOfTheCalls() throws Exception {
     List<Future<Void>> all = new ArrayList<>();
     all.add(database.commit(List.of(account("a", 0L))));
     for (long i = 0; i < 500; i++) {
@@ -121,14 +121,14 @@ abstract class CommitContract {
   }
 
   @Test
-  void aFailedGuardUndoesTheWholeCommit() throws Exception {
+  protected void aFailedGuardUndoesTheWholeCommit() throws Exception {
     failureOf(database.commit(List.of(account("a", 1L), note(1, "n"), setBalance("a", 41, 2))));
     assertEquals(List.of(), accounts());
     assertEquals(0, notes());
   }
 
   @Test
-  void aFailedGuardIsNamed() throws Exception {
+  protected void aFailedGuardIsNamed() throws Exception {
     GuardFailed failure =
         assertInstanceOf(
             GuardFailed.class, failureOf(database.commit(List.of(setBalance("nobody", 0, 1)))));
@@ -136,7 +136,7 @@ abstract class CommitContract {
   }
 
   @Test
-  void aGuardMayDemandAnyNumberOfRowsAndFailsOnMoreToo() throws Exception {
+  protected void aGuardMayDemandAnyNumberOfRowsAndFailsOnMoreToo() throws Exception {
     await(database.commit(List.of(note(1, "n"), note(2, "n"), note(3, "n"))));
     String sql = "UPDATE note SET text = ? WHERE text = ?";
     GuardFailed failure =
@@ -153,7 +153,7 @@ abstract class CommitContract {
   }
 
   @Test
-  void aStatementThatBreaksAConstraintUndoesTheWholeCommit() throws Exception {
+  protected void aStatementThatBreaksAConstraintUndoesTheWholeCommit() throws Exception {
     await(database.commit(List.of(note(1, "old"))));
     Throwable failure =
         failureOf(database.commit(List.of(account("a", 1L), note(2, "new"), note(1, "again"))));
@@ -163,7 +163,7 @@ abstract class CommitContract {
   }
 
   @Test
-  void aFailingCommitUndoesOnlyItselfAmongThoseStoredTogether() throws Exception {
+  protected void aFailingCommitUndoesOnlyItselfAmongThoseStoredTogether() throws Exception {
     List<Future<Void>> all = new ArrayList<>();
     for (long i = 0; i < 300; i++) {
       all.add(
@@ -193,7 +193,8 @@ abstract class CommitContract {
   }
 
   @Test
-  void aCommitThatFailsLateDoesNotSpoilALaterOneThatBuildsOnAnEarlierOne() throws Exception {
+  protected void aCommitThatFailsLateDoesNotSpoilALaterOneThatBuildsOnAnEarlierOne()
+      throws Exception {
     Future<Void> first = database.commit(List.of(account("a", 0L)));
     Future<Void> spoiled =
         database.commit(List.of(setBalance("a", 0, 99), note(1, "n"), setBalance("a", 0, 98)));
@@ -206,7 +207,7 @@ abstract class CommitContract {
   }
 
   @Test
-  void ofCommitsRacingForAVersionExactlyOneWins() throws Exception {
+  protected void ofCommitsRacingForAVersionExactlyOneWins() throws Exception {
     await(database.commit(List.of(account("a", 0L))));
     for (long version = 0; version < 50; version++) {
       List<Future<Void>> racers = Collections.synchronizedList(new ArrayList<>());

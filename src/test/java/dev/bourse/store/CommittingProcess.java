@@ -1,5 +1,7 @@
 package dev.bourse.store;
 
+import dev.bourse.store.sqlite.SqliteConfig;
+import dev.bourse.store.sqlite.SqliteDatabase;
 import io.vertx.core.Vertx;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -9,7 +11,7 @@ import java.util.List;
  * A process of its own that commits rows with rising ids, 16 under way at a time, and prints each
  * acknowledged id with a full stop behind it, until it is killed. Prints why when it is refused.
  */
-final class CommittingProcess {
+public final class CommittingProcess {
   private static long next;
 
   private CommittingProcess() {}
@@ -21,7 +23,7 @@ final class CommittingProcess {
             SqliteDatabase.open(
                     vertx,
                     Path.of(args[0]),
-                    StoreConfig.defaults(),
+                    SqliteConfig.defaults(),
                     "db/sqlite-contract",
                     Clock.systemUTC())
                 .compose(

@@ -10,9 +10,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Stands between the store and its server, and cuts a connection at a chosen moment. */
-final class CuttingProxy {
+public final class CuttingProxy {
   /** What happens to the next COMMIT that passes. */
-  enum Plan {
+  public enum Plan {
     NOTHING,
     /** It never reaches the server. */
     LOSE_COMMIT,
@@ -25,10 +25,10 @@ final class CuttingProxy {
   private final NetServer server;
   private final NetClient client;
   private final int target;
-  volatile Plan plan = Plan.NOTHING;
+  public volatile Plan plan = Plan.NOTHING;
 
   /** When set, connections are refused. */
-  volatile boolean isDown;
+  public volatile boolean isDown;
 
   private final AtomicInteger joined = new AtomicInteger();
   private volatile int lost;
@@ -39,17 +39,17 @@ final class CuttingProxy {
     server = vertx.createNetServer().connectHandler(this::connect);
   }
 
-  static Future<CuttingProxy> start(Vertx vertx, int target) {
+  public static Future<CuttingProxy> start(Vertx vertx, int target) {
     CuttingProxy proxy = new CuttingProxy(vertx, target);
     return proxy.server.listen(0, "localhost").map(proxy);
   }
 
   /** The connections there are carry nothing from now on, and nobody is told; new ones do. */
-  void lose() {
+  public void lose() {
     lost = joined.get();
   }
 
-  int port() {
+  public int port() {
     return server.actualPort();
   }
 

@@ -26,9 +26,9 @@ import org.junit.jupiter.api.Test;
  * What every engine behind {@link Database} promises: of commits, as {@link CommitContract} says,
  * of reads, queues and the end. Engines plug in by subclassing.
  */
-abstract class DatabaseContractTest extends CommitContract {
+public abstract class DatabaseContractTest extends CommitContract {
   @Test
-  void aReadAnswersTheRowsInTheOrderOfTheQuery() throws Exception {
+  protected void aReadAnswersTheRowsInTheOrderOfTheQuery() throws Exception {
     await(database.commit(List.of(note(1, "b"), note(2, "a"), note(3, "c"))));
     assertEquals(
         List.of("c", "b", "a"),
@@ -40,7 +40,7 @@ abstract class DatabaseContractTest extends CommitContract {
   }
 
   @Test
-  void aReadSubmittedAfterACommitCompletedSeesIt() throws Exception {
+  protected void aReadSubmittedAfterACommitCompletedSeesIt() throws Exception {
     for (long i = 1; i <= 200; i++) {
       await(database.commit(List.of(note(i, "n"))));
       assertEquals(i, notes());
@@ -48,7 +48,7 @@ abstract class DatabaseContractTest extends CommitContract {
   }
 
   @Test
-  void aReadWithFaultySqlFailsWithTheEnginesOwnException() throws Exception {
+  protected void aReadWithFaultySqlFailsWithTheEnginesOwnException() throws Exception {
     Throwable failure =
         failureOf(database.read("SELECT nothing FROM nowhere", List.of(), row -> row.text(0)));
     assertFalse(failure instanceof StoreUnavailable, () -> "not " + failure);
@@ -56,7 +56,7 @@ abstract class DatabaseContractTest extends CommitContract {
   }
 
   @Test
-  void aMappersFailureIsTheReadsFailureAndEndsNothingElse() throws Exception {
+  protected void aMappersFailureIsTheReadsFailureAndEndsNothingElse() throws Exception {
     await(database.commit(List.of(note(1, "n"))));
     IllegalStateException thrown = new IllegalStateException("mapper");
     for (int i = 0; i < 10; i++) {
@@ -74,7 +74,7 @@ abstract class DatabaseContractTest extends CommitContract {
   }
 
   @Test
-  void aReadCannotWrite() throws Exception {
+  protected void aReadCannotWrite() throws Exception {
     failureOf(
         database.read(
             "INSERT INTO note (id) VALUES (1) RETURNING id", List.of(), row -> row.integer(0)));
@@ -82,7 +82,7 @@ abstract class DatabaseContractTest extends CommitContract {
   }
 
   @Test
-  void textIntegersTruthBytesAndNullsComeBackAsTheyWereStored() throws Exception {
+  protected void textIntegersTruthBytesAndNullsComeBackAsTheyWereStored() throws Exception {
     byte[] bytes = {0, 1, -1, 127, -128};
     String text = "Größe 容量 🚀 '\"; --";
     await(
@@ -128,20 +128,20 @@ abstract class DatabaseContractTest extends CommitContract {
   }
 
   @Test
-  void parametersOfOneExecutionDoNotLeakIntoTheNext() throws Exception {
+  protected void parametersOfOneExecutionDoNotLeakIntoTheNext() throws Exception {
     await(database.commit(List.of(Statement.of(INSERT_NOTE, 1L, "first", new byte[] {1}, 7L))));
     failureOf(database.commit(List.of(Statement.of(INSERT_NOTE, 2L, "second"))));
     assertEquals(1, notes());
   }
 
   @Test
-  void aParameterNoColumnCanHoldFailsItsCommit() throws Exception {
+  protected void aParameterNoColumnCanHoldFailsItsCommit() throws Exception {
     failureOf(database.commit(List.of(note(1, "n"), Statement.of(INSERT_NOTE, 2L, 1.5, null, 1))));
     assertEquals(0, notes());
   }
 
   @Test
-  void aFullQueueOfCommitsRefusesAndStoresExactlyWhatItAccepted() throws Exception {
+  protected void aFullQueueOfCommitsRefusesAndStoresExactlyWhatItAccepted() throws Exception {
     await(database.close());
     database = await(open(4));
     List<Future<Void>> all = new ArrayList<>();
@@ -155,7 +155,7 @@ abstract class DatabaseContractTest extends CommitContract {
   }
 
   @Test
-  void aFullQueueOfReadsRefuses() throws Exception {
+  protected void aFullQueueOfReadsRefuses() throws Exception {
     await(database.close());
     database = await(open(4));
     await(database.commit(List.of(note(1, "n"))));
@@ -170,7 +170,7 @@ abstract class DatabaseContractTest extends CommitContract {
   }
 
   @Test
-  void futuresCompleteOnTheCallersContextInTheOrderOfTheCommits() throws Exception {
+  protected void futuresCompleteOnTheCallersContextInTheOrderOfTheCommits() throws Exception {
     Promise<List<Long>> seen = Promise.promise();
     Context caller = ((ContextInternal) vertx.getOrCreateContext()).duplicate();
     List<Long> order = new ArrayList<>();
@@ -198,7 +198,7 @@ abstract class DatabaseContractTest extends CommitContract {
   }
 
   @Test
-  void aReadAndAFailureCompleteOnTheCallersContextToo() throws Exception {
+  protected void aReadAndAFailureCompleteOnTheCallersContextToo() throws Exception {
     Promise<List<Context>> seen = Promise.promise();
     Context caller = vertx.getOrCreateContext();
     caller.runOnContext(
@@ -217,7 +217,7 @@ abstract class DatabaseContractTest extends CommitContract {
   }
 
   @Test
-  void closeCompletesWhatIsQueued() throws Exception {
+  protected void closeCompletesWhatIsQueued() throws Exception {
     List<Future<Void>> commits = new ArrayList<>();
     for (long i = 0; i < 1_000; i++) {
       commits.add(database.commit(List.of(note(i, "n"))));
@@ -230,7 +230,7 @@ abstract class DatabaseContractTest extends CommitContract {
   }
 
   @Test
-  void afterCloseCommitsAndReadsFail() throws Exception {
+  protected void afterCloseCommitsAndReadsFail() throws Exception {
     await(database.close());
     assertInstanceOf(StoreUnavailable.class, failureOf(database.commit(List.of(note(1, "n")))));
     assertInstanceOf(
@@ -240,7 +240,8 @@ abstract class DatabaseContractTest extends CommitContract {
   }
 
   @Test
-  void commitsFromManyThreadsWhileClosingAreStoredOrRefusedButNeverForgotten() throws Exception {
+  protected void commitsFromManyThreadsWhileClosingAreStoredOrRefusedButNeverForgotten()
+      throws Exception {
     AtomicLong ids = new AtomicLong();
     List<Future<Void>> all = Collections.synchronizedList(new ArrayList<>());
     List<Thread> threads = new ArrayList<>();

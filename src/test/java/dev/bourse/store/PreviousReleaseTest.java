@@ -3,6 +3,12 @@ package dev.bourse.store;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.store.postgres.PostgresConfig;
+import dev.bourse.store.postgres.PostgresDatabase;
+import dev.bourse.store.postgres.PostgresUrl;
+import dev.bourse.store.sqlite.SqliteConfig;
+import dev.bourse.store.sqlite.SqliteDatabase;
+import dev.bourse.testing.PostgresOfClass;
 import io.vertx.core.Vertx;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -65,7 +71,7 @@ class PreviousReleaseTest {
     CommitContract.await(
         CommitContract.await(
                 SqliteDatabase.open(
-                    vertx, file, StoreConfig.defaults(), "db/sqlite", Clock.systemUTC()))
+                    vertx, file, SqliteConfig.defaults(), "db/sqlite", Clock.systemUTC()))
             .close());
     CommitContract.await(vertx.close());
     try (Connection store = DriverManager.getConnection("jdbc:sqlite:" + file)) {

@@ -3,7 +3,6 @@ package dev.bourse.testing;
 import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.bourse.store.PostgresServer;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;

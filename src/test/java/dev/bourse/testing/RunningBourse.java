@@ -5,7 +5,7 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Command;
-import dev.bourse.store.StoreConfig;
+import dev.bourse.store.sqlite.SqliteConfig;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
@@ -63,12 +63,12 @@ public final class RunningBourse implements AutoCloseable {
   private final AtomicInteger marketsTaken = new AtomicInteger();
   private boolean stopped;
 
-  private RunningBourse(Path data, @Nullable String world, StoreConfig store, String... settings) {
+  private RunningBourse(Path data, @Nullable String world, SqliteConfig store, String... settings) {
     this(data, world, store, Clock.systemUTC(), settings);
   }
 
   private RunningBourse(
-      Path data, @Nullable String world, StoreConfig store, Clock clock, String... settings) {
+      Path data, @Nullable String world, SqliteConfig store, Clock clock, String... settings) {
     this.clock = clock;
     this.data = data;
     this.settings = settings.clone();
@@ -98,42 +98,42 @@ public final class RunningBourse implements AutoCloseable {
 
   /** The demo world. */
   public static RunningBourse demo(String... settings) {
-    return new RunningBourse(newFolder(), null, StoreConfig.defaults(), settings);
+    return new RunningBourse(newFolder(), null, SqliteConfig.defaults(), settings);
   }
 
   /** A world of so many markets, one for each test that needs a market to itself. */
   public static RunningBourse withMarkets(int markets, String... settings) {
-    return withMarkets(markets, StoreConfig.defaults(), settings);
+    return withMarkets(markets, SqliteConfig.defaults(), settings);
   }
 
-  public static RunningBourse withMarkets(int markets, StoreConfig store, String... settings) {
+  public static RunningBourse withMarkets(int markets, SqliteConfig store, String... settings) {
     return new RunningBourse(newFolder(), TestMarket.world(markets), store, settings);
   }
 
   /** The same by a clock of the test's own. */
   public static RunningBourse withMarkets(int markets, Clock clock, String... settings) {
     return new RunningBourse(
-        newFolder(), TestMarket.world(markets), StoreConfig.defaults(), clock, settings);
+        newFolder(), TestMarket.world(markets), SqliteConfig.defaults(), clock, settings);
   }
 
   /** A world of the test's own, by a clock of its own. */
   public static RunningBourse world(String world, Clock clock, String... settings) {
-    return new RunningBourse(newFolder(), world, StoreConfig.defaults(), clock, settings);
+    return new RunningBourse(newFolder(), world, SqliteConfig.defaults(), clock, settings);
   }
 
   /** A world of the test's own. */
   public static RunningBourse world(String world, String... settings) {
-    return new RunningBourse(newFolder(), world, StoreConfig.defaults(), settings);
+    return new RunningBourse(newFolder(), world, SqliteConfig.defaults(), settings);
   }
 
   /** The demo world by a clock of the test's own. */
   public static RunningBourse demo(Clock clock, String... settings) {
-    return new RunningBourse(newFolder(), null, StoreConfig.defaults(), clock, settings);
+    return new RunningBourse(newFolder(), null, SqliteConfig.defaults(), clock, settings);
   }
 
   /** The demo world of a data folder that another process left behind. */
   public static RunningBourse over(Path data, String... settings) {
-    return new RunningBourse(data, null, StoreConfig.defaults(), settings);
+    return new RunningBourse(data, null, SqliteConfig.defaults(), settings);
   }
 
   /** Stops the service and starts it anew on the same data, with the same world. */
@@ -144,7 +144,7 @@ public final class RunningBourse implements AutoCloseable {
       return new RunningBourse(
           data,
           Files.exists(world) ? Files.readString(world) : null,
-          StoreConfig.defaults(),
+          SqliteConfig.defaults(),
           clock,
           settings);
     } catch (IOException e) {

@@ -1,6 +1,5 @@
 package dev.bourse.testing;
 
-import dev.bourse.store.PostgresServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,0 +1,80 @@
+package dev.bourse.store;
+
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
+import io.vertx.core.internal.PromiseInternal;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An answer on its way from an engine's thread to the context that asked. The engine sets it, then
+ * delivers it with the others of its batch: one task per event loop, not one per answer, for waking
+ * a loop costs more than the answer.
+ *
+ * <p>It uses the context's internal interface because HTTP requests run on duplicates of a loop's
+ * context: only {@code unwrap} tells which of them share a loop, and only {@code dispatch} enters a
+ * duplicate without another task.
+ */
+public final class ContextPromise<T> {
+  private static final Logger log = LoggerFactory.getLogger(ContextPromise.class);
+
+  private final ContextInternal context;
+  private final PromiseInternal<T> promise;
+  private @Nullable T value;
+  private @Nullable Throwable failure;
+
+  /** A reply to the current context; to {@code home} when the caller runs on none. */
+  public ContextPromise(ContextInternal home) {
+    ContextInternal current = (ContextInternal) Vertx.currentContext();
+    context = current == null ? home : current;
+    promise = context.promise();
+  }
+
+  public Future<T> future() {
+    return promise.future();
+  }
+
+  public @Nullable Throwable failure() {
+    return failure;
+  }
+
+  public void succeed(@Nullable T answer) {
+    value = answer;
+    failure = null;
+  }
+
+  public void fail(Throwable cause) {
+    failure = cause;
+  }
+
+  private void complete() {
+    if (failure == null) {
+      promise.complete(value);
+    } else {
+      promise.fail(failure);
+    }
+  }
+
+  /** Completes the futures, in order, on their contexts. */
+  public static void deliver(List<? extends ContextPromise<?>> replies) {
+    IdentityHashMap<ContextInternal, List<ContextPromise<?>>> byContext = new IdentityHashMap<>();
+    for (ContextPromise<?> reply : replies) {
+      byContext.computeIfAbsent(reply.context.unwrap(), c -> new ArrayList<>()).add(reply);
+    }
+    byContext.forEach(
+        (context, theirs) -> {
+          try {
+            context.runOnContext(
+                v -> theirs.forEach(reply -> reply.context.dispatch(reply::complete)));
+          } catch (RejectedExecutionException e) {
+            log.warn("{} answers found their event loop gone", theirs.size(), e);
+          }
+        });
+  }
+}

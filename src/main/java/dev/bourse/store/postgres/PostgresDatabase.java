@@ -1,0 +1,198 @@
+package dev.bourse.store.postgres;
+
+import dev.bourse.store.Change;
+import dev.bourse.store.ChangeListener;
+import dev.bourse.store.ContextPromise;
+import dev.bourse.store.Database;
+import dev.bourse.store.Migrations;
+import dev.bourse.store.RowMapper;
+import dev.bourse.store.Statement;
+import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.Upkeep;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
+import io.vertx.core.internal.VertxInternal;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store on a PostgreSQL server (13 or later), which other processes may be using too.
+ *
+ * <p>One connection writes groups of commits, a few answer queries, one listens. The store needs
+ * sessions of its own: a pooler between must pool sessions, not transactions.
+ *
+ * <p>While the server is away everything is refused at once; the connections come back by
+ * themselves. Whether a commit is stored whose answer was lost is asked of the server as soon as it
+ * is back; see {@link StoreUnavailable#mayBeStored()} for when it is not back in time.
+ */
+public final class PostgresDatabase implements Database {
+  /** How often it is looked for changes that need not be told any more. */
+  private static final long PRUNE_MILLIS = 60_000;
+
+  private final ContextInternal home;
+  private final PostgresWriter writer;
+  private final PostgresReaders readers;
+  private final PostgresChanges changes;
+  private final PostgresOrder order;
+  private final Upkeep pruning;
+  private @Nullable Future<Void> closed;
+
+  private PostgresDatabase(ContextInternal home, PostgresConfig config, RandomGenerator random) {
+    this.home = home;
+    VertxInternal vertx = home.owner();
+    changes = new PostgresChanges(vertx, config, random, this::backAfterSilence);
+    writer = new PostgresWriter(vertx, config, random, changes);
+    readers = new PostgresReaders(vertx, config, random);
+    order = new PostgresOrder(vertx, this);
+    FeedPruning told = new FeedPruning(this, FeedPruning.KEPT_MILLIS, System::nanoTime);
+    pruning =
+        new Upkeep(vertx, "forgetting old changes", PRUNE_MILLIS, System::nanoTime, told::step);
+  }
+
+  /**
+   * Connects, and brings the schema up to date; of several processes that do so at once, one after
+   * the other.
+   *
+   * <p>Fails with {@link StoreRefused} when the server refuses the log-in, is too old, or has a
+   * schema this program does not know, and with {@link StoreUnavailable} when it cannot be reached.
+   *
+   * @param migrations the class-path folder of the schema, see {@link Migrations#load}
+   * @param random spreads what several processes would do at the same moment, and names this one
+   */
+  public static Future<PostgresDatabase> open(
+      Vertx vertx, PostgresConfig config, String migrations, Clock clock, RandomGenerator random) {
+    ContextInternal home = ((VertxInternal) vertx).createEventLoopContext();
+    Promise<PostgresDatabase> opened = Promise.promise();
+    vertx
+        .executeBlocking(() -> Migrations.load(migrations), false)
+        .onComplete(
+            (schema, failure) -> {
+              if (failure == null) {
+                home.runOnContext(
+                    v -> open(home, config, schema, clock, random).onComplete(opened));
+              } else {
+                opened.fail(failure);
+              }
+            });
+    return opened.future();
+  }
+
+  private static Future<PostgresDatabase> open(
+      ContextInternal home,
+      PostgresConfig config,
+      Migrations schema,
+      Clock clock,
+      RandomGenerator random) {
+    return PostgresGuard.open(home, config)
+        .compose(
+            guard -> {
+              PostgresSchemaSession session = new PostgresSchemaSession(guard);
+              return session
+                  .lock()
+                  .compose(v -> schema.apply(session, clock))
+                  .eventually(guard::close)
+                  .recover(failure -> Future.failedFuture(PostgresGuard.lost(config, failure)));
+            })
+        .compose(
+            applied -> {
+              PostgresDatabase database = new PostgresDatabase(home, config, random);
+              return database
+                  .connect()
+                  .map(database)
+                  .recover(
+                      failure ->
+                          database
+                              .close()
+                              .transform(
+                                  x ->
+                                      Future.failedFuture(
+                                          PostgresGuard.unreachable(config, failure))));
+            });
+  }
+
+  /** What was sent before is not waited for: its answer is lost, or on its way for very long. */
+  private void backAfterSilence(long sinceNanos) {
+    writer.dropSentBefore(sinceNanos);
+    readers.dropSentBefore(sinceNanos);
+  }
+
+  private Future<Void> connect() {
+    return Future.all(writer.connect(), readers.connect(), changes.connect())
+        .onSuccess(connected -> pruning.start())
+        .mapEmpty();
+  }
+
+  @Override
+  public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
+    ContextPromise<List<T>> reply = new ContextPromise<>(home);
+    StoreUnavailable refusal;
+    try {
+      PostgresSql query = PostgresSql.of(sql);
+      refusal =
+          readers.offer(new PostgresReaders.Query<>(query, query.bind(parameters), mapper, reply));
+    } catch (IllegalArgumentException faulty) {
+      return Future.failedFuture(faulty);
+    }
+    return refusal == null ? reply.future() : Future.failedFuture(refusal);
+  }
+
+  @Override
+  public Future<Void> commit(List<Statement> statements, List<Change> told) {
+    ContextPromise<@Nullable Void> reply = new ContextPromise<>(home);
+    StoreUnavailable refusal;
+    try {
+      List<PostgresBatch.Bound> bound = new ArrayList<>(statements.size());
+      for (Statement statement : statements) {
+        bound.add(PostgresBatch.Bound.of(statement));
+      }
+      refusal = writer.offer(new PostgresBatch.Commit(bound, List.copyOf(told), reply));
+    } catch (IllegalArgumentException faulty) {
+      return Future.failedFuture(faulty);
+    }
+    return refusal == null ? reply.future() : Future.failedFuture(refusal);
+  }
+
+  @Override
+  public void listen(ChangeListener listener) {
+    Context current = Vertx.currentContext();
+    changes.add(listener, current == null ? home : current);
+  }
+
+  @Override
+  public Future<Long> settledTrail(long enough) {
+    return order.settled(enough);
+  }
+
+  /** Not {@code now()}: that is when the transaction began, and several commits share one. */
+  @Override
+  public String clockSql() {
+    return "CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)";
+  }
+
+  @Override
+  public boolean isShared() {
+    return true;
+  }
+
+  @Override
+  public synchronized Future<Void> close() {
+    if (closed == null) {
+      Promise<Void> drained = Promise.promise();
+      Promise<Void> answered = Promise.promise();
+      Future<Void> stopped = pruning.stop();
+      writer.drain(drained::complete);
+      readers.drain(answered::complete);
+      closed =
+          Future.all(stopped, drained.future(), answered.future())
+              .compose(
+                  v -> Future.join(writer.close(), readers.close(), changes.close()).mapEmpty());
+    }
+    return closed;
+  }
+}

@@ -1,0 +1,81 @@
+package dev.bourse.store.postgres;
+
+import dev.bourse.store.StoreUnavailable;
+import io.vertx.pgclient.PgException;
+import java.util.Set;
+
+/**
+ * What a failure of the engine's client means, by the standard's five-character SQLSTATE
+ * (PostgreSQL documentation, appendix A).
+ */
+enum PostgresFailure {
+  /** The statement itself: faulty SQL, a broken constraint, a value of the wrong type. */
+  STATEMENT,
+  /** Another transaction was in the way; the same may do at once. */
+  CONFLICT,
+  /** The server cannot do it now: disk or memory full, time-out, not the primary. */
+  SERVER,
+  /** The connection is gone. */
+  CONNECTION;
+
+  /** Serialization failure, deadlock, lock time-out. */
+  private static final Set<String> CONFLICTS = Set.of("40001", "40P01", "55P03");
+
+  /** A prepared statement from before a migration; the client forgets it at this message. */
+  private static final String STALE_PLAN = "cached plan must not change result type";
+
+  /** The server goes away, crashed, is not up, or ended the session or an idle transaction. */
+  private static final Set<String> GOING =
+      Set.of("57P01", "57P02", "57P03", "57P05", "25P03", "25P04");
+
+  /** A statement cancelled (by its time-out too); a server that only reads. */
+  private static final Set<String> REFUSALS = Set.of("57014", "25006");
+
+  private static final String DISK_FULL = "53100";
+
+  /** The store cannot be used because of this; nothing was written. */
+  static StoreUnavailable unavailable(String message, Throwable cause) {
+    return unavailable(message, cause, false);
+  }
+
+  /** The store cannot be used because of this. */
+  static StoreUnavailable unavailable(String message, Throwable cause, boolean mayBeStored) {
+    return new StoreUnavailable(message, cause, isFull(cause), mayBeStored);
+  }
+
+  private static boolean isFull(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof PgException server && DISK_FULL.equals(server.getSqlState())
+          || String.valueOf(cause.getMessage()).contains("No space left on device")) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  static PostgresFailure of(Throwable failure, boolean isWriting) {
+    if (!(failure instanceof PgException answer)) {
+      // The client's own complaints are about values; all else comes from the socket.
+      return isAboutValues(failure) ? STATEMENT : CONNECTION;
+    }
+    String state = String.valueOf(answer.getSqlState());
+    if (CONFLICTS.contains(state) || STALE_PLAN.equals(answer.getErrorMessage())) {
+      return CONFLICT;
+    }
+    if (GOING.contains(state) || state.startsWith("08")) {
+      return CONNECTION;
+    }
+    if (REFUSALS.contains(state) && (isWriting || state.equals("57014"))) {
+      return SERVER;
+    }
+    // Class 53: resources; 58: the system beneath; XX: inside the server.
+    return state.startsWith("53") || state.startsWith("58") || state.startsWith("XX")
+        ? SERVER
+        : STATEMENT;
+  }
+
+  private static boolean isAboutValues(Throwable failure) {
+    String message = String.valueOf(failure.getMessage());
+    return message.startsWith("Parameter") || message.startsWith("The number of parameters");
+  }
+}

@@ -1,0 +1,96 @@
+package dev.bourse.store.postgres;
+
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Tells readers of the audit trail how far its rows are settled, for ids are handed out before
+ * commits and commits overtake each other: a row may appear below one that was seen already.
+ *
+ * <p>Each group of commits holds a shared advisory lock, which never waits, from before its first
+ * id until its transaction is over. The lock's number is the newest id handed out by then, so the
+ * group's own ids are above it. A reader first notes the newest id and then asks for the least
+ * number among the locks: no commit can still bring a row at or below the lesser of the two, for
+ * whoever held no lock when it asked had no id yet. A process of an older release holds no locks;
+ * while one runs, its rows may appear late as they did before.
+ */
+final class PostgresOrder {
+  /** The upper 16 bits of the locks' numbers, which keeps them apart from other locks. */
+  private static final int TAG = 0x4253;
+
+  private static final int ID_BITS = 48;
+
+  private static final String NEWEST =
+      "SELECT COALESCE(pg_sequence_last_value(to_regclass('audit_id_seq')), 0)";
+
+  /** What a group says after BEGIN. */
+  static final String ANNOUNCE =
+      "SELECT CAST(pg_advisory_xact_lock_shared((CAST("
+          + TAG
+          + " AS BIGINT) << "
+          + ID_BITS
+          + ") | ("
+          + NEWEST
+          + ")) AS text)";
+
+  private static final String LEAST_UNDER_WAY =
+      "SELECT MIN(number & ((CAST(1 AS BIGINT) << "
+          + ID_BITS
+          + ") - 1)) FROM (SELECT (CAST(classid AS BIGINT) << 32) | CAST(objid AS BIGINT) AS number"
+          + " FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND database ="
+          + " (SELECT oid FROM pg_database WHERE datname = current_database())) AS locks"
+          + " WHERE number >> "
+          + ID_BITS
+          + " = "
+          + TAG;
+
+  /** How long a reader waits for the commits that were under way when it came. */
+  private static final long PATIENCE_NANOS = 500_000_000;
+
+  private static final long POLL_MILLIS = 5;
+
+  private final Vertx vertx;
+  private final Database database;
+
+  /** What is settled stays settled. */
+  private final AtomicLong known = new AtomicLong();
+
+  PostgresOrder(Vertx vertx, Database database) {
+    this.vertx = vertx;
+    this.database = database;
+  }
+
+  /** See {@link Database#settledTrail}. */
+  Future<Long> settled(long enough) {
+    return known.get() >= enough
+        ? Future.succeededFuture(known.get())
+        : one(NEWEST).compose(newest -> settled(newest, System.nanoTime() + PATIENCE_NANOS));
+  }
+
+  /** A commit takes milliseconds. One that takes longer hides what is above it, and no more. */
+  private Future<Long> settled(long newest, long deadlineNanos) {
+    return one(LEAST_UNDER_WAY)
+        .compose(
+            least -> {
+              long settled = known.accumulateAndGet(Math.min(newest, least), Math::max);
+              return settled >= newest || System.nanoTime() - deadlineNanos > 0
+                  ? Future.succeededFuture(settled)
+                  : vertx.timer(POLL_MILLIS).compose(waited -> settled(newest, deadlineNanos));
+            });
+  }
+
+  private Future<Long> one(String sql) {
+    return database
+        .read(
+            sql,
+            List.of(),
+            row -> {
+              Long value = row.integerOrNull(0);
+              return value == null ? Long.MAX_VALUE : value;
+            })
+        .map(rows -> rows.get(0));
+  }
+}

@@ -1,0 +1,106 @@
+package dev.bourse.store.sqlite;
+
+import dev.bourse.store.StoreUnavailable;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bounded queue before an engine's threads. It refuses rather than blocks, and whatever it has
+ * accepted is taken by somebody: an item cannot slip in between the last take and the close.
+ */
+final class Inbox<T> {
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition filled = lock.newCondition();
+  private final ArrayDeque<T> items = new ArrayDeque<>();
+  private final String noun;
+  private final int capacity;
+  private final ToIntFunction<T> weight;
+  private int waiting;
+  private boolean closed;
+
+  /**
+   * @param noun what a weight of one is, for the message of a refusal
+   * @param capacity the weight that may wait; an item heavier than that is accepted when it is
+   *     alone
+   */
+  Inbox(String noun, int capacity, ToIntFunction<T> weight) {
+    this.noun = noun;
+    this.capacity = capacity;
+    this.weight = weight;
+  }
+
+  /** Null when the item was accepted, else why it was not. */
+  @Nullable StoreUnavailable offer(T item) {
+    int more = weight.applyAsInt(item);
+    lock.lock();
+    try {
+      if (closed) {
+        return new StoreUnavailable("the store is closed", null);
+      }
+      if (waiting > 0 && waiting + more > capacity) {
+        return new StoreUnavailable(
+            waiting + " " + noun + " wait for the store; " + capacity + " may", null);
+      }
+      items.add(item);
+      waiting += more;
+      filled.signal();
+      return null;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits for an item, then polls. False when the inbox is closed and empty. */
+  boolean take(List<T> into, int mostItems, int mostWeight) {
+    lock.lock();
+    try {
+      while (items.isEmpty()) {
+        if (closed) {
+          return false;
+        }
+        filled.awaitUninterruptibly();
+      }
+      poll(into, mostItems, mostWeight);
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Takes what is there, in order, up to so many items and until their weight reaches so much, and
+   * gives that weight; 0 when nothing is there.
+   */
+  int poll(List<T> into, int mostItems, int mostWeight) {
+    lock.lock();
+    try {
+      int count = 0;
+      int taken = 0;
+      T item;
+      while (count < mostItems && taken < mostWeight && (item = items.poll()) != null) {
+        into.add(item);
+        count++;
+        taken += weight.applyAsInt(item);
+      }
+      waiting -= taken;
+      return taken;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Accepts nothing more; what was accepted can still be taken. */
+  void close() {
+    lock.lock();
+    try {
+      closed = true;
+      filled.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

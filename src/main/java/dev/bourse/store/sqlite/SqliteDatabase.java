@@ -1,0 +1,162 @@
+package dev.bourse.store.sqlite;
+
+import dev.bourse.store.Change;
+import dev.bourse.store.ChangeListener;
+import dev.bourse.store.ContextPromise;
+import dev.bourse.store.Database;
+import dev.bourse.store.Migrations;
+import dev.bourse.store.RowMapper;
+import dev.bourse.store.Statement;
+import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreUnavailable;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store embedded in the process: one SQLite file in write-ahead-log mode, flushed to disk at
+ * each group of commits, with one writing thread and a few reading ones.
+ *
+ * <p>A caller without a Vert.x context has its futures completed on an event loop the store chose
+ * when it was opened; never on the store's own threads, which a slow listener would hold up.
+ *
+ * <p>Schemas must not declare deferred foreign keys: those fail at the end of a whole group.
+ */
+public final class SqliteDatabase implements Database {
+  private final ContextInternal home;
+  private final StoreLock lock;
+  private final SqliteWriter writer;
+  private final Inbox<SqliteWriter.Commit> commits;
+  private final Inbox<SqliteReader.Query<?>> queries;
+  private final List<Thread> readerThreads = new ArrayList<>();
+  private final Thread writerThread;
+  private @Nullable Future<Void> closed;
+
+  private SqliteDatabase(
+      ContextInternal home,
+      Path file,
+      SqliteConfig config,
+      StoreLock lock,
+      Migrations schema,
+      Clock clock)
+      throws Exception {
+    this.home = home;
+    this.lock = lock;
+    commits = new Inbox<>("statements", config.queuedStatements(), SqliteWriter.Commit::weight);
+    queries = new Inbox<>("queries", config.queuedReads(), query -> 1);
+    writer = new SqliteWriter(file, config, commits);
+    writer.migrate(schema, clock);
+    writerThread = start("store-writer", writer);
+    for (int i = 0; i < config.readers(); i++) {
+      readerThreads.add(start("store-reader-" + i, new SqliteReader(file, queries)));
+    }
+  }
+
+  /**
+   * Opens the store, creates the file when there is none, and brings its schema up to date.
+   *
+   * <p>Fails with {@link StoreRefused} when another process has it open, its schema is not one this
+   * program knows, its log is damaged, or the file cannot be used.
+   *
+   * @param migrations the class-path folder of the schema, see {@link Migrations#load}
+   */
+  public static Future<SqliteDatabase> open(
+      Vertx vertx, Path file, SqliteConfig config, String migrations, Clock clock) {
+    ContextInternal home = (ContextInternal) vertx.getOrCreateContext();
+    return vertx.executeBlocking(
+        () -> {
+          Migrations schema = Migrations.load(migrations);
+          StoreLock lock = StoreLock.take(file);
+          try {
+            new WalGuard(file).check(config.acceptedDamage());
+            return new SqliteDatabase(home, file, config, lock, schema, clock);
+          } catch (SQLException e) {
+            lock.close();
+            throw new StoreRefused("the store " + file + " cannot be used: " + e.getMessage(), e);
+          } catch (Exception e) {
+            lock.close();
+            throw e;
+          }
+        },
+        false);
+  }
+
+  private static Thread start(String name, Runnable work) {
+    Thread thread = new Thread(work, name);
+    // Everything acknowledged is on disk, so a process may end without asking these threads.
+    thread.setDaemon(true);
+    thread.start();
+    return thread;
+  }
+
+  @Override
+  public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
+    ContextPromise<List<T>> reply = new ContextPromise<>(home);
+    StoreUnavailable refusal =
+        queries.offer(new SqliteReader.Query<>(sql, parameters, mapper, reply));
+    return refusal == null ? reply.future() : Future.failedFuture(refusal);
+  }
+
+  @Override
+  public Future<Void> commit(List<Statement> statements, List<Change> changes) {
+    ContextPromise<Void> reply = new ContextPromise<>(home);
+    StoreUnavailable refusal =
+        commits.offer(new SqliteWriter.Commit(List.copyOf(statements), reply));
+    return refusal == null ? reply.future() : Future.failedFuture(refusal);
+  }
+
+  /** Nothing to hear: no other process can have the store open. */
+  @Override
+  public void listen(ChangeListener listener) {}
+
+  /** The one writer commits in the order of the ids it hands out. */
+  @Override
+  public Future<Long> settledTrail(long enough) {
+    return Future.succeededFuture(Long.MAX_VALUE);
+  }
+
+  @Override
+  public boolean isShared() {
+    return false;
+  }
+
+  /** The process's own: no other keeps the rows. */
+  @Override
+  public String clockSql() {
+    return "(CAST(strftime('%s', 'now') AS INTEGER) * 1000)";
+  }
+
+  @Override
+  public synchronized Future<Void> close() {
+    if (closed == null) {
+      commits.close();
+      queries.close();
+      ContextPromise<Void> reply = new ContextPromise<>(home);
+      closed = reply.future();
+      start("store-close", () -> finish(reply));
+    }
+    return closed;
+  }
+
+  private void finish(ContextPromise<Void> reply) {
+    try {
+      for (Thread reader : readerThreads) {
+        reader.join();
+      }
+      writerThread.join();
+      try (lock) {
+        writer.close();
+      }
+      reply.succeed(null);
+    } catch (Exception e) {
+      reply.fail(e);
+    }
+    ContextPromise.deliver(List.of(reply));
+  }
+}

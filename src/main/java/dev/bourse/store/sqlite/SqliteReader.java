@@ -1,0 +1,82 @@
+package dev.bourse.store.sqlite;
+
+import dev.bourse.store.ContextPromise;
+import dev.bourse.store.RowMapper;
+import dev.bourse.store.StoreUnavailable;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A thread that answers queries, each in a transaction of its own, so that it sees every commit
+ * completed before it.
+ */
+final class SqliteReader implements Runnable {
+  private static final Logger log = LoggerFactory.getLogger(SqliteReader.class);
+
+  record Query<T>(
+      String sql,
+      List<? extends @Nullable Object> parameters,
+      RowMapper<T> mapper,
+      ContextPromise<List<T>> reply) {
+
+    private void run(SqliteConnection connection) throws SQLException {
+      reply.succeed(connection.query(sql, parameters, mapper));
+    }
+  }
+
+  private final Path file;
+  private final Inbox<Query<?>> inbox;
+  private @Nullable SqliteConnection connection;
+
+  SqliteReader(Path file, Inbox<Query<?>> inbox) {
+    this.file = file;
+    this.inbox = inbox;
+  }
+
+  @Override
+  public void run() {
+    List<Query<?>> taken = new ArrayList<>(1);
+    while (inbox.take(taken, 1, 1)) {
+      Query<?> query = taken.remove(0);
+      try {
+        if (connection == null) {
+          connection = SqliteConnection.forReading(file);
+        }
+        query.run(connection);
+      } catch (SQLException e) {
+        boolean environmental = SqliteConnection.isEnvironmental(e);
+        query.reply.fail(
+            environmental
+                ? new StoreUnavailable(
+                    "the store cannot be read", e, SqliteConnection.isFull(e), false)
+                : e);
+        if (environmental) {
+          close();
+        }
+      } catch (Throwable t) {
+        // The mapper's own failure, an Error too, belongs to its caller and must not end the
+        // thread.
+        query.reply.fail(t);
+      }
+      ContextPromise.deliver(List.of(query.reply));
+    }
+    close();
+  }
+
+  private void close() {
+    SqliteConnection open = connection;
+    connection = null;
+    if (open != null) {
+      try {
+        open.close();
+      } catch (SQLException e) {
+        log.warn("a connection to the store did not close", e);
+      }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+package dev.bourse.store.sqlite;
+
+import dev.bourse.store.RowMapper;
+import dev.bourse.store.SchemaSession;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.sql.SQLException;
+import java.util.List;
+
+/** Migrations over a connection, on the thread that asks: its futures are complete when given. */
+record SqliteSchemaSession(SqliteConnection connection) implements SchemaSession {
+
+  @Override
+  public Future<Boolean> hasMigrationTable() {
+    return read(
+            "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migration'",
+            List.of(),
+            row -> row.truth(0))
+        .map(found -> found.get(0));
+  }
+
+  @Override
+  public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
+    try {
+      return Future.succeededFuture(connection.query(sql, parameters, mapper));
+    } catch (SQLException | RuntimeException e) {
+      return Future.failedFuture(e);
+    }
+  }
+
+  @Override
+  public Future<Void> commit(List<Statement> statements) {
+    try {
+      connection.execute("BEGIN IMMEDIATE");
+      for (Statement statement : statements) {
+        connection.execute(statement);
+      }
+      connection.execute("COMMIT");
+      return Future.succeededFuture();
+    } catch (SQLException | RuntimeException e) {
+      return undone(e);
+    }
+  }
+
+  private Future<Void> undone(Exception cause) {
+    try {
+      connection.rollback();
+    } catch (SQLException e) {
+      cause.addSuppressed(e);
+    }
+    return Future.failedFuture(cause);
+  }
+
+  /**
+   * The value of a future that is complete.
+   *
+   * @throws Exception what it failed with
+   */
+  static <T> T settled(Future<T> future) throws Exception {
+    if (future.succeeded()) {
+      return future.result();
+    }
+    throw future.cause() instanceof Exception e ? e : new IllegalStateException(future.cause());
+  }
+}

@@ -1,0 +1,128 @@
+package dev.bourse.store.transfer;
+
+import dev.bourse.store.StoreRefused;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Fills an empty store from an export: with all of it, or with nothing. */
+public final class ExportLoader {
+  /** A statement's worth: enough that its cost is the rows', little enough to be held at once. */
+  private static final int BATCH_ROWS = 1_000;
+
+  /** Roughly bounds the memory of a batch of long rows: characters and bytes of its values. */
+  private static final long BATCH_SIZE = 4 << 20;
+
+  private final WholeStore store;
+  private final ExportReader reader;
+  private final RowProgress progress;
+
+  private ExportLoader(WholeStore store, ExportReader reader, RowProgress progress) {
+    this.store = store;
+    this.reader = reader;
+    this.progress = progress;
+  }
+
+  /**
+   * Migrates the store and fills it, in one transaction.
+   *
+   * @param store opened to fill
+   * @return the tables' sums, as the file has them
+   * @throws StoreRefused when the store has rows, or is of another version than the file
+   * @throws ExportFault when the file is not whole and unchanged, or not of this store's tables
+   */
+  public static List<TableSum> load(WholeStore store, ExportReader reader, RowProgress progress)
+      throws IOException {
+    if (reader.version() != store.programVersion()) {
+      throw reader.fault(
+          "is of schema version "
+              + reader.version()
+              + ", this program's is "
+              + store.programVersion()
+              + "; export with this program from a store it has migrated");
+    }
+    List<String> filled = new ArrayList<>();
+    store.pending();
+    for (StoredTable table : store.tables()) {
+      long rows = store.count(table);
+      if (rows > 0) {
+        filled.add(table.name() + " " + rows);
+      }
+    }
+    if (!filled.isEmpty()) {
+      throw new StoreRefused(
+          "the store "
+              + store.place()
+              + " is not empty; rows: "
+              + String.join(", ", filled)
+              + ". Import into a new one.",
+          null);
+    }
+    store.migrate();
+    return new ExportLoader(store, reader, progress).load();
+  }
+
+  private List<TableSum> load() throws IOException {
+    Map<String, StoredTable> tables = new HashMap<>();
+    store.tables().forEach(table -> tables.put(table.name(), table));
+    Set<String> missing = new HashSet<>(tables.keySet());
+    reader.tables().forEach(missing::remove);
+    if (!missing.isEmpty()) {
+      throw reader.fault("lacks tables " + missing);
+    }
+    store.begin();
+    List<TableSum> sums = new ArrayList<>();
+    String name;
+    while ((name = reader.nextTable()) != null) {
+      StoredTable table = tables.get(name);
+      if (table == null) {
+        throw reader.fault("has a table " + name + ", which this program does not know");
+      }
+      if (!reader.hasColumnsOf(table)) {
+        throw reader.fault("has other columns in table " + name + " than this program");
+      }
+      sums.add(load(table));
+    }
+    store.commit();
+    return sums;
+  }
+
+  private TableSum load(StoredTable table) throws IOException {
+    List<List<@Nullable Object>> batch = new ArrayList<>(BATCH_ROWS);
+    long size = 0;
+    long done = 0;
+    List<@Nullable Object> row;
+    while ((row = reader.nextRow(table)) != null) {
+      batch.add(row);
+      size += size(row);
+      if (batch.size() == BATCH_ROWS || size >= BATCH_SIZE) {
+        store.insert(table, done + 1, batch);
+        done += batch.size();
+        batch = new ArrayList<>(BATCH_ROWS);
+        size = 0;
+      }
+      progress.at(table.name(), done + batch.size(), reader.total());
+    }
+    if (!batch.isEmpty()) {
+      store.insert(table, done + 1, batch);
+    }
+    return reader.sum();
+  }
+
+  private static long size(List<@Nullable Object> row) {
+    long size = 0;
+    for (Object value : row) {
+      if (value instanceof String text) {
+        size += text.length();
+      } else if (value instanceof byte[] bytes) {
+        size += bytes.length;
+      }
+    }
+    return size;
+  }
+}

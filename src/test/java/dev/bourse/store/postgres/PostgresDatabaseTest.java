@@ -1,0 +1,408 @@
+package dev.bourse.store.postgres;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.store.Change;
+import dev.bourse.store.ChangeListener;
+import dev.bourse.store.CuttingProxy;
+import dev.bourse.store.Database;
+import dev.bourse.store.DatabaseContractTest;
+import dev.bourse.store.GuardFailed;
+import dev.bourse.store.Statement;
+import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreUnavailable;
+import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.PostgresServer;
+import io.vertx.core.Future;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The contract on PostgreSQL, and what only a server away from the process has. */
+class PostgresDatabaseTest extends DatabaseContractTest {
+  private static final Clock CLOCK = Clock.fixed(Instant.ofEpochMilli(12_345), ZoneOffset.UTC);
+
+  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
+
+  @Override
+  protected Future<PostgresDatabase> open(int queued) throws Exception {
+    return PostgresDatabase.open(
+        vertx,
+        new PostgresConfig(
+            PostgresUrl.parse(POSTGRES.server().newDatabase()),
+            "",
+            2,
+            queued,
+            queued,
+            5_000,
+            5_000,
+            10_000),
+        "db/postgres-contract",
+        CLOCK,
+        new Random());
+  }
+
+  private PostgresConfig config(String url) {
+    PostgresUrl parsed = PostgresUrl.parse(url);
+    return new PostgresConfig(parsed, parsed.password(), 2, 4_096, 4_096, 5_000, 5_000, 2_000);
+  }
+
+  private Future<PostgresDatabase> openAt(String url) {
+    return PostgresDatabase.open(vertx, config(url), "db/postgres-contract", CLOCK, new Random());
+  }
+
+  private static void poll(String what, Callable<Boolean> condition) throws Exception {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (!condition.call()) {
+      assertTrue(System.nanoTime() < deadline, () -> what + " did not come to pass");
+      Thread.onSpinWait();
+    }
+  }
+
+  /** Keeps what it hears. */
+  private static final class Heard implements ChangeListener {
+    final List<Change> changes = new CopyOnWriteArrayList<>();
+    final AtomicInteger missed = new AtomicInteger();
+
+    @Override
+    public void changed(Change change) {
+      changes.add(change);
+    }
+
+    @Override
+    public void missed() {
+      missed.incrementAndGet();
+    }
+  }
+
+  @Test
+  void theStoreIsShared() {
+    assertTrue(database.isShared());
+  }
+
+  @Test
+  void processesThatMigrateAtOnceAllSucceed() throws Exception {
+    String url = POSTGRES.server().newDatabase();
+    List<Future<PostgresDatabase>> all = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      all.add(openAt(url));
+    }
+    await(Future.all(all));
+    for (Future<PostgresDatabase> opened : all) {
+      await(opened.result().commit(List.of(note(all.indexOf(opened), "n"))));
+      await(opened.result().close());
+    }
+  }
+
+  @Test
+  void aMigrationLongerThanAQueryMayTakeIsNotCutShortAndOthersWaitForIt() throws Exception {
+    PostgresConfig usual = config(POSTGRES.server().newDatabase());
+    PostgresConfig hasty = new PostgresConfig(usual.url(), "", 2, 4_096, 4_096, 5_000, 5_000, 200);
+    List<Future<PostgresDatabase>> all = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      all.add(PostgresDatabase.open(vertx, hasty, "db/postgres-slow", CLOCK, new Random()));
+    }
+    await(Future.all(all));
+    for (Future<PostgresDatabase> opened : all) {
+      await(opened.result().close());
+    }
+  }
+
+  @Test
+  void aNewerStoreIsRefused() throws Exception {
+    String url = POSTGRES.server().newDatabase();
+    await(await(openAt(url)).close());
+    StoreRefused refusal =
+        assertInstanceOf(
+            StoreRefused.class,
+            failureOf(
+                PostgresDatabase.open(
+                    vertx, config(url), "db/postgres-older", CLOCK, new Random())));
+    assertEquals(
+        "the store is newer than this program: it has migration 2 (notes), this program knows 1",
+        refusal.getMessage());
+  }
+
+  @Test
+  void changesAreHeardByOtherProcessesInTheOrderOfTheCommitsAndNotByTheirOwn() throws Exception {
+    String url = POSTGRES.server().newDatabase();
+    Database one = await(openAt(url));
+    Database other = await(openAt(url));
+    Heard own = new Heard();
+    Heard heard = new Heard();
+    one.listen(own);
+    other.listen(heard);
+    List<Change> told = new ArrayList<>();
+    List<Future<Void>> commits = new ArrayList<>();
+    for (int i = 0; i < 500; i++) {
+      Change change = new Change("cluster", "größe-" + i + "x".repeat(i));
+      told.add(change);
+      commits.add(one.commit(List.of(note(i, "n")), List.of(change)));
+    }
+    await(Future.all(commits));
+    failureOf(
+        one.commit(List.of(setBalance("nobody", 0, 1)), List.of(new Change("cluster", "failed"))));
+    Change last = new Change("cluster", "last");
+    told.add(last);
+    await(one.commit(List.of(), List.of(last)));
+    poll("the last change", () -> heard.changes.contains(last));
+    assertEquals(told, heard.changes);
+    await(other.commit(List.of(), List.of(last)));
+    poll("a change back", () -> own.changes.equals(List.of(last)));
+    assertEquals(0, heard.missed.get());
+    await(one.close());
+    await(other.close());
+  }
+
+  @Test
+  void aLostConnectionMeansReadingAgainAndHearingOn() throws Exception {
+    String url = POSTGRES.server().newDatabase();
+    Database one = await(openAt(url));
+    Database other = await(openAt(url));
+    Heard heard = new Heard();
+    other.listen(heard);
+    POSTGRES.server().terminateSessions();
+    poll("word of what was missed", () -> heard.missed.get() > 0);
+    Change change = new Change("cluster", "a");
+    poll(
+        "a change after the loss",
+        () -> {
+          await(one.commit(List.of(), List.of(change)).otherwiseEmpty());
+          return heard.changes.contains(change);
+        });
+    await(one.close());
+    await(other.close());
+  }
+
+  @Test
+  void endedSessionsComeBackByThemselvesAndNothingAcknowledgedIsLost() throws Exception {
+    long id = 0;
+    List<Future<Void>> all = new ArrayList<>();
+    for (int round = 0; round < 20; round++) {
+      for (int i = 0; i < 50; i++) {
+        all.add(database.commit(List.of(note(++id, "n"))));
+      }
+      if (round % 5 == 4) {
+        POSTGRES.server().terminateSessions();
+      }
+      await(Future.join(all).otherwiseEmpty());
+    }
+    assertTrue(all.stream().allMatch(f -> f.succeeded() || f.cause() instanceof StoreUnavailable));
+    assertEquals(all.stream().filter(Future::succeeded).count(), notes());
+  }
+
+  @Test
+  void aServerThatRestartsIsRefusedToMeanwhileAndThenServedFromAgain(@TempDir Path folder)
+      throws Exception {
+    try (PostgresServer own = PostgresServer.start(folder.resolve("pg"), Map.of())) {
+      Database store = await(openAt(own.newDatabase()));
+      List<Long> acknowledged = new CopyOnWriteArrayList<>();
+      for (long id = 1; id <= 100; id++) {
+        long stored = id;
+        store.commit(List.of(note(id, "n"))).onSuccess(v -> acknowledged.add(stored));
+      }
+      own.stop();
+      poll(
+          "a refusal",
+          () ->
+              failureOf(
+                      store
+                          .commit(List.of(note(1_000, "n")))
+                          .compose(v -> Future.failedFuture("stored")))
+                  instanceof StoreUnavailable);
+      poll(
+          "a refused read",
+          () ->
+              store.read("SELECT 1", List.of(), row -> row.integer(0)).cause()
+                  instanceof StoreUnavailable);
+      own.startAgain();
+      poll(
+          "a commit after the restart",
+          () -> await(store.commit(List.of(note(2_000, "n"))).map(true).otherwise(false)));
+      poll(
+          "a read of all that was acknowledged",
+          () ->
+              await(
+                      store
+                          .read("SELECT id FROM note", List.of(), row -> row.integer(0))
+                          .otherwise(List.of()))
+                  .containsAll(acknowledged));
+      await(store.close());
+    }
+  }
+
+  @Test
+  void aCommitWhoseAnswerWasLostIsLookedUp() throws Exception {
+    CuttingProxy proxy = await(CuttingProxy.start(vertx, POSTGRES.server().port()));
+    String url =
+        POSTGRES.server().newDatabase().replace(":" + POSTGRES.server().port(), ":" + proxy.port());
+    Database store = await(openAt(url));
+    proxy.plan = CuttingProxy.Plan.LOSE_ANSWER;
+    await(store.commit(List.of(note(1, "stored"))));
+    proxy.plan = CuttingProxy.Plan.LOSE_COMMIT;
+    StoreUnavailable lost =
+        assertInstanceOf(
+            StoreUnavailable.class, failureOf(store.commit(List.of(note(2, "not stored")))));
+    assertFalse(lost.mayBeStored());
+    assertEquals(
+        List.of(1L), await(store.read("SELECT id FROM note", List.of(), row -> row.integer(0))));
+    await(store.close());
+  }
+
+  @Test
+  void aCommitThatCannotBeLookedUpInTimeMayBeStored() throws Exception {
+    CuttingProxy proxy = await(CuttingProxy.start(vertx, POSTGRES.server().port()));
+    String url =
+        POSTGRES.server().newDatabase().replace(":" + POSTGRES.server().port(), ":" + proxy.port());
+    Database store = await(openAt(url));
+    proxy.plan = CuttingProxy.Plan.LOSE_ANSWER;
+    proxy.isDown = true;
+    StoreUnavailable lost =
+        assertInstanceOf(StoreUnavailable.class, failureOf(store.commit(List.of(note(1, "n")))));
+    assertTrue(lost.mayBeStored());
+    await(store.close());
+  }
+
+  @Test
+  void aServerThatFallsSilentIsGivenUp() throws Exception {
+    CuttingProxy proxy = await(CuttingProxy.start(vertx, POSTGRES.server().port()));
+    String url =
+        POSTGRES.server().newDatabase().replace(":" + POSTGRES.server().port(), ":" + proxy.port());
+    Database store = await(openAt(url));
+    proxy.plan = CuttingProxy.Plan.FALL_SILENT;
+    Future<Void> commit = store.commit(List.of(note(1, "n")));
+    assertInstanceOf(StoreUnavailable.class, failureOf(commit));
+    proxy.plan = CuttingProxy.Plan.NOTHING;
+    poll(
+        "a commit after the silence",
+        () -> await(store.commit(List.of(note(2, "n"))).map(true).otherwise(false)));
+    await(store.close());
+  }
+
+  @Test
+  void whatWaitsOnConnectionsThatWereLostUnseenIsDoneOnceTheServerAnswersOnANewOne()
+      throws Exception {
+    CuttingProxy proxy = await(CuttingProxy.start(vertx, POSTGRES.server().port()));
+    PostgresUrl url =
+        PostgresUrl.parse(
+            POSTGRES
+                .server()
+                .newDatabase()
+                .replace(":" + POSTGRES.server().port(), ":" + proxy.port()));
+    // Nothing is given up for being late here.
+    PostgresConfig patient = new PostgresConfig(url, "", 2, 4_096, 4_096, 5_000, 600_000, 600_000);
+    Database store =
+        await(PostgresDatabase.open(vertx, patient, "db/postgres-contract", CLOCK, new Random()));
+    await(store.commit(List.of(note(1, "n"))));
+    proxy.lose();
+    List<Future<?>> waiting = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      waiting.add(store.read("SELECT COUNT(*) FROM note", List.of(), row -> row.integer(0)));
+    }
+    Future<Void> commit = store.commit(List.of(note(2, "n")));
+    for (Future<?> read : waiting) {
+      assertEquals(List.of(1L), await(read));
+    }
+    assertInstanceOf(StoreUnavailable.class, failureOf(commit));
+    await(store.commit(List.of(note(3, "n"))));
+    await(store.close());
+  }
+
+  @Test
+  void processesThatRaceCrosswiseLoseNoUpdateAndStoreNoneTwice() throws Exception {
+    String url = POSTGRES.server().newDatabase();
+    List<Database> processes = List.of(await(openAt(url)), await(openAt(url)));
+    List<Statement> made = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      made.add(account("a" + i, 0L));
+    }
+    await(processes.get(0).commit(made));
+    long stored = 0;
+    for (long round = 0; round < 30; round++) {
+      List<Future<Void>> racers = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        for (int process = 0; process < 2; process++) {
+          Database racer = processes.get(process);
+          int which = process == 0 ? i : 7 - i;
+          Statement unguarded =
+              Statement.of("UPDATE account SET balance = ? WHERE name = ?", 2, "a" + (7 - which));
+          racers.add(
+              racer
+                  .read(
+                      "SELECT revision FROM account WHERE name = ?",
+                      List.of("a" + which),
+                      row -> row.integer(0))
+                  .compose(
+                      found ->
+                          racer.commit(
+                              List.of(setBalance("a" + which, found.get(0), 1), unguarded))));
+        }
+      }
+      await(Future.join(racers).otherwiseEmpty());
+      assertTrue(
+          racers.stream()
+              .allMatch(
+                  f ->
+                      f.succeeded()
+                          || f.cause() instanceof GuardFailed
+                          || f.cause() instanceof StoreUnavailable));
+      stored += racers.stream().filter(Future::succeeded).count();
+    }
+    assertEquals(
+        List.of(stored),
+        await(
+            processes
+                .get(0)
+                .read("SELECT SUM(revision) FROM account", List.of(), row -> row.integer(0))));
+    for (Database process : processes) {
+      await(process.close());
+    }
+  }
+
+  @Test
+  void encryptionThatIsRequiredButNotOfferedIsNotDoneWithout() throws Exception {
+    StoreUnavailable failure =
+        assertInstanceOf(
+            StoreUnavailable.class,
+            failureOf(openAt(POSTGRES.server().newDatabase() + "?sslmode=require")));
+    assertTrue(String.valueOf(failure.getMessage()).contains("SSL"), failure.getMessage());
+  }
+
+  @Test
+  void aPasswordIsAskedForAndAWrongOneRefused(@TempDir Path folder) throws Exception {
+    try (PostgresServer own = PostgresServer.start(folder.resolve("pg"), Map.of())) {
+      String url = own.newDatabase().replace("postgres@", "keeper@");
+      own.execute("CREATE ROLE keeper LOGIN SUPERUSER PASSWORD 'right'");
+      Path rules = own.folder().resolve("pg_hba.conf");
+      Files.writeString(rules, "host all keeper all scram-sha-256\n" + Files.readString(rules));
+      own.execute("SELECT pg_reload_conf()");
+      await(await(openAt(url.replace("keeper@", "keeper:right@"))).close());
+      StoreRefused refusal =
+          assertInstanceOf(
+              StoreRefused.class, failureOf(openAt(url.replace("keeper@", "keeper:wrong@"))));
+      assertFalse(String.valueOf(refusal.getMessage()).contains("wrong"), refusal.getMessage());
+    }
+  }
+
+  @Test
+  void aMissingDatabaseIsRefused() throws Exception {
+    assertInstanceOf(
+        StoreRefused.class, failureOf(openAt(POSTGRES.server().newDatabase() + "_not")));
+  }
+}

@@ -1,0 +1,120 @@
+package dev.bourse.store.sqlite;
+
+import dev.bourse.store.Migrations;
+import dev.bourse.store.RowMapper;
+import dev.bourse.store.Statement;
+import dev.bourse.store.StoreUnavailable;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The embedded engine on a database in memory, called directly: the product's schema and the
+ * product's SQL, without threads, files or waits. One thread at a time.
+ */
+public final class MemoryEngine implements AutoCloseable {
+  /**
+   * What a migrated store is made of. The steps are carried out once in a process: a simulation
+   * begins a thousand times in a minute.
+   */
+  private static @Nullable List<String> schema;
+
+  private final SqliteConnection connection;
+
+  private MemoryEngine(SqliteConnection connection) {
+    this.connection = connection;
+  }
+
+  /** A store as a first start leaves it. */
+  public static MemoryEngine migrated() throws Exception {
+    SqliteConnection connection = SqliteConnection.forNothing();
+    for (String statement : schema()) {
+      connection.execute(statement);
+    }
+    connection.execute("PRAGMA foreign_keys = ON");
+    connection.execute("PRAGMA synchronous = OFF");
+    return new MemoryEngine(connection);
+  }
+
+  private static synchronized List<String> schema() throws Exception {
+    if (schema == null) {
+      try (SqliteConnection connection = SqliteConnection.forNothing()) {
+        SqliteSchemaSession.settled(
+            Migrations.load("db/sqlite")
+                .apply(new SqliteSchemaSession(connection), Clock.systemUTC()));
+        List<String> found = new ArrayList<>();
+        found.addAll(
+            connection.query(
+                "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
+                    + " ORDER BY type DESC, rowid",
+                List.of(), row -> row.text(0)));
+        schema = found;
+      }
+    }
+    return schema;
+  }
+
+  /** Rows of one query. */
+  public <T> List<T> query(
+      String sql, List<? extends @Nullable Object> parameters, RowMapper<T> mapper) {
+    try {
+      return connection.query(sql, parameters, mapper);
+    } catch (SQLException e) {
+      throw new IllegalStateException(sql, e);
+    }
+  }
+
+  /** The one whole number that a query answers. */
+  public long number(String sql, Object... parameters) {
+    return query(sql, List.of(parameters), row -> row.integer(0)).get(0);
+  }
+
+  /**
+   * Carries out all statements in one transaction, or none.
+   *
+   * @throws RuntimeException a refusal, when one changed another number of rows than it demands
+   */
+  public void commit(List<Statement> statements) {
+    try {
+      connection.execute("BEGIN");
+      for (Statement statement : statements) {
+        long changed = connection.execute(statement);
+        RuntimeException refusal = statement.refusalOf(changed);
+        if (refusal != null) {
+          throw refusal;
+        }
+      }
+      connection.execute("COMMIT");
+    } catch (SQLException e) {
+      undo();
+      throw new IllegalStateException(e);
+    } catch (RuntimeException e) {
+      undo();
+      throw e;
+    }
+  }
+
+  private void undo() {
+    try {
+      connection.rollback();
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** The failure of a commit of which nobody knows whether it is stored. */
+  public static StoreUnavailable unknown(String message) {
+    return new StoreUnavailable(message, null, false, true);
+  }
+
+  @Override
+  public void close() {
+    try {
+      connection.close();
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

@@ -1,0 +1,232 @@
+package dev.bourse.store.sqlite;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.store.CommittingProcess;
+import dev.bourse.store.Database;
+import dev.bourse.store.DatabaseContractTest;
+import dev.bourse.store.Statement;
+import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreUnavailable;
+import io.vertx.core.Future;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The contract on SQLite, and what only an embedded file has. */
+class SqliteDatabaseTest extends DatabaseContractTest {
+  private static final Clock CLOCK = Clock.fixed(Instant.ofEpochMilli(12_345), ZoneOffset.UTC);
+
+  private final Path folder;
+  private int opened;
+
+  SqliteDatabaseTest(@TempDir Path folder) {
+    this.folder = folder;
+  }
+
+  @Override
+  protected Future<SqliteDatabase> open(int queued) {
+    SqliteConfig defaults = SqliteConfig.defaults();
+    return open(
+        folder.resolve("store-" + opened++ + ".db"),
+        new SqliteConfig(queued, queued, 2, defaults.maxFileBytes()),
+        "db/sqlite-contract");
+  }
+
+  private Future<SqliteDatabase> open(Path file, SqliteConfig config, String migrations) {
+    return SqliteDatabase.open(vertx, file, config, migrations, CLOCK);
+  }
+
+  private Future<SqliteDatabase> reopen(String migrations) {
+    return open(folder.resolve("store-0.db"), SqliteConfig.defaults(), migrations);
+  }
+
+  @Test
+  void theStoreIsNotShared() {
+    assertFalse(database.isShared());
+  }
+
+  @Test
+  void aFullDiskRefusesCommitsStoresNothingOfThemAndLetsTheStoreRecover() throws Exception {
+    await(database.close());
+    Path file = folder.resolve("small.db");
+    database = await(open(file, new SqliteConfig(4_096, 4_096, 2, 1 << 20), "db/sqlite-contract"));
+    String big = "x".repeat(10_000);
+    List<Future<Void>> all = new ArrayList<>();
+    for (long i = 1; i <= 300; i++) {
+      all.add(database.commit(List.of(note(i, big), account("a" + i, i))));
+    }
+    await(Future.join(all).otherwiseEmpty());
+    long stored = all.stream().filter(Future::succeeded).count();
+    assertTrue(stored < 300, "stored " + stored);
+    assertTrue(all.stream().allMatch(f -> f.succeeded() || f.cause() instanceof StoreUnavailable));
+    assertEquals(stored, notes());
+    assertEquals(stored, accounts().size());
+
+    await(database.commit(List.of(Statement.of("DELETE FROM note"))));
+    await(database.commit(List.of(note(1_000, big))));
+    assertEquals(1, notes());
+  }
+
+  @Test
+  void aWriteLockHeldByAnotherProgramRefusesCommitsUntilItIsReleased() throws Exception {
+    try (SqliteConnection other =
+        SqliteConnection.forWriting(
+            folder.resolve("store-0.db"), SqliteConfig.defaults().maxFileBytes())) {
+      other.execute("BEGIN IMMEDIATE");
+      assertInstanceOf(StoreUnavailable.class, failureOf(database.commit(List.of(note(1, "n")))));
+      other.rollback();
+    }
+    await(database.commit(List.of(note(2, "n"))));
+    assertEquals(1, notes());
+  }
+
+  @Test
+  void theSameProcessCannotOpenAStoreTwice() throws Exception {
+    StoreRefused refusal =
+        assertInstanceOf(StoreRefused.class, failureOf(reopen("db/sqlite-contract")));
+    assertTrue(String.valueOf(refusal.getMessage()).endsWith("is already open in this process"));
+  }
+
+  @Test
+  void anotherProcessCannotOpenAnOpenStoreAndIsToldWhoHasIt() throws Exception {
+    Path printed = folder.resolve("printed");
+    Process child = child(folder.resolve("store-0.db"), printed);
+    try {
+      assertEquals(
+          List.of(
+              "the store "
+                  + folder.resolve("store-0.db")
+                  + " is in use by process "
+                  + ProcessHandle.current().pid()
+                  + " ("
+                  + folder.toRealPath().resolve("store-0.db.lock")
+                  + ")"),
+          awaitLines(child, printed, 1));
+    } finally {
+      child.destroyForcibly().waitFor();
+    }
+  }
+
+  @Test
+  void aClosedStoreCanBeOpenedAgainAndHoldsItsRows() throws Exception {
+    await(database.commit(List.of(note(1, "n"))));
+    await(database.close());
+    assertFalse(Files.exists(folder.resolve("store-0.db-wal")), "the log was not merged");
+    database = await(reopen("db/sqlite-contract"));
+    assertEquals(1, notes());
+  }
+
+  @Test
+  void appliedMigrationsAreRecorded() throws Exception {
+    assertEquals(
+        List.of("1 accounts 12345", "2 notes 12345"),
+        await(
+            database.read(
+                "SELECT number, name, applied_at FROM migration ORDER BY number",
+                List.of(),
+                row -> row.integer(0) + " " + row.text(1) + " " + row.integer(2))));
+  }
+
+  @Test
+  void aNewerStoreIsRefused() throws Exception {
+    await(database.close());
+    StoreRefused refusal =
+        assertInstanceOf(StoreRefused.class, failureOf(reopen("db/sqlite-older")));
+    assertEquals(
+        "the store is newer than this program: it has migration 2 (notes), this program knows 1",
+        refusal.getMessage());
+  }
+
+  @Test
+  void aStoreMadeFromAnotherTextOfAMigrationIsRefused() throws Exception {
+    await(database.close());
+    StoreRefused refusal =
+        assertInstanceOf(StoreRefused.class, failureOf(reopen("db/sqlite-altered")));
+    assertTrue(
+        String.valueOf(refusal.getMessage())
+            .startsWith("the store was made by another program: its migration 1"),
+        refusal.getMessage());
+  }
+
+  @Test
+  void aMigrationThatFailsLeavesNothingBehind() throws Exception {
+    Path file = folder.resolve("broken.db");
+    failureOf(open(file, SqliteConfig.defaults(), "db/sqlite-broken"));
+    Database repaired = await(open(file, SqliteConfig.defaults(), "db/sqlite-contract"));
+    await(repaired.close());
+  }
+
+  @Test
+  void aRefusedStoreIsReleased() throws Exception {
+    await(database.close());
+    failureOf(reopen("db/sqlite-older"));
+    database = await(reopen("db/sqlite-contract"));
+    assertEquals(0, notes());
+  }
+
+  @Test
+  void everyAcknowledgedCommitOutlivesAKilledProcess() throws Exception {
+    Path file = folder.resolve("killed.db");
+    long acknowledged = 0;
+    for (int round = 0; round < 3; round++) {
+      Path printed = folder.resolve("printed-" + round);
+      Process child = child(file, printed);
+      awaitLines(child, printed, 200 + 300 * round);
+      child.destroyForcibly().waitFor();
+      for (String line : Files.readAllLines(printed)) {
+        if (line.endsWith(".")) {
+          acknowledged = Long.parseLong(line.substring(0, line.length() - 1));
+        }
+      }
+      Database reopened = await(open(file, SqliteConfig.defaults(), "db/sqlite-contract"));
+      long last =
+          await(
+                  reopened.read(
+                      "SELECT count(*), max(id) FROM note",
+                      List.of(),
+                      row -> {
+                        assertEquals(row.integer(0), row.integer(1), "a hole in the ids");
+                        return row.integer(1);
+                      }))
+              .get(0);
+      assertTrue(last >= acknowledged, "round " + round + ": " + last + " < " + acknowledged);
+      await(reopened.close());
+    }
+  }
+
+  /** Polls what a child process prints until there are so many whole lines, and gives them. */
+  private static List<String> awaitLines(Process child, Path printed, int lines) throws Exception {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    String text = Files.readString(printed);
+    while (text.chars().filter(c -> c == '\n').count() < lines) {
+      assertTrue(System.nanoTime() < deadline, () -> "only " + printed);
+      assertFalse(child.waitFor(5, TimeUnit.MILLISECONDS), "the child process ended by itself");
+      text = Files.readString(printed);
+    }
+    return text.lines().toList();
+  }
+
+  private static Process child(Path file, Path printed) throws Exception {
+    return new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx256m",
+            "-cp",
+            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+            CommittingProcess.class.getName(),
+            file.toString())
+        .redirectOutput(printed.toFile())
+        .redirectError(ProcessBuilder.Redirect.DISCARD)
+        .start();
+  }
+}
