@@ -17,7 +17,6 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Steering;
 import dev.bourse.capacity.Switches;
 import dev.bourse.events.ActivityRetention;
-import dev.bourse.events.HistoryStore;
 import dev.bourse.market.MarketConfig;
 import dev.bourse.market.MarketEnvironment;
 import dev.bourse.market.MarketService;

@@ -1,10 +1,13 @@
-package dev.bourse.mcp;
+package dev.bourse.edge;
 
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which web pages may send messages: this service's own. A page of another site could otherwise
@@ -16,7 +19,22 @@ final class Origins {
 
   private Origins() {}
 
-  static boolean isOwn(String origin, String baseUrl) {
+  /**
+   * Accepts a request that no page, or one of this service, has made.
+   *
+   * @throws ApiError {@code forbidden} for any other
+   */
+  static void check(@Nullable String origin, String baseUrl) {
+    if (origin != null && !isOwn(origin, baseUrl)) {
+      throw ApiError.of(
+          ErrorCode.FORBIDDEN,
+          "Origin %s is not this service; expected %s",
+          Text.shown(origin),
+          baseUrl);
+    }
+  }
+
+  private static boolean isOwn(String origin, String baseUrl) {
     String own = Text.folded(baseUrl);
     String sent = Text.folded(origin);
     return sent.equals(own)

@@ -15,7 +15,7 @@ import java.util.TreeSet;
  * @param always those that go with every choice
  * @param of those that go with each choice beside them
  */
-record Fields(String choice, Set<String> always, Map<String, Set<String>> of) {
+record ArgumentRules(String choice, Set<String> always, Map<String, Set<String>> of) {
 
   /**
    * Nothing is given that would be passed over.

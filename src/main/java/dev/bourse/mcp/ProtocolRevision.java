@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** The revisions of the protocol that are spoken here, the newest first. */
-enum Revision {
+enum ProtocolRevision {
   /** Every request stands alone. */
   STATELESS("2026-07-28"),
   /** The newest that begins with a handshake. */
@@ -14,7 +14,7 @@ enum Revision {
 
   private final String label;
 
-  Revision(String label) {
+  ProtocolRevision(String label) {
     this.label = label;
   }
 
@@ -26,11 +26,11 @@ enum Revision {
     return this == STATELESS;
   }
 
-  static Optional<Revision> find(String label) {
+  static Optional<ProtocolRevision> find(String label) {
     return Arrays.stream(values()).filter(revision -> revision.label.equals(label)).findFirst();
   }
 
   static List<String> labels() {
-    return Arrays.stream(values()).map(Revision::label).toList();
+    return Arrays.stream(values()).map(ProtocolRevision::label).toList();
   }
 }

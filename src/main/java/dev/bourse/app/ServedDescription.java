@@ -3,7 +3,7 @@ package dev.bourse.app;
 import dev.bourse.contract.Contract;
 import dev.bourse.contract.SchemaValidator;
 import dev.bourse.edge.Edge;
-import dev.bourse.mcp.Reference;
+import dev.bourse.mcp.ServiceDescription;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.Optional;
 
 /** What the API says of itself, for models to read. */
-final class McpReference implements Reference {
+final class ServedDescription implements ServiceDescription {
   private static final String GUIDE = "/AGENTS.md";
 
   private final Vertx vertx;
   private final Edge edge;
 
-  McpReference(Vertx vertx, Edge edge) {
+  ServedDescription(Vertx vertx, Edge edge) {
     this.vertx = vertx;
     this.edge = edge;
   }

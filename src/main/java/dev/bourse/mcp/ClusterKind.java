@@ -4,7 +4,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 
 /** The kinds of clusters, by the surface they are reached on. */
-enum Kind {
+enum ClusterKind {
   VM,
   K8S;
 
@@ -14,7 +14,7 @@ enum Kind {
   }
 
   /** The kind that arguments name; VM when they name none. */
-  static Kind of(JsonObject arguments) {
+  static ClusterKind of(JsonObject arguments) {
     return arguments.getString("kind", VM.label()).equals(K8S.label()) ? K8S : VM;
   }
 }

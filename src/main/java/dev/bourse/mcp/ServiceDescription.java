@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** What the running service says of itself. */
-public interface Reference {
+public interface ServiceDescription {
   /**
    * A text that anybody may read.
    *

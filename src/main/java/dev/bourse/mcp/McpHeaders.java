@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param name {@code Mcp-Name}
  * @param session {@code Mcp-Session-Id}
  */
-record Head(
+record McpHeaders(
     Optional<String> revision,
     Optional<String> method,
     Optional<String> name,

@@ -3,11 +3,11 @@ package dev.bourse.mcp;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
+import io.vertx.core.buffer.Buffer;
 import java.util.List;
 
 /** The reads of the HTTP interface. */
-public interface Grid {
+public interface RestReads {
   /** Their paths, parameters in braces, each with what it tells. */
   List<String> list();
 
@@ -18,6 +18,6 @@ public interface Grid {
    */
   Scope scope(String target);
 
-  /** The answer; fails, or throws, as the HTTP interface refuses. */
-  Future<JsonObject> call(Principal caller, String target);
+  /** The answer, encoded JSON; fails, or throws, as the HTTP interface refuses. */
+  Future<Buffer> call(Principal caller, String target);
 }
