@@ -183,12 +183,6 @@ final class ReceivedRequest implements Call {
   }
 
   @Override
-  public String text(String parameter) {
-    return findText(parameter)
-        .orElseThrow(() -> new IllegalArgumentException("no parameter " + parameter));
-  }
-
-  @Override
   public Optional<String> findText(String parameter) {
     return Optional.ofNullable((String) parameters.get(parameter));
   }

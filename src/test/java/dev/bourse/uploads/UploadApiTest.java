@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.uploads;
 
 import static dev.bourse.testing.FilesFixture.announce;
 import static dev.bourse.testing.FilesFixture.bytes;

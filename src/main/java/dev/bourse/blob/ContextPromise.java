@@ -9,15 +9,15 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** An answer on its way from a worker thread to the context that asked. */
-final class Answer<T> {
-  private static final Logger log = LoggerFactory.getLogger(Answer.class);
+/** The result of work on its way from a worker thread to the context that asked. */
+final class ContextPromise<T> {
+  private static final Logger log = LoggerFactory.getLogger(ContextPromise.class);
 
   private final Context context;
   private final Promise<T> promise = Promise.promise();
 
-  /** An answer to the current context; to {@code home} when the caller runs on none. */
-  Answer(Context home) {
+  /** A promise to the current context; to {@code home} when the caller runs on none. */
+  ContextPromise(Context home) {
     Context current = Vertx.currentContext();
     context = current == null ? home : current;
   }

@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.uploads;
 
 import static dev.bourse.testing.FilesFixture.TYPE;
 import static dev.bourse.testing.FilesFixture.announce;

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Rows of all trails, in the order of their ids, on their way into batches. */
-final class Stretch {
+final class BatchBuilder {
   /**
    * Rows of one commit: many, so that busy chains get whole batches although their rows lie
    * scattered; no more, for a lost race repeats them. About 5 MB.
@@ -37,7 +37,7 @@ final class Stretch {
   /**
    * @param fromId the id up to which all is sealed
    */
-  Stretch(long fromId) {
+  BatchBuilder(long fromId) {
     this.fromId = fromId;
     throughId = fromId;
   }

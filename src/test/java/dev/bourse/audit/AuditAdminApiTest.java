@@ -1,12 +1,10 @@
-package dev.bourse.app;
+package dev.bourse.audit;
 
 import static dev.bourse.testing.RunningBourse.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.audit.AuditRow;
-import dev.bourse.audit.AuditStore;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.EachEngine;

@@ -1,10 +1,9 @@
-package dev.bourse.app;
+package dev.bourse.audit;
 
 import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;

@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.audit;
 
 import static dev.bourse.testing.RunningBourse.await;
 import static dev.bourse.testing.RunningBourse.until;
@@ -7,8 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.audit.AuditRow;
-import dev.bourse.audit.AuditStore;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;

@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.checkpoint;
 
 import static dev.bourse.testing.FilesFixture.FEED;
 import static dev.bourse.testing.FilesFixture.approve;
@@ -135,7 +135,7 @@ class CheckpointAdminApiTest {
   }
 
   private static long blobs(RunningBourse bourse) {
-    Path folder = bourse.data().resolve(Checkpoints.FOLDER).resolve("blobs");
+    Path folder = bourse.data().resolve("checkpoints").resolve("blobs");
     try (Stream<Path> files = Files.walk(folder)) {
       return files.filter(Files::isRegularFile).count();
     } catch (IOException e) {
