@@ -8,7 +8,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -98,7 +97,11 @@ public final class DocsPages {
 
   /** The page at a path there is. Makes it the first time, so call it off the event loop. */
   public Page get(String path) {
-    return made.computeIfAbsent(path, absent -> Objects.requireNonNull(byPath.get(path)).get());
+    Supplier<Page> maker = byPath.get(path);
+    if (maker == null) {
+      throw new IllegalArgumentException("there is no page at " + path);
+    }
+    return made.computeIfAbsent(path, absent -> maker.get());
   }
 
   private void add(String path, String contentType, Supplier<String> text) {

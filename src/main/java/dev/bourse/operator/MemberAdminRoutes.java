@@ -4,8 +4,8 @@ import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.org.Member;
 import dev.bourse.org.RosterService;
-import dev.bourse.org.RosterStore;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -30,7 +30,7 @@ public final class MemberAdminRoutes {
   private Future<Answer> list(Call call) {
     return roster
         .list(
-            call.text("org"), CommonFields.limit(call.findInteger("limit")), call.findText("after"))
+            call.text("org"), CommonFields.limit(call), call.findText("after"))
         .map(page -> Answer.ok(CommonFields.page("members", page, MemberAdminRoutes::json)));
   }
 
@@ -71,7 +71,7 @@ public final class MemberAdminRoutes {
                         .put("revoked_tokens", new JsonArray(revoked))));
   }
 
-  private static JsonObject json(RosterStore.Member member) {
+  private static JsonObject json(Member member) {
     return new JsonObject()
         .put("username", member.username())
         .put("email", member.email())
