@@ -98,6 +98,12 @@ record Checkpoints(
         .metrics()
         .gauge(
             "bourse_uploads_running", "Requests whose bytes are being taken.", sessions::running);
+    ground
+        .metrics()
+        .gauge(
+            "bourse_searches_waiting",
+            "Searches of checkpoints that wait for their turn.",
+            checkpoints::searchesWaiting);
     ground.stops().push(blobs::close);
     ground.keepUp(
         "deleting bytes of no more use",

@@ -127,6 +127,9 @@ final class Core {
     this.owners = owners;
     market = market(providers);
     ground.stops().push(market::stop);
+    ground
+        .metrics()
+        .gauge("bourse_previews_running", "Previews being made now.", market::previewsRunning);
     capacity =
         new CapacityService(
             memory.clusters,
