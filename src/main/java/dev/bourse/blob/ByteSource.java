@@ -1,4 +1,4 @@
-package dev.bourse.uploads;
+package dev.bourse.blob;
 
 import io.vertx.core.Future;
 import java.util.Optional;
