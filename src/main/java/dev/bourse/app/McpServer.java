@@ -57,15 +57,18 @@ final class McpServer {
       WhoamiView whoami,
       CheckpointService checkpoints) {}
 
-  private final Ground ground;
+  private final ServiceContext context;
   private final Services services;
   private final ConfirmTokens confirms;
   private final HandshakeSessions sessions;
   private volatile @Nullable McpService service;
 
   private McpServer(
-      Ground ground, Services services, ConfirmTokens confirms, HandshakeSessions sessions) {
-    this.ground = ground;
+      ServiceContext context,
+      Services services,
+      ConfirmTokens confirms,
+      HandshakeSessions sessions) {
+    this.context = context;
     this.services = services;
     this.confirms = confirms;
     this.sessions = sessions;
@@ -73,16 +76,16 @@ final class McpServer {
 
   /** Binds the operations; they work once {@link #reachedBy} was called. */
   static Future<McpServer> start(
-      Ground ground,
+      ServiceContext context,
       Database database,
       Services services,
       AccessControl access,
       Supplier<String> baseUrl,
       Operations operations) {
     McpStore store = new McpStore(database);
-    ServiceSecrets secrets = new ServiceSecrets(database, ground.random());
-    ground.keepUp(
-        "deleting used confirm tokens", SWEEP_MILLIS, ground.asFarAsConfirmed(store::sweep));
+    ServiceSecrets secrets = new ServiceSecrets(database, context.random());
+    context.keepUp(
+        "deleting used confirm tokens", SWEEP_MILLIS, context.asFarAsConfirmed(store::sweep));
     return secrets
         .get("mcp-confirm")
         .compose(
@@ -93,12 +96,12 @@ final class McpServer {
                         session -> {
                           McpServer server =
                               new McpServer(
-                                  ground,
+                                  context,
                                   services,
                                   new ConfirmTokens(
-                                      confirm, store, ground.clock(), ground.random()),
+                                      confirm, store, context.clock(), context.random()),
                                   new HandshakeSessions(
-                                      session, store, ground.clock(), ground.random()));
+                                      session, store, context.clock(), context.random()));
                           new McpRoutes(server::service, token -> member(access, token), baseUrl)
                               .bind(operations);
                           return server;
@@ -120,7 +123,7 @@ final class McpServer {
     service =
         new McpService(
             tools(edge),
-            new McpReference(ground.vertx(), edge),
+            new McpReference(context.vertx(), edge),
             sessions,
             version(),
             Serving::translate);

@@ -13,8 +13,6 @@ import dev.bourse.events.History;
 import dev.bourse.events.HistoryStore;
 import dev.bourse.events.PriceHistory;
 import dev.bourse.nodes.NodeProvider;
-import dev.bourse.sshkeys.SshKeyService;
-import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.Mirror;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;

@@ -80,7 +80,8 @@ public final class RosterStore {
         // The version before gave names and did not keep that it did.
         Statement.of(
             "INSERT INTO given_username (org_id, username, given_at) SELECT org_id, username,"
-                + " created_at FROM member WHERE org_id = ? AND username = ? ON CONFLICT DO NOTHING",
+                + " created_at FROM member WHERE org_id = ? AND username = ? ON CONFLICT DO"
+                + " NOTHING",
             orgId,
             username),
         Statement.of(

@@ -135,7 +135,7 @@ class CheckpointAdminApiTest {
   }
 
   private static long blobs(RunningBourse bourse) {
-    Path folder = bourse.data().resolve(Checkpoints.FOLDER).resolve("blobs");
+    Path folder = bourse.data().resolve(CheckpointServices.FOLDER).resolve("blobs");
     try (Stream<Path> files = Files.walk(folder)) {
       return files.filter(Files::isRegularFile).count();
     } catch (IOException e) {

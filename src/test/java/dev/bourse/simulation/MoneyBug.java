@@ -110,7 +110,8 @@ enum MoneyBug implements Bug {
               .sql()
               .replace(
                   "hold_stage = ?, hold_reason = ?, hold_enforce_after = ?",
-                  "hold_stage = COALESCE(?, hold_stage), hold_reason = COALESCE(?, hold_reason), hold_enforce_after = COALESCE(?, hold_enforce_after)"),
+                  "hold_stage = COALESCE(?, hold_stage), hold_reason = COALESCE(?, hold_reason),"
+                      + " hold_enforce_after = COALESCE(?, hold_enforce_after)"),
           statement.parameters(),
           statement.refusal(),
           statement.demandedRows());

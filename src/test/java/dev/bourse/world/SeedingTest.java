@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.world;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -142,7 +142,7 @@ class SeedingTest extends StoreFixture {
   @Test
   void aNodeThatTheFileDescribesOtherwiseKeepsWhatIsStoredAndTheDifferencesAreNamed()
       throws Exception {
-    KnownMachine stored = new KnownMachine("m1", "p", "192.0.2.1", 22, KEY);
+    StoredMachine stored = new StoredMachine("m1", "p", "192.0.2.1", 22, KEY);
     assertEquals(
         List.of(), stored.differences("p", new Machine("m1", "192.0.2.1", 22, KEY + " root@m1")));
     assertEquals(
@@ -181,23 +181,23 @@ class SeedingTest extends StoreFixture {
         + "}\n";
   }
 
-  private static World machines(String list) throws Exception {
+  private static WorldFile machines(String list) throws Exception {
     return WorldTest.read(
         "pools:\n  - {name: p, site: s, provider: ssh, gpu_vendor: v, ssh_user: u, nodes: ["
             + list
             + "]}\n");
   }
 
-  private static World world(String pools, String clusters) throws Exception {
+  private static WorldFile world(String pools, String clusters) throws Exception {
     return WorldTest.read(
         "pools:\n" + pools + "orgs:\n  - {id: a, display: A, clusters: [" + clusters + "]}\n");
   }
 
-  private Future<Seeding> prepared(World world) {
+  private Future<Seeding> prepared(WorldFile world) {
     return new Seeding(database, clock, random).prepare(world);
   }
 
-  private JsonObject seed(World world) throws Exception {
+  private JsonObject seed(WorldFile world) throws Exception {
     Seeding seeding = await(prepared(world));
     await(seeding.commit());
     return seeding.keys();
