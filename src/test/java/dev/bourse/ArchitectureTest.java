@@ -39,9 +39,9 @@ final class ArchitectureTest {
           entry("access", List.of("core", "store", "audit")),
           entry("audit", List.of("core", "store")),
           entry("contract", List.of("core", "access")),
-          entry("edge.docs", List.of("core", "access", "contract")),
+          entry("docs", List.of("core", "contract", "pages")),
           entry("edge.limits", List.of("core")),
-          entry("edge", List.of("core", "access", "contract", "edge.docs", "edge.limits")),
+          entry("edge", List.of("core", "access", "contract", "docs", "edge.limits")),
           entry("nodes", List.of("core")),
           entry("blob", List.of("core")),
           entry("capacity", List.of("core", "store", "access", "audit", "edge", "nodes")),
@@ -151,7 +151,7 @@ final class ArchitectureTest {
                   "io.vertx.openapi..",
                   "com.fasterxml.jackson.core..",
                   "org.yaml.snakeyaml..")),
-          entry("edge.docs", List.of("io.vertx.core..", "io.vertx.openapi..")),
+          entry("docs", List.of("io.vertx.core..", "org.commonmark..")),
           entry(
               "edge.limits",
               List.of(
@@ -181,9 +181,7 @@ final class ArchitectureTest {
           entry("k8s", List.of("io.vertx.core..")),
           entry("org", List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
           entry("remote", List.of("io.vertx.core.json")),
-          entry(
-              "pages",
-              List.of("io.vertx.core..", "io.vertx.ext.web..", "io.pebbletemplates.pebble..")),
+          entry("pages", List.of("io.vertx.core..", "io.pebbletemplates.pebble..")),
           entry("mail", List.of("io.vertx.core..", "io.vertx.ext.mail", "org.slf4j")),
           entry(
               "signin",

@@ -1,33 +1,50 @@
 package dev.bourse.access;
 
+import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
 import dev.bourse.store.InList;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Optional;
-import java.util.Set;
-import java.util.stream.Collectors;
 
-/** Rows of organizations and tokens. */
+/** Rows of organizations, of tokens that can be used, and of members who may act. */
 public final class AccessStore {
+  private static final Columns<Token> TOKEN =
+      Columns.<Token>of("token")
+          .fixed("token_id", Token::tokenId)
+          .fixed("org_id", Token::orgId)
+          .fixed("name", Token::name)
+          .fixed("secret_sha256", Token::secretSha256)
+          .fixed("scopes", token -> Scope.text(token.scopes()))
+          .fixed("cluster", Token::cluster)
+          .fixed("created_by", Token::createdBy)
+          .fixed("created_at", Token::createdAtMillis)
+          .fixed("expires_at", Token::expiresAtMillis);
+
+  private static final Columns<OperatorToken> OPERATOR_TOKEN =
+      Columns.<OperatorToken>of("operator_token")
+          .fixed("token_id", OperatorToken::tokenId)
+          .fixed("name", OperatorToken::name)
+          .fixed("secret_sha256", OperatorToken::secretSha256)
+          .fixed("created_by", OperatorToken::createdBy)
+          .fixed("created_at", OperatorToken::createdAtMillis)
+          .fixed("expires_at", OperatorToken::expiresAtMillis);
+
   private static final String LIVE_TOKENS =
-      "SELECT token_id, org_id, name, secret_sha256, scopes, cluster, created_by, created_at,"
-          + " expires_at FROM token WHERE revoked_at IS NULL";
+      "SELECT %s FROM token WHERE revoked_at IS NULL".formatted(TOKEN.names());
 
   private static final String ORGANIZATIONS = "SELECT org_id, display, kind FROM org";
 
   private static final String LIVE_OPERATORS =
-      "SELECT token_id, name, secret_sha256, created_by, created_at, expires_at"
-          + " FROM operator_token WHERE revoked_at IS NULL";
+      "SELECT %s FROM operator_token WHERE revoked_at IS NULL".formatted(OPERATOR_TOKEN.names());
 
   private static final String ACTIVE_MEMBERS =
-      "SELECT m.org_id, m.username, "
-          + Members.ID
-          + " FROM member m JOIN org o ON o.org_id = m.org_id"
-          + " WHERE m.suspended_at IS NULL AND o.retired_at IS NULL";
+      """
+      SELECT m.org_id, m.username, %s AS member_id FROM member m JOIN org o ON o.org_id = m.org_id
+      WHERE m.suspended_at IS NULL AND o.retired_at IS NULL\
+      """
+          .formatted(Members.ID);
 
   private final Database database;
 
@@ -67,7 +84,7 @@ public final class AccessStore {
         AccessStore::token);
   }
 
-  /** Those of these organizations that are there. */
+  /** Those of these organizations that exist. */
   Future<List<Organization>> listOrganizations(List<String> orgIds) {
     List<String> all = InList.of(orgIds);
     return database.read(
@@ -82,8 +99,8 @@ public final class AccessStore {
         AccessStore::organization);
   }
 
-  /** Every operator's token that can still be used, with the SHA-256 of its secret in hex. */
-  Future<List<OperatorToken>> listLiveOperatorTokens() {
+  /** Every operator's token that can still be used, the oldest first. */
+  public Future<List<OperatorToken>> listLiveOperatorTokens() {
     return database.read(
         LIVE_OPERATORS + " ORDER BY created_at, token_id", List.of(), AccessStore::operator);
   }
@@ -103,23 +120,6 @@ public final class AccessStore {
         AccessStore::operator);
   }
 
-  private static OperatorToken operator(Row row) {
-    return new OperatorToken(
-        row.text(0), row.text(1), row.text(2), row.text(3), row.integer(4), row.integerOrNull(5));
-  }
-
-  public static Statement insert(OperatorToken token) {
-    return Statement.of(
-        "INSERT INTO operator_token (token_id, name, secret_sha256, created_by, created_at,"
-            + " expires_at) VALUES (?, ?, ?, ?, ?, ?)",
-        token.tokenId(),
-        token.name(),
-        token.secretSha256(),
-        token.createdBy(),
-        token.createdAtMillis(),
-        token.expiresAtMillis());
-  }
-
   /** Somebody who is on a roster and not suspended. */
   record ActiveMember(String orgId, String username, String memberId) {}
 
@@ -128,19 +128,15 @@ public final class AccessStore {
     return database.read(ACTIVE_MEMBERS, List.of(), AccessStore::member);
   }
 
-  /** The same of some organizations. */
+  /** The members of some organizations who are not suspended. */
   Future<List<ActiveMember>> listActiveMembers(List<String> orgIds) {
     List<String> all = InList.of(orgIds);
     return database.read(
         ACTIVE_MEMBERS + " AND m.org_id IN " + InList.marks(all), all, AccessStore::member);
   }
 
-  private static ActiveMember member(Row row) {
-    return new ActiveMember(row.text(0), row.text(1), row.text(2));
-  }
-
-  private static Organization organization(Row row) {
-    return new Organization(row.text(0), row.text(1), row.text(2));
+  public static Statement insert(OperatorToken token) {
+    return OPERATOR_TOKEN.insert(token);
   }
 
   public static Statement insert(Organization org, long nowMillis) {
@@ -153,25 +149,16 @@ public final class AccessStore {
   }
 
   public static Statement insert(Token token) {
-    return Statement.of(
-        "INSERT INTO token (token_id, org_id, name, secret_sha256, scopes, cluster, created_by,"
-            + " created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        token.tokenId(),
-        token.orgId(),
-        token.name(),
-        token.secretSha256(),
-        token.scopes().stream().map(Scope::label).sorted().collect(Collectors.joining(" ")),
-        token.cluster(),
-        token.createdBy(),
-        token.createdAtMillis(),
-        token.expiresAtMillis());
+    return TOKEN.insert(token);
   }
 
-  /** Another process may have stored a later use. */
+  /** Stores when a token was last used, unless another process has stored a later use. */
   static Statement touch(String tokenId, long lastUsedAtMillis) {
     return Statement.of(
-        "UPDATE token SET last_used_at = ?"
-            + " WHERE token_id = ? AND (last_used_at IS NULL OR last_used_at < ?)",
+        """
+        UPDATE token SET last_used_at = ?
+        WHERE token_id = ? AND (last_used_at IS NULL OR last_used_at < ?)\
+        """,
         lastUsedAtMillis,
         tokenId,
         lastUsedAtMillis);
@@ -181,25 +168,34 @@ public final class AccessStore {
     return database.commit(statements);
   }
 
-  private static Token token(Row row) {
-    return new Token(
-        row.text(0),
-        row.text(1),
-        row.text(2),
-        row.text(3),
-        scopes(row.text(4)),
-        row.textOrNull(5),
-        row.text(6),
-        row.integer(7),
-        row.integerOrNull(8));
+  private static OperatorToken operator(Row row) {
+    return new OperatorToken(
+        row.text("token_id"),
+        row.text("name"),
+        row.text("secret_sha256"),
+        row.text("created_by"),
+        row.integer("created_at"),
+        row.integerOrNull("expires_at"));
   }
 
-  private static Set<Scope> scopes(String labels) {
-    Set<Scope> scopes = EnumSet.noneOf(Scope.class);
-    for (String label : labels.split(" ", -1)) {
-      Optional<Scope> scope = Scope.find(label);
-      scope.ifPresent(scopes::add);
-    }
-    return scopes;
+  private static ActiveMember member(Row row) {
+    return new ActiveMember(row.text("org_id"), row.text("username"), row.text("member_id"));
+  }
+
+  private static Organization organization(Row row) {
+    return new Organization(row.text("org_id"), row.text("display"), row.text("kind"));
+  }
+
+  private static Token token(Row row) {
+    return new Token(
+        row.text("token_id"),
+        row.text("org_id"),
+        row.text("name"),
+        row.text("secret_sha256"),
+        Scope.parse(row.text("scopes")),
+        row.textOrNull("cluster"),
+        row.text("created_by"),
+        row.integer("created_at"),
+        row.integerOrNull("expires_at"));
   }
 }

@@ -11,12 +11,10 @@ import io.vertx.ext.auth.jwt.JWTAuth;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.Base64;
-import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,9 +96,7 @@ public final class MemberTokens {
             .put("org", token.orgId())
             .put("aud", token.audience())
             .put("client_id", token.clientId())
-            .put(
-                "scope",
-                token.scopes().stream().map(Scope::label).sorted().collect(Collectors.joining(" ")))
+            .put("scope", Scope.text(token.scopes()))
             .put("jti", Base64.getUrlEncoder().withoutPadding().encodeToString(id))
             .put("iat", now)
             .put("exp", now + token.validMillis() / 1_000);
@@ -120,19 +116,13 @@ public final class MemberTokens {
     return baseUrl.get() + "/mcp";
   }
 
-  /** The member a token of a request to the HTTP interface stands for. */
-  Principal authenticate(String token) {
-    return authenticate(token, Set.of(restAudience(), mcpAudience()));
-  }
-
   /**
    * The member a token stands for.
    *
-   * @param audiences the resources a token may have been made for
    * @throws dev.bourse.core.ApiError {@code unauthorized} when it is forged, made for something
    *     else, expired or revoked, or the member may not act any more
    */
-  public Principal authenticate(String token, Set<String> audiences) {
+  public Principal authenticate(String token) {
     if (token.length() > MAX_LENGTH) {
       throw BearerAuthenticator.unauthorized("the token is malformed");
     }
@@ -142,7 +132,8 @@ public final class MemberTokens {
         || !claims.issuer().equals(baseUrl.get())) {
       throw BearerAuthenticator.unauthorized("the token is not one of this service");
     }
-    if (!audiences.contains(claims.audience())) {
+    boolean isForMcp = claims.audience().equals(mcpAudience());
+    if (!isForMcp && !claims.audience().equals(restAudience())) {
       throw BearerAuthenticator.unauthorized("the token is for another resource");
     }
     if (clock.millis() >= claims.expiresAtMillis()) {
@@ -164,7 +155,8 @@ public final class MemberTokens {
         null,
         claims.expiresAtMillis(),
         claims.username(),
-        memberId.get());
+        memberId.get(),
+        isForMcp);
   }
 
   /**
@@ -230,17 +222,13 @@ public final class MemberTokens {
         || expiresAt == null) {
       return null;
     }
-    Set<Scope> scopes = EnumSet.noneOf(Scope.class);
-    for (String label : scope.split(" ", -1)) {
-      Scope.find(label).ifPresent(scopes::add);
-    }
     return new Claims(
         kid,
         issuer,
         audience,
         orgId,
         username,
-        scopes,
+        Scope.parse(scope),
         claims.getString("client_id", ""),
         claims.getString("gid", ""),
         issuedAt,

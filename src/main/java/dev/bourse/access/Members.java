@@ -37,26 +37,25 @@ public final class Members implements Mirror {
   /** Ids by username, by organization. */
   private final Map<String, Map<String, String>> active = new ConcurrentHashMap<>();
 
-  private Future<Void> lastReading = Future.succeededFuture();
+  private final SerialReadings readings = new SerialReadings();
 
   public Members(AccessStore store) {
     this.store = store;
   }
 
   /** Reads all of them anew, after any reading under way. */
-  public synchronized Future<Void> load() {
-    lastReading =
-        lastReading
-            .otherwiseEmpty()
-            .compose(read -> store.listActiveMembers())
-            .map(
-                found -> {
-                  Map<String, Map<String, String>> stored = byOrg(found);
-                  active.keySet().retainAll(stored.keySet());
-                  active.putAll(stored);
-                  return null;
-                });
-    return lastReading;
+  public Future<Void> load() {
+    return readings.next(
+        () ->
+            store
+                .listActiveMembers()
+                .map(
+                    found -> {
+                      Map<String, Map<String, String>> stored = byOrg(found);
+                      active.keySet().retainAll(stored.keySet());
+                      active.putAll(stored);
+                      return null;
+                    }));
   }
 
   /** Reads those of one organization anew: one of them came, went or was suspended. */
@@ -65,26 +64,24 @@ public final class Members implements Mirror {
   }
 
   @Override
-  public synchronized Future<Refreshed> refresh(List<String> orgIds) {
-    Future<Refreshed> reading =
-        lastReading
-            .otherwiseEmpty()
-            .compose(read -> store.listActiveMembers(orgIds))
-            .map(
-                found -> {
-                  Map<String, Map<String, String>> stored = byOrg(found);
-                  Set<String> changed = new HashSet<>();
-                  for (String orgId : orgIds) {
-                    Map<String, String> read = stored.getOrDefault(orgId, Map.of());
-                    if (!read.equals(active.getOrDefault(orgId, Map.of()))) {
-                      changed.add(orgId);
-                      active.put(orgId, read);
-                    }
-                  }
-                  return new Refreshed(changed, Set.of());
-                });
-    lastReading = reading.mapEmpty();
-    return reading;
+  public Future<Refreshed> refresh(List<String> orgIds) {
+    return readings.next(
+        () ->
+            store
+                .listActiveMembers(orgIds)
+                .map(
+                    found -> {
+                      Map<String, Map<String, String>> stored = byOrg(found);
+                      Set<String> changed = new HashSet<>();
+                      for (String orgId : orgIds) {
+                        Map<String, String> read = stored.getOrDefault(orgId, Map.of());
+                        if (!read.equals(active.getOrDefault(orgId, Map.of()))) {
+                          changed.add(orgId);
+                          active.put(orgId, read);
+                        }
+                      }
+                      return new Refreshed(changed, Set.of());
+                    }));
   }
 
   private static Map<String, Map<String, String>> byOrg(List<AccessStore.ActiveMember> members) {

@@ -4,13 +4,11 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.Trails;
 import dev.bourse.core.ApiError;
-import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.core.Times;
 import dev.bourse.core.TokenSecret;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
@@ -43,8 +41,8 @@ public final class OperatorTokenService {
     this.random = random;
   }
 
-  /** A page of all of them, by id, dead ones too. */
-  public Future<Page<OperatorTokenStore.Listed>> list(int limit, Optional<String> after) {
+  /** A page of all of them, by id, including those that are revoked or have expired. */
+  public Future<Page<OperatorTokenView>> list(int limit, Optional<String> after) {
     return store.list(limit, after);
   }
 
@@ -86,11 +84,11 @@ public final class OperatorTokenService {
             token.createdAtMillis(),
             token.createdBy(),
             "operator_mint",
-            "token_id="
-                + token.tokenId()
-                + " name="
-                + token.name()
-                + (expiresAt == null ? "" : " expires_at=" + Times.rfc3339(expiresAt))));
+            "token_id=%s name=%s%s"
+                .formatted(
+                    token.tokenId(),
+                    token.name(),
+                    expiresAt == null ? "" : " expires_at=" + Times.rfc3339(expiresAt))));
   }
 
   /**
@@ -106,7 +104,7 @@ public final class OperatorTokenService {
             List.of(
                 OperatorTokenStore.lock(),
                 OperatorTokenStore.revoke(tokenId, now),
-                OperatorTokenStore.demandAnyLive(now),
+                OperatorTokenStore.demandAnyLive(tokenId, now),
                 AuditStore.insertEach(
                     row(now, actor, "operator_revoke", ""),
                     "'token_id=' || token_id || ' name=' || name",
@@ -118,31 +116,11 @@ public final class OperatorTokenService {
   private Future<Void> commit(String tokenId, List<Statement> statements) {
     return database
         .commit(statements, List.of(new Change(Operators.CHANGED, tokenId)))
-        .recover(
-            e ->
-                Future.failedFuture(
-                    e instanceof GuardFailed failed ? refusal(failed.guard(), tokenId) : e))
         .compose(
             stored ->
                 operators
                     .refresh(tokenId)
                     .recover(e -> Future.failedFuture(ApiError.storedOnly())));
-  }
-
-  private static ApiError refusal(String guard, String tokenId) {
-    return switch (guard) {
-      case OperatorTokenStore.UNKNOWN -> ApiError.notFound("live operator token", tokenId);
-      case OperatorTokenStore.LAST ->
-          ApiError.of(
-                  ErrorCode.CONFLICT,
-                  "token " + tokenId + " is the last live operator token; mint another first")
-              .with("reason", OperatorTokenStore.LAST);
-      default ->
-          ApiError.of(
-                  ErrorCode.CONFLICT,
-                  MAX_LIVE + " operator tokens are live, the most there may be; revoke one first")
-              .with("reason", OperatorTokenStore.LIMIT);
-    };
   }
 
   private static AuditRow row(long now, String actor, String action, String detail) {

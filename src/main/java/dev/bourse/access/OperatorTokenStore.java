@@ -1,30 +1,23 @@
 package dev.bourse.access;
 
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** Rows of operators' tokens. */
-public final class OperatorTokenStore {
-  /** Guards of a write. */
-  static final String UNKNOWN = "unknown";
-
-  static final String LAST = "last";
-  static final String LIMIT = "limit";
-
-  private static final String COLUMNS =
-      "SELECT token_id, name, created_by, created_at, expires_at, revoked_at FROM operator_token";
-
+final class OperatorTokenStore {
   /** The oldest row: rows are never deleted, so every process takes the same one. */
   private static final String OLDEST =
-      "UPDATE operator_token SET name = name WHERE token_id ="
-          + " (SELECT token_id FROM operator_token ORDER BY created_at, token_id LIMIT 1)";
+      """
+      UPDATE operator_token SET name = name WHERE token_id =
+      (SELECT token_id FROM operator_token ORDER BY created_at, token_id LIMIT 1)\
+      """;
 
   private static final String LIVE =
       "revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)";
@@ -35,36 +28,16 @@ public final class OperatorTokenStore {
     this.database = database;
   }
 
-  /**
-   * An operator's token as people see it.
-   *
-   * @param tokenId its public part
-   * @param name whose it is
-   * @param createdBy the actor who minted it
-   * @param createdAtMillis when
-   * @param expiresAtMillis when it stops working, null for never
-   * @param revokedAtMillis when it was revoked, null when it was not
-   */
-  public record Listed(
-      String tokenId,
-      String name,
-      String createdBy,
-      long createdAtMillis,
-      @Nullable Long expiresAtMillis,
-      @Nullable Long revokedAtMillis) {}
-
-  /** A page of all of them, by id, dead ones too. */
-  Future<Page<Listed>> list(int limit, Optional<String> after) {
-    List<Object> parameters = new ArrayList<>();
-    after.ifPresent(parameters::add);
-    parameters.add(limit + 1);
+  /** A page of all of them, by id, including those that are revoked or have expired. */
+  Future<Page<OperatorTokenView>> list(int limit, Optional<String> after) {
     return database
         .read(
-            COLUMNS
-                + (after.isPresent() ? " WHERE token_id > ?" : "")
-                + " ORDER BY token_id LIMIT ?",
-            parameters,
-            OperatorTokenStore::listed)
+            """
+            SELECT token_id, name, created_by, created_at, expires_at, revoked_at
+            FROM operator_token WHERE token_id > ? ORDER BY token_id LIMIT ?\
+            """,
+            List.of(after.orElse(""), limit + 1),
+            OperatorTokenStore::view)
         .map(found -> Page.of(found, limit));
   }
 
@@ -76,32 +49,44 @@ public final class OperatorTokenStore {
   /** Demands that fewer than so many are live. */
   static Statement demandFewer(int most, long nowMillis) {
     return Statement.guarded(
-        LIMIT,
-        OLDEST + " AND (SELECT COUNT(*) FROM operator_token WHERE " + LIVE + ") < " + most,
+        () ->
+            conflict(
+                "limit",
+                "%s operator tokens are live, the most there may be; revoke one first",
+                most),
+        "%s AND (SELECT COUNT(*) FROM operator_token WHERE %s) < %s".formatted(OLDEST, LIVE, most),
         nowMillis);
   }
 
   static Statement revoke(String tokenId, long nowMillis) {
     return Statement.guarded(
-        UNKNOWN,
+        () -> ApiError.notFound("live operator token", tokenId),
         "UPDATE operator_token SET revoked_at = ? WHERE token_id = ? AND revoked_at IS NULL",
         nowMillis,
         tokenId);
   }
 
-  /** Demands that somebody is left. */
-  static Statement demandAnyLive(long nowMillis) {
+  /** Demands that some other operator's token is live. */
+  static Statement demandAnyLive(String revokedId, long nowMillis) {
     return Statement.guarded(
-        LAST, OLDEST + " AND EXISTS (SELECT 1 FROM operator_token WHERE " + LIVE + ")", nowMillis);
+        () ->
+            conflict(
+                "last", "token %s is the last live operator token; mint another first", revokedId),
+        "%s AND EXISTS (SELECT 1 FROM operator_token WHERE %s)".formatted(OLDEST, LIVE),
+        nowMillis);
   }
 
-  private static Listed listed(Row row) {
-    return new Listed(
-        row.text(0),
-        row.text(1),
-        row.text(2),
-        row.integer(3),
-        row.integerOrNull(4),
-        row.integerOrNull(5));
+  private static ApiError conflict(String reason, String template, Object argument) {
+    return ApiError.of(ErrorCode.CONFLICT, template, argument).with("reason", reason);
+  }
+
+  private static OperatorTokenView view(Row row) {
+    return new OperatorTokenView(
+        row.text("token_id"),
+        row.text("name"),
+        row.text("created_by"),
+        row.integer("created_at"),
+        row.integerOrNull("expires_at"),
+        row.integerOrNull("revoked_at"));
   }
 }

@@ -24,7 +24,7 @@ public final class Operators implements Mirror {
   private final AccessStore store;
   private final Clock clock;
   private volatile Map<String, OperatorToken> byId = Map.of();
-  private Future<Void> lastReading = Future.succeededFuture();
+  private final SerialReadings readings = new SerialReadings();
   private volatile boolean isBehind;
 
   public Operators(AccessStore store, Clock clock) {
@@ -33,18 +33,18 @@ public final class Operators implements Mirror {
   }
 
   /** Reads all of them anew, after any reading under way. */
-  public synchronized Future<Void> load() {
-    lastReading =
-        lastReading
-            .otherwiseEmpty()
-            .compose(read -> store.listLiveOperatorTokens())
-            .map(
-                found -> {
-                  byId = found.stream().collect(Collectors.toMap(OperatorToken::tokenId, t -> t));
-                  return (Void) null;
-                })
-            .onComplete(read -> isBehind = read.failed());
-    return lastReading;
+  public Future<Void> load() {
+    return readings.next(
+        () ->
+            store
+                .listLiveOperatorTokens()
+                .map(
+                    found -> {
+                      byId =
+                          found.stream().collect(Collectors.toMap(OperatorToken::tokenId, t -> t));
+                      return (Void) null;
+                    })
+                .onComplete(read -> isBehind = read.failed()));
   }
 
   /** Reads one of them anew: it was minted or revoked just now. */
@@ -53,23 +53,21 @@ public final class Operators implements Mirror {
   }
 
   @Override
-  public synchronized Future<Refreshed> refresh(List<String> tokenIds) {
-    Future<Refreshed> reading =
-        lastReading
-            .otherwiseEmpty()
-            .compose(read -> store.listLiveOperatorTokens(tokenIds))
-            .map(
-                found -> {
-                  Map<String, OperatorToken> next = new HashMap<>(byId);
-                  next.keySet().removeAll(new HashSet<>(tokenIds));
-                  found.forEach(token -> next.put(token.tokenId(), token));
-                  Set<String> changed = new HashSet<>(tokenIds);
-                  changed.removeIf(id -> Objects.equals(byId.get(id), next.get(id)));
-                  byId = Map.copyOf(next);
-                  return new Refreshed(changed, Set.of());
-                });
-    lastReading = reading.mapEmpty();
-    return reading;
+  public Future<Refreshed> refresh(List<String> tokenIds) {
+    return readings.next(
+        () ->
+            store
+                .listLiveOperatorTokens(tokenIds)
+                .map(
+                    found -> {
+                      Map<String, OperatorToken> next = new HashMap<>(byId);
+                      next.keySet().removeAll(new HashSet<>(tokenIds));
+                      found.forEach(token -> next.put(token.tokenId(), token));
+                      Set<String> changed = new HashSet<>(tokenIds);
+                      changed.removeIf(id -> Objects.equals(byId.get(id), next.get(id)));
+                      byId = Map.copyOf(next);
+                      return new Refreshed(changed, Set.of());
+                    }));
   }
 
   @Override

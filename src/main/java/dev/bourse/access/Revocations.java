@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Members' tokens that are refused though they have not expired: those of revoked grants, and those
@@ -68,10 +69,7 @@ public final class Revocations implements Mirror {
   public Future<Void> load() {
     long now = clock.millis();
     return database
-        .read(
-            GRANTS + " WHERE kept_until > ?",
-            List.of(now),
-            row -> grants.put(row.text(0), row.integer(1)))
+        .read(GRANTS + " WHERE kept_until > ?", List.of(now), this::putGrant)
         .compose(
             read ->
                 database.read(CUTOFFS + " WHERE kept_until > ?", List.of(now), Revocations::cutoff))
@@ -102,7 +100,7 @@ public final class Revocations implements Mirror {
             database.read(
                 GRANTS + " WHERE grant_id > ? AND kept_until > ? ORDER BY grant_id LIMIT ?",
                 List.of(after, now, SliceComparison.ROWS),
-                row -> row.text(0)),
+                row -> row.text("grant_id")),
         grantId -> grantId,
         grants::containsKey,
         List::of);
@@ -127,22 +125,19 @@ public final class Revocations implements Mirror {
     return database
         .read(
             // By the grant as well: a token's own time may be ahead of the cut.
-            "SELECT r.grant_id, r.kept_until FROM revoked_grant r"
-                + " JOIN oauth_grant g ON g.grant_id = r.grant_id"
-                + " WHERE g.org_id IN "
-                + InList.marks(orgIds)
-                + " AND g.org_id || '/' || g.username IN "
-                + InList.marks(all),
+            """
+            SELECT r.grant_id, r.kept_until FROM revoked_grant r
+            JOIN oauth_grant g ON g.grant_id = r.grant_id
+            WHERE g.org_id IN %s AND g.org_id || '/' || g.username IN %s\
+            """
+                .formatted(InList.marks(orgIds), InList.marks(all)),
             values,
-            row -> grants.put(row.text(0), row.integer(1)))
+            this::putGrant)
         .compose(
             read ->
                 database.read(
-                    CUTOFFS
-                        + " WHERE org_id IN "
-                        + InList.marks(orgIds)
-                        + " AND org_id || '/' || username IN "
-                        + InList.marks(all),
+                    "%s WHERE org_id IN %s AND org_id || '/' || username IN %s"
+                        .formatted(CUTOFFS, InList.marks(orgIds), InList.marks(all)),
                     values,
                     Revocations::cutoff))
         .map(
@@ -172,8 +167,10 @@ public final class Revocations implements Mirror {
             after ->
                 database.read(
                     CUTOFFS
-                        + " WHERE (org_id, username) > (?, ?) AND kept_until > ?"
-                        + " ORDER BY org_id, username LIMIT ?",
+                        + """
+                         WHERE (org_id, username) > (?, ?) AND kept_until > ?
+                        ORDER BY org_id, username LIMIT ?\
+                        """,
                     List.of(
                         orgOf(after),
                         after.substring(after.indexOf('/') + 1),
@@ -197,7 +194,12 @@ public final class Revocations implements Mirror {
 
   private static Stored cutoff(Row row) {
     return new Stored(
-        new MemberKey(row.text(0), row.text(1)), new Cutoff(row.integer(2), row.integer(3)));
+        new MemberKey(row.text("org_id"), row.text("username")),
+        new Cutoff(row.integer("issued_until"), row.integer("kept_until")));
+  }
+
+  private @Nullable Long putGrant(Row row) {
+    return grants.put(row.text("grant_id"), row.integer("kept_until"));
   }
 
   /** Tells whether it goes further than what was known. */
@@ -225,8 +227,10 @@ public final class Revocations implements Mirror {
     List<Statement> statements = new ArrayList<>(along);
     statements.add(
         Statement.of(
-            "INSERT INTO revoked_grant (grant_id, kept_until) VALUES (?, ?)"
-                + " ON CONFLICT (grant_id) DO UPDATE SET kept_until = excluded.kept_until",
+            """
+            INSERT INTO revoked_grant (grant_id, kept_until) VALUES (?, ?)
+            ON CONFLICT (grant_id) DO UPDATE SET kept_until = excluded.kept_until\
+            """,
             grantId,
             keptUntil));
     return database
@@ -258,23 +262,29 @@ public final class Revocations implements Mirror {
     long now = clock.millis();
     return List.of(
         Statement.of(
-            "INSERT INTO revoked_grant (grant_id, kept_until)"
-                + " SELECT grant_id, CAST(? AS BIGINT) FROM oauth_grant"
-                + " WHERE org_id = ? AND username = ? AND revoked_at IS NULL"
-                + " ON CONFLICT (grant_id) DO UPDATE SET kept_until = excluded.kept_until",
+            """
+            INSERT INTO revoked_grant (grant_id, kept_until)
+            SELECT grant_id, CAST(? AS BIGINT) FROM oauth_grant
+            WHERE org_id = ? AND username = ? AND revoked_at IS NULL
+            ON CONFLICT (grant_id) DO UPDATE SET kept_until = excluded.kept_until\
+            """,
             grantKeptUntil(),
             orgId,
             username),
         Statement.of(
-            "UPDATE oauth_grant SET revoked_at = ?"
-                + " WHERE org_id = ? AND username = ? AND revoked_at IS NULL",
+            """
+            UPDATE oauth_grant SET revoked_at = ?
+            WHERE org_id = ? AND username = ? AND revoked_at IS NULL\
+            """,
             now,
             orgId,
             username),
         Statement.of(
-            "INSERT INTO member_cutoff (org_id, username, issued_until, kept_until)"
-                + " VALUES (?, ?, ?, ?) ON CONFLICT (org_id, username) DO UPDATE SET"
-                + " issued_until = excluded.issued_until, kept_until = excluded.kept_until",
+            """
+            INSERT INTO member_cutoff (org_id, username, issued_until, kept_until)
+            VALUES (?, ?, ?, ?) ON CONFLICT (org_id, username) DO UPDATE SET
+            issued_until = excluded.issued_until, kept_until = excluded.kept_until\
+            """,
             orgId,
             username,
             now / 1_000,

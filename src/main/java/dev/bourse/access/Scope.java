@@ -1,8 +1,11 @@
 package dev.bourse.access;
 
+import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** What a token may do. No scope implies another. */
 public enum Scope {
@@ -14,16 +17,6 @@ public enum Scope {
   CHECKPOINTS_READ("checkpoints:read", false),
   CHECKPOINTS_WRITE("checkpoints:write", false),
   ORG_READ("org:read", false);
-
-  private static final Set<Scope> GRANTABLE_TO_TOKENS = EnumSet.noneOf(Scope.class);
-
-  static {
-    for (Scope scope : values()) {
-      if (scope.grantableToTokens) {
-        GRANTABLE_TO_TOKENS.add(scope);
-      }
-    }
-  }
 
   private final String label;
   private final boolean grantableToTokens;
@@ -40,15 +33,31 @@ public enum Scope {
 
   /** Those an API token can be minted with; the others are for members in person. */
   public static Set<Scope> grantableToTokens() {
-    return Set.copyOf(GRANTABLE_TO_TOKENS);
+    return Arrays.stream(values())
+        .filter(scope -> scope.grantableToTokens)
+        .collect(Collectors.toUnmodifiableSet());
   }
 
   public static Optional<Scope> find(String label) {
-    for (Scope scope : values()) {
-      if (scope.label.equals(label)) {
-        return Optional.of(scope);
-      }
+    return Arrays.stream(values()).filter(scope -> scope.label.equals(label)).findFirst();
+  }
+
+  /** The scopes as contracts, tokens and answers spell them, sorted. */
+  public static List<String> labels(Set<Scope> scopes) {
+    return scopes.stream().map(Scope::label).sorted().toList();
+  }
+
+  /** The scopes as tokens and rows hold them: sorted, with a space between two. */
+  public static String text(Set<Scope> scopes) {
+    return String.join(" ", labels(scopes));
+  }
+
+  /** The scopes of such a text; labels that are unknown are left out. */
+  public static Set<Scope> parse(String labels) {
+    Set<Scope> scopes = EnumSet.noneOf(Scope.class);
+    for (String label : labels.split(" ", -1)) {
+      find(label).ifPresent(scopes::add);
     }
-    return Optional.empty();
+    return scopes;
   }
 }

@@ -40,8 +40,10 @@ public final class ServiceSecrets {
         .commit(
             List.of(
                 Statement.of(
-                    "INSERT INTO service_secret (name, secret) VALUES (?, ?)"
-                        + " ON CONFLICT (name) DO NOTHING",
+                    """
+                    INSERT INTO service_secret (name, secret) VALUES (?, ?)
+                    ON CONFLICT (name) DO NOTHING\
+                    """,
                     name,
                     HexFormat.of().formatHex(made))))
         .compose(
@@ -49,7 +51,7 @@ public final class ServiceSecrets {
                 database.read(
                     "SELECT secret FROM service_secret WHERE name = ?",
                     List.of(name),
-                    row -> HexFormat.of().parseHex(row.text(0))))
+                    row -> HexFormat.of().parseHex(row.text("secret"))))
         .map(
             rows -> {
               known.put(name, rows.get(0));

@@ -31,7 +31,7 @@ final class SigningKeyStore {
         .read(
             "SELECT kid, made_at FROM signing_key ORDER BY made_at DESC LIMIT " + MAX_KEYS,
             List.of(),
-            row -> Map.entry(row.text(0), row.integer(1)))
+            row -> Map.entry(row.text("kid"), row.integer("made_at")))
         .map(
             found ->
                 found.stream().collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)));
@@ -43,7 +43,7 @@ final class SigningKeyStore {
         "SELECT public_jwk FROM signing_key WHERE expires_at > ? ORDER BY made_at DESC, kid LIMIT "
             + MAX_KEYS,
         List.of(nowMillis),
-        row -> new JsonObject(row.text(0)));
+        row -> new JsonObject(row.text("public_jwk")));
   }
 
   /** Those of these keys that may have signed a token not expired yet. */
@@ -52,19 +52,20 @@ final class SigningKeyStore {
     List<Object> values = new ArrayList<>(all);
     values.add(nowMillis);
     return database.read(
-        "SELECT public_jwk FROM signing_key WHERE kid IN "
-            + InList.marks(all)
-            + " AND expires_at > ?",
+        "SELECT public_jwk FROM signing_key WHERE kid IN %s AND expires_at > ?"
+            .formatted(InList.marks(all)),
         values,
-        row -> new JsonObject(row.text(0)));
+        row -> new JsonObject(row.text("public_jwk")));
   }
 
   Future<Void> publish(SigningKey key, long madeAtMillis, long expiresAtMillis) {
     return commit(
         key.kid(),
         Statement.of(
-            "INSERT INTO signing_key (kid, public_jwk, made_at, expires_at) VALUES (?, ?, ?, ?)"
-                + " ON CONFLICT (kid) DO UPDATE SET expires_at = excluded.expires_at",
+            """
+            INSERT INTO signing_key (kid, public_jwk, made_at, expires_at) VALUES (?, ?, ?, ?)
+            ON CONFLICT (kid) DO UPDATE SET expires_at = excluded.expires_at\
+            """,
             key.kid(),
             key.publicJwk().encode(),
             madeAtMillis,

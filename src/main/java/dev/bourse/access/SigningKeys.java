@@ -62,7 +62,7 @@ public final class SigningKeys implements Mirror {
 
   private volatile Map<String, JWTAuth> verifying = Map.of();
   private volatile JsonObject published = new JsonObject().put("keys", new JsonArray());
-  private Future<Void> lastReading = Future.succeededFuture();
+  private final SerialReadings readings = new SerialReadings();
 
   /**
    * @param data the folder that this process alone keeps its private keys in
@@ -136,17 +136,16 @@ public final class SigningKeys implements Mirror {
   }
 
   /** Reads every process's public keys anew, after any reading under way. */
-  public synchronized Future<Void> load() {
-    lastReading =
-        lastReading
-            .otherwiseEmpty()
-            .compose(read -> store.listPublic(clock.millis()))
-            .map(
-                keys -> {
-                  publish(keys);
-                  return null;
-                });
-    return lastReading;
+  public Future<Void> load() {
+    return readings.next(
+        () ->
+            store
+                .listPublic(clock.millis())
+                .map(
+                    keys -> {
+                      publish(keys);
+                      return null;
+                    }));
   }
 
   /** Newest first; a verifier that is there already is kept, for making one is costly. */
@@ -166,14 +165,9 @@ public final class SigningKeys implements Mirror {
 
   /** Reads keys anew; one that is new is the newest. */
   @Override
-  public synchronized Future<Refreshed> refresh(List<String> kids) {
-    Future<Refreshed> reading =
-        lastReading
-            .otherwiseEmpty()
-            .compose(read -> store.listPublic(kids, clock.millis()))
-            .map(found -> put(kids, found));
-    lastReading = reading.mapEmpty();
-    return reading;
+  public Future<Refreshed> refresh(List<String> kids) {
+    return readings.next(
+        () -> store.listPublic(kids, clock.millis()).map(found -> put(kids, found)));
   }
 
   private Refreshed put(List<String> kids, List<JsonObject> found) {

@@ -53,8 +53,7 @@ public final class Tokens implements Mirror {
     this.clock = clock;
   }
 
-  /** Readings of the store, one after the other; see {@link #load}. */
-  private Future<Void> lastReading = Future.succeededFuture();
+  private final SerialReadings readings = new SerialReadings();
 
   /** Whether a round of storing times of last use is under way. */
   private volatile boolean isFlushing;
@@ -73,13 +72,8 @@ public final class Tokens implements Mirror {
    * before the call counts as such: readings never overtake each other, so what an earlier one
    * found cannot undo a later one.
    */
-  public synchronized Future<Void> load() {
-    lastReading =
-        lastReading
-            .otherwiseEmpty()
-            .compose(read -> loadAll())
-            .onComplete(read -> isBehind = read.failed());
-    return lastReading;
+  public Future<Void> load() {
+    return readings.next(() -> loadAll().onComplete(read -> isBehind = read.failed()));
   }
 
   /** Reads everything anew when a reading failed since everything was read last. */
@@ -96,8 +90,8 @@ public final class Tokens implements Mirror {
 
   /** Reads tokens anew, after any reading under way, and organizations that are not known yet. */
   @Override
-  public synchronized Future<Refreshed> refresh(List<String> tokenIds) {
-    return after(
+  public Future<Refreshed> refresh(List<String> tokenIds) {
+    return readings.next(
         () ->
             store
                 .listLiveTokens(tokenIds)
@@ -137,8 +131,8 @@ public final class Tokens implements Mirror {
     return refreshOrganizations(List.of(orgId)).onFailure(e -> isBehind = true).mapEmpty();
   }
 
-  private synchronized Future<Refreshed> refreshOrganizations(List<String> orgIds) {
-    return after(
+  private Future<Refreshed> refreshOrganizations(List<String> orgIds) {
+    return readings.next(
         () ->
             store
                 .listOrganizations(orgIds)
@@ -178,13 +172,6 @@ public final class Tokens implements Mirror {
       }
     }
     return new Refreshed(changed, Set.of());
-  }
-
-  /** Readings never overtake each other. Called under this object's lock. */
-  private Future<Refreshed> after(Supplier<Future<Refreshed>> reading) {
-    Future<Refreshed> read = lastReading.otherwiseEmpty().compose(done -> reading.get());
-    lastReading = read.mapEmpty();
-    return read;
   }
 
   private void remove(String tokenId, Set<String> changed) {
@@ -229,16 +216,12 @@ public final class Tokens implements Mirror {
    * none brings it back; the store is not asked, so that its being away cannot keep the token
    * alive.
    */
-  public synchronized Future<Void> drop(String tokenId) {
-    lastReading =
-        lastReading
-            .otherwiseEmpty()
-            .map(
-                read -> {
-                  byId.remove(tokenId);
-                  return null;
-                });
-    return lastReading;
+  public Future<Void> drop(String tokenId) {
+    return readings.next(
+        () -> {
+          byId.remove(tokenId);
+          return Future.succeededFuture();
+        });
   }
 
   private Future<Void> loadAll() {

@@ -32,7 +32,6 @@ import dev.bourse.org.Directory;
 import dev.bourse.org.LocalDirectory;
 import dev.bourse.org.OrgRoutes;
 import dev.bourse.org.OrgService;
-import dev.bourse.org.OrgStore;
 import dev.bourse.org.ScimDirectory;
 import dev.bourse.org.WhoamiView;
 import dev.bourse.sshkeys.SshKeyRoutes;
@@ -109,8 +108,6 @@ final class Features {
                       org,
                       whoami(),
                       core.checkpoints().checkpoints()),
-                  access,
-                  baseUrl,
                   operations);
             })
         .onSuccess(server -> mcp = server)
@@ -141,11 +138,7 @@ final class Features {
   private OrgService bindOrganization() {
     OrgService org =
         new OrgService(
-            new OrgStore(database),
-            new TrailStore(database),
-            directory(),
-            access.tokens(),
-            context.clock());
+            database, new TrailStore(database), directory(), access.tokens(), context.clock());
     new OrgRoutes(org, whoami()).bind(operations);
     return org;
   }

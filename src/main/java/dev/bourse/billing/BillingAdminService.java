@@ -6,7 +6,6 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
@@ -72,10 +71,7 @@ public final class BillingAdminService {
         .compose(exists -> database.commit(statements))
         .map(true)
         .recover(
-            e ->
-                e instanceof GuardFailed failed && failed.guard().equals(LedgerStore.KEY_GUARD)
-                    ? Future.succeededFuture(false)
-                    : Future.failedFuture(e))
+            e -> e instanceof Overtaken ? Future.succeededFuture(false) : Future.failedFuture(e))
         .compose(
             isNew ->
                 ledger
@@ -96,13 +92,10 @@ public final class BillingAdminService {
     if (stored.kind() != kind || stored.micros() != micros) {
       throw ApiError.of(
               ErrorCode.CONFLICT,
-              "idempotency_key: "
-                  + Text.shown(key)
-                  + " is of a "
-                  + stored.kind().label()
-                  + " of "
-                  + stored.micros()
-                  + " micro-dollars; nothing was written")
+              "idempotency_key: %s is of a %s of %d micro-dollars; nothing was written",
+              Text.shown(key),
+              stored.kind().label(),
+              stored.micros())
           .with("reason", "exists");
     }
     return stored;

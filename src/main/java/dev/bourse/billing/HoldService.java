@@ -13,7 +13,6 @@ import dev.bourse.capacity.Switches;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.Times;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
@@ -121,8 +120,8 @@ public final class HoldService implements Holds {
   }
 
   private Future<Boolean> step(long now) {
-    return accounts
-        .findWatermark()
+    return new WatermarkStore(database)
+        .find()
         .compose(
             through -> {
               if (through.isEmpty()) {
@@ -175,7 +174,7 @@ public final class HoldService implements Holds {
                               // Crowded out, it is looked at in the next round.
                               .recover(
                                   e ->
-                                      isMoved(e)
+                                      e instanceof Holds.Moved
                                           ? Future.succeededFuture(balance)
                                           : Future.failedFuture(e))));
               return Future.join(moved).map(isMore);
@@ -194,7 +193,7 @@ public final class HoldService implements Holds {
   }
 
   private Future<Balance> again(Throwable e, Balance balance, int checksLeft) {
-    return isMoved(e) && checksLeft > 0
+    return e instanceof Holds.Moved && checksLeft > 0
         ? check(balance.account().orgId(), checksLeft)
         : Future.failedFuture(e);
   }
@@ -229,25 +228,7 @@ public final class HoldService implements Holds {
         .commit(statements)
         .compose(stored -> meetClusters(account.orgId()))
         .compose(met -> putOnClusters(account.orgId(), next))
-        .map(
-            put ->
-                new Balance(
-                    new AccountStore.Account(
-                        account.orgId(),
-                        account.retired(),
-                        account.postedMicros(),
-                        account.throughMillis(),
-                        account.postedMonthMicros(),
-                        account.limitMicros(),
-                        next,
-                        account.everUsed()),
-                    balance.accrued(),
-                    balance.atMillis()));
-  }
-
-  /** Whether the hold, or what it was decided upon, has moved meanwhile. */
-  private static boolean isMoved(Throwable e) {
-    return e instanceof GuardFailed failed && failed.guard().equals(AccountStore.HOLD_GUARD);
+        .map(put -> new Balance(account.under(next), balance.accrued(), balance.atMillis()));
   }
 
   /** Those made by another process just now, which this one has not heard of. */
@@ -279,7 +260,7 @@ public final class HoldService implements Holds {
         .<Void>mapEmpty()
         .recover(
             e -> {
-              if (isMoved(e)) {
+              if (e instanceof Holds.Moved) {
                 return Future.succeededFuture();
               }
               LOG.warn("the hold of {} is not on all its clusters: {}", orgId, e.toString());

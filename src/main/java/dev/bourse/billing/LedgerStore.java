@@ -1,5 +1,6 @@
 package dev.bourse.billing;
 
+import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
@@ -11,14 +12,16 @@ import org.jspecify.annotations.Nullable;
 
 /** Rows of the ledger. */
 public final class LedgerStore {
-  /** The guard of a transaction: one with its key is stored already. */
-  static final String KEY_GUARD = "ledger transaction is new";
-
-  /** The guard of a reversal: somebody else has reversed the transaction. */
-  static final String REVERSAL_GUARD = "ledger transaction is not reversed";
-
-  /** The guard of a transaction's entries: they do not sum to zero. */
-  private static final String SUM_GUARD = "ledger entries sum to zero";
+  private static final Columns<Ledger.Transaction> TRANSACTION =
+      Columns.<Ledger.Transaction>of("ledger_transaction")
+          .fixed("tx_key", Ledger.Transaction::key)
+          .fixed("made_at", Ledger.Transaction::atMillis)
+          .fixed("effective_at", Ledger.Transaction::effectiveMillis)
+          .fixed("month", transaction -> Month.at(transaction.effectiveMillis()).number())
+          .fixed("kind", transaction -> transaction.kind().label())
+          .fixed("org_id", Ledger.Transaction::orgId)
+          .fixed("actor", Ledger.Transaction::actor)
+          .fixed("memo", Ledger.Transaction::memo);
 
   /** Faults of one verification: one would be too many, and more than these nobody reads. */
   private static final int MAX_FAULTS = 100;
@@ -31,46 +34,41 @@ public final class LedgerStore {
 
   /**
    * Stores a transaction, its entries and the balances they move; in the commit of whatever it
-   * records. Fails the commit with {@link #KEY_GUARD} when its key is stored already.
+   * records. Fails the commit with {@link Overtaken} when its key is stored already.
    */
   public static List<Statement> insert(Ledger.Transaction transaction) {
     List<Statement> statements = new ArrayList<>();
     statements.add(
-        Statement.guarded(
-            KEY_GUARD,
-            "INSERT INTO ledger_transaction (tx_key, made_at, effective_at, month, kind, org_id,"
-                + " actor, memo) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tx_key) DO NOTHING",
-            transaction.key(),
-            transaction.atMillis(),
-            transaction.effectiveMillis(),
-            Month.at(transaction.effectiveMillis()).number(),
-            transaction.kind().label(),
-            transaction.orgId(),
-            transaction.actor(),
-            transaction.memo()));
+        TRANSACTION.insert(transaction, "ON CONFLICT (tx_key) DO NOTHING").orElse(Overtaken::new));
     for (Ledger.Entry entry : transaction.entries()) {
       statements.add(
           Statement.of(
-              "INSERT INTO ledger_entry (transaction_id, account, micros)"
-                  + " SELECT id, CAST(? AS TEXT), CAST(? AS BIGINT) FROM ledger_transaction"
-                  + " WHERE tx_key = ?",
+              """
+              INSERT INTO ledger_entry (transaction_id, account, micros)
+              SELECT id, CAST(? AS TEXT), CAST(? AS BIGINT) FROM ledger_transaction
+              WHERE tx_key = ?\
+              """,
               entry.account(),
               entry.micros(),
               transaction.key()));
     }
     statements.add(
         Statement.guarded(
-            SUM_GUARD,
-            "UPDATE ledger_transaction SET tx_key = tx_key WHERE tx_key = ? AND 0 ="
-                + " (SELECT SUM(e.micros) FROM ledger_entry e"
-                + " WHERE e.transaction_id = ledger_transaction.id)",
+            () -> new IllegalStateException("the entries of a transaction do not sum to zero"),
+            """
+            UPDATE ledger_transaction SET tx_key = tx_key WHERE tx_key = ? AND 0 =
+            (SELECT SUM(e.micros) FROM ledger_entry e
+            WHERE e.transaction_id = ledger_transaction.id)\
+            """,
             transaction.key()));
     for (Ledger.Entry entry : transaction.entries()) {
       statements.add(
           Statement.of(
-              "INSERT INTO ledger_account (account, micros) VALUES (?, ?)"
-                  + " ON CONFLICT (account) DO UPDATE"
-                  + " SET micros = ledger_account.micros + excluded.micros",
+              """
+              INSERT INTO ledger_account (account, micros) VALUES (?, ?)
+              ON CONFLICT (account) DO UPDATE
+              SET micros = ledger_account.micros + excluded.micros\
+              """,
               entry.account(),
               entry.micros()));
     }
@@ -79,13 +77,15 @@ public final class LedgerStore {
 
   /**
    * Marks a transaction as reversed, and frees its key for another. Fails the commit with {@link
-   * #REVERSAL_GUARD} when it is reversed already.
+   * Overtaken} when it is reversed already.
    */
   static Statement reversed(long id, long nowMillis) {
     return Statement.guarded(
-        REVERSAL_GUARD,
-        "UPDATE ledger_transaction SET reversed_at = ?, tx_key = tx_key || ':reversed:' || id"
-            + " WHERE id = ? AND reversed_at IS NULL",
+        Overtaken::new,
+        """
+        UPDATE ledger_transaction SET reversed_at = ?, tx_key = tx_key || ':reversed:' || id
+        WHERE id = ? AND reversed_at IS NULL\
+        """,
         nowMillis,
         id);
   }
@@ -113,9 +113,11 @@ public final class LedgerStore {
       @Nullable Long reverses) {}
 
   private static final String POSTING =
-      "SELECT t.id, t.made_at, t.effective_at, t.kind, t.actor, t.memo, e.micros, t.reverses"
-          + " FROM ledger_transaction t JOIN ledger_entry e"
-          + " ON e.transaction_id = t.id AND e.account = 'org:' || t.org_id";
+      """
+      SELECT t.id, t.made_at, t.effective_at, t.kind, t.actor, t.memo, e.micros, t.reverses
+      FROM ledger_transaction t JOIN ledger_entry e
+      ON e.transaction_id = t.id AND e.account = 'org:' || t.org_id\
+      """;
 
   /** An organization's transactions below an id, newest first. */
   Future<List<Posting>> list(String orgId, long before, int limit) {
@@ -134,14 +136,14 @@ public final class LedgerStore {
 
   private static Posting posting(Row row) {
     return new Posting(
-        row.integer(0),
-        row.integer(1),
-        row.integer(2),
-        Ledger.Kind.of(row.text(3)),
-        row.text(4),
-        row.text(5),
-        row.integer(6),
-        row.integerOrNull(7));
+        row.integer("id"),
+        row.integer("made_at"),
+        row.integer("effective_at"),
+        Ledger.Kind.of(row.text("kind")),
+        row.text("actor"),
+        row.text("memo"),
+        row.integer("micros"),
+        row.integerOrNull("reverses"));
   }
 
   /** How much the transactions of one kind moved an organization's balance in one month. */
@@ -150,12 +152,17 @@ public final class LedgerStore {
   /** All that moved an organization's balance, by month. */
   Future<List<Moved>> listMoved(String orgId) {
     return database.read(
-        "SELECT t.month, t.kind, CAST(SUM(e.micros) AS BIGINT) FROM ledger_transaction t"
-            + " JOIN ledger_entry e ON e.transaction_id = t.id AND e.account = ?"
-            + " WHERE t.org_id = ? GROUP BY t.month, t.kind ORDER BY t.month, t.kind",
+        """
+        SELECT t.month, t.kind, CAST(SUM(e.micros) AS BIGINT) AS moved FROM ledger_transaction t
+        JOIN ledger_entry e ON e.transaction_id = t.id AND e.account = ?
+        WHERE t.org_id = ? GROUP BY t.month, t.kind ORDER BY t.month, t.kind\
+        """,
         List.of(Ledger.account(orgId), orgId),
         row ->
-            new Moved(Month.ofNumber(row.integer(0)), Ledger.Kind.of(row.text(1)), row.integer(2)));
+            new Moved(
+                Month.ofNumber(row.integer("month")),
+                Ledger.Kind.of(row.text("kind")),
+                row.integer("moved")));
   }
 
   /** An account whose stored balance is not the sum of its entries. */
@@ -182,39 +189,43 @@ public final class LedgerStore {
 
   /** Adds up every entry there is. */
   Future<Report> verify() {
-    Future<long[]> totals =
-        database
-            .read(
-                "SELECT (SELECT COUNT(*) FROM ledger_transaction),"
-                    + " (SELECT COUNT(*) FROM ledger_account),"
-                    + " (SELECT CAST(COALESCE(SUM(micros), 0) AS BIGINT) FROM ledger_account)",
-                List.of(),
-                row -> new long[] {row.integer(0), row.integer(1), row.integer(2)})
-            .map(rows -> rows.get(0));
     Future<List<Long>> unbalanced =
         database.read(
-            "SELECT t.id FROM ledger_transaction t LEFT JOIN ledger_entry e"
-                + " ON e.transaction_id = t.id GROUP BY t.id"
-                + " HAVING COALESCE(SUM(e.micros), 1) <> 0 ORDER BY t.id LIMIT ?",
+            """
+            SELECT t.id FROM ledger_transaction t LEFT JOIN ledger_entry e
+            ON e.transaction_id = t.id GROUP BY t.id
+            HAVING COALESCE(SUM(e.micros), 1) <> 0 ORDER BY t.id LIMIT ?\
+            """,
             List.of(MAX_FAULTS),
-            row -> row.integer(0));
+            row -> row.integer("id"));
     Future<List<Misfit>> misfits =
         database.read(
-            "SELECT a.account, a.micros, CAST(COALESCE(s.micros, 0) AS BIGINT)"
-                + " FROM ledger_account a LEFT JOIN"
-                + " (SELECT account, SUM(micros) AS micros FROM ledger_entry GROUP BY account) s"
-                + " ON s.account = a.account WHERE a.micros <> COALESCE(s.micros, 0)"
-                + " ORDER BY a.account LIMIT ?",
+            """
+            SELECT a.account, a.micros, CAST(COALESCE(s.micros, 0) AS BIGINT) AS entries
+            FROM ledger_account a LEFT JOIN
+            (SELECT account, SUM(micros) AS micros FROM ledger_entry GROUP BY account) s
+            ON s.account = a.account WHERE a.micros <> COALESCE(s.micros, 0)
+            ORDER BY a.account LIMIT ?\
+            """,
             List.of(MAX_FAULTS),
-            row -> new Misfit(row.text(0), row.integer(1), row.integer(2)));
-    return Future.all(totals, unbalanced, misfits)
-        .map(
-            all ->
-                new Report(
-                    totals.result()[0],
-                    totals.result()[1],
-                    totals.result()[2],
-                    unbalanced.result(),
-                    misfits.result()));
+            row -> new Misfit(row.text("account"), row.integer("micros"), row.integer("entries")));
+    return Future.all(unbalanced, misfits)
+        .compose(
+            found ->
+                database.read(
+                    """
+                    SELECT (SELECT COUNT(*) FROM ledger_transaction) AS transactions,
+                    (SELECT COUNT(*) FROM ledger_account) AS accounts,
+                    (SELECT CAST(COALESCE(SUM(micros), 0) AS BIGINT) FROM ledger_account) AS total
+                    """,
+                    List.of(),
+                    row ->
+                        new Report(
+                            row.integer("transactions"),
+                            row.integer("accounts"),
+                            row.integer("total"),
+                            unbalanced.result(),
+                            misfits.result())))
+        .map(reports -> reports.get(0));
   }
 }

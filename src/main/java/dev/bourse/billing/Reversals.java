@@ -2,7 +2,6 @@ package dev.bourse.billing;
 
 import dev.bourse.core.Times;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
@@ -29,8 +28,10 @@ final class Reversals {
   private static final int PER_STEP = 100;
 
   private static final String AHEAD =
-      " FROM ledger_transaction t WHERE t.kind = 'usage' AND t.reversed_at IS NULL"
-          + " AND t.reverses IS NULL AND t.made_at > ?";
+      """
+       FROM ledger_transaction t WHERE t.kind = 'usage' AND t.reversed_at IS NULL
+      AND t.reverses IS NULL AND t.made_at > ?\
+      """;
 
   private final Database database;
   private final LongAdder reversed = new LongAdder();
@@ -55,12 +56,19 @@ final class Reversals {
   Future<Boolean> step(long nowMillis) {
     return database
         .read(
-            "SELECT t.id, t.org_id, t.effective_at, (SELECT e.micros FROM ledger_entry e WHERE"
-                + " e.transaction_id = t.id AND e.account = 'org:' || t.org_id)"
-                + AHEAD
-                + " ORDER BY t.made_at DESC, t.id DESC LIMIT ?",
+            """
+            SELECT t.id, t.org_id, t.effective_at, (SELECT e.micros FROM ledger_entry e WHERE
+            e.transaction_id = t.id AND e.account = 'org:' || t.org_id) AS micros%s
+            ORDER BY t.made_at DESC, t.id DESC LIMIT ?\
+            """
+                .formatted(AHEAD),
             List.of(nowMillis, PER_STEP),
-            row -> new Ahead(row.integer(0), row.text(1), row.integer(2), row.integer(3)))
+            row ->
+                new Ahead(
+                    row.integer("id"),
+                    row.text("org_id"),
+                    row.integer("effective_at"),
+                    row.integer("micros")))
         .compose(
             ahead -> {
               if (ahead.isEmpty()) {
@@ -86,16 +94,16 @@ final class Reversals {
   private Future<Void> setBack(long nowMillis) {
     return database
         .read(
-            "SELECT COALESCE(MIN(t.effective_at), 0)" + AHEAD,
+            "SELECT COALESCE(MIN(t.effective_at), 0) AS first" + AHEAD,
             List.of(nowMillis),
-            row -> row.integer(0))
+            row -> row.integer("first"))
         .compose(
             first ->
                 first.get(0) == 0
                     ? Future.succeededFuture()
                     : database.commit(
                         List.of(
-                            AccountStore.setBack(
+                            WatermarkStore.setBack(
                                 Math.min(first.get(0), Usage.hourOf(nowMillis))))));
   }
 
@@ -119,8 +127,7 @@ final class Reversals {
               .onSuccess(stored -> reversed.add(hours))
               // Somebody else has reversed some of them; the next step sees what is left.
               .recover(
-                  e ->
-                      e instanceof GuardFailed ? Future.succeededFuture() : Future.failedFuture(e));
+                  e -> e instanceof Overtaken ? Future.succeededFuture() : Future.failedFuture(e));
     }
     return done;
   }

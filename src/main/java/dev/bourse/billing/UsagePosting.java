@@ -4,7 +4,6 @@ import dev.bourse.billing.Usage.Line;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.Times;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
@@ -52,7 +51,7 @@ public final class UsagePosting {
   private static final int MAX_TOLD = 100;
 
   private final Database database;
-  private final AccountStore accounts;
+  private final WatermarkStore watermarks;
   private final UsageStore usage;
   private final long settleMillis;
   private final ConfirmedTime time;
@@ -71,7 +70,7 @@ public final class UsagePosting {
    */
   public UsagePosting(Database database, long settleMillis, ConfirmedTime time) {
     this.database = database;
-    this.accounts = new AccountStore(database);
+    this.watermarks = new WatermarkStore(database);
     this.usage = new UsageStore(database);
     this.settleMillis = settleMillis;
     this.time = time;
@@ -99,8 +98,8 @@ public final class UsagePosting {
   }
 
   private Future<Boolean> post(long now) {
-    return accounts
-        .findWatermark()
+    return watermarks
+        .find()
         .compose(
             through ->
                 through
@@ -111,13 +110,10 @@ public final class UsagePosting {
                                 : postIfSettled(watermark.throughMillis(), now))
                     .orElseGet(() -> begin(now)))
         .recover(
-            e ->
-                e instanceof GuardFailed failed && failed.guard().equals(AccountStore.POSTED_GUARD)
-                    ? Future.succeededFuture(true)
-                    : Future.failedFuture(e));
+            e -> e instanceof Overtaken ? Future.succeededFuture(true) : Future.failedFuture(e));
   }
 
-  private static boolean isAhead(AccountStore.Watermark watermark, long now) {
+  private static boolean isAhead(WatermarkStore.Common watermark, long now) {
     return watermark.throughMillis() > now || watermark.advancedAtMillis() > now;
   }
 
@@ -131,8 +127,8 @@ public final class UsagePosting {
     return database
         .commit(
             List.of(
-                AccountStore.setBack(Usage.hourOf(now) - AGAIN_MILLIS),
-                AccountStore.advancedAt(now)))
+                WatermarkStore.setBack(Usage.hourOf(now) - AGAIN_MILLIS),
+                WatermarkStore.advancedAt(now)))
         .map(true);
   }
 
@@ -146,7 +142,7 @@ public final class UsagePosting {
                 // before.
                 first.isEmpty() || first.get() > now
                     ? Future.succeededFuture(false)
-                    : accounts.begin(Usage.hourOf(first.get())).map(true));
+                    : watermarks.begin(Usage.hourOf(first.get())).map(true));
   }
 
   private Future<Boolean> postIfSettled(long through, long now) {
@@ -161,8 +157,8 @@ public final class UsagePosting {
         .listBilled(after, ORGS_PER_STEP)
         .compose(
             orgs ->
-                accounts
-                    .listWatermarks(orgs)
+                watermarks
+                    .list(orgs)
                     .compose(
                         watermarks ->
                             postEach(due(orgs, watermarks, through), watermarks, through, now))
@@ -170,13 +166,13 @@ public final class UsagePosting {
   }
 
   /** Who is behind must post an earlier hour first, in its own time. */
-  private static List<String> due(List<String> orgs, Map<String, Long> watermarks, long through) {
-    return orgs.stream().filter(org -> watermarks.getOrDefault(org, through) == through).toList();
+  private static List<String> due(List<String> orgs, Map<String, Long> own, long through) {
+    return orgs.stream().filter(org -> own.getOrDefault(org, through) == through).toList();
   }
 
   private Future<Boolean> goOn(List<String> orgs, long through, long now) {
     if (orgs.size() < ORGS_PER_STEP) {
-      return accounts.advance(through, through + Usage.HOUR_MILLIS, now).map(true);
+      return watermarks.advance(through, through + Usage.HOUR_MILLIS, now).map(true);
     }
     after = orgs.get(orgs.size() - 1);
     return Future.succeededFuture(true);
@@ -185,10 +181,9 @@ public final class UsagePosting {
   /**
    * Posts an hour of each, or sets it aside.
    *
-   * @param watermarks of those who have their own
+   * @param own the watermarks of those who have their own
    */
-  private Future<Void> postEach(
-      List<String> orgs, Map<String, Long> watermarks, long from, long now) {
+  private Future<Void> postEach(List<String> orgs, Map<String, Long> own, long from, long now) {
     return usage
         .listTimelines(orgs, from, from + Usage.HOUR_MILLIS)
         .map(UsagePosting::byOrg)
@@ -214,9 +209,7 @@ public final class UsagePosting {
               for (String org : orgs) {
                 posted.add(
                     read.getOrDefault(org, Future.succeededFuture(List.of()))
-                        .compose(
-                            timelines ->
-                                post(org, timelines, from, watermarks.containsKey(org), now))
+                        .compose(timelines -> post(org, timelines, from, own.containsKey(org), now))
                         .recover(e -> setAside(org, from, e)));
               }
               return Future.join(posted).mapEmpty();
@@ -235,7 +228,7 @@ public final class UsagePosting {
 
   /** When this fails too, it is the store that is at fault, and everybody waits for it. */
   private Future<Void> setAside(String orgId, long from, Throwable failure) {
-    return accounts.setAside(orgId, from).onSuccess(aside -> failed(orgId, from, failure));
+    return watermarks.setAside(orgId, from).onSuccess(aside -> failed(orgId, from, failure));
   }
 
   private void failed(String orgId, long from, Throwable failure) {
@@ -257,7 +250,7 @@ public final class UsagePosting {
     long end = from + Usage.HOUR_MILLIS;
     List<Line> lines = new ArrayList<>();
     billed.forEach(cluster -> lines.addAll(Usage.lines(cluster.timeline(), from, end)));
-    Statement move = AccountStore.moveWatermark(orgId, from, end);
+    Statement move = WatermarkStore.move(orgId, from, end);
     if (lines.isEmpty()) {
       // Most hours of most organizations: not worth a commit each.
       return hasWatermark ? database.commit(List.of(move)) : Future.succeededFuture();
@@ -271,22 +264,19 @@ public final class UsagePosting {
     return database
         .commit(statements)
         .recover(
-            e ->
-                e instanceof GuardFailed failed && failed.guard().equals(LedgerStore.KEY_GUARD)
-                    ? database.commit(List.of(move))
-                    : Future.failedFuture(e));
+            e -> e instanceof Overtaken ? database.commit(List.of(move)) : Future.failedFuture(e));
   }
 
   /** Tries those who are behind; whether there are more of them, or more of theirs. */
   private Future<Boolean> catchUp(long through, long now) {
-    return accounts
+    return watermarks
         .listBehind(triedAfter, through, ORGS_PER_STEP)
         .compose(
             behind -> {
               boolean isPage = behind.size() == ORGS_PER_STEP;
               triedAfter = isPage ? behind.get(behind.size() - 1).orgId() : "";
               Future<Boolean> tried = Future.succeededFuture(isPage);
-              for (AccountStore.Behind one : behind) {
+              for (WatermarkStore.Own one : behind) {
                 tried =
                     tried.compose(
                         isMore ->
@@ -298,7 +288,7 @@ public final class UsagePosting {
   }
 
   /** Posts an organization's hours up to the common watermark; whether some are left for a step. */
-  private Future<Boolean> catchUp(AccountStore.Behind one, long through, long now, int hoursLeft) {
+  private Future<Boolean> catchUp(WatermarkStore.Own one, long through, long now, int hoursLeft) {
     String orgId = one.orgId();
     long watermark = one.throughMillis();
     if (watermark >= through) {
@@ -318,8 +308,8 @@ public final class UsagePosting {
                 failed(orgId, watermark, posted.cause());
                 return Future.succeededFuture(false);
               }
-              AccountStore.Behind next =
-                  new AccountStore.Behind(orgId, watermark + Usage.HOUR_MILLIS);
+              WatermarkStore.Own next =
+                  new WatermarkStore.Own(orgId, watermark + Usage.HOUR_MILLIS);
               return catchUp(next, through, now, hoursLeft - 1);
             });
   }

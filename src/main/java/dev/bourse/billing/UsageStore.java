@@ -4,6 +4,7 @@ import dev.bourse.billing.Usage.ChangePoint;
 import dev.bourse.billing.Usage.Held;
 import dev.bourse.billing.Usage.Line;
 import dev.bourse.billing.Usage.Timeline;
+import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -17,6 +18,18 @@ import java.util.Optional;
 
 /** Reads of the change points that bills follow from, and the rows of lines posted. */
 final class UsageStore {
+  /** A line and the organization it is of. */
+  private record Posted(String orgId, Line line) {}
+
+  private static final Columns<Posted> LINE =
+      Columns.<Posted>of("usage_line")
+          .fixed("org_id", Posted::orgId)
+          .fixed("hour", posted -> posted.line().hourMillis())
+          .fixed("cluster", posted -> posted.line().cluster())
+          .fixed("gpu_millis", posted -> posted.line().gpuMillis())
+          .fixed("cent_gpu_millis", posted -> posted.line().centGpuMillis())
+          .fixed("amount_micros", posted -> posted.line().amountMicros());
+
   private final Database database;
 
   UsageStore(Database database) {
@@ -29,7 +42,7 @@ final class UsageStore {
   private record Node(String orgId, String cluster, String pool, Held held) {}
 
   /** A change point and the cluster or pool it is of. */
-  private record Change(String of, ChangePoint point) {}
+  private record Change(String subject, ChangePoint point) {}
 
   /**
    * The timeline of every cluster of these organizations that held an active node between two
@@ -58,11 +71,13 @@ final class UsageStore {
   /** Two ranges of one index: what is held still, and what was given back since. */
   private Future<List<Node>> listHeld(List<String> orgs, long fromMillis, long toMillis) {
     String held =
-        "SELECT c.org_id, c.name, c.pool, p.gpus_per_node, a.active_at, a.reclaim_at"
-            + " FROM cluster c JOIN pool p ON p.name = c.pool"
-            + " JOIN allocation a ON a.cluster = c.name WHERE c.org_id IN ("
-            + marks(orgs.size())
-            + ") AND a.active_at < ? AND a.reclaim_at ";
+        """
+        SELECT c.org_id, c.name, c.pool, p.gpus_per_node, a.active_at, a.reclaim_at
+        FROM cluster c JOIN pool p ON p.name = c.pool
+        JOIN allocation a ON a.cluster = c.name WHERE c.org_id IN (%s)
+        AND a.active_at < ? AND a.reclaim_at \
+        """
+            .formatted(marks(orgs.size()));
     List<Object> parameters = new ArrayList<>(orgs);
     parameters.add(toMillis);
     parameters.addAll(orgs);
@@ -73,38 +88,50 @@ final class UsageStore {
         parameters,
         row ->
             new Node(
-                row.text(0),
-                row.text(1),
-                row.text(2),
-                new Held(Math.toIntExact(row.integer(3)), row.integer(4), row.integerOrNull(5))));
+                row.text("org_id"),
+                row.text("name"),
+                row.text("pool"),
+                new Held(
+                    row.smallInteger("gpus_per_node"),
+                    row.integer("active_at"),
+                    row.integerOrNull("reclaim_at"))));
   }
 
   private Future<Map<String, List<ChangePoint>>> ceilings(
       List<String> orgs, long fromMillis, long toMillis) {
-    String those = " WHERE c.org_id IN (" + marks(orgs.size()) + ")";
+    String those = marks(orgs.size());
     return points(
         List.of(
             // Activity ages out; what a cluster declared last stays with the cluster.
             changes(
-                "SELECT c.name, c.priced_at, c.ceiling_cents FROM cluster c"
-                    + those
-                    + " AND c.priced_at <= ?",
+                """
+                SELECT c.name AS subject, c.priced_at AS ts, c.ceiling_cents AS cents
+                FROM cluster c WHERE c.org_id IN (%s) AND c.priced_at <= ?\
+                """
+                    .formatted(those),
                 List.of(),
                 orgs,
                 List.of(fromMillis)),
             changes(
-                "SELECT c.name, a.ts, a.ceiling_cents FROM cluster c JOIN activity a ON a.id ="
-                    + " (SELECT x.id FROM activity x WHERE x.cluster = c.name"
-                    + " AND x.kind = 'request' AND x.ts <= ? ORDER BY x.ts DESC, x.id DESC LIMIT 1)"
-                    + those,
+                """
+                SELECT c.name AS subject, a.ts, a.ceiling_cents AS cents
+                FROM cluster c JOIN activity a ON a.id =
+                (SELECT x.id FROM activity x WHERE x.cluster = c.name
+                AND x.kind = 'request' AND x.ts <= ? ORDER BY x.ts DESC, x.id DESC LIMIT 1)
+                WHERE c.org_id IN (%s)\
+                """
+                    .formatted(those),
                 List.of(fromMillis),
                 orgs,
                 List.of()),
             changes(
-                "SELECT c.name, a.ts, a.ceiling_cents FROM cluster c JOIN activity a"
-                    + " ON a.cluster = c.name AND a.kind = 'request' AND a.ts > ? AND a.ts < ?"
-                    + those
-                    + " ORDER BY a.ts, a.id",
+                """
+                SELECT c.name AS subject, a.ts, a.ceiling_cents AS cents
+                FROM cluster c JOIN activity a
+                ON a.cluster = c.name AND a.kind = 'request' AND a.ts > ? AND a.ts < ?
+                WHERE c.org_id IN (%s) ORDER BY a.ts, a.id\
+                """
+                    .formatted(those),
                 List.of(fromMillis, toMillis),
                 orgs,
                 List.of())));
@@ -115,20 +142,25 @@ final class UsageStore {
     if (pools.isEmpty()) {
       return Future.succeededFuture(Map.of());
     }
-    String those = " WHERE p.pool IN (" + marks(pools.size()) + ")";
-    String columns = "SELECT p.pool, p.ts, p.clearing_cents FROM price_point p";
+    String those =
+        """
+        SELECT p.pool AS subject, p.ts, p.clearing_cents AS cents FROM price_point p
+        WHERE p.pool IN (%s)\
+        """
+            .formatted(marks(pools.size()));
     return points(
         List.of(
             changes(
-                columns
-                    + those
-                    + " AND p.ts = (SELECT MAX(x.ts) FROM price_point x"
-                    + " WHERE x.pool = p.pool AND x.ts <= ?)",
+                those
+                    + """
+                     AND p.ts = (SELECT MAX(x.ts) FROM price_point x
+                    WHERE x.pool = p.pool AND x.ts <= ?)\
+                    """,
                 List.of(),
                 pools,
                 List.of(fromMillis)),
             changes(
-                columns + those + " AND p.ts > ? AND p.ts < ?",
+                those + " AND p.ts > ? AND p.ts < ?",
                 List.of(),
                 pools,
                 List.of(fromMillis, toMillis))));
@@ -142,7 +174,10 @@ final class UsageStore {
     return database.read(
         sql,
         parameters,
-        row -> new Change(row.text(0), new ChangePoint(row.integer(1), row.integerOrNull(2))));
+        row ->
+            new Change(
+                row.text("subject"),
+                new ChangePoint(row.integer("ts"), row.integerOrNull("cents"))));
   }
 
   private static Future<Map<String, List<ChangePoint>>> points(List<Future<List<Change>>> reads) {
@@ -152,7 +187,9 @@ final class UsageStore {
               Map<String, List<ChangePoint>> points = new HashMap<>();
               for (Future<List<Change>> read : reads) {
                 for (Change change : read.result()) {
-                  points.computeIfAbsent(change.of(), of -> new ArrayList<>()).add(change.point());
+                  points
+                      .computeIfAbsent(change.subject(), subject -> new ArrayList<>())
+                      .add(change.point());
                 }
               }
               return points;
@@ -185,15 +222,7 @@ final class UsageStore {
 
   /** A line to be stored; goes into the commit of its transaction. */
   static Statement insert(String orgId, Line line) {
-    return Statement.of(
-        "INSERT INTO usage_line (org_id, hour, cluster, gpu_millis, cent_gpu_millis,"
-            + " amount_micros) VALUES (?, ?, ?, ?, ?, ?)",
-        orgId,
-        line.hourMillis(),
-        line.cluster(),
-        line.gpuMillis(),
-        line.centGpuMillis(),
-        line.amountMicros());
+    return LINE.insert(new Posted(orgId, line));
   }
 
   /** Takes an hour's lines away; goes into the commit that reverses their transaction. */
@@ -222,12 +251,19 @@ final class UsageStore {
     cluster.ifPresent(parameters::add);
     parameters.add(limit);
     return database.read(
-        "SELECT cluster, hour, gpu_millis, cent_gpu_millis FROM usage_line"
-            + " WHERE org_id = ? AND hour >= ? AND hour < ? AND (hour > ? OR cluster > ?)"
-            + (cluster.isPresent() ? " AND cluster = ?" : "")
-            + " ORDER BY hour, cluster LIMIT ?",
+        """
+        SELECT cluster, hour, gpu_millis, cent_gpu_millis FROM usage_line
+        WHERE org_id = ? AND hour >= ? AND hour < ? AND (hour > ? OR cluster > ?)%s
+        ORDER BY hour, cluster LIMIT ?\
+        """
+            .formatted(cluster.isPresent() ? " AND cluster = ?" : ""),
         parameters,
-        row -> new Line(row.text(0), row.integer(1), row.integer(2), row.integer(3)));
+        row ->
+            new Line(
+                row.text("cluster"),
+                row.integer("hour"),
+                row.integer("gpu_millis"),
+                row.integer("cent_gpu_millis")));
   }
 
   /** What one cluster used in some time. */
@@ -236,20 +272,25 @@ final class UsageStore {
   /** Posted usage between two hours, by cluster. */
   Future<List<Total>> listTotals(String orgId, long fromMillis, long toMillis) {
     return database.read(
-        "SELECT cluster, CAST(SUM(gpu_millis) AS BIGINT), CAST(SUM(amount_micros) AS BIGINT)"
-            + " FROM usage_line WHERE org_id = ? AND hour >= ? AND hour < ?"
-            + " GROUP BY cluster ORDER BY cluster",
+        """
+        SELECT cluster, CAST(SUM(gpu_millis) AS BIGINT) AS gpu_millis,
+        CAST(SUM(amount_micros) AS BIGINT) AS amount_micros
+        FROM usage_line WHERE org_id = ? AND hour >= ? AND hour < ?
+        GROUP BY cluster ORDER BY cluster\
+        """,
         List.of(orgId, fromMillis, toMillis),
-        row -> new Total(row.text(0), row.integer(1), row.integer(2)));
+        row ->
+            new Total(
+                row.text("cluster"), row.integer("gpu_millis"), row.integer("amount_micros")));
   }
 
   /** When the first node ever became active; empty when none did. */
   Future<Optional<Long>> findFirstActive() {
     return database
         .read(
-            "SELECT MIN(active_at) FROM allocation",
+            "SELECT MIN(active_at) AS first FROM allocation",
             List.of(),
-            row -> Optional.ofNullable(row.integerOrNull(0)))
+            row -> Optional.ofNullable(row.integerOrNull("first")))
         .map(rows -> rows.get(0));
   }
 
@@ -258,6 +299,6 @@ final class UsageStore {
     return database.read(
         "SELECT DISTINCT org_id FROM cluster WHERE org_id > ? ORDER BY org_id LIMIT ?",
         List.of(after, limit),
-        row -> row.text(0));
+        row -> row.text("org_id"));
   }
 }

@@ -114,20 +114,22 @@ public final class ClusterAdminService {
                     audit))
         .recover(
             e ->
-                e instanceof GuardFailed failed
-                        && failed.guard().equals(Holds.GUARD)
-                        && triesLeft > 1
-                    ? create(cluster, audit, triesLeft - 1)
+                e instanceof Holds.Moved
+                    ? triesLeft > 1
+                        ? create(cluster, audit, triesLeft - 1)
+                        : Future.failedFuture(holdMoves(cluster))
                     : Future.failedFuture(e));
+  }
+
+  private static ApiError holdMoves(Cluster cluster) {
+    return ApiError.retryLater(
+        ErrorCode.OVERLOADED,
+        "the hold of organization '" + cluster.orgId() + "' keeps moving; nothing was made",
+        1_000);
   }
 
   private static Throwable refusal(GuardFailed failed, Cluster cluster) {
     return switch (failed.guard()) {
-      case Holds.GUARD ->
-          ApiError.retryLater(
-              ErrorCode.OVERLOADED,
-              "the hold of organization '" + cluster.orgId() + "' keeps moving; nothing was made",
-              1_000);
       case CapacityStore.ORG_GUARD ->
           ApiError.of(ErrorCode.CONFLICT, "organization '" + cluster.orgId() + "' is retired")
               .with("reason", "retired");

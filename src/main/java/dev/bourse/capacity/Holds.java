@@ -8,8 +8,14 @@ import org.jspecify.annotations.Nullable;
 /** What organizations are held for, as whoever keeps their accounts has it stored. */
 @FunctionalInterface
 public interface Holds {
-  /** The guard of {@link Reading#fences}: the hold has moved since it was read. */
-  String GUARD = "billing hold";
+  /** A hold has moved since it was read. */
+  final class Moved extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    public Moved() {
+      super("the billing hold has moved", null, false, false);
+    }
+  }
 
   /** What an organization's clusters are to be under now. */
   Future<Reading> readHold(String orgId);
@@ -18,7 +24,7 @@ public interface Holds {
    * What an organization is held for.
    *
    * @param hold what its clusters are under; null for nothing
-   * @param fences fail a commit on {@link #GUARD} when this is not so any more
+   * @param fences fail a commit with {@link Moved} when this is not so any more
    */
   record Reading(@Nullable Hold hold, List<Statement> fences) {
     public Reading {

@@ -53,7 +53,7 @@ public final class CheckpointView {
 
   /** Where the page behind an item begins, in a list of its owner's. */
   public static String cursor(Checkpoint item) {
-    return Cursors.after(item.changedAtMillis(), item.id());
+    return new CheckpointStore.Cursor(item.changedAtMillis(), item.id()).text();
   }
 
   /** Metadata of one revision of an item. */
@@ -144,6 +144,6 @@ public final class CheckpointView {
       return null;
     }
     Checkpoint last = page.items().get(page.items().size() - 1).item();
-    return Cursors.after(time.apply(last), last.id());
+    return new CheckpointStore.Cursor(time.apply(last), last.id()).text();
   }
 }

@@ -1,9 +1,7 @@
 package dev.bourse.edge;
 
-import dev.bourse.access.Caller;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
-import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
@@ -26,12 +24,6 @@ public interface Call {
 
   /** Whose address it comes from, as the address budget counts: an IPv4 address, an IPv6 /64. */
   String clientKey();
-
-  /**
-   * Counts the request against the budget of a caller that the operation itself has authenticated;
-   * the answer then shows what is left. Fails with {@code rate-limited}.
-   */
-  Future<Void> admit(Caller caller);
 
   /** Which of the contract's media types the client prefers to be answered in. */
   String mediaType();

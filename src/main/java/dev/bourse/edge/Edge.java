@@ -4,7 +4,7 @@ import dev.bourse.access.Authenticator;
 import dev.bourse.contract.Contract;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
-import dev.bourse.edge.docs.Pages;
+import dev.bourse.docs.DocsPages;
 import dev.bourse.edge.limits.Budgets;
 import dev.bourse.edge.limits.ClientAddress;
 import dev.bourse.edge.limits.Occupancy;
@@ -44,7 +44,7 @@ public final class Edge {
   private final AtomicInteger streams = new AtomicInteger();
   private volatile int actualPort;
   private volatile boolean draining;
-  private volatile @Nullable Pages pages;
+  private volatile @Nullable DocsPages pages;
 
   /**
    * Puts an API together and checks that its parts fit.
@@ -196,15 +196,15 @@ public final class Edge {
   }
 
   /** The pages, made when first asked for because they carry the address in force. */
-  Pages pages() {
-    Pages made = pages;
+  DocsPages pages() {
+    DocsPages made = pages;
     return made == null ? makePages() : made;
   }
 
-  private synchronized Pages makePages() {
-    Pages made = pages;
+  private synchronized DocsPages makePages() {
+    DocsPages made = pages;
     if (made == null) {
-      made = new Pages(contracts, baseUrl(), config.requestsPerMinute());
+      made = new DocsPages(contracts, baseUrl(), config.requestsPerMinute());
       pages = made;
     }
     return made;

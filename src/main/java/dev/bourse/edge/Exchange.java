@@ -1,11 +1,13 @@
 package dev.bourse.edge;
 
+import dev.bourse.access.InsufficientScope;
 import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
 import dev.bourse.contract.ErrorFormat;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.edge.docs.Page;
+import dev.bourse.docs.Page;
 import dev.bourse.edge.limits.Budgets;
 import dev.bourse.edge.limits.Connections;
 import io.github.bucket4j.ConsumptionProbe;
@@ -17,6 +19,8 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -61,6 +65,7 @@ final class Exchange implements Connections.PendingRequest {
   private @Nullable Endpoint endpoint;
   private boolean done;
   private boolean counted;
+  private @Nullable Scope missing;
   private boolean left;
 
   /** The client was told that this is the connection's last answer. */
@@ -247,6 +252,9 @@ final class Exchange implements Connections.PendingRequest {
     ApiError error;
     if (failure instanceof ApiError refusal) {
       error = refusal;
+    } else if (failure instanceof InsufficientScope lacking) {
+      missing = lacking.scope();
+      error = lacking.refusal();
     } else {
       Optional<ApiError> translated = loop.translate(failure);
       if (translated.isEmpty()) {
@@ -275,7 +283,7 @@ final class Exchange implements Connections.PendingRequest {
       return;
     }
     MultiMap headers = response.headers();
-    if (response.getStatusCode() == 401) {
+    if (response.getStatusCode() == 401 || (missing != null && isMcp())) {
       headers.add(WWW_AUTHENTICATE, challenge());
     }
     if (allow != null) {
@@ -301,14 +309,31 @@ final class Exchange implements Connections.PendingRequest {
     return HTML.equals(preferred);
   }
 
+  private boolean isMcp() {
+    return endpoint != null && endpoint.schemes().contains(Principal.MCP_SCHEME);
+  }
+
   /** How to authenticate (RFC 9110, 11.6.1); members' tokens are found by way of RFC 9728. */
   private CharSequence challenge() {
+    String metadata = loop.baseUrl() + "/.well-known/oauth-protected-resource";
+    if (isMcp()) {
+      return "Bearer %sresource_metadata=\"%s/mcp\"".formatted(mistake(), metadata);
+    }
     return endpoint != null && endpoint.schemes().contains(Principal.MEMBER_SCHEME)
-        ? BEARER
-            + " resource_metadata=\""
-            + loop.baseUrl()
-            + "/.well-known/oauth-protected-resource\""
+        ? "Bearer resource_metadata=\"%s\"".formatted(metadata)
         : BEARER;
+  }
+
+  /** What is wrong with the credential, as RFC 6750 has it; empty when there is none. */
+  private String mistake() {
+    if (missing == null) {
+      String sent = request.getHeader(HttpHeaders.AUTHORIZATION);
+      return sent == null || sent.isEmpty() ? "" : "error=\"invalid_token\", ";
+    }
+    // With those it has: a client that asks for these anew must not lose others by it.
+    TreeSet<String> scopes = new TreeSet<>(Set.of(missing.label()));
+    received.principal().scopes().forEach(scope -> scopes.add(scope.label()));
+    return "error=\"insufficient_scope\", scope=\"%s\", ".formatted(String.join(" ", scopes));
   }
 
   /** Sends a refusal after which nothing that the connection brings can be trusted. */

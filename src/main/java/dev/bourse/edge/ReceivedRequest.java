@@ -8,9 +8,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.limits.Connections;
 import io.github.bucket4j.ConsumptionProbe;
-import io.vertx.core.Future;
 import io.vertx.core.MultiMap;
-import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
@@ -174,26 +172,6 @@ final class ReceivedRequest implements Call {
   @Override
   public String clientKey() {
     return loop.clientKey(request);
-  }
-
-  @Override
-  public Future<Void> admit(Caller admitted) {
-    caller = admitted;
-    Promise<Void> answer = Promise.promise();
-    loop.spend(admitted)
-        .onComplete(
-            spent ->
-                loop.later(
-                    () -> {
-                      ConsumptionProbe probe = spent.result();
-                      budget = probe;
-                      if (probe != null && !probe.isConsumed()) {
-                        answer.fail(loop.refusal(probe));
-                      } else {
-                        answer.complete();
-                      }
-                    }));
-    return answer.future();
   }
 
   @Override

@@ -1,6 +1,5 @@
 package dev.bourse.edge;
 
-import dev.bourse.access.Caller;
 import dev.bourse.contract.AnyOriginPaths;
 import dev.bourse.contract.Contract;
 import dev.bourse.contract.Percent;
@@ -8,16 +7,14 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Text;
-import dev.bourse.edge.docs.Page;
+import dev.bourse.docs.Page;
 import dev.bourse.edge.limits.Connections;
 import dev.bourse.edge.limits.EdgeLimits;
 import dev.bourse.edge.limits.Occupancy;
-import dev.bourse.edge.limits.SharedBudgets;
 import io.github.bucket4j.ConsumptionProbe;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.Context;
-import io.vertx.core.Future;
 import io.vertx.core.MultiMap;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpHeaders;
@@ -308,19 +305,6 @@ final class RequestRouter {
   String clientKey(HttpServerRequest request) {
     return edge.clientAddress()
         .key(request.remoteAddress().hostAddress(), Headers.forwardedFor(request.headers()));
-  }
-
-  /** Spends a request of a caller's budget; null when there is none. */
-  Future<@Nullable ConsumptionProbe> spend(Caller caller) {
-    SharedBudgets shared = edge.sharedBudgets();
-    return shared == null
-        ? Future.succeededFuture(edge.tokenBudgets().spend(caller.budgetKey()))
-        : shared.spend(caller.budgetKey(), edge.tokenBudgets());
-  }
-
-  /** The refusal of a caller whose budget is spent. */
-  ApiError refusal(ConsumptionProbe probe) {
-    return edge.tokenBudgets().refusal(probe);
   }
 
   String baseUrl() {

@@ -109,7 +109,7 @@ final class PinnedSsh {
    *
    * @throws NodeFailure when it could not be run to its end
    */
-  Result run(Machine machine, TargetScript script) {
+  Result run(Machine machine, MachineScript script) {
     Pin pin = new Pin(machine);
     ClientSession session = connect(machine, pin);
     try {
@@ -173,7 +173,7 @@ final class PinnedSsh {
             || ssh.getDisconnectCode() == SshConstants.SSH2_DISCONNECT_KEY_EXCHANGE_FAILED);
   }
 
-  private Result execute(ClientSession session, Machine machine, TargetScript script) {
+  private Result execute(ClientSession session, Machine machine, MachineScript script) {
     CappedOutput output = new CappedOutput();
     CappedOutput errors = new CappedOutput();
     Integer status;

@@ -28,10 +28,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Real machines over ssh; host keys are pinned by the inventory.
  *
- * <p>What a call does on a machine is a run of its own there ({@link TargetScript}), which outlives
- * connections and callers and is ended by the machine when its time is up. A call visits the
- * machine, one connection at a time, until its run has ended; one that meets another's run, be it
- * of a process that is gone, waits for its end, and one that meets a run of the very same call
+ * <p>What a call does on a machine is a run of its own there ({@link MachineScript}), which
+ * outlives connections and callers and is ended by the machine when its time is up. A call visits
+ * the machine, one connection at a time, until its run has ended; one that meets another's run, be
+ * it of a process that is gone, waits for its end, and one that meets a run of the very same call
  * takes it for its own.
  *
  * <p>Visits are made on a pool of as many threads as machines may be visited at a time: a visit
@@ -131,7 +131,7 @@ public final class SshNodes implements NodeProvider {
         machine,
         allocationId,
         call,
-        patience -> TargetScript.provision(config, nodeId, allocationId, publicKeys, patience));
+        patience -> MachineScript.provision(config, nodeId, allocationId, publicKeys, patience));
   }
 
   @Override
@@ -141,7 +141,7 @@ public final class SshNodes implements NodeProvider {
         machine,
         allocationId,
         nodeId + ": reclaim",
-        patience -> TargetScript.reclaim(config, nodeId, allocationId, patience));
+        patience -> MachineScript.reclaim(config, nodeId, allocationId, patience));
   }
 
   /** Asks every machine once, without retries and without waiting for other calls' turns. */
@@ -219,7 +219,7 @@ public final class SshNodes implements NodeProvider {
   }
 
   private Future<Void> inTurn(
-      Machine machine, String allocationId, String call, IntFunction<TargetScript> script) {
+      Machine machine, String allocationId, String call, IntFunction<MachineScript> script) {
     String nodeId = machine.nodeId();
     if (!ALLOCATION.matcher(allocationId).matches()) {
       return Future.failedFuture(NodeFailure.lasting(call + ": not an allocation id"));
@@ -258,12 +258,12 @@ public final class SshNodes implements NodeProvider {
   private final class Work {
     private final Machine machine;
     private final String call;
-    private final IntFunction<TargetScript> script;
+    private final IntFunction<MachineScript> script;
     private final Promise<Void> turn;
     private final long beganNanos = System.nanoTime();
     private int waits;
 
-    Work(Machine machine, String call, IntFunction<TargetScript> script, Promise<Void> turn) {
+    Work(Machine machine, String call, IntFunction<MachineScript> script, Promise<Void> turn) {
       this.machine = machine;
       this.call = call;
       this.script = script;
@@ -279,7 +279,7 @@ public final class SshNodes implements NodeProvider {
     }
 
     private Optional<String> whoIsAtWork(PinnedSsh.Result result) {
-      if (TargetScript.isAtWork(result.status())) {
+      if (MachineScript.isAtWork(result.status())) {
         return Optional.of(logged(result.errors()));
       }
       checked(call, result);
@@ -334,12 +334,12 @@ public final class SshNodes implements NodeProvider {
     if (!SshConfig.isNodeId(nodeId)) {
       throw NodeFailure.lasting(call + ": not a usable node id");
     }
-    String output = checked(call, ssh.run(machine, TargetScript.held(config, nodeId))).output();
+    String output = checked(call, ssh.run(machine, MachineScript.held(config, nodeId))).output();
     String mark =
         output
             .lines()
-            .filter(line -> line.startsWith(TargetScript.MARK))
-            .map(line -> line.substring(TargetScript.MARK.length()))
+            .filter(line -> line.startsWith(MachineScript.MARK))
+            .map(line -> line.substring(MachineScript.MARK.length()))
             .findFirst()
             .orElseThrow(() -> NodeFailure.lasting(call + ": the machine did not name its mark"));
     if (!mark.isEmpty() && !ALLOCATION.matcher(mark).matches()) {
@@ -353,7 +353,7 @@ public final class SshNodes implements NodeProvider {
     LOG.debug("{}: status {}: {}", call, result.status(), logged(result.output()));
     if (result.status() != 0) {
       LOG.warn("{}: status {}: {}", call, result.status(), logged(result.errors()));
-      throw TargetScript.failure(config, call, result.status());
+      throw MachineScript.failure(config, call, result.status());
     }
     return result;
   }

@@ -8,7 +8,7 @@
  *
  * <p>Work on a real machine goes on when the connection or the process that began it is gone. The
  * machine itself notes who is at work, ends what is past its time with all its processes, and keeps
- * the outcome for the next who asks ({@code TargetScript}). It remembers the allocations it was
+ * the outcome for the next who asks ({@code MachineScript}). It remembers the allocations it was
  * taken back from, so that a call which comes late lets nobody in again. Taking a machine back
  * removes keys and ends sessions before anything that needs room on a disk.
  *

@@ -4,8 +4,8 @@ import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.org.Member;
 import dev.bourse.org.RosterService;
-import dev.bourse.org.RosterStore;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -71,7 +71,7 @@ public final class MemberAdminRoutes {
                         .put("revoked_tokens", new JsonArray(revoked))));
   }
 
-  private static JsonObject json(RosterStore.Member member) {
+  private static JsonObject json(Member member) {
     return new JsonObject()
         .put("username", member.username())
         .put("email", member.email())

@@ -1,8 +1,7 @@
 package dev.bourse.operator;
 
-import dev.bourse.access.OperatorToken;
 import dev.bourse.access.OperatorTokenService;
-import dev.bourse.access.OperatorTokenStore;
+import dev.bourse.access.OperatorTokenView;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
@@ -57,18 +56,10 @@ public final class OperatorTokenRoutes {
   }
 
   private static JsonObject json(OperatorTokenService.Minted minted) {
-    OperatorToken token = minted.token();
-    return json(new OperatorTokenStore.Listed(
-            token.tokenId(),
-            token.name(),
-            token.createdBy(),
-            token.createdAtMillis(),
-            token.expiresAtMillis(),
-            null))
-        .put("token", minted.secret().text());
+    return json(OperatorTokenView.of(minted.token())).put("token", minted.secret().text());
   }
 
-  private static JsonObject json(OperatorTokenStore.Listed token) {
+  private static JsonObject json(OperatorTokenView token) {
     return new JsonObject()
         .put("token_id", token.tokenId())
         .put("name", token.name())

@@ -4,8 +4,8 @@ import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.org.Org;
 import dev.bourse.org.OrgAdminService;
-import dev.bourse.org.OrgAdminStore;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
@@ -56,7 +56,7 @@ public final class OrgAdminRoutes {
         .map(org -> Answer.ok(json(org)));
   }
 
-  private static JsonObject json(OrgAdminStore.Org org) {
+  private static JsonObject json(Org org) {
     return new JsonObject()
         .put("org_id", org.orgId())
         .put("display", org.display())

@@ -4,8 +4,8 @@ import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.org.JoinRule;
 import dev.bourse.org.JoinRuleService;
-import dev.bourse.org.JoinRuleStore;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 
@@ -38,7 +38,7 @@ public final class RuleAdminRoutes {
         .add(
             call.operator().actor(),
             call.text("org"),
-            JoinRuleStore.Kind.of(body.getString("kind")),
+            JoinRule.Kind.of(body.getString("kind")),
             body.getString("value"))
         .map(rule -> Answer.created(json(rule)));
   }
@@ -60,7 +60,7 @@ public final class RuleAdminRoutes {
                     : Answer.ok(json(invited.rule())));
   }
 
-  private static JsonObject json(JoinRuleStore.Rule rule) {
+  private static JsonObject json(JoinRule rule) {
     return new JsonObject()
         .put("rule_id", rule.ruleId())
         .put("kind", rule.kind().label())

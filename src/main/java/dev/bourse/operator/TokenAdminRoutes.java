@@ -1,13 +1,12 @@
 package dev.bourse.operator;
 
 import dev.bourse.access.Scope;
-import dev.bourse.access.Token;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.org.TokenService;
-import dev.bourse.org.TokenStore;
+import dev.bourse.org.TokenView;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -73,21 +72,10 @@ public final class TokenAdminRoutes {
   }
 
   private static JsonObject json(TokenService.Minted minted) {
-    Token token = minted.token();
-    return json(new TokenStore.Listed(
-            token.tokenId(),
-            token.name(),
-            token.scopes().stream().map(Scope::label).sorted().toList(),
-            token.cluster(),
-            token.createdBy(),
-            token.createdAtMillis(),
-            token.expiresAtMillis(),
-            null,
-            null))
-        .put("token", minted.secret().text());
+    return json(TokenView.of(minted.token())).put("token", minted.secret().text());
   }
 
-  private static JsonObject json(TokenStore.Listed token) {
+  private static JsonObject json(TokenView token) {
     return new JsonObject()
         .put("token_id", token.tokenId())
         .put("name", token.name())

@@ -3,21 +3,58 @@ package dev.bourse.org;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may join an organization.
+ * A rule by which people join an organization when they sign in.
  *
  * @param ruleId {@code jr_…}
- * @param kind {@code domain}: any sign-in with an address there; {@code email}: one address
+ * @param orgId the organization they join
+ * @param kind whom the rule admits
  * @param value the domain or the address, in lower case
+ * @param createdAtMillis when it was added
  * @param createdBy who added it, as audit rows name actors
- * @param linkExpiresAtMillis until when the link that was sent works, null when none was
+ * @param linkExpiresAtMillis until when the invitation's sign-in link works, null when none was
+ *     sent
  */
-record JoinRule(
+public record JoinRule(
     String ruleId,
-    String kind,
+    String orgId,
+    Kind kind,
     String value,
     long createdAtMillis,
     String createdBy,
     @Nullable Long linkExpiresAtMillis) {
-  static final String DOMAIN = "domain";
-  static final String EMAIL = "email";
+  /** Whom a rule admits. */
+  public enum Kind {
+    /** Whoever signs in with an address of this domain. */
+    DOMAIN("domain"),
+    /** Whoever signs in with this address. */
+    EMAIL("email");
+
+    private final String label;
+
+    Kind(String label) {
+      this.label = label;
+    }
+
+    /** The kind as contracts and the store spell it. */
+    public String label() {
+      return label;
+    }
+
+    /** The kind that contracts and the store spell so. */
+    public static Kind of(String label) {
+      for (Kind kind : values()) {
+        if (kind.label.equals(label)) {
+          return kind;
+        }
+      }
+      throw new IllegalArgumentException("no kind of join rule: " + label);
+    }
+  }
+
+  public JoinRule {
+    if (ruleId.isEmpty() || value.isEmpty()) {
+      throw new IllegalArgumentException(
+          "a join rule has an id and a value, not '%s' and '%s'".formatted(ruleId, value));
+    }
+  }
 }

@@ -34,7 +34,7 @@ public final class JoinRuleService {
       "(SELECT COUNT(*) FROM join_rule WHERE org_id = ?) < " + MAX_RULES;
 
   private final Database database;
-  private final OrgAdminStore orgs;
+  private final OrgStore orgs;
   private final JoinRuleStore store;
   private final Clock clock;
   private final RandomGenerator random;
@@ -47,15 +47,15 @@ public final class JoinRuleService {
       Database database, Clock clock, RandomGenerator random, Invitations invitations) {
     this.invitations = invitations;
     this.database = database;
-    this.orgs = new OrgAdminStore(database);
+    this.orgs = new OrgStore(database);
     this.store = new JoinRuleStore(database);
     this.clock = clock;
     this.random = random;
   }
 
   /** A page of an organization's rules, by id; of a retired one, too. */
-  public Future<Page<JoinRuleStore.Rule>> list(String orgId, int limit, Optional<String> after) {
-    return orgs.find(orgId).compose(known -> store.list(orgId, limit, after));
+  public Future<Page<JoinRule>> list(String orgId, int limit, Optional<String> after) {
+    return orgs.get(orgId).compose(known -> store.list(orgId, limit, after));
   }
 
   /**
@@ -63,10 +63,9 @@ public final class JoinRuleService {
    *
    * @param value a domain or an address, in any case
    */
-  public Future<JoinRuleStore.Rule> add(
-      String actor, String orgId, JoinRuleStore.Kind kind, String value) {
+  public Future<JoinRule> add(String actor, String orgId, JoinRule.Kind kind, String value) {
     String folded = Text.folded(value);
-    if (kind == JoinRuleStore.Kind.DOMAIN) {
+    if (kind == JoinRule.Kind.DOMAIN) {
       if (!DOMAIN_NAME.matcher(folded).matches()) {
         throw ApiError.badField("value", value, "a domain name such as acme.example");
       }
@@ -74,24 +73,22 @@ public final class JoinRuleService {
       requireAddress("value", value);
     }
     long now = clock.millis();
-    JoinRuleStore.Rule rule =
-        new JoinRuleStore.Rule(Ids.next("jr", random), kind, folded, now, actor, null);
+    JoinRule rule = new JoinRule(Ids.next("jr", random), orgId, kind, folded, now, actor, null);
     return new OrgWrite(database, orgId)
         .demand(
-            OrgWrite.conflict(
-                "exists",
-                "value: "
-                    + orgId
-                    + " has a rule of kind "
-                    + kind.label()
-                    + " for "
-                    + Text.shown(folded)),
+            () ->
+                OrgWrite.conflict(
+                    "exists",
+                    "value: %s has a rule of kind %s for %s",
+                    orgId,
+                    kind.label(),
+                    Text.shown(folded)),
             "NOT EXISTS (SELECT 1 FROM join_rule WHERE org_id = ? AND kind = ? AND value = ?)",
             orgId,
             kind.label(),
             folded)
-        .demand(tooMany(orgId), FEWER, orgId)
-        .any(insert(orgId, rule, ""))
+        .demand(() -> tooMany(orgId), FEWER, orgId)
+        .add(JoinRuleStore.insert(rule))
         .record(row(now, actor, orgId, "rule_add", detail(rule)))
         .commit()
         .map(stored -> rule);
@@ -101,18 +98,19 @@ public final class JoinRuleService {
   public Future<Void> remove(String actor, String orgId, String ruleId) {
     AuditRow row = row(clock.millis(), actor, orgId, "rule_remove", "");
     return new OrgWrite(database, orgId)
-        .any(
+        .add(
             AuditStore.insertEach(
                 row,
                 "'rule_id=' || rule_id || ' kind=' || kind || ' value=' || value",
                 "join_rule WHERE org_id = ? AND rule_id = ?",
                 orgId,
                 ruleId))
-        .one(
-            ApiError.notFound("join rule", ruleId),
-            "DELETE FROM join_rule WHERE org_id = ? AND rule_id = ?",
-            orgId,
-            ruleId)
+        .add(
+            Statement.guarded(
+                () -> ApiError.notFound("join rule", ruleId),
+                "DELETE FROM join_rule WHERE org_id = ? AND rule_id = ?",
+                orgId,
+                ruleId))
         .commit();
   }
 
@@ -122,7 +120,7 @@ public final class JoinRuleService {
    * @param rule the rule of kind email it stands for
    * @param isNew false when the address was invited before and its link was renewed
    */
-  public record Invited(JoinRuleStore.Rule rule, boolean isNew) {}
+  public record Invited(JoinRule rule, boolean isNew) {}
 
   /**
    * Invites an address: a rule of kind email whose sign-in link works for {@link #LINK_VALIDITY}
@@ -133,40 +131,38 @@ public final class JoinRuleService {
     requireAddress("email", email);
     String address = Text.folded(email);
     long now = clock.millis();
-    JoinRuleStore.Rule rule =
-        new JoinRuleStore.Rule(
+    JoinRule rule =
+        new JoinRule(
             Ids.next("jr", random),
-            JoinRuleStore.Kind.EMAIL,
+            orgId,
+            JoinRule.Kind.EMAIL,
             address,
             now,
             actor,
             now + LINK_VALIDITY.toMillis());
     return new OrgWrite(database, orgId)
         .demand(
-            OrgWrite.conflict(
-                "exists", "email: " + Text.shown(email) + " is the address of a member already"),
+            () ->
+                OrgWrite.conflict(
+                    "exists", "email: %s is the address of a member already", Text.shown(email)),
             "NOT EXISTS (SELECT 1 FROM member WHERE org_id = ? AND lower(email) = ?)",
             orgId,
             address)
         .demand(
-            tooMany(orgId),
-            "("
-                + FEWER
-                + " OR EXISTS (SELECT 1 FROM join_rule WHERE org_id = ?"
-                + " AND kind = 'email' AND value = ?))",
+            () -> tooMany(orgId),
+            """
+            (%s OR EXISTS (SELECT 1 FROM join_rule WHERE org_id = ?
+            AND kind = 'email' AND value = ?))\
+            """
+                .formatted(FEWER),
             orgId,
             orgId,
             address)
-        .any(
-            insert(
-                orgId,
-                rule,
-                " ON CONFLICT (org_id, kind, value)"
-                    + " DO UPDATE SET link_expires_at = excluded.link_expires_at"))
+        .add(JoinRuleStore.insertOrRenew(rule))
         .record(row(now, actor, orgId, "member_invite", "email=" + Text.shown(address)))
         .commit()
-        .compose(stored -> OrgWrite.inForce(store.find(orgId, JoinRuleStore.Kind.EMAIL, address)))
-        // Gone again already: somebody removed it since.
+        .compose(stored -> OrgWrite.inForce(store.find(orgId, JoinRule.Kind.EMAIL, address)))
+        // Somebody has removed it since: then the caller is told of it as it was.
         .map(found -> found.orElse(rule))
         .compose(
             kept ->
@@ -188,27 +184,14 @@ public final class JoinRuleService {
     }
   }
 
-  private static Statement insert(String orgId, JoinRuleStore.Rule rule, String onConflict) {
-    return Statement.of(
-        "INSERT INTO join_rule (rule_id, org_id, kind, value, created_at, created_by,"
-            + " link_expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)"
-            + onConflict,
-        rule.ruleId(),
-        orgId,
-        rule.kind().label(),
-        rule.value(),
-        rule.createdAtMillis(),
-        rule.createdBy(),
-        rule.linkExpiresAtMillis());
-  }
-
   private static ApiError tooMany(String orgId) {
     return OrgWrite.conflict(
-        "limit", "organization " + orgId + " has " + MAX_RULES + " join rules, the most it may");
+        "limit", "organization %s has %s join rules, the most it may have", orgId, MAX_RULES);
   }
 
-  private static String detail(JoinRuleStore.Rule rule) {
-    return "rule_id=" + rule.ruleId() + " kind=" + rule.kind().label() + " value=" + rule.value();
+  private static String detail(JoinRule rule) {
+    return "rule_id=%s kind=%s value=%s"
+        .formatted(rule.ruleId(), rule.kind().label(), rule.value());
   }
 
   private static AuditRow row(long now, String actor, String orgId, String action, String detail) {

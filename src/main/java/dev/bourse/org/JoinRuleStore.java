@@ -1,19 +1,31 @@
 package dev.bourse.org;
 
 import dev.bourse.core.Page;
+import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** Rows of the rules by which people join an organization. */
-public final class JoinRuleStore {
-  private static final String COLUMNS =
-      "SELECT rule_id, kind, value, created_at, created_by, link_expires_at FROM join_rule"
-          + " WHERE org_id = ?";
+final class JoinRuleStore {
+  /** The most rules that are read at once; no organization may have as many. */
+  private static final int MAX_RULES = 10_000;
+
+  private static final Columns<JoinRule> RULE =
+      Columns.<JoinRule>of("join_rule")
+          .fixed("rule_id", JoinRule::ruleId)
+          .fixed("org_id", JoinRule::orgId)
+          .fixed("kind", rule -> rule.kind().label())
+          .fixed("value", JoinRule::value)
+          .fixed("created_at", JoinRule::createdAtMillis)
+          .fixed("created_by", JoinRule::createdBy)
+          .changing("link_expires_at", JoinRule::linkExpiresAtMillis);
+
+  private static final String SELECT =
+      "SELECT %s FROM join_rule WHERE org_id = ?".formatted(RULE.names());
 
   private final Database database;
 
@@ -21,81 +33,61 @@ public final class JoinRuleStore {
     this.database = database;
   }
 
-  /** What a rule admits. */
-  public enum Kind {
-    /** Whoever signs in with an address of this domain. */
-    DOMAIN("domain"),
-    /** Whoever signs in with this address. */
-    EMAIL("email");
-
-    private final String label;
-
-    Kind(String label) {
-      this.label = label;
-    }
-
-    public String label() {
-      return label;
-    }
-
-    /** The kind contracts and the store spell so. */
-    public static Kind of(String label) {
-      for (Kind kind : values()) {
-        if (kind.label.equals(label)) {
-          return kind;
-        }
-      }
-      throw new IllegalArgumentException("no kind of join rule: " + label);
-    }
+  static Statement insert(JoinRule rule) {
+    return RULE.insert(rule);
   }
 
-  /**
-   * A rule.
-   *
-   * @param ruleId its id
-   * @param kind what it admits
-   * @param value the domain or the address, in lower case
-   * @param createdAtMillis since when
-   * @param createdBy the actor who made it
-   * @param linkExpiresAtMillis until when the invitation's sign-in link works, null when it is none
-   */
-  public record Rule(
-      String ruleId,
-      Kind kind,
-      String value,
-      long createdAtMillis,
-      String createdBy,
-      @Nullable Long linkExpiresAtMillis) {}
+  /** Stores an invitation, or renews the link of the one that the address has already. */
+  static Statement insertOrRenew(JoinRule rule) {
+    return RULE.insert(
+        rule,
+        """
+        ON CONFLICT (org_id, kind, value)
+        DO UPDATE SET link_expires_at = excluded.link_expires_at\
+        """);
+  }
+
+  /** Uses up an address's invitation: it is for one sign-in. */
+  static Statement consumeInvitation(String orgId, String address) {
+    return Statement.of(
+        "DELETE FROM join_rule WHERE org_id = ? AND kind = 'email' AND value = ?", orgId, address);
+  }
+
+  /** All of an organization's rules, the oldest first. */
+  Future<List<JoinRule>> listAll(String orgId) {
+    return database.read(
+        SELECT + " ORDER BY created_at, rule_id LIMIT " + MAX_RULES,
+        List.of(orgId),
+        JoinRuleStore::rule);
+  }
 
   /** A page of an organization's rules, by id. */
-  Future<Page<Rule>> list(String orgId, int limit, Optional<String> after) {
-    List<Object> parameters = new ArrayList<>(List.of(orgId));
-    after.ifPresent(parameters::add);
-    parameters.add(limit + 1);
+  Future<Page<JoinRule>> list(String orgId, int limit, Optional<String> after) {
     return database
         .read(
-            COLUMNS + (after.isPresent() ? " AND rule_id > ?" : "") + " ORDER BY rule_id LIMIT ?",
-            parameters,
+            SELECT + " AND rule_id > ? ORDER BY rule_id LIMIT ?",
+            List.of(orgId, after.orElse(""), limit + 1),
             JoinRuleStore::rule)
         .map(found -> Page.of(found, limit));
   }
 
-  Future<Optional<Rule>> find(String orgId, Kind kind, String value) {
+  Future<Optional<JoinRule>> find(String orgId, JoinRule.Kind kind, String value) {
     return database
         .read(
-            COLUMNS + " AND kind = ? AND value = ?",
+            SELECT + " AND kind = ? AND value = ?",
             List.of(orgId, kind.label(), value),
             JoinRuleStore::rule)
         .map(found -> found.stream().findFirst());
   }
 
-  private static Rule rule(Row row) {
-    return new Rule(
-        row.text(0),
-        Kind.of(row.text(1)),
-        row.text(2),
-        row.integer(3),
-        row.text(4),
-        row.integerOrNull(5));
+  private static JoinRule rule(Row row) {
+    return new JoinRule(
+        row.text("rule_id"),
+        row.text("org_id"),
+        JoinRule.Kind.of(row.text("kind")),
+        row.text("value"),
+        row.integer("created_at"),
+        row.text("created_by"),
+        row.integerOrNull("link_expires_at"));
   }
 }

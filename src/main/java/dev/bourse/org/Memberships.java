@@ -37,8 +37,29 @@ public final class Memberships {
 
   /** Admits an address by a rule: its own, or its domain's unless it was removed. */
   private static final String ADMITTED =
-      "((r.kind = 'email' AND r.value = ?) OR (r.kind = 'domain' AND r.value = ? AND NOT EXISTS"
-          + " (SELECT 1 FROM removed_member x WHERE x.org_id = r.org_id AND x.email = ?)))";
+      """
+      ((r.kind = 'email' AND r.value = ?) OR (r.kind = 'domain' AND r.value = ? AND NOT EXISTS
+      (SELECT 1 FROM removed_member x WHERE x.org_id = r.org_id AND x.email = ?)))\
+      """;
+
+  private static final String MEMBERSHIPS =
+      """
+      SELECT o.org_id, o.display, m.username FROM org o
+      JOIN member m ON m.org_id = o.org_id AND lower(m.email) = ?
+      WHERE o.retired_at IS NULL AND m.suspended_at IS NULL
+      UNION ALL SELECT DISTINCT o.org_id, o.display, NULL FROM org o
+      JOIN join_rule r ON r.org_id = o.org_id
+      WHERE o.retired_at IS NULL AND %s AND NOT EXISTS (SELECT 1 FROM member m
+      WHERE m.org_id = o.org_id AND lower(m.email) = ?) ORDER BY 1 LIMIT %s\
+      """
+          .formatted(ADMITTED, MAX_PLACES);
+
+  /** Somebody else took the username or joined with the address in the same moment. */
+  private static final class NameTaken extends RuntimeException {
+    NameTaken() {
+      super("the username or the address is taken", null, false, false);
+    }
+  }
 
   private final Database database;
   private final Members members;
@@ -64,19 +85,9 @@ public final class Memberships {
   public Future<List<Membership>> find(String email) {
     String address = Text.folded(email);
     return database.read(
-        "SELECT o.org_id, o.display, m.username FROM org o"
-            + " JOIN member m ON m.org_id = o.org_id AND lower(m.email) = ?"
-            + " WHERE o.retired_at IS NULL AND m.suspended_at IS NULL"
-            + " UNION ALL SELECT DISTINCT o.org_id, o.display, NULL FROM org o"
-            + " JOIN join_rule r ON r.org_id = o.org_id"
-            + " WHERE o.retired_at IS NULL AND "
-            + ADMITTED
-            + " AND NOT EXISTS (SELECT 1 FROM member m"
-            + " WHERE m.org_id = o.org_id AND lower(m.email) = ?)"
-            + " ORDER BY 1 LIMIT "
-            + MAX_PLACES,
+        MEMBERSHIPS,
         List.of(address, address, domain(address), address, address),
-        row -> new Membership(row.text(0), row.text(1), row.textOrNull(2)));
+        row -> new Membership(row.text("org_id"), row.text("display"), row.textOrNull("username")));
   }
 
   /**
@@ -106,53 +117,58 @@ public final class Memberships {
   }
 
   private Future<String> join(String orgId, String address, String name, int tries) {
-    ApiError taken = OrgWrite.conflict("exists", "the name or the address was taken meanwhile");
     return freeName(orgId, name(address), 1)
         .compose(
             username ->
-                insert(orgId, address, name.isEmpty() ? username : name, username, taken)
+                insert(orgId, address, name.isEmpty() ? username : name, username)
                     .commit(new Change(Members.CHANGED, orgId))
                     .compose(stored -> OrgWrite.inForce(members.refresh(orgId)))
                     .map(loaded -> username))
         .recover(
-            e ->
-                // Somebody joined at the same moment: then they are found, or the next name is.
-                e == taken && tries < MAX_TRIES
-                    ? admit(orgId, address, name, tries + 1)
-                    : Future.failedFuture(e));
+            e -> {
+              if (!(e instanceof NameTaken)) {
+                return Future.failedFuture(e);
+              }
+              // The next try finds who joined, or takes the next name.
+              return tries < MAX_TRIES
+                  ? admit(orgId, address, name, tries + 1)
+                  : Future.failedFuture(
+                      OrgWrite.conflict(
+                          "exists", "the username or the address was taken meanwhile; try again"));
+            });
   }
 
-  private OrgWrite insert(
-      String orgId, String address, String name, String username, ApiError taken) {
+  private OrgWrite insert(String orgId, String address, String name, String username) {
     long now = clock.millis();
-    String shown = Text.shown(name);
     return new OrgWrite(database, orgId)
         .demand(
-            taken,
-            "NOT EXISTS (SELECT 1 FROM member WHERE org_id = ?"
-                + " AND (username = ? OR lower(email) = ?)) AND "
-                + RosterStore.UNGIVEN,
+            NameTaken::new,
+            """
+            NOT EXISTS (SELECT 1 FROM member WHERE org_id = ?
+            AND (username = ? OR lower(email) = ?)) AND %s\
+            """
+                .formatted(RosterStore.IS_NEW_USERNAME),
             orgId,
             username,
             address,
             orgId,
             username)
         .demand(
-            refused(),
+            Memberships::refused,
             "EXISTS (SELECT 1 FROM join_rule r WHERE r.org_id = ? AND " + ADMITTED + ")",
             orgId,
             address,
             domain(address),
             address)
         .demand(
-            OrgWrite.conflict(
-                "limit", "the organization has as many members as it may; ask its administrator"),
+            () ->
+                OrgWrite.conflict(
+                    "limit",
+                    "the organization has as many members as it may have; ask its administrator"),
             "(SELECT COUNT(*) FROM member WHERE org_id = ?) < " + RosterService.MAX_MEMBERS,
             orgId)
-        .any(RosterStore.insert(orgId, username, address, shown, now))
-        .any(RosterStore.give(orgId, username, now))
-        .any(RosterStore.forgetRemoval(orgId, address))
-        .any(RosterStore.consumeInvitation(orgId, address))
+        .addAll(RosterStore.join(Member.joining(orgId, username, address, Text.shown(name), now)))
+        .add(JoinRuleStore.consumeInvitation(orgId, address))
         .record(
             new AuditRow(
                 now,
@@ -160,7 +176,7 @@ public final class Memberships {
                 "member:" + username,
                 "member_join",
                 orgId,
-                "username=" + username + " email=" + Text.shown(address)));
+                "username=%s email=%s".formatted(username, Text.shown(address))));
   }
 
   /**
@@ -180,13 +196,13 @@ public final class Memberships {
     parameters.addAll(names);
     return database
         .read(
-            "SELECT username FROM member WHERE org_id = ? AND username IN ("
-                + places
-                + ") UNION SELECT username FROM given_username WHERE org_id = ? AND username IN ("
-                + places
-                + ")",
+            """
+            SELECT username FROM member WHERE org_id = ? AND username IN (%1$s)
+            UNION SELECT username FROM given_username WHERE org_id = ? AND username IN (%1$s)\
+            """
+                .formatted(places),
             parameters,
-            row -> row.text(0))
+            row -> row.text("username"))
         .compose(
             found -> {
               Set<String> taken = new HashSet<>(found);

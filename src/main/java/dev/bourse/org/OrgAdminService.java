@@ -8,7 +8,6 @@ import dev.bourse.core.Page;
 import dev.bourse.core.Text;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
@@ -24,7 +23,7 @@ public final class OrgAdminService {
   private static final Logger LOG = LoggerFactory.getLogger(OrgAdminService.class);
 
   private final Database database;
-  private final OrgAdminStore store;
+  private final OrgStore store;
   private final Tokens tokens;
   private final Members members;
   private final Function<String, Future<Void>> release;
@@ -42,77 +41,66 @@ public final class OrgAdminService {
       Clock clock) {
     this.database = database;
     this.members = members;
-    this.store = new OrgAdminStore(database);
+    this.store = new OrgStore(database);
     this.tokens = tokens;
     this.release = release;
     this.clock = clock;
   }
 
   /** A page of all organizations, by id. */
-  public Future<Page<OrgAdminStore.Org>> list(int limit, Optional<String> after) {
+  public Future<Page<Org>> list(int limit, Optional<String> after) {
     return store.list(limit, after);
   }
 
   /** One organization; {@code not-found} when there is none. */
-  public Future<OrgAdminStore.Org> read(String orgId) {
-    return store.find(orgId);
+  public Future<Org> read(String orgId) {
+    return store.get(orgId);
   }
 
   /** Makes one; {@code conflict} when the id is taken, by a retired one too. */
-  public Future<OrgAdminStore.Org> create(String actor, String orgId, String display, String kind) {
-    long now = clock.millis();
-    AuditRow row =
-        new AuditRow(
-            now,
-            orgId,
-            actor,
-            "org_create",
-            orgId,
-            "display=" + Text.shown(display) + " kind=" + kind);
+  public Future<Org> create(String actor, String orgId, String display, String kind) {
+    Org org = new Org(orgId, display, kind, clock.millis(), null);
     return database
         .commit(
             List.of(
-                Statement.guarded(
-                    "exists",
-                    "INSERT INTO org (org_id, display, kind, created_at) VALUES (?, ?, ?, ?)"
-                        + " ON CONFLICT (org_id) DO NOTHING",
-                    orgId,
-                    display,
-                    kind,
-                    now),
-                AuditStore.insert(row)),
+                OrgStore.ORG
+                    .insert(org, "ON CONFLICT (org_id) DO NOTHING")
+                    .orElse(
+                        () ->
+                            OrgWrite.conflict(
+                                "exists", "org_id: %s is taken; an id is never used again", orgId)),
+                AuditStore.insert(
+                    row(
+                        org.createdAtMillis(),
+                        actor,
+                        orgId,
+                        "org_create",
+                        "display=%s kind=%s".formatted(Text.shown(display), kind)))),
             List.of(new Change(Tokens.ORGANIZATION_CHANGED, orgId)))
-        .recover(
-            e ->
-                Future.failedFuture(
-                    e instanceof GuardFailed
-                        ? OrgWrite.conflict(
-                            "exists", "org_id: " + orgId + " is taken; an id is never used again")
-                        : e))
         .compose(stored -> OrgWrite.inForce(tokens.refreshOrganization(orgId)))
-        .map(loaded -> new OrgAdminStore.Org(orgId, display, kind, now, null));
+        .map(loaded -> org);
   }
 
   /** Changes its name for people or its kind; what is left empty stays. */
-  public Future<OrgAdminStore.Org> update(
+  public Future<Org> update(
       String actor, String orgId, Optional<String> display, Optional<String> kind) {
     OrgWrite write = new OrgWrite(database, orgId);
     List<String> detail = new ArrayList<>();
     display.ifPresent(
         text -> {
-          write.any(Statement.of("UPDATE org SET display = ? WHERE org_id = ?", text, orgId));
+          write.add(Statement.of("UPDATE org SET display = ? WHERE org_id = ?", text, orgId));
           detail.add("display=" + Text.shown(text));
         });
     kind.ifPresent(
         text -> {
-          write.any(Statement.of("UPDATE org SET kind = ? WHERE org_id = ?", text, orgId));
+          write.add(Statement.of("UPDATE org SET kind = ? WHERE org_id = ?", text, orgId));
           detail.add("kind=" + text);
         });
     return write
-        .record(row(actor, orgId, "org_update", String.join(" ", detail)))
+        .record(row(clock.millis(), actor, orgId, "org_update", String.join(" ", detail)))
         .commit(new Change(Tokens.ORGANIZATION_CHANGED, orgId))
         .compose(stored -> OrgWrite.inForce(tokens.refreshOrganization(orgId)))
-        .compose(loaded -> OrgWrite.inForce(store.find(orgId)));
+        .compose(loaded -> OrgWrite.inForce(store.get(orgId)));
   }
 
   /**
@@ -120,20 +108,19 @@ public final class OrgAdminService {
    * clusters stay as rows nothing can change. Its clusters then give back all they hold; what a
    * crash or a fault leaves of that is done by {@link #releaseRetired}.
    */
-  public Future<OrgAdminStore.Org> retire(String actor, String orgId) {
+  public Future<Org> retire(String actor, String orgId) {
     long now = clock.millis();
-    OrgWrite write = new OrgWrite(database, orgId);
-    TokenStore.offboard(orgId, now).forEach(write::any);
-    return write
-        .any(Statement.of("UPDATE org SET retired_at = ? WHERE org_id = ?", now, orgId))
-        .record(row(actor, orgId, "org_retire", ""))
+    return new OrgWrite(database, orgId)
+        .addAll(TokenStore.offboard(orgId, now))
+        .add(Statement.of("UPDATE org SET retired_at = ? WHERE org_id = ?", now, orgId))
+        .record(row(now, actor, orgId, "org_retire", ""))
         .commit(new Change(Tokens.ORGANIZATION_CHANGED, orgId), new Change(Members.CHANGED, orgId))
         .compose(
             stored ->
                 OrgWrite.inForce(
                     Future.all(tokens.refreshOrganization(orgId), members.refresh(orgId))))
         .compose(loaded -> releaseRetired())
-        .compose(released -> OrgWrite.inForce(store.find(orgId)));
+        .compose(released -> OrgWrite.inForce(store.get(orgId)));
   }
 
   /**
@@ -154,20 +141,21 @@ public final class OrgAdminService {
                                         .onFailure(
                                             e ->
                                                 LOG.warn(
-                                                    "cluster {} of a retired organization not"
-                                                        + " released; tried again: {}",
+                                                    "cluster {} of a retired organization has not"
+                                                        + " given back everything; this is tried"
+                                                        + " again: {}",
                                                     cluster,
                                                     e.toString())))
                             .toList())
                     .<Void>mapEmpty())
         .otherwise(
             e -> {
-              LOG.warn("clusters of retired organizations not looked at: {}", e.toString());
+              LOG.warn("clusters of retired organizations could not be read: {}", e.toString());
               return null;
             });
   }
 
-  private AuditRow row(String actor, String orgId, String action, String detail) {
-    return new AuditRow(clock.millis(), orgId, actor, action, orgId, detail);
+  private static AuditRow row(long now, String actor, String orgId, String action, String detail) {
+    return new AuditRow(now, orgId, actor, action, orgId, detail);
   }
 }

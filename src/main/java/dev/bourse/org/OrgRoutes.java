@@ -38,7 +38,7 @@ public final class OrgRoutes {
     return service.listClusters(caller).map(clusters -> Answer.ok(whoami(caller, clusters)));
   }
 
-  private JsonObject whoami(Principal caller, List<OrgStore.Addressable> clusters) {
+  private JsonObject whoami(Principal caller, List<AddressableCluster> clusters) {
     return whoami
         .json(caller, clusters)
         .put("subject", caller.actor())
@@ -67,7 +67,7 @@ public final class OrgRoutes {
       rules.add(
           new JsonObject()
               .put("id", rule.ruleId())
-              .put("kind", rule.kind())
+              .put("kind", rule.kind().label())
               .put("value", rule.value()));
     }
     JsonArray invited = new JsonArray();

@@ -12,6 +12,8 @@ import dev.bourse.audit.TrailText;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
+import dev.bourse.store.Change;
+import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.List;
@@ -22,15 +24,23 @@ public final class OrgService {
   /** In the place of a token's id: the calling token. No id has its length. */
   static final String SELF = "self";
 
-  private final OrgStore store;
+  private final Database database;
+  private final OrgStore orgs;
+  private final RosterStore roster;
+  private final JoinRuleStore rules;
+  private final TokenStore tokenStore;
   private final TrailStore trails;
   private final Directory directory;
   private final Tokens tokens;
   private final Clock clock;
 
   public OrgService(
-      OrgStore store, TrailStore trails, Directory directory, Tokens tokens, Clock clock) {
-    this.store = store;
+      Database database, TrailStore trails, Directory directory, Tokens tokens, Clock clock) {
+    this.database = database;
+    this.orgs = new OrgStore(database);
+    this.roster = new RosterStore(database);
+    this.rules = new JoinRuleStore(database);
+    this.tokenStore = new TokenStore(database);
     this.trails = trails;
     this.directory = directory;
     this.tokens = tokens;
@@ -38,15 +48,15 @@ public final class OrgService {
   }
 
   /** The clusters the caller can address, by name. */
-  public Future<List<OrgStore.Addressable>> listClusters(Principal caller) {
-    return store.listClusters(caller.org().orgId(), caller.cluster());
+  public Future<List<AddressableCluster>> listClusters(Principal caller) {
+    return orgs.listClusters(caller.org().orgId(), caller.cluster());
   }
 
   /** Members, join rules and open invitations. */
   Future<Roster> readRoster(String orgId) {
-    Future<List<JoinRule>> rules = store.listJoinRules(orgId);
-    return store
-        .listMembers(orgId)
+    Future<List<JoinRule>> rules = this.rules.listAll(orgId);
+    return roster
+        .listAll(orgId)
         .compose(
             members ->
                 Future.all(directory.find(members), rules)
@@ -55,7 +65,7 @@ public final class OrgService {
 
   /** Tokens, live and not, the newest first. */
   Future<List<TokenView>> listTokens(String orgId) {
-    return store.listTokens(orgId);
+    return tokenStore.listNewest(orgId);
   }
 
   /** A page of the organization's trail. */
@@ -80,8 +90,8 @@ public final class OrgService {
     if (tokenId.equals(SELF) && caller.member() == null) {
       return trails.listEntries(orgId, Optional.of(caller.actor()), query);
     }
-    return store
-        .hasToken(orgId, tokenId)
+    return tokenStore
+        .has(orgId, tokenId)
         .compose(
             known ->
                 known
@@ -102,14 +112,29 @@ public final class OrgService {
     AuditRow row =
         new AuditRow(
             now, orgId, caller.actor(), "vm_token_revoke", orgId, "token_id=" + caller.tokenId());
-    return store
-        .revoke(orgId, caller.tokenId(), now, AuditStore.insert(row))
-        .compose(revoked -> tokens.drop(caller.tokenId()).map(revoked))
-        .compose(
-            revoked ->
-                revoked
-                    ? Future.succeededFuture(now)
-                    : Future.failedFuture(
-                        ApiError.of(ErrorCode.UNAUTHORIZED, "the token is unknown or revoked")));
+    return database
+        .commit(
+            List.of(
+                TokenStore.revokeOwn(orgId, caller.tokenId(), now).orElse(RevokedAlready::new),
+                AuditStore.insert(row)),
+            List.of(new Change(Tokens.CHANGED, caller.tokenId())))
+        .recover(
+            e ->
+                e instanceof RevokedAlready
+                    ? tokens.drop(caller.tokenId()).compose(dropped -> Future.failedFuture(gone()))
+                    : Future.failedFuture(e))
+        .compose(stored -> tokens.drop(caller.tokenId()))
+        .map(dropped -> now);
+  }
+
+  private static ApiError gone() {
+    return ApiError.of(ErrorCode.UNAUTHORIZED, "the token is unknown or revoked");
+  }
+
+  /** Another call revoked the token first. */
+  private static final class RevokedAlready extends RuntimeException {
+    RevokedAlready() {
+      super("the token is revoked already", null, false, false);
+    }
   }
 }

@@ -1,141 +1,98 @@
 package dev.bourse.org;
 
-import dev.bourse.access.Tokens;
-import dev.bourse.store.Change;
+import dev.bourse.core.Page;
+import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
-import dev.bourse.store.Statement;
+import dev.bourse.store.Row;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Reads about an organization, and the one write of its tokens: revoking themselves. */
-public final class OrgStore {
-  /** Longest roster shown: far over any organization's, and a few MB. */
-  private static final int MAX_MEMBERS = 10_000;
+/** Reads of organizations, the retired ones too, and of their clusters. */
+final class OrgStore {
+  static final Columns<Org> ORG =
+      Columns.<Org>of("org")
+          .fixed("org_id", Org::orgId)
+          .changing("display", Org::display)
+          .changing("kind", Org::kind)
+          .fixed("created_at", Org::createdAtMillis)
+          .changing("retired_at", Org::retiredAtMillis);
 
-  private static final int MAX_RULES = 10_000;
-
-  /** Tokens listed: all live ones, which are fewer, and the newest of those that are not. */
-  private static final int MAX_TOKENS = 1_000;
-
-  /** What fails when a token to be revoked is revoked already. */
-  private static final String LIVE = "token-live";
+  private static final String SELECT = "SELECT " + ORG.names() + " FROM org";
 
   private final Database database;
 
-  public OrgStore(Database database) {
+  OrgStore(Database database) {
     this.database = database;
   }
 
-  /** A cluster a token can address. */
-  public record Addressable(
-      String name, String kind, String gpuVendor, @Nullable String gpuModel) {}
+  /** A page of all organizations, by id. */
+  Future<Page<Org>> list(int limit, Optional<String> after) {
+    return database
+        .read(
+            SELECT + " WHERE org_id > ? ORDER BY org_id LIMIT ?",
+            List.of(after.orElse(""), limit + 1),
+            OrgStore::org)
+        .map(found -> Page.of(found, limit));
+  }
+
+  /** One of them; fails with {@code not-found} when there is none. */
+  Future<Org> get(String orgId) {
+    return database
+        .read(SELECT + " WHERE org_id = ?", List.of(orgId), OrgStore::org)
+        .map(found -> found.stream().findFirst().orElseThrow(() -> OrgWrite.unknown(orgId)));
+  }
 
   /**
    * An organization's clusters, by name.
    *
    * @param only the one a token is bound to, null for all
    */
-  Future<List<Addressable>> listClusters(String orgId, @Nullable String only) {
+  Future<List<AddressableCluster>> listClusters(String orgId, @Nullable String only) {
     List<String> parameters = new ArrayList<>(List.of(orgId));
     if (only != null) {
       parameters.add(only);
     }
     return database.read(
-        "SELECT c.name, c.kind, p.gpu_vendor, p.gpu_model FROM cluster c"
-            + " JOIN pool p ON p.name = c.pool WHERE c.org_id = ?"
-            + (only == null ? "" : " AND c.name = ?")
-            + " ORDER BY c.name",
+        """
+        SELECT c.name, c.kind, p.gpu_vendor, p.gpu_model FROM cluster c
+        JOIN pool p ON p.name = c.pool WHERE c.org_id = ? %s ORDER BY c.name\
+        """
+            .formatted(only == null ? "" : "AND c.name = ?"),
         parameters,
-        row -> new Addressable(row.text(0), row.text(1), row.text(2), row.textOrNull(3)));
-  }
-
-  /** An organization's members, by username. */
-  Future<List<Member>> listMembers(String orgId) {
-    return database.read(
-        "SELECT username, email, name, last_login_at, suspended_at FROM member"
-            + " WHERE org_id = ? ORDER BY username LIMIT "
-            + MAX_MEMBERS,
-        List.of(orgId),
         row ->
-            new Member(
-                row.text(0), row.text(1), row.text(2), row.integerOrNull(3), row.integerOrNull(4)));
-  }
-
-  /** An organization's join rules, the oldest first. */
-  Future<List<JoinRule>> listJoinRules(String orgId) {
-    return database.read(
-        "SELECT rule_id, kind, value, created_at, created_by, link_expires_at FROM join_rule"
-            + " WHERE org_id = ? ORDER BY created_at, rule_id LIMIT "
-            + MAX_RULES,
-        List.of(orgId),
-        row ->
-            new JoinRule(
-                row.text(0),
-                row.text(1),
-                row.text(2),
-                row.integer(3),
-                row.text(4),
-                row.integerOrNull(5)));
-  }
-
-  /** An organization's tokens, live and not, the newest first. */
-  Future<List<TokenView>> listTokens(String orgId) {
-    return database.read(
-        "SELECT token_id, name, scopes, cluster, expires_at, created_by, created_at, last_used_at,"
-            + " revoked_at FROM token WHERE org_id = ?"
-            + " ORDER BY created_at DESC, token_id DESC LIMIT "
-            + MAX_TOKENS,
-        List.of(orgId),
-        row ->
-            new TokenView(
-                row.text(0),
-                row.text(1),
-                Stream.of(row.text(2).split(" ", -1)).filter(s -> !s.isEmpty()).toList(),
-                row.textOrNull(3),
-                row.integerOrNull(4),
-                row.text(5),
-                row.integer(6),
-                row.integerOrNull(7),
-                row.integerOrNull(8)));
-  }
-
-  /** Whether a token is or was one of the organization's. */
-  Future<Boolean> hasToken(String orgId, String tokenId) {
-    return database
-        .read(
-            "SELECT token_id FROM token WHERE token_id = ? AND org_id = ?",
-            List.of(tokenId, orgId),
-            row -> row.text(0))
-        .map(found -> !found.isEmpty());
+            new AddressableCluster(
+                row.text("name"),
+                row.text("kind"),
+                row.text("gpu_vendor"),
+                row.textOrNull("gpu_model")));
   }
 
   /**
-   * Revokes a live token, which used itself for the last time now, in one commit with the row that
-   * records it.
-   *
-   * @return false when it is revoked already, and nothing was written
+   * Clusters of retired organizations that have not given everything back yet: their writes are
+   * armed, or they declare capacity, or they hold nodes.
    */
-  Future<Boolean> revoke(String orgId, String tokenId, long atMillis, Statement audit) {
-    Statement revoke =
-        Statement.guarded(
-            LIVE,
-            "UPDATE token SET revoked_at = ?, last_used_at = ?"
-                + " WHERE token_id = ? AND org_id = ? AND revoked_at IS NULL",
-            atMillis,
-            atMillis,
-            tokenId,
-            orgId);
-    return database
-        .commit(List.of(revoke, audit), List.of(new Change(Tokens.CHANGED, tokenId)))
-        .map(true)
-        .recover(
-            e ->
-                e instanceof GuardFailed failed && failed.guard().equals(LIVE)
-                    ? Future.succeededFuture(false)
-                    : Future.failedFuture(e));
+  Future<List<String>> listClustersOfRetired() {
+    return database.read(
+        """
+        SELECT c.name FROM cluster c
+        WHERE c.org_id IN (SELECT org_id FROM org WHERE retired_at IS NOT NULL)
+        AND (c.writes_armed <> 0 OR c.max_gpus > 0
+        OR EXISTS (SELECT 1 FROM allocation a WHERE a.cluster = c.name
+        AND a.gone_at IS NULL AND a.state <> 'RECLAIMING'))\
+        """,
+        List.of(),
+        row -> row.text("name"));
+  }
+
+  private static Org org(Row row) {
+    return new Org(
+        row.text("org_id"),
+        row.text("display"),
+        row.text("kind"),
+        row.integer("created_at"),
+        row.integerOrNull("retired_at"));
   }
 }

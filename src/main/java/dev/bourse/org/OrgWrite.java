@@ -6,24 +6,32 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One write to an organization that is not retired: all of it in one commit, or nothing. What it
- * demands is told with the refusal clients get when it does not hold.
+ * One write to an organization that is not retired. All of it is stored in one commit, or nothing.
  *
  * <p>The commit begins by locking the organization's row, so that writes to one organization come
  * one after the other, whichever processes they come from, and a condition that held still holds
  * when the commit ends.
  */
 final class OrgWrite {
-  private static final String LIVE = "live";
+  private static final String LOCK =
+      "UPDATE org SET retired_at = NULL WHERE org_id = ? AND retired_at IS NULL";
+
+  /** There is no such organization, or it is retired. */
+  private static final class NotLive extends RuntimeException {
+    NotLive() {
+      super("the organization is unknown or retired", null, false, false);
+    }
+  }
 
   private final Database database;
   private final String orgId;
@@ -32,48 +40,45 @@ final class OrgWrite {
   OrgWrite(Database database, String orgId) {
     this.database = database;
     this.orgId = orgId;
-    statements.add(
-        Statement.guarded(
-            LIVE,
-            "UPDATE org SET retired_at = NULL WHERE org_id = ? AND retired_at IS NULL",
-            orgId));
+    statements.add(Statement.guarded(NotLive::new, LOCK, orgId));
   }
 
-  /** A condition in SQL on what is stored when its turn comes. */
-  OrgWrite demand(ApiError refusal, String condition, @Nullable Object... parameters) {
+  /**
+   * Demands a condition in SQL on what is stored when the write's turn comes.
+   *
+   * @param refusal what the write fails with when the condition does not hold
+   */
+  OrgWrite demand(
+      Supplier<? extends RuntimeException> refusal,
+      String condition,
+      @Nullable Object... parameters) {
     List<@Nullable Object> values = new ArrayList<>(List.of(orgId));
     values.addAll(Arrays.asList(parameters));
-    return guarded(
-        refusal, "UPDATE org SET retired_at = NULL WHERE org_id = ? AND " + condition, values);
+    return add(Statement.guarded(refusal, LOCK + " AND " + condition, values.toArray()));
   }
 
-  /** A statement that must change one row. */
-  OrgWrite one(ApiError refusal, String sql, @Nullable Object... parameters) {
-    return guarded(refusal, sql, Arrays.asList(parameters));
-  }
-
-  /** A statement that may change any number of rows. */
-  OrgWrite any(Statement statement) {
+  OrgWrite add(Statement statement) {
     statements.add(statement);
     return this;
   }
 
-  /** The row that records the write. */
+  OrgWrite addAll(Collection<Statement> more) {
+    statements.addAll(more);
+    return this;
+  }
+
+  /** Adds the row that records the write. */
   OrgWrite record(AuditRow row) {
-    statements.add(AuditStore.insert(row));
-    return this;
+    return add(AuditStore.insert(row));
   }
 
-  private OrgWrite guarded(ApiError refusal, String sql, List<?> values) {
-    statements.add(new Statement(sql, new ArrayList<@Nullable Object>(values), () -> refusal, 1));
-    return this;
-  }
-
-  /** Fails with the refusal of what did not hold, or as {@link Database#commit}. */
+  /**
+   * Fails with the refusal of the first demand that does not hold, or as {@link Database#commit}.
+   */
   Future<Void> commit(Change... changes) {
     return database
         .commit(statements, List.of(changes))
-        .recover(e -> e instanceof GuardFailed ? refuseOrganization() : Future.failedFuture(e));
+        .recover(e -> e instanceof NotLive ? refuseOrganization() : Future.failedFuture(e));
   }
 
   private Future<Void> refuseOrganization() {
@@ -82,27 +87,28 @@ final class OrgWrite {
         .compose(
             found ->
                 Future.failedFuture(
-                    found.isEmpty() ? unknown(orgId) : conflict("retired", retired(orgId))));
+                    found.isEmpty()
+                        ? unknown(orgId)
+                        : conflict(
+                            "retired",
+                            "organization %s is retired; nothing of it can be changed any more",
+                            orgId)));
   }
 
-  private static String retired(String orgId) {
-    return "organization " + orgId + " is retired; nothing of it can be changed any more";
-  }
-
-  /** 404 for an organization there is none of. */
+  /** 404 for an organization that does not exist. */
   static ApiError unknown(String orgId) {
     return ApiError.notFound("organization", orgId);
   }
 
-  /** 409 with the reason programs read. */
-  static ApiError conflict(String reason, String detail) {
-    return ApiError.of(ErrorCode.CONFLICT, detail).with("reason", reason);
+  /** 409 with the reason that programs read. */
+  static ApiError conflict(String reason, String template, @Nullable Object... arguments) {
+    return ApiError.of(ErrorCode.CONFLICT, template.formatted(arguments)).with("reason", reason);
   }
 
   /**
-   * What follows a commit. Its failure must not read as if nothing had been stored.
+   * Follows a commit. When that fails, the answer must not read as if nothing had been stored.
    *
-   * @param following brings the change into force in this process, or reads what it came to
+   * @param following brings the change into force in this process, or reads what was stored
    */
   static <T> Future<T> inForce(Future<T> following) {
     return following.recover(e -> Future.failedFuture(ApiError.storedOnly()));

@@ -47,7 +47,7 @@ record Roster(List<ShownMember> members, List<JoinRule> rules, List<JoinRule> in
     }
     List<JoinRule> invited =
         rules.stream()
-            .filter(rule -> rule.kind().equals(JoinRule.EMAIL))
+            .filter(rule -> rule.kind() == JoinRule.Kind.EMAIL)
             .filter(rule -> !isConsumed(Text.folded(rule.value()), carried))
             .toList();
     return new Roster(List.copyOf(entries), rules, invited);

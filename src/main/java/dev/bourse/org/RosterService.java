@@ -26,7 +26,7 @@ public final class RosterService {
       "EXISTS (SELECT 1 FROM member WHERE org_id = ? AND lower(email) = ? AND username <> ?)";
 
   private final Database database;
-  private final OrgAdminStore orgs;
+  private final OrgStore orgs;
   private final RosterStore store;
   private final TokenStore tokenStore;
   private final Tokens tokens;
@@ -42,7 +42,7 @@ public final class RosterService {
   public RosterService(
       Database database, Tokens tokens, Members members, Revocations revocations, Clock clock) {
     this.database = database;
-    this.orgs = new OrgAdminStore(database);
+    this.orgs = new OrgStore(database);
     this.store = new RosterStore(database);
     this.tokenStore = new TokenStore(database);
     this.tokens = tokens;
@@ -52,61 +52,60 @@ public final class RosterService {
   }
 
   /** A page of an organization's members, by username; of a retired one, too. */
-  public Future<Page<RosterStore.Member>> list(String orgId, int limit, Optional<String> after) {
-    return orgs.find(orgId).compose(known -> store.list(orgId, limit, after));
+  public Future<Page<Member>> list(String orgId, int limit, Optional<String> after) {
+    return orgs.get(orgId).compose(known -> store.list(orgId, limit, after));
   }
 
   /**
    * Adds one; {@code conflict} when the name or the address is a member's already, or the name was
    * one's.
    */
-  public Future<RosterStore.Member> add(
+  public Future<Member> add(
       String actor, String orgId, String username, String email, String name) {
     JoinRuleService.requireAddress("email", email);
     long now = clock.millis();
+    Member member = Member.joining(orgId, username, email, name, now);
     return new OrgWrite(database, orgId)
         .demand(
-            OrgWrite.conflict(
-                "exists", "username: " + username + " is a member of " + orgId + " already"),
+            () ->
+                OrgWrite.conflict(
+                    "exists", "username: %s is a member of %s already", username, orgId),
             "NOT EXISTS (SELECT 1 FROM member WHERE org_id = ? AND username = ?)",
             orgId,
             username)
         .demand(
-            OrgWrite.conflict(
-                "used",
-                "username: "
-                    + username
-                    + " was a removed member's of "
-                    + orgId
-                    + ", and no name is given twice; choose another one"),
-            RosterStore.UNGIVEN,
+            () ->
+                OrgWrite.conflict(
+                    "used",
+                    "username: %s was the name of a removed member of %s, and no name is given"
+                        + " twice; choose another one",
+                    username,
+                    orgId),
+            RosterStore.IS_NEW_USERNAME,
             orgId,
             username)
-        .demand(taken(email), "NOT " + SAME_ADDRESS, orgId, Text.folded(email), username)
+        .demand(() -> taken(email), "NOT " + SAME_ADDRESS, orgId, Text.folded(email), username)
         .demand(
-            OrgWrite.conflict(
-                "limit",
-                "organization " + orgId + " has " + MAX_MEMBERS + " members, the most it may"),
+            () ->
+                OrgWrite.conflict(
+                    "limit",
+                    "organization %s has %s members, the most it may have",
+                    orgId,
+                    MAX_MEMBERS),
             "(SELECT COUNT(*) FROM member WHERE org_id = ?) < " + MAX_MEMBERS,
             orgId)
-        .any(RosterStore.insert(orgId, username, email, name, now))
-        .any(RosterStore.give(orgId, username, now))
-        .any(RosterStore.forgetRemoval(orgId, Text.folded(email)))
+        .addAll(RosterStore.join(member))
         .record(
             row(
                 now,
                 actor,
                 orgId,
                 "member_add",
-                "username="
-                    + username
-                    + " email="
-                    + Text.shown(email)
-                    + " name="
-                    + Text.shown(name)))
+                "username=%s email=%s name=%s"
+                    .formatted(username, Text.shown(email), Text.shown(name))))
         .commit(new Change(Members.CHANGED, orgId))
         .compose(stored -> OrgWrite.inForce(members.refresh(orgId)))
-        .map(loaded -> new RosterStore.Member(username, email, name, now, null, null));
+        .map(loaded -> member);
   }
 
   /**
@@ -114,7 +113,7 @@ public final class RosterService {
    * and applications hold of theirs ends for good, in the same commit; the tokens they minted go
    * on, for the organization's work may hang on them.
    */
-  public Future<RosterStore.Member> update(
+  public Future<Member> update(
       String actor,
       String orgId,
       String username,
@@ -125,35 +124,36 @@ public final class RosterService {
     long now = clock.millis();
     OrgWrite write =
         new OrgWrite(database, orgId)
-            .one(
-                unknown(username),
-                "UPDATE member SET username = username WHERE org_id = ? AND username = ?",
-                orgId,
-                username);
+            .add(
+                Statement.guarded(
+                    () -> unknown(username),
+                    "UPDATE member SET username = username WHERE org_id = ? AND username = ?",
+                    orgId,
+                    username));
     List<String> detail = new ArrayList<>(List.of("username=" + Text.shown(username)));
     email.ifPresent(
         address -> {
           write.demand(
-              taken(address), "NOT " + SAME_ADDRESS, orgId, Text.folded(address), username);
-          write.any(set("email = ?", address, orgId, username));
+              () -> taken(address), "NOT " + SAME_ADDRESS, orgId, Text.folded(address), username);
+          write.add(set("email = ?", address, orgId, username));
           detail.add("email=" + Text.shown(address));
         });
     name.ifPresent(
         text -> {
-          write.any(set("name = ?", text, orgId, username));
+          write.add(set("name = ?", text, orgId, username));
           detail.add("name=" + Text.shown(text));
         });
     suspended.ifPresent(
         on -> {
           // Suspending again keeps the time of the first.
-          write.any(
+          write.add(
               on
                   ? set("suspended_at = COALESCE(suspended_at, ?)", now, orgId, username)
                   : set("suspended_at = ?", null, orgId, username));
           if (on) {
             // Else they would be in force again once the suspension ends.
-            write.any(RosterStore.endSessions(orgId, username));
-            revocations.ending(orgId, username).forEach(write::any);
+            write.add(RosterStore.endSessions(orgId, username));
+            write.addAll(revocations.ending(orgId, username));
           }
           detail.add("suspended=" + on);
         });
@@ -177,18 +177,17 @@ public final class RosterService {
    */
   public Future<List<String>> remove(String actor, String orgId, String username) {
     long now = clock.millis();
-    OrgWrite write = new OrgWrite(database, orgId);
-    RosterStore.remember(orgId, username, now).forEach(write::any);
-    write
-        .any(RosterStore.endSessions(orgId, username))
-        .one(
-            unknown(username),
-            "DELETE FROM member WHERE org_id = ? AND username = ?",
-            orgId,
-            username);
-    TokenStore.offboard(orgId, username, now).forEach(write::any);
-    revocations.ending(orgId, username).forEach(write::any);
-    return write
+    return new OrgWrite(database, orgId)
+        .addAll(RosterStore.remember(orgId, username, now))
+        .add(RosterStore.endSessions(orgId, username))
+        .add(
+            Statement.guarded(
+                () -> unknown(username),
+                "DELETE FROM member WHERE org_id = ? AND username = ?",
+                orgId,
+                username))
+        .addAll(TokenStore.offboard(orgId, username, now))
+        .addAll(revocations.ending(orgId, username))
         .record(row(now, actor, orgId, "member_remove", "username=" + Text.shown(username)))
         .commit(
             new Change(Tokens.ORGANIZATION_CHANGED, orgId),
@@ -223,7 +222,7 @@ public final class RosterService {
 
   private static ApiError taken(String email) {
     return OrgWrite.conflict(
-        "exists", "email: " + Text.shown(email) + " is the address of another member");
+        "exists", "email: %s is the address of another member", Text.shown(email));
   }
 
   private static AuditRow row(long now, String actor, String orgId, String action, String detail) {

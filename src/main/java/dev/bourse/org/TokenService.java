@@ -9,6 +9,7 @@ import dev.bourse.core.Page;
 import dev.bourse.core.TokenSecret;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.HexFormat;
@@ -26,7 +27,7 @@ public final class TokenService {
   static final int MAX_LIVE_TOKENS = 500;
 
   private final Database database;
-  private final OrgAdminStore orgs;
+  private final OrgStore orgs;
   private final TokenStore store;
   private final Tokens tokens;
   private final Clock clock;
@@ -37,7 +38,7 @@ public final class TokenService {
    */
   public TokenService(Database database, Tokens tokens, Clock clock, RandomGenerator random) {
     this.database = database;
-    this.orgs = new OrgAdminStore(database);
+    this.orgs = new OrgStore(database);
     this.store = new TokenStore(database);
     this.tokens = tokens;
     this.clock = clock;
@@ -45,8 +46,8 @@ public final class TokenService {
   }
 
   /** A page of an organization's tokens, the newest first, dead ones too. */
-  public Future<Page<TokenStore.Listed>> list(String orgId, int limit, Optional<String> after) {
-    return orgs.find(orgId).compose(known -> store.list(orgId, limit, after));
+  public Future<Page<TokenView>> list(String orgId, int limit, Optional<String> after) {
+    return orgs.get(orgId).compose(known -> store.list(orgId, limit, after));
   }
 
   /**
@@ -94,33 +95,34 @@ public final class TokenService {
     OrgWrite write = new OrgWrite(database, orgId);
     if (order.cluster() != null) {
       write.demand(
-          ApiError.badField("cluster", order.cluster(), "the name of a cluster of " + orgId),
+          () -> ApiError.badField("cluster", order.cluster(), "the name of a cluster of " + orgId),
           "EXISTS (SELECT 1 FROM cluster WHERE name = ? AND org_id = ?)",
           order.cluster(),
           orgId);
     }
     if (order.member() != null) {
       write.demand(
-          ApiError.badField("member", order.member(), "the username of a member of " + orgId),
+          () -> ApiError.badField("member", order.member(), "the username of a member of " + orgId),
           "EXISTS (SELECT 1 FROM member WHERE org_id = ? AND username = ?)",
           orgId,
           order.member());
     }
     write.demand(
-        OrgWrite.conflict(
-            "limit",
-            "organization "
-                + orgId
-                + " has "
-                + MAX_LIVE_TOKENS
-                + " live tokens, the most it may; revoke one first"),
-        "(SELECT COUNT(*) FROM token WHERE org_id = ? AND revoked_at IS NULL"
-            + " AND (expires_at IS NULL OR expires_at > ?)) < "
-            + MAX_LIVE_TOKENS,
+        () ->
+            OrgWrite.conflict(
+                "limit",
+                "organization %s has %s live tokens, the most it may have; revoke one first",
+                orgId,
+                MAX_LIVE_TOKENS),
+        """
+        (SELECT COUNT(*) FROM token WHERE org_id = ? AND revoked_at IS NULL
+        AND (expires_at IS NULL OR expires_at > ?)) < %s\
+        """
+            .formatted(MAX_LIVE_TOKENS),
         orgId,
         now);
-    TokenStore.minted(token, actor).forEach(write::any);
     return write
+        .addAll(TokenStore.minted(token, actor))
         .commit(new Change(Tokens.CHANGED, token.tokenId()))
         .compose(stored -> OrgWrite.inForce(tokens.refresh(token.tokenId())))
         .map(known -> new Minted(token, secret));
@@ -134,16 +136,19 @@ public final class TokenService {
   public Future<Long> revoke(String actor, String orgId, String tokenId) {
     long now = clock.millis();
     return new OrgWrite(database, orgId)
-        .any(
+        .add(
             TokenStore.revoking(
                 new AuditRow(now, orgId, actor, "vm_token_revoke", orgId, ""), tokenId))
-        .one(
-            ApiError.notFound("live token", tokenId),
-            "UPDATE token SET revoked_at = ?"
-                + " WHERE token_id = ? AND org_id = ? AND revoked_at IS NULL",
-            now,
-            tokenId,
-            orgId)
+        .add(
+            Statement.guarded(
+                () -> ApiError.notFound("live token", tokenId),
+                """
+                UPDATE token SET revoked_at = ?
+                WHERE token_id = ? AND org_id = ? AND revoked_at IS NULL\
+                """,
+                now,
+                tokenId,
+                orgId))
         .commit(new Change(Tokens.CHANGED, tokenId))
         .compose(stored -> OrgWrite.inForce(tokens.refresh(tokenId)))
         .map(known -> now);

@@ -16,10 +16,10 @@ import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Rows of an organization's tokens, with the audit rows that go with them. */
+/** Rows of an organization's tokens, and the audit rows of their mints and revokes. */
 public final class TokenStore {
   /** The actor of revokes that a member's removal or an organization's retirement brings about. */
   static final String OFFBOARD = "system:offboard";
@@ -27,39 +27,22 @@ public final class TokenStore {
   /** What a revoke's audit row tells. */
   private static final String REVOKED = "'token_id=' || token_id || ' name=' || name";
 
-  private static final String COLUMNS =
-      "SELECT token_id, name, scopes, cluster, created_by, created_at, expires_at, last_used_at,"
-          + " revoked_at FROM token WHERE org_id = ?";
+  private static final String SELECT =
+      """
+      SELECT token_id, name, scopes, cluster, created_by, created_at, expires_at, last_used_at,
+      revoked_at FROM token WHERE org_id = ?\
+      """;
+
+  private static final String NEWEST_FIRST = " ORDER BY created_at DESC, token_id DESC LIMIT ?";
+
+  /** Tokens shown at once: all live ones, which are fewer, and the newest of the others. */
+  private static final int MAX_TOKENS = 1_000;
 
   private final Database database;
 
   TokenStore(Database database) {
     this.database = database;
   }
-
-  /**
-   * A token as people see it.
-   *
-   * @param tokenId its public part
-   * @param name a label for people
-   * @param scopes what it may do
-   * @param cluster the one cluster it is bound to, null for all
-   * @param createdBy the actor who minted it
-   * @param createdAtMillis when
-   * @param expiresAtMillis when it stops working, null for never
-   * @param lastUsedAtMillis when it was last used, to the minute; null for never
-   * @param revokedAtMillis when it was revoked, null when it was not
-   */
-  public record Listed(
-      String tokenId,
-      String name,
-      List<String> scopes,
-      @Nullable String cluster,
-      String createdBy,
-      long createdAtMillis,
-      @Nullable Long expiresAtMillis,
-      @Nullable Long lastUsedAtMillis,
-      @Nullable Long revokedAtMillis) {}
 
   /** A new token, and the row that records who minted it. */
   public static List<Statement> minted(Token token, String actor) {
@@ -77,18 +60,14 @@ public final class TokenStore {
 
   private static String detail(Token token) {
     Long expiresAt = token.expiresAtMillis();
-    return "token_id="
-        + token.tokenId()
-        + " name="
-        + Text.shown(token.name())
-        + token.scopes().stream()
-            .map(Scope::label)
-            .sorted()
-            .collect(Collectors.joining(",", " scopes=[", "]"))
-        + (token.cluster() == null ? "" : " cluster=" + token.cluster())
-        + (expiresAt == null ? "" : " expires_at=" + Times.rfc3339(expiresAt))
-        + " created_by="
-        + token.createdBy();
+    return "token_id=%s name=%s scopes=[%s]%s%s created_by=%s"
+        .formatted(
+            token.tokenId(),
+            Text.shown(token.name()),
+            String.join(",", Scope.labels(token.scopes())),
+            token.cluster() == null ? "" : " cluster=" + token.cluster(),
+            expiresAt == null ? "" : " expires_at=" + Times.rfc3339(expiresAt),
+            token.createdBy());
   }
 
   /** The row that records a revoke; goes before the revoke itself, whose name it reads. */
@@ -114,7 +93,7 @@ public final class TokenStore {
     List<@Nullable Object> revoke = new ArrayList<>(List.of(nowMillis));
     revoke.addAll(parameters);
     return List.of(
-        // Locks them first, so that none is revoked by its holder between its row and its revoke.
+        // Locks them first, so that no holder revokes one between its audit row and its revoke.
         Statement.of("UPDATE token SET revoked_at = NULL WHERE " + live, parameters.toArray()),
         AuditStore.insertEach(
             new AuditRow(nowMillis, orgId, OFFBOARD, "vm_token_revoke", orgId, ""),
@@ -125,67 +104,93 @@ public final class TokenStore {
   }
 
   /**
+   * Revokes a live token of an organization that uses itself for the last time.
+   *
+   * @return changes no row when the token is revoked already
+   */
+  static Statement revokeOwn(String orgId, String tokenId, long atMillis) {
+    return Statement.of(
+        """
+        UPDATE token SET revoked_at = ?, last_used_at = ?
+        WHERE token_id = ? AND org_id = ? AND revoked_at IS NULL\
+        """,
+        atMillis,
+        atMillis,
+        tokenId,
+        orgId);
+  }
+
+  /** An organization's tokens, live and not, the newest first. */
+  Future<List<TokenView>> listNewest(String orgId) {
+    return database.read(SELECT + NEWEST_FIRST, List.of(orgId, MAX_TOKENS), TokenStore::view);
+  }
+
+  /**
    * A page of an organization's tokens, the newest first.
    *
    * @param after the token the page goes on after; fails with {@code bad-request} when the
    *     organization has none such
    */
-  Future<Page<Listed>> list(String orgId, int limit, Optional<String> after) {
+  Future<Page<TokenView>> list(String orgId, int limit, Optional<String> after) {
     List<Object> parameters = new ArrayList<>(List.of(orgId));
     after.ifPresent(parameters::add);
     parameters.add(limit + 1);
+    String from =
+        after.isEmpty()
+            ? ""
+            : """
+             AND (created_at, token_id) <
+            (SELECT created_at, token_id FROM token WHERE token_id = ?)\
+            """;
     return requireKnown(orgId, after)
-        .compose(
-            known ->
-                database.read(
-                    COLUMNS
-                        + (after.isPresent()
-                            ? " AND (created_at, token_id) <"
-                                + " (SELECT created_at, token_id FROM token WHERE token_id = ?)"
-                            : "")
-                        + " ORDER BY created_at DESC, token_id DESC LIMIT ?",
-                    parameters,
-                    TokenStore::listed))
+        .compose(known -> database.read(SELECT + from + NEWEST_FIRST, parameters, TokenStore::view))
         .map(found -> Page.of(found, limit));
   }
 
   private Future<Void> requireKnown(String orgId, Optional<String> after) {
-    return after.isEmpty()
-        ? Future.succeededFuture()
-        : database
-            .read(
-                "SELECT 1 FROM token WHERE token_id = ? AND org_id = ?",
-                List.of(after.get(), orgId),
-                row -> true)
-            .compose(
-                found ->
-                    found.isEmpty()
-                        ? Future.failedFuture(
-                            ApiError.badField(
-                                "after", after.get(), "the token_id that ended the page before"))
-                        : Future.succeededFuture());
+    return after
+        .map(tokenId -> has(orgId, tokenId))
+        .orElseGet(() -> Future.succeededFuture(true))
+        .compose(
+            known ->
+                known
+                    ? Future.succeededFuture()
+                    : Future.failedFuture(
+                        ApiError.badField(
+                            "after", after.get(), "the token_id that ended the page before")));
+  }
+
+  /** Whether a token is or was one of the organization's. */
+  Future<Boolean> has(String orgId, String tokenId) {
+    return database
+        .read(
+            "SELECT 1 FROM token WHERE token_id = ? AND org_id = ?",
+            List.of(tokenId, orgId),
+            row -> true)
+        .map(found -> !found.isEmpty());
   }
 
   /** Ids of tokens of a member that were revoked at that moment, oldest first. */
   Future<List<String>> listRevoked(String orgId, String username, long atMillis) {
     return database.read(
-        "SELECT token_id FROM token WHERE org_id = ? AND created_by = ? AND revoked_at = ?"
-            + " ORDER BY created_at, token_id",
+        """
+        SELECT token_id FROM token WHERE org_id = ? AND created_by = ? AND revoked_at = ?
+        ORDER BY created_at, token_id\
+        """,
         List.of(orgId, "member:" + username, atMillis),
-        row -> row.text(0));
+        row -> row.text("token_id"));
   }
 
-  private static Listed listed(Row row) {
-    String scopes = row.text(2);
-    return new Listed(
-        row.text(0),
-        row.text(1),
-        scopes.isEmpty() ? List.of() : List.of(scopes.split(" ", -1)),
-        row.textOrNull(3),
-        row.text(4),
-        row.integer(5),
-        row.integerOrNull(6),
-        row.integerOrNull(7),
-        row.integerOrNull(8));
+  private static TokenView view(Row row) {
+    return new TokenView(
+        row.text("token_id"),
+        row.text("name"),
+        Stream.of(row.text("scopes").split(" ", -1)).filter(label -> !label.isEmpty()).toList(),
+        row.textOrNull("cluster"),
+        row.text("created_by"),
+        row.integer("created_at"),
+        row.integerOrNull("expires_at"),
+        row.integerOrNull("last_used_at"),
+        row.integerOrNull("revoked_at"));
   }
 }

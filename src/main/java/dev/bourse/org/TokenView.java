@@ -1,21 +1,48 @@
 package dev.bourse.org;
 
+import dev.bourse.access.Scope;
+import dev.bourse.access.Token;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What is shown of an API token: everything but its secret.
  *
- * @param scopes as recorded when it was minted
- * @param cluster the one it is bound to, null for all of the organization's
+ * @param tokenId its public part
+ * @param name a label for people
+ * @param scopes what it may do, as recorded when it was minted
+ * @param cluster the one cluster it is bound to, null for all of the organization's
+ * @param createdBy the actor who minted it
+ * @param createdAtMillis when it was minted
+ * @param expiresAtMillis when it stops working, null for never
+ * @param lastUsedAtMillis when it was last used, to the minute; null for never
+ * @param revokedAtMillis when it was revoked, null when it was not
  */
-record TokenView(
+public record TokenView(
     String tokenId,
     String name,
     List<String> scopes,
     @Nullable String cluster,
-    @Nullable Long expiresAtMillis,
     String createdBy,
     long createdAtMillis,
+    @Nullable Long expiresAtMillis,
     @Nullable Long lastUsedAtMillis,
-    @Nullable Long revokedAtMillis) {}
+    @Nullable Long revokedAtMillis) {
+  public TokenView {
+    scopes = List.copyOf(scopes);
+  }
+
+  /** A token that was minted just now. */
+  public static TokenView of(Token token) {
+    return new TokenView(
+        token.tokenId(),
+        token.name(),
+        Scope.labels(token.scopes()),
+        token.cluster(),
+        token.createdBy(),
+        token.createdAtMillis(),
+        token.expiresAtMillis(),
+        null,
+        null);
+  }
+}

@@ -19,9 +19,9 @@ import java.util.function.Function;
  */
 public record WhoamiView(int requestsPerMinute, Function<String, Optional<JsonObject>> pools) {
   /** The organization, the scopes, the clusters that can be addressed and the budget. */
-  public JsonObject json(Principal caller, List<OrgStore.Addressable> clusters) {
+  public JsonObject json(Principal caller, List<AddressableCluster> clusters) {
     JsonArray addressable = new JsonArray();
-    for (OrgStore.Addressable cluster : clusters) {
+    for (AddressableCluster cluster : clusters) {
       addressable.add(
           new JsonObject()
               .put("name", cluster.name())
@@ -34,7 +34,7 @@ public record WhoamiView(int requestsPerMinute, Function<String, Optional<JsonOb
         .put("org_id", caller.org().orgId())
         .put("org_display", caller.org().display())
         .put("org_kind", caller.org().kind())
-        .put("scopes", new JsonArray(caller.scopes().stream().map(Scope::label).sorted().toList()))
+        .put("scopes", new JsonArray(Scope.labels(caller.scopes())))
         .put("expires_at", Times.rfc3339OrNull(caller.expiresAtMillis()))
         .put("clusters", addressable)
         .put("rate_limit", new JsonObject().put("requests_per_minute", requestsPerMinute));

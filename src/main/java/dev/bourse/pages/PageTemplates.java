@@ -1,11 +1,12 @@
 package dev.bourse.pages;
 
 import io.pebbletemplates.pebble.PebbleEngine;
+import io.pebbletemplates.pebble.error.PebbleException;
 import io.pebbletemplates.pebble.loader.ClasspathLoader;
-import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.ext.web.templ.pebble.PebbleTemplateEngine;
+import java.io.IOException;
+import java.io.StringWriter;
 import java.util.List;
 import java.util.Map;
 
@@ -17,31 +18,36 @@ public final class PageTemplates {
   /** The media type of a page. */
   public static final String HTML = "text/html; charset=utf-8";
 
-  private static final Map<String, Object> NOBODYS =
+  private static final Map<String, Object> SAMPLE =
       Map.of("title", "<", "text", "<", "note", "<", "link", "<", "link_text", "<");
 
-  private final PebbleTemplateEngine engine;
+  private final PebbleEngine engine;
 
   /**
    * Compiles these templates, which takes some tenths of a second: call it off the event loops.
    *
    * @param templates names, such as {@code sign-in}; others are compiled when first rendered
    */
-  public PageTemplates(Vertx vertx, List<String> templates) {
+  public PageTemplates(List<String> templates) {
     ClasspathLoader loader = new ClasspathLoader(PageTemplates.class.getClassLoader());
     loader.setPrefix("pages");
-    PebbleEngine pebble =
+    engine =
         new PebbleEngine.Builder()
             .loader(loader)
             .autoEscaping(true)
             .strictVariables(true)
             .newLineTrimming(false)
             .build();
-    engine = PebbleTemplateEngine.create(vertx, pebble);
-    templates.forEach(name -> pebble.getTemplate(file(name)));
-    // The first page of a process loads all that renders pages, for which no event loop stands
-    // still and no start waits: it is this one, for nobody.
-    vertx.executeBlocking(() -> render("message", NOBODYS), false);
+    templates.forEach(name -> engine.getTemplate(file(name)));
+  }
+
+  /**
+   * The same, and then renders one page on a worker thread. The first page of a process loads every
+   * class that renders pages; neither an event loop nor the start of the service waits for that.
+   */
+  public PageTemplates(Vertx vertx, List<String> templates) {
+    this(templates);
+    vertx.executeBlocking(() -> render("message", SAMPLE), false);
   }
 
   /**
@@ -51,12 +57,13 @@ public final class PageTemplates {
    * @throws IllegalStateException when the template is missing or lacks a value
    */
   public Buffer render(String template, Map<String, Object> model) {
-    // The engine renders from what it compiled, on the caller's thread.
-    Future<Buffer> rendered = engine.render(model, file(template));
-    if (!rendered.succeeded()) {
-      throw new IllegalStateException("page " + template + " failed", rendered.cause());
+    StringWriter page = new StringWriter();
+    try {
+      engine.getTemplate(file(template)).evaluate(page, model);
+    } catch (PebbleException | IOException e) {
+      throw new IllegalStateException("page " + template + " failed", e);
     }
-    return rendered.result();
+    return Buffer.buffer(page.toString());
   }
 
   private static String file(String template) {

@@ -18,6 +18,7 @@ import dev.bourse.core.TokenSecret;
 import dev.bourse.market.NodeStore;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.SimulatedNodes;
+import dev.bourse.org.Member;
 import dev.bourse.org.RosterStore;
 import dev.bourse.org.TokenStore;
 import dev.bourse.pools.PoolStore;
@@ -223,7 +224,8 @@ public final class Seeding {
       // Who was removed from an organization must not come back with the next start.
       if (isNew) {
         statements.add(
-            RosterStore.insert(orgId, member.username(), member.email(), member.name(), now()));
+            RosterStore.insert(
+                Member.joining(orgId, member.username(), member.email(), member.name(), now())));
       }
       people.put(
           member.username(),

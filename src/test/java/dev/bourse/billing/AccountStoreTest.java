@@ -1,11 +1,12 @@
 package dev.bourse.billing;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.bourse.capacity.Holds;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
-import dev.bourse.store.GuardFailed;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.BeforeEach;
@@ -33,8 +34,7 @@ class AccountStoreTest extends StoreFixture {
         assertThrows(
             ExecutionException.class,
             () -> await(database.commit(AccountStore.hold(seen, ENFORCE))));
-    GuardFailed failed = (GuardFailed) failure.getCause();
-    assertEquals(AccountStore.HOLD_GUARD, failed == null ? "" : failed.guard());
+    assertInstanceOf(Holds.Moved.class, failure.getCause());
     assertEquals(HoldState.NONE, account().hold());
   }
 

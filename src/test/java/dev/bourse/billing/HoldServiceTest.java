@@ -84,13 +84,13 @@ class HoldServiceTest extends ExchangeFixture {
   void holdsThatWaitForPostingSaySoAndGoOnAfterwards() throws Exception {
     await(database.commit(List.of(AccountStore.limit("acme", 0L))));
     long through = clock.millis() - HoldService.MAX_BEHIND_MILLIS - 1;
-    await(new AccountStore(database).begin(through));
+    await(new WatermarkStore(database).begin(through));
     await(holds.step());
     assertTrue(holds.isWaiting());
     assertEquals(HoldService.MAX_BEHIND_MILLIS + 1, holds.behindMillis());
     assertNull(clusters.find("c1").orElseThrow().cluster().hold());
 
-    await(new AccountStore(database).advance(through, clock.millis(), clock.millis()));
+    await(new WatermarkStore(database).advance(through, clock.millis(), clock.millis()));
     await(holds.step());
     assertFalse(holds.isWaiting());
     assertEquals(Hold.Stage.GRACE, stage("c1"));

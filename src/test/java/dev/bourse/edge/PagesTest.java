@@ -6,12 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.contract.Contract;
-import dev.bourse.edge.docs.Pages;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.docs.DocsPages;
 import dev.bourse.edge.limits.EdgeLimits;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -79,7 +82,7 @@ class PagesTest {
 
   @Test
   void withoutABudgetNoTextSpeaksOfZeroRequests() {
-    Pages pages = new Pages(EdgeFixture.contracts(), "https://bourse.example", 0);
+    DocsPages pages = new DocsPages(EdgeFixture.contracts(), "https://bourse.example", 0);
     for (String path :
         List.of(
             "/api/vm/openapi.json",
@@ -93,18 +96,115 @@ class PagesTest {
   }
 
   @Test
-  void orientationListsEveryOperation() {
-    for (String path : new String[] {"/llms.txt", "/AGENTS.md"}) {
-      String text = read(path).body();
-      for (Contract contract : EdgeFixture.contracts()) {
-        contract
-            .model()
-            .operations()
-            .forEach(
-                operation -> assertTrue(text.contains(operation.getAbsoluteOpenAPIPath()), text));
+  void theIndexListsEveryOperationButTheOperators() {
+    String index = read("/llms.txt").body();
+    String operators = read("/llms-operators.txt").body();
+    for (Contract contract : EdgeFixture.contracts()) {
+      boolean isOperators = contract.name().equals("operator");
+      String text = isOperators ? operators : index;
+      contract
+          .model()
+          .operations()
+          .forEach(
+              operation ->
+                  assertTrue(text.contains(operation.getAbsoluteOpenAPIPath() + "`"), text));
+      assertTrue(
+          text.contains("https://bourse.example/api/" + contract.name() + "/openapi.json"), text);
+    }
+    assertFalse(index.contains("/api/operator/"), index);
+    assertTrue(index.contains("`PUT /api/vm/capacity` (capacity:write)"), index);
+    assertTrue(index.contains("(https://bourse.example/docs/guides/capacity.md)"), index);
+  }
+
+  @Test
+  void everyLinkOfTheIndexLeadsSomewhere() {
+    Matcher links =
+        Pattern.compile("\\]\\(https://bourse\\.example([^)]+)\\)")
+            .matcher(read("/llms.txt").body());
+    int found = 0;
+    while (links.find()) {
+      // The fixture serves no tools.
+      if (!links.group(1).equals("/mcp")) {
+        assertEquals(200, read(links.group(1)).statusCode(), links.group(1));
+        found++;
       }
-      assertTrue(text.contains("https://bourse.example/api/vm/openapi.json"), text);
-      assertTrue(text.contains("capacity:write"), text);
+    }
+    assertTrue(found > 15, found + " links");
+  }
+
+  @Test
+  void recipesAreForThisServiceAndNameEveryCode() {
+    HttpResponse<String> answer = read("/AGENTS.md");
+    assertEquals("text/markdown; charset=utf-8", header(answer, "content-type"));
+    String text = answer.body();
+    assertTrue(text.contains("url=https://bourse.example\n"), text);
+    assertTrue(text.contains("77 requests a minute"), text);
+    for (ErrorCode code : ErrorCode.values()) {
+      assertTrue(text.contains(code.code()), code.code());
+    }
+    assertFalse(text.contains("localhost") || text.contains("${"), text);
+    assertFalse(text.contains("/api/operator"), text);
+  }
+
+  @Test
+  void guidesAreServedAsPagesAndAsMarkdown() {
+    HttpResponse<String> page = read("/docs/guides/capacity");
+    assertEquals(200, page.statusCode());
+    assertEquals("text/html; charset=utf-8", header(page, "content-type"));
+    assertTrue(page.body().contains("<h1 id=\"capacity\">Capacity</h1>"), page.body());
+    HttpResponse<String> text = read("/docs/guides/capacity.md");
+    assertEquals("text/markdown; charset=utf-8", header(text, "content-type"));
+    assertTrue(text.body().startsWith("# Capacity\n"), text.body());
+    assertTrue(text.body().contains("url=https://bourse.example\n"), text.body());
+    for (HttpResponse<String> answer : List.of(page, text)) {
+      String path = answer.uri().getPath();
+      HttpResponse<String> again =
+          fixture.send("GET", path, null, "If-None-Match", header(answer, "etag"));
+      assertEquals(304, again.statusCode());
+      HttpResponse<String> head = fixture.send("HEAD", path, null);
+      assertEquals(200, head.statusCode());
+      assertEquals("", head.body());
+    }
+    for (String path :
+        List.of("/docs/guides/nothing", "/docs/guides/", "/docs/reference/nothing")) {
+      assertEquals(404, read(path).statusCode(), path);
+    }
+  }
+
+  @Test
+  void theReferenceShowsEveryOperationAndNoLinkIsDead() {
+    for (Contract contract : EdgeFixture.contracts()) {
+      String page = read("/docs/reference/" + contract.name()).body();
+      contract.model().operations().stream()
+          .filter(operation -> !operation.getHttpMethod().name().equals("OPTIONS"))
+          .forEach(
+              operation ->
+                  assertTrue(
+                      page.contains("id=\"" + operation.getOperationId() + '"'),
+                      operation.getOperationId()));
+      Matcher links = Pattern.compile("href=\"#([^\"]+)\"").matcher(page);
+      while (links.find()) {
+        assertTrue(page.contains("id=\"" + links.group(1) + '"'), links.group(1));
+      }
+    }
+  }
+
+  @Test
+  void whatTheSearchFindsIsThere() {
+    JsonArray entries = new JsonArray(read("/docs/search.json").body());
+    Set<String> paths = new HashSet<>();
+    for (int i = 0; i < entries.size(); i++) {
+      JsonObject entry = entries.getJsonObject(i);
+      paths.add(entry.getString("path"));
+      assertFalse(entry.getString("title").isEmpty(), entry.encode());
+    }
+    assertTrue(paths.contains("/docs/reference/vm#swapNode"), paths.toString());
+    assertTrue(paths.contains("/docs/guides/capacity#swap-a-node"), paths.toString());
+    for (String path : paths) {
+      String[] parts = path.split("#");
+      HttpResponse<String> page = read(parts[0]);
+      assertEquals(200, page.statusCode(), path);
+      assertTrue(parts.length == 1 || page.body().contains("id=\"" + parts[1] + '"'), path);
     }
   }
 
@@ -121,16 +221,24 @@ class PagesTest {
     assertEquals("text/html; charset=utf-8", header(page, "content-type"));
     String policy = header(page, "content-security-policy");
     assertTrue(policy.startsWith("default-src 'none'; script-src 'self';"), policy);
-    assertFalse(page.body().contains("<script>"));
-    Matcher links = Pattern.compile("(?:src|href)=\"([^\"]+)\"").matcher(page.body());
-    int found = 0;
-    while (links.find()) {
-      HttpResponse<String> piece = read(links.group(1));
-      assertEquals(200, piece.statusCode(), links.group(1));
-      assertFalse(header(piece, "content-type").isEmpty());
-      found++;
+    assertFalse(policy.contains("unsafe"), policy);
+    for (String path : List.of("/docs", "/docs/guides/capacity", "/docs/reference/vm")) {
+      String body = read(path).body();
+      assertFalse(body.contains("<script>") || body.contains("style="), path);
+      Matcher links = Pattern.compile("(?:src|href)=\"(/[^\"#]*)\"").matcher(body);
+      Set<String> found = new HashSet<>();
+      while (links.find()) {
+        found.add(links.group(1));
+      }
+      // Signing in is the console's.
+      assertTrue(found.remove("/sign-in"), path);
+      assertTrue(found.size() > 20, found.toString());
+      for (String link : found) {
+        HttpResponse<String> piece = read(link);
+        assertEquals(200, piece.statusCode(), link);
+        assertFalse(header(piece, "content-type").isEmpty());
+      }
     }
-    assertEquals(5, found);
   }
 
   @Test

@@ -80,7 +80,8 @@ class OffboardingCrashTest {
       List<Statement> statements = new ArrayList<>();
       List<String> theirs = new ArrayList<>();
       statements.add(
-          RosterStore.insert("acme", username(member), member + "@acme.example", "Leaver", 1));
+          RosterStore.insert(
+              Member.joining("acme", username(member), member + "@acme.example", "Leaver", 1)));
       for (int i = 0; i < TOKENS; i++) {
         TokenSecret secret = TokenSecret.mint(random);
         theirs.add(secret.text());

@@ -53,7 +53,7 @@ class ScimDirectoryTest {
 
   private static List<Member> members(String... usernames) {
     return Stream.of(usernames)
-        .map(name -> new Member(name, name + "@acme.example", "", null, null))
+        .map(name -> Member.joining("acme", name, name + "@acme.example", "", 1))
         .toList();
   }
 
@@ -288,7 +288,7 @@ class ScimDirectoryTest {
   }
 
   private static Member alice(String email) {
-    return new Member("alice", email, "", null, null);
+    return Member.joining("acme", "alice", email, "", 1);
   }
 
   private Map<String, Person> find(Member member) throws Exception {
@@ -358,7 +358,7 @@ class ScimDirectoryTest {
   void aUserWithoutAddressesIsShownOnlyWhenTheUserNameIsTheMembersAddress() throws Exception {
     say(user("alice", "Somebody"), user("Erin@acme.example", "Erin"));
     assertEquals(Map.of(), find(alice("alice@acme.example")));
-    Member erin = new Member("erin@acme.example", "erin@acme.example", "", null, null);
+    Member erin = Member.joining("acme", "erin@acme.example", "erin@acme.example", "", 1);
     assertEquals(Set.of("erin@acme.example"), find(erin).keySet());
   }
 

@@ -4,14 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.access.Caller;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Inbound;
+import dev.bourse.org.Member;
 import dev.bourse.org.RosterStore;
-import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.List;
@@ -44,11 +43,6 @@ class SessionsTest extends StoreFixture {
     @Override
     public Optional<String> header(String name) {
       return Optional.empty();
-    }
-
-    @Override
-    public Future<Void> admit(Caller caller) {
-      throw new IllegalStateException();
     }
 
     @Override
@@ -101,7 +95,9 @@ class SessionsTest extends StoreFixture {
   void makeSessions() throws Exception {
     await(
         database.commit(
-            List.of(RosterStore.insert("acme", "alice", "a@acme.example", "A", clock.millis()))));
+            List.of(
+                RosterStore.insert(
+                    Member.joining("acme", "alice", "a@acme.example", "A", clock.millis())))));
     sessions = new Sessions(database, () -> "http://localhost:1", clock, new Random(7));
   }
 

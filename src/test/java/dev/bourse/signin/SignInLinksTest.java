@@ -9,6 +9,7 @@ import dev.bourse.access.Members;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.mail.Mail;
 import dev.bourse.mail.MailSender;
+import dev.bourse.org.Member;
 import dev.bourse.org.Memberships;
 import dev.bourse.org.RosterStore;
 import dev.bourse.store.Statement;
@@ -47,7 +48,8 @@ class SignInLinksTest extends StoreFixture {
     await(
         database.commit(
             List.of(
-                RosterStore.insert("acme", "alice", "Alice@acme.example", "A", clock.millis()))));
+                RosterStore.insert(
+                    Member.joining("acme", "alice", "Alice@acme.example", "A", clock.millis())))));
     links =
         new SignInLinks(
             database,

@@ -61,8 +61,8 @@ enum MoneyBug implements Bug {
     <T> Future<List<T>> read(
         Store store, World.Slot slot, String sql, List<?> parameters, RowMapper<T> mapper) {
       return store.ask(
-          sql.replace("c.name, c.priced_at, c.ceiling_cents", "c.name, c.priced_at, 99999")
-              .replace("c.name, a.ts, a.ceiling_cents", "c.name, a.ts, 99999"),
+          sql.replace("c.ceiling_cents AS cents", "99999 AS cents")
+              .replace("a.ceiling_cents AS cents", "99999 AS cents"),
           parameters,
           mapper);
     }

@@ -1,0 +1,187 @@
+package dev.bourse.docs;
+
+import dev.bourse.contract.Contract;
+import dev.bourse.pages.PageTemplates;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** All that anyone may read, by its path. Each page is made when it is first asked for. */
+public final class DocsPages {
+  private static final String TOKEN_BUDGET = "${token_budget}";
+  private static final String PLAIN = "text/plain; charset=utf-8";
+  private static final String MARKDOWN = "text/markdown; charset=utf-8";
+  private static final String CACHE_CONTROL = "cache-control";
+
+  /** These change with the service's configuration; a minute spares most repeats. */
+  private static final Map<String, String> BRIEFLY = Map.of(CACHE_CONTROL, "public, max-age=60");
+
+  /** Scripts, styles and the search's words come from here alone; there are no inline ones. */
+  private static final Map<String, String> PAGE_HEADERS =
+      Map.of(
+          CACHE_CONTROL,
+          "public, max-age=60",
+          "content-security-policy",
+          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
+              + " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+          "referrer-policy",
+          "no-referrer",
+          "x-content-type-options",
+          "nosniff");
+
+  private final String baseUrl;
+  private final String budget;
+  private final Map<Contract, JsonObject> documents = new LinkedHashMap<>();
+  private final List<Guide> guides;
+  private final Markdown markdown = new Markdown();
+  private final Map<String, Supplier<Page>> byPath = new HashMap<>();
+  private final Map<String, Page> made = new ConcurrentHashMap<>();
+  private @Nullable PageTemplates templates;
+
+  /**
+   * Reads the guides, so call it off the event loop.
+   *
+   * @param requestsPerMinute a token's budget; 0 for none
+   */
+  public DocsPages(List<Contract> contracts, String baseUrl, int requestsPerMinute) {
+    this.baseUrl = baseUrl;
+    this.budget =
+        requestsPerMinute == 0
+            ? "any number of requests"
+            : requestsPerMinute + " requests a minute";
+    this.guides = Guide.NAMES.stream().map(name -> Guide.load(name, baseUrl)).toList();
+    contracts.forEach(contract -> documents.put(contract, served(contract, requestsPerMinute)));
+    documents.forEach(
+        (contract, document) -> {
+          add(address(contract), "application/json", document::encode);
+          addPage(path(contract), "docs-reference", () -> reference(contract, document));
+        });
+    for (Guide guide : guides) {
+      add(guide.path() + ".md", MARKDOWN, guide::markdown);
+      addPage(
+          guide.path(),
+          "docs-guide",
+          () -> Map.of("title", guide.title(), "html", markdown.html(guide.markdown())));
+    }
+    addPage("/docs", "docs-index", Map::of);
+    byPath.put("/", () -> Page.redirect("/docs"));
+    Orientation orientation = new Orientation(documents, guides, baseUrl, budget);
+    add("/llms.txt", PLAIN, orientation::index);
+    add("/llms-operators.txt", PLAIN, orientation::operators);
+    add("/AGENTS.md", MARKDOWN, orientation::recipes);
+    add("/docs/search.json", "application/json", this::searchIndex);
+    add("/docs/search.js", "text/javascript; charset=utf-8", () -> Resource.text("docs/search.js"));
+    add("/docs/icon.svg", "image/svg+xml", () -> Resource.text("pages/icon.svg"));
+    // One look: the style of all pages, and what only these have.
+    add(
+        "/docs/style.css",
+        "text/css; charset=utf-8",
+        () -> Resource.text("pages/style.css") + Resource.text("docs/style.css"));
+  }
+
+  /** Whether there is a page at a path. */
+  public boolean has(String path) {
+    return byPath.containsKey(path);
+  }
+
+  /** The page at a path if it was made already; null otherwise. */
+  public @Nullable Page made(String path) {
+    return made.get(path);
+  }
+
+  /** The page at a path there is. Makes it the first time, so call it off the event loop. */
+  public Page get(String path) {
+    return made.computeIfAbsent(path, absent -> byPath.get(path).get());
+  }
+
+  private void add(String path, String contentType, Supplier<String> text) {
+    byPath.put(path, () -> Page.of(contentType, text.get(), BRIEFLY));
+  }
+
+  private void addPage(String path, String template, Supplier<Map<String, Object>> model) {
+    byPath.put(
+        path,
+        () -> {
+          Map<String, Object> values = new HashMap<>(model.get());
+          values.put("path", path);
+          values.put("guides", listedGuides());
+          values.put("contracts", listedContracts());
+          return Page.of(PageTemplates.HTML, templates().render(template, values), PAGE_HEADERS);
+        });
+  }
+
+  /** Compiles the templates the first time. */
+  private synchronized PageTemplates templates() {
+    PageTemplates compiled = templates;
+    if (compiled == null) {
+      compiled = new PageTemplates(List.of("docs-index", "docs-guide", "docs-reference"));
+      templates = compiled;
+    }
+    return compiled;
+  }
+
+  private List<Map<String, String>> listedGuides() {
+    return guides.stream()
+        .map(
+            guide ->
+                Map.of("path", guide.path(), "title", guide.title(), "summary", guide.summary()))
+        .toList();
+  }
+
+  private List<Map<String, String>> listedContracts() {
+    return documents.keySet().stream()
+        .map(
+            contract ->
+                Map.of(
+                    "path", path(contract),
+                    "title", title(contract),
+                    "summary", contract.summary()))
+        .toList();
+  }
+
+  private Map<String, Object> reference(Contract contract, JsonObject document) {
+    Reference reference = new Reference(document, baseUrl, markdown);
+    return Map.of(
+        "title", title(contract),
+        "summary", contract.summary(),
+        "source", address(contract),
+        "introduction", reference.introduction(),
+        "operations", reference.operations(),
+        "schemas", reference.namedSchemas());
+  }
+
+  private String searchIndex() {
+    SearchIndex index = new SearchIndex();
+    guides.forEach(guide -> index.add(guide, markdown.sections(guide.markdown())));
+    documents.forEach((contract, document) -> index.add(path(contract), document));
+    return index.encode();
+  }
+
+  /** A contract with the address and the budget in force. */
+  private JsonObject served(Contract contract, int requestsPerMinute) {
+    JsonObject document =
+        new JsonObject(contract.document().encode().replace(TOKEN_BUDGET, budget));
+    document.getJsonObject("info").put("x-requests-per-minute", requestsPerMinute);
+    return document.put("servers", new JsonArray().add(new JsonObject().put("url", baseUrl)));
+  }
+
+  /** What a contract is called where everything is Bourse's. */
+  private static String title(Contract contract) {
+    String title = contract.title().replaceFirst("^Bourse ", "");
+    return Character.toUpperCase(title.charAt(0)) + title.substring(1);
+  }
+
+  private static String address(Contract contract) {
+    return "/api/" + contract.name() + "/openapi.json";
+  }
+
+  private static String path(Contract contract) {
+    return "/docs/reference/" + contract.name();
+  }
+}

@@ -1,0 +1,48 @@
+package dev.bourse.docs;
+
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A text about one subject: {@code resources/guides/<name>.md}. It begins with a title and a
+ * paragraph that says what it is about. Its commands are written for the demo's address, which
+ * gives way to the service's own.
+ */
+record Guide(String name, String title, String summary, String markdown) {
+  /** The guides in the order in which they are listed. */
+  static final List<String> NAMES =
+      List.of(
+          "capacity",
+          "members",
+          "applications",
+          "command-line",
+          "agents",
+          "checkpoints",
+          "money",
+          "operators");
+
+  private static final String DEMO = "http://localhost:8080";
+  private static final Pattern BEGIN = Pattern.compile("# (.+)\n\n((?:.+\n)+)");
+
+  /** What a code block's info string says to whoever runs the block, and to no reader. */
+  private static final Pattern RUNNING = Pattern.compile("(?m)^(```[a-z]+) (?:by-hand|serve)$");
+
+  static Guide load(String name, String baseUrl) {
+    String text = localized(Resource.text("guides/" + name + ".md"), baseUrl);
+    Matcher begin = BEGIN.matcher(text);
+    if (!begin.lookingAt()) {
+      throw new IllegalStateException("guide " + name + " does not begin with a title and a text");
+    }
+    return new Guide(name, begin.group(1), begin.group(2).strip().replace('\n', ' '), text);
+  }
+
+  /** A text for the demo, for the service at this address. */
+  static String localized(String text, String baseUrl) {
+    return RUNNING.matcher(text).replaceAll("$1").replace(DEMO, baseUrl);
+  }
+
+  String path() {
+    return "/docs/guides/" + name;
+  }
+}

@@ -1,0 +1,104 @@
+package dev.bourse.docs;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.commonmark.Extension;
+import org.commonmark.ext.gfm.tables.TablesExtension;
+import org.commonmark.node.AbstractVisitor;
+import org.commonmark.node.Code;
+import org.commonmark.node.Heading;
+import org.commonmark.node.Link;
+import org.commonmark.node.Node;
+import org.commonmark.node.SoftLineBreak;
+import org.commonmark.node.Text;
+import org.commonmark.parser.Parser;
+import org.commonmark.renderer.html.HtmlRenderer;
+
+/**
+ * Markdown to HTML. Headings get ids, links to {@code name.md} lead to the rendered page, and HTML
+ * in the text is shown and not interpreted.
+ */
+final class Markdown {
+  private static final List<Extension> EXTENSIONS = List.of(TablesExtension.create());
+
+  private final Parser parser = Parser.builder().extensions(EXTENSIONS).build();
+  private final HtmlRenderer renderer =
+      HtmlRenderer.builder()
+          .extensions(EXTENSIONS)
+          .escapeHtml(true)
+          .sanitizeUrls(true)
+          .attributeProviderFactory(context -> (node, tag, attributes) -> extend(node, attributes))
+          .build();
+
+  /**
+   * What stands under one heading.
+   *
+   * @param id the heading's id on the page; empty for what precedes the first one
+   */
+  record Section(String id, String title, String text) {}
+
+  String html(String markdown) {
+    return renderer.render(parser.parse(markdown));
+  }
+
+  /** The text by its headings of level two, for a search. */
+  List<Section> sections(String markdown) {
+    List<Section> sections = new ArrayList<>();
+    String id = "";
+    String title = "";
+    StringBuilder text = new StringBuilder();
+    Node node = parser.parse(markdown).getFirstChild();
+    for (; node != null; node = node.getNext()) {
+      if (node instanceof Heading heading && heading.getLevel() == 2) {
+        sections.add(new Section(id, title, text.toString()));
+        title = text(heading);
+        id = id(title);
+        text.setLength(0);
+      } else {
+        text.append(text(node)).append(' ');
+      }
+    }
+    sections.add(new Section(id, title, text.toString()));
+    return sections;
+  }
+
+  private static void extend(Node node, Map<String, String> attributes) {
+    if (node instanceof Heading heading) {
+      attributes.put("id", id(text(heading)));
+    } else if (node instanceof Link link) {
+      // The renderer would tell search engines not to follow it.
+      attributes.remove("rel");
+      if (link.getDestination().matches("[a-z-]+\\.md")) {
+        attributes.put("href", link.getDestination().replace(".md", ""));
+      }
+    }
+  }
+
+  private static String id(String title) {
+    return title.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "-").replaceAll("^-|-$", "");
+  }
+
+  private static String text(Node node) {
+    StringBuilder text = new StringBuilder();
+    node.accept(
+        new AbstractVisitor() {
+          @Override
+          public void visit(Text part) {
+            text.append(part.getLiteral()).append(part.getNext() == null ? " " : "");
+          }
+
+          @Override
+          public void visit(Code part) {
+            text.append(part.getLiteral());
+          }
+
+          @Override
+          public void visit(SoftLineBreak part) {
+            text.append(' ');
+          }
+        });
+    return text.toString().strip();
+  }
+}

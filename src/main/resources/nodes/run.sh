@@ -1,0 +1,237 @@
+kind=$7 allocation=$8 request=$9
+shift 9
+limit=$1 patience=$2 bytes=$3 first=$4 second=$5
+export BOURSE_ALLOCATION="$allocation"
+dir=${keys%/*} name=${keys##*/} state=${mark%/*} lock=$mark.lock
+boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || :)
+has() { command -v "$1" >/dev/null 2>&1; }
+# Without the one a run is not ended as a whole; without the other two that begin in the same
+# moment may both think they are alone.
+apart=setsid
+has setsid || apart=
+has flock || flock() { :; }
+
+# Seconds of a clock that nobody sets.
+look_at_clock() {
+  now=
+  if [ -r /proc/uptime ]; then read -r now rest </proc/uptime; fi
+  now=${now%%.*}
+  now=${now:-$(date +%s)}
+}
+
+nap() {
+  naps=$((naps + 1))
+  if [ "$naps" -gt 20 ]; then sleep 1; else sleep 0.1 2>/dev/null || sleep 1; fi
+}
+
+# Runs this program again in the place of this shell.
+become() {
+  exec $apart /bin/sh -c 'eval "$1"' bourse "$program" "$1" "$keys" "$mark" "$user" \
+    "$BOURSE_NODE" "$kind" "$allocation" "$request" "$limit" 0 "$bytes" "$first" "$second"
+}
+
+# Who is at work, as far as it is written down.
+read_lock() {
+  pid= since= who= begun= ends= group=
+  if [ -f "$lock" ]; then
+    { read -r pid since; read -r who begun ends group; } 2>/dev/null <"$lock" || :
+  fi
+}
+
+is_older_run() {
+  read_lock
+  if [ -n "$who" ] && has flock; then return 1; fi
+  [ -n "$pid" ] && [ "$since" = "$boot" ] && kill -s 0 "$pid" 2>/dev/null
+}
+
+# Work that is there well after its time lost who kept it.
+end_overdue() {
+  read_lock
+  if [ -n "$group" ] && [ "$since" = "$boot" ] && [ "$now" -gt "$((ends + 10))" ]; then
+    kill -s KILL -- "-$group" 2>/dev/null || :
+  fi
+}
+
+# Waits until nobody is at work, but no longer than the visit may last.
+take_machine() {
+  naps=0
+  if [ -d "$state" ]; then exec 9<"$state"; else exec 9</; fi
+  until flock -n 9 && ! is_older_run; do
+    look_at_clock
+    end_overdue
+    if [ "$now" -ge "$leave" ]; then
+      fail 75 "at work for $((now - ${begun:-now})) s: ${who:-a run} as process ${pid:-unknown}"
+    fi
+    nap
+  done
+}
+
+# How the last run ended, if it was for this very request and nobody has heard of it yet.
+learn_outcome() {
+  what= since= status=
+  if [ -f "$mark.outcome" ]; then
+    read -r what since status <"$mark.outcome" || :
+    rm -f "$mark.outcome"
+  fi
+  [ "$what" = "$request" ] && [ "$since" = "$boot" ] && [ -n "$status" ] || return 1
+  case $kind$status in
+    provision0) [ "$(held)" = "$allocation" ] ;;
+    reclaim0) [ -z "$(held)" ] ;;
+  esac
+}
+
+# Nobody has learned anything when nobody is there any more: the first line ends this process.
+report() {
+  echo "bourse-ended:$1"
+  if [ "$1" -ne 0 ] && [ -f "$mark.log" ]; then cat "$mark.log" >&2; fi
+  rm -f "$mark.outcome" "$mark.log"
+  exit "$1"
+}
+
+# Only letting somebody in needs room on the disk; nothing here may hinder a reclaim without.
+visit() {
+  mkdir -p "$state" 2>/dev/null || [ "$kind" = reclaim ] || fail 73 "no directory $state"
+  look_at_clock
+  leave=$((now + patience))
+  take_machine
+  if learn_outcome; then report "$status"; fi
+  if [ "$kind" = provision ]; then
+    cat >"$mark.keys" || fail 73 "the keys cannot be written"
+    [ "$(wc -c <"$mark.keys")" -eq "$bytes" ] || fail 74 "the keys arrived cut short"
+  fi
+  rm -f "$mark.log"
+  become keep >/dev/null 2>&1 </dev/null &
+  keeper=$!
+  exec 9<&-
+  take_machine
+  status=0
+  wait "$keeper" || status=$?
+  report "$status"
+}
+
+# The beginning of what the commands print, and room for no more.
+keep_log() {
+  exec 9<&-
+  { head -c 16384 >"$mark.log" || :; cat >/dev/null; } <"$mark.out"
+}
+
+keep() {
+  look_at_clock
+  begun=$now ends=$((now + limit))
+  rm -f "$mark.out"
+  printed=/dev/null logger=
+  if mkfifo "$mark.out"; then
+    printed=$mark.out
+    keep_log &
+    logger=$!
+  fi
+  become work >"$printed" 2>&1 &
+  worker=$!
+  { echo "$$ $boot" && echo "$request $begun $ends $worker"; } >"$lock" || :
+  naps=0 status=0
+  while kill -s 0 "$worker" && [ "$now" -lt "$ends" ]; do
+    nap
+    look_at_clock
+  done
+  if kill -s 0 "$worker"; then
+    end_group "$worker"
+    status=76
+  fi
+  ended=0
+  wait "$worker" || ended=$?
+  if [ "$status" -eq 0 ]; then status=$ended; fi
+  # What a command left running may go on printing.
+  naps=0
+  while [ -n "$logger" ] && kill -s 0 "$logger" && [ "$naps" -lt 10 ]; do nap; done
+  echo "$request $boot $status" >"$mark.outcome" || rm -f "$mark.outcome"
+  rm -f "$mark.keys" "$mark.out" "$lock"
+  exit "$status"
+}
+
+# The first process of a group may be gone before the others; what does not heed is killed.
+end_group() {
+  kill -s TERM -- "-$1" || kill -s TERM "$1" || :
+  naps=0
+  while kill -s 0 -- "-$1" && [ "$naps" -lt 24 ]; do nap; done
+  kill -s KILL -- "-$1" || kill -s KILL "$1" || :
+}
+
+# Fails when there is no such directory.
+enter_keys_directory() {
+  if [ -L "$dir" ]; then rm -f "$dir"; fi
+  [ -d "$dir" ] || return 1
+  real=$(cd -P "${dir%/*}" && pwd -P)/${dir##*/}
+  cd -P "$dir" || return 1
+  [ "$(pwd -P)" = "$real" ] || fail 73 "$dir is not where it should be"
+}
+
+remove_keys() {
+  if enter_keys_directory; then
+    rm -rf -- "$name" "${name}2" ".$name.new" || return 1
+    cd /
+  fi
+}
+
+# What a command leaves running is not at work on the machine any more.
+carry_out() {
+  (cd / && exec /bin/sh -c "$1") </dev/null 9<&-
+}
+
+# A call may come late, when the machine is another's by now.
+require_no_other() {
+  holder=$(held)
+  if [ -n "$holder" ] && [ "$holder" != "$allocation" ]; then
+    fail 65 "holds allocation $holder"
+  fi
+  if [ "$kind" = provision ] && grep -qxF "$allocation" "$mark.ended" 2>/dev/null; then
+    fail 65 "was taken back from allocation $allocation, which never comes back"
+  fi
+}
+
+# So that a call which comes late lets nobody in again. The oldest of a hundred are forgotten:
+# no call is under way for so long. Without room on the disk it is not remembered.
+remember_end() {
+  {
+    tail -n 99 "$mark.ended" 2>/dev/null || :
+    echo "$allocation"
+  } >"$mark.ended.new" && mv -f "$mark.ended.new" "$mark.ended" || rm -f "$mark.ended.new"
+}
+
+provision() {
+  echo "$allocation" >"$mark.new"
+  mv -f "$mark.new" "$mark"
+  if [ -n "$first" ]; then
+    carry_out "$first" || fail 70 "prepare ended with $?"
+  fi
+  if ! enter_keys_directory; then
+    mkdir "$dir"
+    enter_keys_directory
+    chown "$user" .
+  fi
+  rm -rf -- ".$name.new"
+  (set -C; cat "$mark.keys" >".$name.new")
+  chown -h "$user" ".$name.new"
+  # A directory in the file's place would swallow the new file.
+  if [ -d "$name" ]; then rm -rf -- "$name"; fi
+  mv -f ".$name.new" "$name"
+  rm -rf -- "${name}2"
+}
+
+# Keys go first, so that nobody returns, and once more after the sessions, which may have put
+# some back; the mark goes last, so that a run cut short is known to be unfinished. All that
+# comes before the wipe does without room on the disk.
+reclaim() {
+  remove_keys || echo "keys could not be removed at once" >&2
+  carry_out "$first" || fail 71 "end-sessions ended with $?"
+  remove_keys || fail 73 "the keys cannot be removed"
+  carry_out "$second" || fail 72 "wipe ended with $?"
+  remember_end
+  rm -f "$mark"
+}
+
+work() {
+  require_no_other
+  "$kind"
+}
+
+"$phase"
