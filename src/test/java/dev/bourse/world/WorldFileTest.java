@@ -18,7 +18,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** WorldFile files. */
-class WorldTest {
+class WorldFileTest {
   static WorldFile demo() throws IOException {
     try (Reader reader =
         new InputStreamReader(
