@@ -32,10 +32,10 @@ class SeedingTest extends StoreFixture {
 
   @Test
   void aSecondStartOfTheSameWorldChangesNothing() throws Exception {
-    seed(WorldTest.demo());
+    seed(WorldFileTest.demo());
     List<Long> before = counts();
 
-    JsonObject second = seed(WorldTest.demo());
+    JsonObject second = seed(WorldFileTest.demo());
 
     assertEquals(before, counts());
     assertEquals(new JsonObject(), second.getJsonObject("globex").getJsonObject("tokens"));
@@ -43,7 +43,7 @@ class SeedingTest extends StoreFixture {
 
   @Test
   void theTokensToldAreTheTokensStored() throws Exception {
-    JsonObject told = seed(WorldTest.demo());
+    JsonObject told = seed(WorldFileTest.demo());
     Tokens tokens = new Tokens(new AccessStore(database), clock);
     await(tokens.load());
     String bound = told.getJsonObject("globex").getJsonObject("tokens").getString("bound");
@@ -61,7 +61,7 @@ class SeedingTest extends StoreFixture {
 
   @Test
   void aStaticClusterHoldsItsNodesFromTheStart() throws Exception {
-    seed(WorldTest.demo());
+    seed(WorldFileTest.demo());
 
     assertEquals(
         List.of(2L), integers("SELECT COUNT(*) FROM allocation WHERE cluster = 'acme-legacy'"));
@@ -88,7 +88,7 @@ class SeedingTest extends StoreFixture {
   @Test
   void staticClustersOfTwoOrganizationsShareAPool() throws Exception {
     seed(
-        WorldTest.read(
+        WorldFileTest.read(
             "pools:\n"
                 + pool("p", 4)
                 + "orgs:\n"
@@ -165,9 +165,9 @@ class SeedingTest extends StoreFixture {
 
   @Test
   void aNewTokenOfAKnownOrganizationIsMintedAlone() throws Exception {
-    seed(WorldTest.read("orgs: [{id: a, display: A, tokens: [{name: t1}]}]"));
+    seed(WorldFileTest.read("orgs: [{id: a, display: A, tokens: [{name: t1}]}]"));
     JsonObject told =
-        seed(WorldTest.read("orgs: [{id: a, display: A, tokens: [{name: t1}, {name: t2}]}]"));
+        seed(WorldFileTest.read("orgs: [{id: a, display: A, tokens: [{name: t1}, {name: t2}]}]"));
 
     assertEquals(Set.of("t2"), told.getJsonObject("a").getJsonObject("tokens").fieldNames());
     assertNotEquals(null, told.getJsonObject("a").getJsonObject("tokens").getString("t2"));
@@ -182,14 +182,14 @@ class SeedingTest extends StoreFixture {
   }
 
   private static WorldFile machines(String list) throws Exception {
-    return WorldTest.read(
+    return WorldFileTest.read(
         "pools:\n  - {name: p, site: s, provider: ssh, gpu_vendor: v, ssh_user: u, nodes: ["
             + list
             + "]}\n");
   }
 
   private static WorldFile world(String pools, String clusters) throws Exception {
-    return WorldTest.read(
+    return WorldFileTest.read(
         "pools:\n" + pools + "orgs:\n  - {id: a, display: A, clusters: [" + clusters + "]}\n");
   }
 

@@ -22,7 +22,7 @@ class WorldFileTest {
   static WorldFile demo() throws IOException {
     try (Reader reader =
         new InputStreamReader(
-            Objects.requireNonNull(WorldTest.class.getResourceAsStream("/world/demo.yaml")),
+            Objects.requireNonNull(WorldFileTest.class.getResourceAsStream("/world/demo.yaml")),
             StandardCharsets.UTF_8)) {
       return WorldFile.read("demo", reader);
     }
