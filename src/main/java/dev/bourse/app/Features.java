@@ -77,10 +77,11 @@ final class Features {
             ground.vertx(),
             ground.config().oauth(),
             database,
-            access.signingKeys(),
-            access.memberTokens(),
-            access.members(),
-            access.revocations(),
+            new AuthorizationServer.TokenIssuer(
+                access.signingKeys(),
+                access.memberTokens(),
+                access.members(),
+                access.revocations()),
             baseUrl,
             ground.clock(),
             ground.random());

@@ -11,7 +11,6 @@ import dev.bourse.mail.Mail;
 import dev.bourse.org.Memberships;
 import dev.bourse.org.Memberships.Membership;
 import dev.bourse.pages.PageAsset;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -285,7 +284,7 @@ public final class SignInRoutes {
         .<Answer>map(cookies -> Sessions.redirect(there, cookies))
         .recover(
             e ->
-                e instanceof GuardFailed failed && failed.guard().equals(LinkStore.UNUSED)
+                e instanceof LinkStore.LinkSpent
                     ? done(expired())
                     : Future.failedFuture(e));
   }
