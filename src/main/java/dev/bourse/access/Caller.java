@@ -8,6 +8,11 @@ public sealed interface Caller permits Principal, Operator {
   /** The security scheme this caller satisfies, as contracts spell it. */
   String scheme();
 
+  /** Whether this caller's credential is of a security scheme; a credential may be of several. */
+  default boolean satisfies(String scheme) {
+    return scheme.equals(scheme());
+  }
+
   /** How audit rows name it. */
   String actor();
 

@@ -116,19 +116,13 @@ public final class MemberTokens {
     return baseUrl.get() + "/mcp";
   }
 
-  /** The member a token of a request to the HTTP interface stands for. */
-  Principal authenticate(String token) {
-    return authenticate(token, Set.of(restAudience(), mcpAudience()));
-  }
-
   /**
    * The member a token stands for.
    *
-   * @param audiences the resources a token may have been made for
    * @throws dev.bourse.core.ApiError {@code unauthorized} when it is forged, made for something
    *     else, expired or revoked, or the member may not act any more
    */
-  public Principal authenticate(String token, Set<String> audiences) {
+  public Principal authenticate(String token) {
     if (token.length() > MAX_LENGTH) {
       throw BearerAuthenticator.unauthorized("the token is malformed");
     }
@@ -138,7 +132,8 @@ public final class MemberTokens {
         || !claims.issuer().equals(baseUrl.get())) {
       throw BearerAuthenticator.unauthorized("the token is not one of this service");
     }
-    if (!audiences.contains(claims.audience())) {
+    boolean isForMcp = claims.audience().equals(mcpAudience());
+    if (!isForMcp && !claims.audience().equals(restAudience())) {
       throw BearerAuthenticator.unauthorized("the token is for another resource");
     }
     if (clock.millis() >= claims.expiresAtMillis()) {
@@ -160,7 +155,8 @@ public final class MemberTokens {
         null,
         claims.expiresAtMillis(),
         claims.username(),
-        memberId.get());
+        memberId.get(),
+        isForMcp);
   }
 
   /**

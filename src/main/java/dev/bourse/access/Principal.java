@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param expiresAtMillis when the token stops working, null for never
  * @param member the username of a member who acts in person, null for an API token
  * @param memberId what that member owns things by, {@link Members#ID}; null for an API token
+ * @param isForMcp whether the token was made for the MCP endpoint
  */
 public record Principal(
     Organization org,
@@ -23,10 +24,14 @@ public record Principal(
     @Nullable String cluster,
     @Nullable Long expiresAtMillis,
     @Nullable String member,
-    @Nullable String memberId)
+    @Nullable String memberId,
+    boolean isForMcp)
     implements Caller {
   public static final String SCHEME = "apiToken";
   public static final String MEMBER_SCHEME = "memberToken";
+
+  /** Of members' tokens that were made for the MCP endpoint. */
+  public static final String MCP_SCHEME = "mcpToken";
 
   /** An API token's. */
   public Principal(
@@ -36,12 +41,17 @@ public record Principal(
       Set<Scope> scopes,
       @Nullable String cluster,
       @Nullable Long expiresAtMillis) {
-    this(org, actor, tokenId, scopes, cluster, expiresAtMillis, null, null);
+    this(org, actor, tokenId, scopes, cluster, expiresAtMillis, null, null, false);
   }
 
   @Override
   public String scheme() {
     return member == null ? SCHEME : MEMBER_SCHEME;
+  }
+
+  @Override
+  public boolean satisfies(String scheme) {
+    return scheme.equals(scheme()) || (isForMcp && scheme.equals(MCP_SCHEME));
   }
 
   @Override

@@ -109,8 +109,6 @@ final class Features {
                       org,
                       whoami(),
                       core.checkpoints().checkpoints()),
-                  access,
-                  baseUrl,
                   operations);
             })
         .onSuccess(server -> mcp = server)

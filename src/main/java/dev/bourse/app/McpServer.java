@@ -1,6 +1,5 @@
 package dev.bourse.app;
 
-import dev.bourse.access.MemberTokens;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.access.ServiceSecrets;
@@ -18,26 +17,25 @@ import dev.bourse.mcp.CapacityReadTool;
 import dev.bourse.mcp.CheckpointReadTool;
 import dev.bourse.mcp.CheckpointWriteTool;
 import dev.bourse.mcp.ConfirmTokens;
-import dev.bourse.mcp.Grid;
 import dev.bourse.mcp.GridApiTool;
 import dev.bourse.mcp.HandshakeSessions;
 import dev.bourse.mcp.MarketReadTool;
 import dev.bourse.mcp.McpRoutes;
 import dev.bourse.mcp.McpService;
 import dev.bourse.mcp.McpStore;
+import dev.bourse.mcp.RestReads;
 import dev.bourse.mcp.Tool;
 import dev.bourse.mcp.WhoamiTool;
 import dev.bourse.org.OrgService;
 import dev.bourse.org.WhoamiView;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonObject;
+import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The parts by which language models act for members, put together. */
@@ -73,12 +71,7 @@ final class McpServer {
 
   /** Binds the operations; they work once {@link #reachedBy} was called. */
   static Future<McpServer> start(
-      Ground ground,
-      Database database,
-      Services services,
-      AccessControl access,
-      Supplier<String> baseUrl,
-      Operations operations) {
+      Ground ground, Database database, Services services, Operations operations) {
     McpStore store = new McpStore(database);
     ServiceSecrets secrets = new ServiceSecrets(database, ground.random());
     ground.keepUp(
@@ -99,16 +92,9 @@ final class McpServer {
                                       confirm, store, ground.clock(), ground.random()),
                                   new HandshakeSessions(
                                       session, store, ground.clock(), ground.random()));
-                          new McpRoutes(server::service, token -> member(access, token), baseUrl)
-                              .bind(operations);
+                          new McpRoutes(server::service).bind(operations);
                           return server;
                         }));
-  }
-
-  private static Principal member(AccessControl access, String token) {
-    access.authenticator().check();
-    MemberTokens members = access.memberTokens();
-    return members.authenticate(token, Set.of(members.mcpAudience()));
   }
 
   private McpService service() {
@@ -120,7 +106,7 @@ final class McpServer {
     service =
         new McpService(
             tools(edge),
-            new McpReference(ground.vertx(), edge),
+            new ServedDescription(ground.vertx(), edge),
             sessions,
             version(),
             Serving::translate);
@@ -145,8 +131,8 @@ final class McpServer {
     return tools;
   }
 
-  private static Grid grid(Dispatcher reads) {
-    return new Grid() {
+  private static RestReads grid(Dispatcher reads) {
+    return new RestReads() {
       @Override
       public List<String> list() {
         return reads.list().stream()
@@ -160,7 +146,7 @@ final class McpServer {
       }
 
       @Override
-      public Future<JsonObject> call(Principal caller, String target) {
+      public Future<Buffer> call(Principal caller, String target) {
         return reads.call(caller, target);
       }
     };

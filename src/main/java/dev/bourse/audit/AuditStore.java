@@ -1,25 +1,26 @@
 package dev.bourse.audit;
 
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** SQL of the audit trail. */
 public final class AuditStore {
-  private static final String INSERT =
-      "INSERT INTO audit (ts, org_id, actor, action, subject, detail, is_read) VALUES ";
+  /** All columns but the id, which the store assigns. */
+  static final String COLUMNS = "ts, org_id, actor, action, subject, detail, is_read";
+
+  private static final String INSERT = "INSERT INTO audit (" + COLUMNS + ") ";
   private static final String ROW = "(?, ?, ?, ?, ?, ?, ?)";
-  private static final String INSERT_ONE = INSERT + ROW;
+  private static final String INSERT_ONE = INSERT + "VALUES " + ROW;
 
   /** Rows of one INSERT: several times cheaper a row than one each, well within bind limits. */
   private static final int ROWS_PER_INSERT = 64;
 
-  private static final String INSERT_MANY = INSERT + ROW + (", " + ROW).repeat(ROWS_PER_INSERT - 1);
+  private static final String INSERT_MANY = INSERT_ONE + (", " + ROW).repeat(ROWS_PER_INSERT - 1);
 
   private final Database database;
 
@@ -29,9 +30,7 @@ public final class AuditStore {
 
   /** A write's row; goes into the write's own commit. */
   public static Statement insert(AuditRow row) {
-    List<@Nullable Object> values = new ArrayList<>(7);
-    add(values, row, 0);
-    return new Statement(INSERT_ONE, values, null, 0);
+    return inserting(INSERT_ONE, List.of(row), 0);
   }
 
   /**
@@ -44,26 +43,25 @@ public final class AuditStore {
   public static Statement insertEach(
       AuditRow row, String detail, String from, Object... parameters) {
     List<@Nullable Object> values = new ArrayList<>(5 + parameters.length);
-    values.add(row.atMillis());
-    values.add(Trails.owner(row));
-    values.add(row.actor());
-    values.add(row.action());
-    values.add(row.subject());
-    values.addAll(Arrays.asList(parameters));
+    addAllButDetail(values, row);
+    Collections.addAll(values, parameters);
     return new Statement(
-        "INSERT INTO audit (ts, org_id, actor, action, subject, detail, is_read)"
-            + " SELECT CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT),"
-            + " CAST(? AS TEXT), "
-            + detail
-            + ", 0 FROM "
-            + from,
+        """
+        %sSELECT CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), \
+        CAST(? AS TEXT), %s, 0 FROM %s\
+        """
+            .formatted(INSERT, detail, from),
         values,
         null,
         0);
   }
 
-  /** What fails when a batch is stored already. */
-  private static final String NEW_BATCH = "new-batch";
+  /** The batch is stored already, by an earlier try. */
+  private static final class BatchStored extends RuntimeException {
+    BatchStored() {
+      super("the batch is stored already", null, false, false);
+    }
+  }
 
   /**
    * Stores reads, once however often the same batch is tried: of a server that was lost while it
@@ -79,9 +77,9 @@ public final class AuditStore {
     if (database.isShared()) {
       statements.add(
           Statement.guarded(
-              NEW_BATCH,
-              "INSERT INTO audit_read_batch (batch_id, made_at) VALUES (?, ?)"
-                  + " ON CONFLICT DO NOTHING",
+              BatchStored::new,
+              "INSERT INTO audit_read_batch (batch_id, made_at) VALUES (?, ?) ON CONFLICT DO"
+                  + " NOTHING",
               batchId,
               nowMillis));
       for (String known : settled) {
@@ -90,18 +88,14 @@ public final class AuditStore {
     }
     int at = 0;
     for (; at + ROWS_PER_INSERT <= rows.size(); at += ROWS_PER_INSERT) {
-      statements.add(inserting(INSERT_MANY, rows.subList(at, at + ROWS_PER_INSERT)));
+      statements.add(inserting(INSERT_MANY, rows.subList(at, at + ROWS_PER_INSERT), 1));
     }
     for (; at < rows.size(); at++) {
-      statements.add(inserting(INSERT_ONE, rows.subList(at, at + 1)));
+      statements.add(inserting(INSERT_ONE, rows.subList(at, at + 1), 1));
     }
     return database
         .commit(statements)
-        .recover(
-            e ->
-                e instanceof GuardFailed failed && failed.guard().equals(NEW_BATCH)
-                    ? Future.succeededFuture()
-                    : Future.failedFuture(e));
+        .recover(e -> e instanceof BatchStored ? Future.succeededFuture() : Future.failedFuture(e));
   }
 
   /** Forgets marks that a process left behind when it ended. */
@@ -110,19 +104,18 @@ public final class AuditStore {
         List.of(Statement.of("DELETE FROM audit_read_batch WHERE made_at <= ?", untilMillis)));
   }
 
-  private static Statement inserting(String sql, List<AuditRow> rows) {
+  private static Statement inserting(String sql, List<AuditRow> rows, int isRead) {
     List<@Nullable Object> values = new ArrayList<>(rows.size() * 7);
-    rows.forEach(row -> add(values, row, 1));
+    for (AuditRow row : rows) {
+      addAllButDetail(values, row);
+      values.add(row.detail());
+      values.add(isRead);
+    }
     return new Statement(sql, values, null, 0);
   }
 
-  private static void add(List<@Nullable Object> values, AuditRow row, int isRead) {
-    values.add(row.atMillis());
-    values.add(Trails.owner(row));
-    values.add(row.actor());
-    values.add(row.action());
-    values.add(row.subject());
-    values.add(row.detail());
-    values.add(isRead);
+  private static void addAllButDetail(List<@Nullable Object> values, AuditRow row) {
+    Collections.addAll(
+        values, row.atMillis(), Trails.owner(row), row.actor(), row.action(), row.subject());
   }
 }

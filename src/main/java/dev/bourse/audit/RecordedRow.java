@@ -20,18 +20,18 @@ record RecordedRow(
     boolean isRead) {
 
   /** What a query that {@link #from} understands selects. */
-  static final String COLUMNS = "id, ts, org_id, actor, action, subject, detail, is_read";
+  static final String COLUMNS = "id, " + AuditStore.COLUMNS;
 
   static RecordedRow from(Row row) {
     return new RecordedRow(
-        row.integer(0),
-        row.integer(1),
-        row.text(2),
-        row.text(3),
-        row.text(4),
-        row.text(5),
-        row.text(6),
-        row.truth(7));
+        row.integer("id"),
+        row.integer("ts"),
+        row.text("org_id"),
+        row.text("actor"),
+        row.text("action"),
+        row.text("subject"),
+        row.text("detail"),
+        row.truth("is_read"));
   }
 
   Chain chain() {

@@ -240,11 +240,11 @@ public final class SealService {
               before == null ? 1 : before.batch() + 1,
               id,
               What.ADDED,
-              "row "
-                  + id
-                  + " is in no batch, though all rows up to "
-                  + run.throughId()
-                  + " are: it was slipped in, or the seal of its batch is gone");
+              """
+              row %s is in no batch, though all rows up to %s are: it was slipped in, or the seal \
+              of its batch is gone\
+              """
+                  .formatted(id, run.throughId()));
       return report(run, sound, rows, purged, fault);
     }
     return report(run, sound, rows, purged, null);

@@ -1,7 +1,7 @@
 package dev.bourse.audit;
 
+import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -17,13 +17,28 @@ final class SealStore {
   /** The one walk over the trail there is. */
   private static final String WALK = "audit";
 
-  private static final String NOT_SEALED_ELSEWHERE = "sealed-through";
-  private static final String NOT_PURGED_ELSEWHERE = "seal-kept";
-  private static final String ROWS_AS_SEALED = "rows-as-sealed";
+  /** Another process has done the same already. */
+  static final class DoneElsewhere extends RuntimeException {
+    private DoneElsewhere() {
+      super("another process has sealed or purged these rows", null, false, false);
+    }
+  }
 
-  private static final String SEAL =
-      "org_id, is_read, batch, first_id, last_id, row_count, newest_at, row_digests, seal,"
-          + " sealed_at, purged_at";
+  private static final Columns<Seal> SEAL =
+      Columns.<Seal>of("audit_seal")
+          .fixed("org_id", seal -> seal.chain().orgId())
+          .fixed("is_read", seal -> seal.chain().isRead())
+          .fixed("batch", Seal::batch)
+          .fixed("first_id", Seal::firstId)
+          .fixed("last_id", Seal::lastId)
+          .fixed("row_count", Seal::rowCount)
+          .fixed("newest_at", Seal::newestAtMillis)
+          .fixed("row_digests", seal -> seal.rows().bytes())
+          .fixed("seal", Seal::seal)
+          .fixed("sealed_at", Seal::sealedAtMillis)
+          .fixed("purged_at", Seal::purgedAtMillis);
+
+  private static final String SELECT = "SELECT " + SEAL.names() + " FROM audit_seal ";
 
   /** Chains of one query: a page of queries costs little more than one of them. */
   private static final int CHAINS_PER_READ = 50;
@@ -33,10 +48,10 @@ final class SealStore {
           " UNION ALL ",
           Collections.nCopies(
               CHAINS_PER_READ,
-              "SELECT * FROM (SELECT "
-                  + SEAL
-                  + " FROM audit_seal WHERE org_id = ? AND is_read = ?"
-                  + " ORDER BY batch DESC LIMIT 1) AS head"));
+              """
+              SELECT * FROM (%sWHERE org_id = ? AND is_read = ? ORDER BY batch DESC LIMIT 1) AS head\
+              """
+                  .formatted(SELECT)));
 
   private final Database database;
 
@@ -51,16 +66,18 @@ final class SealStore {
 
   /** The greatest id stored; 0 when there is none. */
   Future<Long> readGreatestId() {
-    return one("SELECT COALESCE(MAX(id), 0) FROM audit");
+    return one("SELECT COALESCE(MAX(id), 0) AS id FROM audit");
   }
 
   /** The id up to which every row is in a batch. */
   Future<Long> readThroughId() {
-    return one("SELECT COALESCE(MAX(through_id), 0) FROM audit_sealed WHERE name = ?", WALK);
+    return one("SELECT COALESCE(MAX(through_id), 0) AS id FROM audit_sealed WHERE name = ?", WALK);
   }
 
   private Future<Long> one(String sql, Object... parameters) {
-    return database.read(sql, List.of(parameters), row -> row.integer(0)).map(rows -> rows.get(0));
+    return database
+        .read(sql, List.of(parameters), row -> row.integer("id"))
+        .map(rows -> rows.get(0));
   }
 
   /** Rows of all trails with ids after one and up to another, by id. */
@@ -78,8 +95,8 @@ final class SealStore {
     return database.read(
         "SELECT "
             + RecordedRow.COLUMNS
-            + " FROM audit WHERE org_id = ? AND is_read = ? AND id > ? AND id <= ?"
-            + " ORDER BY id LIMIT ?",
+            + " FROM audit WHERE org_id = ? AND is_read = ? AND id > ? AND id <= ? ORDER BY id"
+            + " LIMIT ?",
         List.of(chain.orgId(), chain.isRead(), afterId, upToId, limit),
         RecordedRow::from);
   }
@@ -109,7 +126,7 @@ final class SealStore {
   }
 
   /**
-   * Stores batches and how far the trail is sealed with them. Fails with {@link GuardFailed} when
+   * Stores batches and how far the trail is sealed with them. Fails with {@link DoneElsewhere} when
    * another process has sealed meanwhile.
    */
   Future<Void> seal(List<Seal> seals, long fromId, long throughId) {
@@ -120,35 +137,13 @@ final class SealStore {
             WALK));
     statements.add(
         Statement.guarded(
-            NOT_SEALED_ELSEWHERE,
+            DoneElsewhere::new,
             "UPDATE audit_sealed SET through_id = ? WHERE name = ? AND through_id = ?",
             throughId,
             WALK,
             fromId));
-    for (Seal seal : seals) {
-      statements.add(
-          Statement.of(
-              "INSERT INTO audit_seal (" + SEAL + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-              seal.chain().orgId(),
-              seal.chain().isRead(),
-              seal.batch(),
-              seal.firstId(),
-              seal.lastId(),
-              seal.rowCount(),
-              seal.newestAtMillis(),
-              seal.rows().bytes(),
-              seal.seal(),
-              seal.sealedAtMillis(),
-              seal.purgedAtMillis()));
-    }
+    seals.forEach(seal -> statements.add(SEAL.insert(seal)));
     return database.commit(statements);
-  }
-
-  /** Whether a commit failed only because another process had done the same. */
-  static boolean isDoneElsewhere(Throwable failure) {
-    return failure instanceof GuardFailed guard
-        && (guard.guard().equals(NOT_SEALED_ELSEWHERE)
-            || guard.guard().equals(NOT_PURGED_ELSEWHERE));
   }
 
   /** How large a batch says it is. */
@@ -157,19 +152,18 @@ final class SealStore {
   /** The sizes of a chain's batches after one; purged ones have no rows. */
   Future<List<Size>> listSizes(Chain chain, long afterBatch, int limit) {
     return database.read(
-        "SELECT batch, CASE WHEN purged_at IS NULL THEN row_count ELSE 0 END FROM audit_seal"
-            + " WHERE org_id = ? AND is_read = ? AND batch > ? ORDER BY batch LIMIT ?",
+        """
+        SELECT batch, CASE WHEN purged_at IS NULL THEN row_count ELSE 0 END AS row_count \
+        FROM audit_seal WHERE org_id = ? AND is_read = ? AND batch > ? ORDER BY batch LIMIT ?\
+        """,
         List.of(chain.orgId(), chain.isRead(), afterBatch, limit),
-        row -> new Size(row.integer(0), row.integer(1)));
+        row -> new Size(row.integer("batch"), row.integer("row_count")));
   }
 
   /** A chain's batches from one to another, both included. */
   Future<List<Seal>> listSeals(Chain chain, long fromBatch, long toBatch) {
     return database.read(
-        "SELECT "
-            + SEAL
-            + " FROM audit_seal WHERE org_id = ? AND is_read = ? AND batch >= ? AND batch <= ?"
-            + " ORDER BY batch",
+        SELECT + "WHERE org_id = ? AND is_read = ? AND batch >= ? AND batch <= ? ORDER BY batch",
         List.of(chain.orgId(), chain.isRead(), fromBatch, toBatch),
         SealStore::seal);
   }
@@ -178,9 +172,7 @@ final class SealStore {
   Future<Optional<Seal>> findHead(Chain chain) {
     return database
         .read(
-            "SELECT "
-                + SEAL
-                + " FROM audit_seal WHERE org_id = ? AND is_read = ? ORDER BY batch DESC LIMIT 1",
+            SELECT + "WHERE org_id = ? AND is_read = ? ORDER BY batch DESC LIMIT 1",
             List.of(chain.orgId(), chain.isRead()),
             SealStore::seal)
         .map(rows -> rows.stream().findFirst());
@@ -194,55 +186,62 @@ final class SealStore {
    */
   Future<List<Seal>> listPurgeable(boolean isRead, long newestBefore, int limit) {
     return database.read(
-        "SELECT "
-            + SEAL
-            + " FROM audit_seal WHERE is_read = ? AND purged_at IS NULL AND newest_at < ?"
-            + " AND last_id < (SELECT MAX(id) FROM audit)"
-            + " AND NOT EXISTS (SELECT 1 FROM audit_seal AS earlier"
-            + " WHERE earlier.org_id = audit_seal.org_id AND earlier.is_read = audit_seal.is_read"
-            + " AND earlier.batch = audit_seal.batch - 1 AND earlier.purged_at IS NULL)"
-            + " ORDER BY newest_at LIMIT ?",
+        SELECT
+            + """
+            WHERE is_read = ? AND purged_at IS NULL AND newest_at < ? \
+            AND last_id < (SELECT MAX(id) FROM audit) \
+            AND NOT EXISTS (SELECT 1 FROM audit_seal AS earlier \
+            WHERE earlier.org_id = audit_seal.org_id AND earlier.is_read = audit_seal.is_read \
+            AND earlier.batch = audit_seal.batch - 1 AND earlier.purged_at IS NULL) \
+            ORDER BY newest_at LIMIT ?\
+            """,
         List.of(isRead, newestBefore, limit),
         SealStore::seal);
   }
 
   /**
-   * Deletes the rows of a batch and notes it. Fails with {@link GuardFailed} when another process
-   * has, or the rows are not as many as were sealed.
+   * Deletes the rows of a batch and notes it. Fails with {@link DoneElsewhere} when another process
+   * has, and otherwise when the rows are not as many as were sealed.
    */
   Future<Void> purge(Seal seal, long nowMillis) {
     Chain chain = seal.chain();
     List<Statement> statements = new ArrayList<>(2);
     statements.add(
         Statement.guarded(
-            NOT_PURGED_ELSEWHERE,
-            "UPDATE audit_seal SET purged_at = ?, row_digests = ?"
-                + " WHERE org_id = ? AND is_read = ? AND batch = ? AND purged_at IS NULL",
+            DoneElsewhere::new,
+            """
+            UPDATE audit_seal SET purged_at = ?, row_digests = ? \
+            WHERE org_id = ? AND is_read = ? AND batch = ? AND purged_at IS NULL\
+            """,
             nowMillis,
             seal.rows().withoutRows().bytes(),
             chain.orgId(),
             chain.isRead(),
             seal.batch()));
     statements.add(
-        new Statement(
-            "DELETE FROM audit WHERE org_id = ? AND is_read = ? AND id >= ? AND id <= ?",
-            List.of(chain.orgId(), chain.isRead(), seal.firstId(), seal.lastId()),
-            () -> new GuardFailed(ROWS_AS_SEALED),
-            Math.toIntExact(seal.rowCount())));
+        Statement.of(
+                "DELETE FROM audit WHERE org_id = ? AND is_read = ? AND id >= ? AND id <= ?",
+                chain.orgId(),
+                chain.isRead(),
+                seal.firstId(),
+                seal.lastId())
+            .demanding(
+                Math.toIntExact(seal.rowCount()),
+                () -> new IllegalStateException("the rows are not as many as were sealed")));
     return database.commit(statements);
   }
 
   private static Seal seal(Row row) {
     return new Seal(
-        new Chain(row.text(0), row.truth(1)),
-        row.integer(2),
-        row.integer(3),
-        row.integer(4),
-        row.integer(5),
-        row.integer(6),
-        RowDigests.stored(row.bytes(7)),
-        row.text(8),
-        row.integer(9),
-        row.integerOrNull(10));
+        new Chain(row.text("org_id"), row.truth("is_read")),
+        row.integer("batch"),
+        row.integer("first_id"),
+        row.integer("last_id"),
+        row.integer("row_count"),
+        row.integer("newest_at"),
+        RowDigests.stored(row.bytes("row_digests")),
+        row.text("seal"),
+        row.integer("sealed_at"),
+        row.integerOrNull("purged_at"));
   }
 }

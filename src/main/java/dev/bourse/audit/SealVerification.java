@@ -67,9 +67,8 @@ final class SealVerification {
           stored.batch(),
           null,
           What.SEAL,
-          "the seal is not the one that follows from batch "
-              + previous.batch()
-              + " and what is kept of this one");
+          "the seal is not the one that follows from batch %s and what is kept of this one"
+              .formatted(previous.batch()));
     }
     return Optional.empty();
   }

@@ -4,7 +4,6 @@ import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -47,7 +46,7 @@ public final class Sealer {
   // Touched by one step at a time.
   private @Nullable Mark unsettled;
   private @Nullable Long target;
-  private @Nullable Stretch stretch;
+  private @Nullable BatchBuilder building;
 
   /**
    * @param nanoTime a clock that nobody sets
@@ -75,7 +74,7 @@ public final class Sealer {
   public Future<Boolean> step() {
     return aim()
         .compose(id -> id == null ? Future.succeededFuture(false) : sealUpTo(id))
-        .onFailure(e -> stretch = null);
+        .onFailure(e -> building = null);
   }
 
   /** The id up to which all is settled; null when nothing new is. */
@@ -103,17 +102,19 @@ public final class Sealer {
   }
 
   private Future<Boolean> sealUpTo(long id) {
-    Stretch begun = stretch;
-    Future<Stretch> current =
-        begun != null ? Future.succeededFuture(begun) : store.readThroughId().map(Stretch::new);
+    BatchBuilder begun = building;
+    Future<BatchBuilder> current =
+        begun != null
+            ? Future.succeededFuture(begun)
+            : store.readThroughId().map(BatchBuilder::new);
     return current.compose(
         taking -> {
-          stretch = taking;
+          building = taking;
           return take(taking, id);
         });
   }
 
-  private Future<Boolean> take(Stretch taking, long id) {
+  private Future<Boolean> take(BatchBuilder taking, long id) {
     if (taking.throughId() >= id) {
       return store(taking, id);
     }
@@ -133,8 +134,8 @@ public final class Sealer {
         .compose(complete -> complete ? store(taking, id) : Future.succeededFuture(true));
   }
 
-  private Future<Boolean> store(Stretch taken, long id) {
-    stretch = null;
+  private Future<Boolean> store(BatchBuilder taken, long id) {
+    building = null;
     boolean isLast = taken.throughId() >= id;
     if (isLast) {
       target = null;
@@ -156,7 +157,7 @@ public final class Sealer {
                                 : Future.succeededFuture(leaveToOther())))
         .recover(
             e -> {
-              if (SealStore.isDoneElsewhere(e)) {
+              if (e instanceof SealStore.DoneElsewhere) {
                 return Future.succeededFuture(leaveToOther());
               }
               target = id;
@@ -169,13 +170,9 @@ public final class Sealer {
     return false;
   }
 
-  private Future<Void> commit(Stretch taken, Map<Chain, Seal.Link> heads) {
+  private Future<Void> commit(BatchBuilder taken, Map<Chain, Seal.Link> heads) {
     return vertx
-        .executeBlocking(() -> seal(taken, heads), false)
+        .executeBlocking(() -> taken.seal(heads, clock.millis()), false)
         .compose(seals -> store.seal(seals, taken.fromId(), taken.throughId()));
-  }
-
-  private List<Seal> seal(Stretch taken, Map<Chain, Seal.Link> heads) {
-    return taken.seal(heads, clock.millis());
   }
 }

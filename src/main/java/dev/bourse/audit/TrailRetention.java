@@ -76,20 +76,22 @@ public final class TrailRetention {
                   before.stream().findFirst().map(Seal::link).orElse(Seal.Link.BEGINNING);
               return store
                   .listRows(seal.chain(), link.lastId(), seal.lastId(), seal.rowCount() + 1)
-                  .compose(rows -> vertx.executeBlocking(() -> check(link, seal, rows), false));
+                  .compose(
+                      rows ->
+                          vertx.executeBlocking(
+                              () -> SealVerification.check(link, seal, rows), false));
             })
         .compose(fault -> fault.isEmpty() ? delete(seal, now) : keep(seal, fault.get()));
-  }
-
-  private static Optional<Fault> check(Seal.Link before, Seal seal, List<RecordedRow> rows) {
-    return SealVerification.check(before, seal, rows);
   }
 
   private Future<Void> delete(Seal seal, long now) {
     return store
         .purge(seal, now)
         .recover(
-            e -> SealStore.isDoneElsewhere(e) ? Future.succeededFuture() : Future.failedFuture(e));
+            e ->
+                e instanceof SealStore.DoneElsewhere
+                    ? Future.succeededFuture()
+                    : Future.failedFuture(e));
   }
 
   /** Unless another process has purged it between two queries: then the next look tells. */

@@ -87,25 +87,30 @@ public final class TrailStore {
    */
   static String page(boolean ofActor, boolean reads) {
     return reads
-        ? "SELECT * FROM ("
-            + range(ofActor, 0)
-            + ") AS writes UNION ALL SELECT * FROM ("
-            + range(ofActor, 1)
-            + ") AS reads ORDER BY id DESC LIMIT ?"
+        ? """
+        SELECT * FROM (%s) AS writes UNION ALL SELECT * FROM (%s) AS reads \
+        ORDER BY id DESC LIMIT ?\
+        """
+            .formatted(range(ofActor, 0), range(ofActor, 1))
         : range(ofActor, 0);
   }
 
   private static String range(boolean ofActor, int isRead) {
-    return "SELECT id, ts, actor, action, subject, detail FROM audit WHERE "
-        // As an expression the owner is no way in: the index by actor is the narrower one.
-        + (ofActor ? "org_id || '' = ? AND actor = ?" : "org_id = ?")
-        + " AND is_read = "
-        + isRead
-        + " AND id < ? ORDER BY id DESC LIMIT ?";
+    // As an expression the owner is no way in: the index by actor is the narrower one.
+    return """
+    SELECT id, ts, actor, action, subject, detail FROM audit WHERE %s AND is_read = %d \
+    AND id < ? ORDER BY id DESC LIMIT ?\
+    """
+        .formatted(ofActor ? "org_id || '' = ? AND actor = ?" : "org_id = ?", isRead);
   }
 
   private static TrailEntry entry(Row row) {
     return new TrailEntry(
-        row.integer(0), row.integer(1), row.text(2), row.text(3), row.text(4), row.text(5));
+        row.integer("id"),
+        row.integer("ts"),
+        row.text("actor"),
+        row.text("action"),
+        row.text("subject"),
+        row.text("detail"));
   }
 }

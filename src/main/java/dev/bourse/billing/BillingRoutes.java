@@ -175,6 +175,6 @@ public final class BillingRoutes {
   }
 
   private static int limit(Call call) {
-    return Math.toIntExact(call.findInteger("limit").orElse((long) BillingService.DEFAULT_LIMIT));
+    return Math.toIntExact(call.integer("limit"));
   }
 }

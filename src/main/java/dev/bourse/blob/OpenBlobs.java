@@ -43,7 +43,7 @@ final class OpenBlobs {
     private final Set<LocalReading> readings = new HashSet<>();
 
     /** Who asked while it was being opened. */
-    private final List<Answer<Reading>> waiting = new ArrayList<>();
+    private final List<ContextPromise<Reading>> waiting = new ArrayList<>();
 
     /** None until it is open. */
     private @Nullable File file;
@@ -55,7 +55,7 @@ final class OpenBlobs {
 
   Future<Reading> read(String key) {
     OpenBlob blob;
-    Answer<Reading> answer;
+    ContextPromise<Reading> answer;
     boolean isFirst;
     synchronized (this) {
       if (isClosed) {
@@ -71,7 +71,7 @@ final class OpenBlobs {
             new StorageBusy(all.size() + " blobs are being read, as many as may be"));
       }
       blob = found == null ? new OpenBlob(key) : found;
-      answer = new Answer<>(workers.home());
+      answer = new ContextPromise<>(workers.home());
       blob.waiting.add(answer);
       if (isFirst) {
         byKey.put(key, blob);
@@ -93,7 +93,7 @@ final class OpenBlobs {
   /** On a worker's thread. */
   private void open(OpenBlob blob) {
     File file = openFile(blob.key);
-    Map<Answer<Reading>, Reading> given = new HashMap<>();
+    Map<ContextPromise<Reading>, Reading> given = new HashMap<>();
     synchronized (this) {
       if (!isClosed) {
         blob.file = file;
@@ -105,7 +105,7 @@ final class OpenBlobs {
       BlobFiles.closeQuietly(file.channel());
       throw closedStore();
     }
-    given.forEach(Answer::succeed);
+    given.forEach(ContextPromise::succeed);
   }
 
   private File openFile(String key) {
@@ -119,7 +119,7 @@ final class OpenBlobs {
   }
 
   private void abandon(OpenBlob blob, Throwable cause) {
-    List<Answer<Reading>> refused;
+    List<ContextPromise<Reading>> refused;
     synchronized (this) {
       byKey.remove(blob.key, blob);
       all.remove(blob);

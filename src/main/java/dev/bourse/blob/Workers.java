@@ -1,5 +1,6 @@
 package dev.bourse.blob;
 
+import dev.bourse.core.Limit;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import java.util.List;
@@ -26,13 +27,14 @@ final class Workers {
   private final ExecutorService checks;
   private final ExecutorService calls;
   private final ExecutorService longCalls;
-  private final AtomicInteger waiting = new AtomicInteger();
-  private final int waitingCalls;
+  private final Limit limit;
   private final Context home;
 
   Workers(Context home, BlobConfig config) {
     this.home = home;
-    waitingCalls = config.waitingCalls();
+    limit =
+        Limit.of("calls to the blob store", config.waitingCalls())
+            .refusing(bound -> new StorageBusy(bound + " calls to the blob store already"));
     blocks = pool("blob-block", config.threads());
     checks = pool("blob-check", Math.max(1, config.threads() / 2));
     calls = pool("blob-call", CALL_THREADS);
@@ -77,21 +79,19 @@ final class Workers {
 
   /** A long call that gives something back and is not refused: what was open bounds these. */
   <T> Future<T> giveBack(Callable<T> call) {
-    waiting.incrementAndGet();
-    return run(longCalls, call);
+    return run(longCalls, () -> {}, call);
   }
 
   private <T> Future<T> bounded(ExecutorService pool, Callable<T> call) {
-    if (waiting.incrementAndGet() > waitingCalls) {
-      waiting.decrementAndGet();
-      return Future.failedFuture(
-          new StorageBusy(waitingCalls + " calls to the blob store wait, as many as may"));
+    try {
+      return run(pool, limit.enter("")::close, call);
+    } catch (StorageBusy e) {
+      return Future.failedFuture(e);
     }
-    return run(pool, call);
   }
 
-  private <T> Future<T> run(ExecutorService pool, Callable<T> call) {
-    Answer<T> answer = new Answer<>(home);
+  private <T> Future<T> run(ExecutorService pool, Runnable leave, Callable<T> call) {
+    ContextPromise<T> answer = new ContextPromise<>(home);
     try {
       pool.execute(
           () -> {
@@ -103,7 +103,7 @@ final class Workers {
               failure = e;
             }
             // In front of the answer, so that whoever hears of it finds the place free.
-            waiting.decrementAndGet();
+            leave.run();
             if (failure == null) {
               answer.succeed(result);
             } else {
@@ -111,7 +111,7 @@ final class Workers {
             }
           });
     } catch (RejectedExecutionException e) {
-      waiting.decrementAndGet();
+      leave.run();
       return Future.failedFuture(new StorageBusy("the blob store is closed"));
     }
     return answer.future();
@@ -119,7 +119,7 @@ final class Workers {
 
   /** Takes nothing more, and succeeds when all that was taken is done. */
   Future<Void> close() {
-    Answer<Void> answer = new Answer<>(home);
+    ContextPromise<Void> answer = new ContextPromise<>(home);
     Thread thread =
         new Thread(
             () -> {

@@ -44,7 +44,9 @@ public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
   /** As the VM contract has it: nodes by their addresses. */
   public JsonObject toJson() {
     Expected would = expected;
-    JsonObject json = new JsonObject().put("would_refuse", refusal == null ? null : told(refusal));
+    JsonObject json =
+        new JsonObject()
+            .put("would_refuse", refusal == null ? null : new JsonObject(refusal.fields()));
     if (would == null) {
       return json.putNull("state")
           .putNull("nodes_won")
@@ -72,12 +74,5 @@ public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
         .put("admission_price_per_gpu_hour", Price.toUsdOrNull(nextTick.admissionCents()))
         .put("cost_per_hour", Price.toUsd(would.costCents()))
         .put("tick_at", Times.rfc3339(nextTick.tickAtMillis()));
-  }
-
-  private static JsonObject told(ApiError error) {
-    JsonObject json =
-        new JsonObject().put("error", error.code().code()).put("detail", error.detail());
-    error.extras().forEach(json::put);
-    return json;
   }
 }

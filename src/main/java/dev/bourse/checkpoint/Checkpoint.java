@@ -50,6 +50,11 @@ public record Checkpoint(
     if (draft == null && head == null && live == null) {
       throw new IllegalArgumentException("checkpoint " + id + " has no revision");
     }
+    if (lastRevision < 1 || version < 1) {
+      throw new IllegalArgumentException(
+          "checkpoint %s has last revision %s and version %s; both begin at 1"
+              .formatted(id, lastRevision, version));
+    }
   }
 
   /** An item whose first bytes are awaited. */
@@ -228,6 +233,23 @@ public record Checkpoint(
       @Nullable Revision nextDraft,
       @Nullable Revision nextHead,
       @Nullable Revision nextLive) {
+    return with(name, changedAt, last, version + 1, nextDraft, nextHead, nextLive);
+  }
+
+  /** The same, with these for its revisions. */
+  Checkpoint withRevisions(
+      @Nullable Revision itsDraft, @Nullable Revision itsHead, @Nullable Revision itsLive) {
+    return with(fileName, changedAtMillis, lastRevision, version, itsDraft, itsHead, itsLive);
+  }
+
+  private Checkpoint with(
+      String name,
+      long changedAt,
+      int last,
+      long nextVersion,
+      @Nullable Revision nextDraft,
+      @Nullable Revision nextHead,
+      @Nullable Revision nextLive) {
     return new Checkpoint(
         id,
         orgId,
@@ -239,7 +261,7 @@ public record Checkpoint(
         createdAtMillis,
         changedAt,
         last,
-        version + 1,
+        nextVersion,
         nextDraft,
         nextHead,
         nextLive);

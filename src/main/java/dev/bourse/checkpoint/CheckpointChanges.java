@@ -4,7 +4,6 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
-import dev.bourse.store.GuardFailed;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.List;
@@ -63,15 +62,15 @@ public final class CheckpointChanges {
                     }));
   }
 
-  Future<Void> commit(ChangeSet move, List<AuditRow> audit) {
+  Future<Void> commit(ChangeSet change, List<AuditRow> audit) {
     return store
-        .commit(move, mostBytes(move.item()), MAX_ITEMS, clock.millis(), audit)
+        .commit(change, mostBytes(change.item()), MAX_ITEMS, clock.millis(), audit)
         .recover(
             e ->
-                e instanceof GuardFailed failed && failed.guard().equals(CheckpointStore.ROOM)
+                e instanceof CheckpointStore.NoRoom
                     ? store
-                        .usage(move.item().orgId())
-                        .compose(u -> Future.failedFuture(full(move, u)))
+                        .usage(change.item().orgId())
+                        .compose(usage -> Future.failedFuture(full(change, usage)))
                     : Future.failedFuture(e));
   }
 
@@ -86,24 +85,22 @@ public final class CheckpointChanges {
     return item.isPlatform() ? config.platformBytes() : config.orgBytes();
   }
 
-  private ApiError full(ChangeSet move, CheckpointStore.Usage usage) {
-    long most = mostBytes(move.item());
+  private ApiError full(ChangeSet change, CheckpointStore.Usage usage) {
+    long most = mostBytes(change.item());
     return ApiError.of(
             ErrorCode.ORG_CAP,
-            move.bytesTaken()
-                + " bytes more do not fit: "
-                + (move.item().isPlatform()
-                    ? "the platform's documents"
-                    : "the organization's checkpoints")
-                + " hold "
-                + usage.bytes()
-                + " of "
-                + most
-                + " bytes and are "
-                + usage.items()
-                + " of at most "
-                + MAX_ITEMS
-                + "; delete some first")
+            """
+            %s bytes more do not fit: %s hold %s of %s bytes and are %s of at most %s; \
+            delete some first\
+            """,
+            change.bytesTaken(),
+            change.item().isPlatform()
+                ? "the platform's documents"
+                : "the organization's checkpoints",
+            usage.bytes(),
+            most,
+            usage.items(),
+            MAX_ITEMS)
         .with("limit_bytes", most)
         .with("used_bytes", usage.bytes());
   }
@@ -118,8 +115,7 @@ public final class CheckpointChanges {
         .get()
         .recover(
             e -> {
-              if (!(e instanceof GuardFailed failed)
-                  || !failed.guard().equals(CheckpointStore.UNCHANGED)) {
+              if (!(e instanceof CheckpointStore.ItemChanged)) {
                 return Future.failedFuture(e);
               }
               return left > 1
@@ -138,13 +134,11 @@ public final class CheckpointChanges {
   }
 
   static String describe(Checkpoint item, Revision revision) {
-    return "id="
-        + item.id()
-        + " revision="
-        + revision.number()
-        + " visibility="
-        + item.visibility().label()
-        + " filename="
-        + Text.shown(revision.metadata().fileName());
+    return "id=%s revision=%s visibility=%s filename=%s"
+        .formatted(
+            item.id(),
+            revision.number(),
+            item.visibility().label(),
+            Text.shown(revision.metadata().fileName()));
   }
 }

@@ -1,6 +1,7 @@
 package dev.bourse.checkpoint;
 
 import dev.bourse.access.Members;
+import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
@@ -11,120 +12,137 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How an item lies in rows: one of its own and one for each of its revisions. Written by statements
- * of {@link CheckpointStore}'s commits, read as pieces, each the item with one revision.
+ * How an item is stored: in a row of its own and one for each of its revisions. Written by
+ * statements of {@link CheckpointStore}'s commits, read as pieces, each the item with one revision.
  */
 final class CheckpointRows {
+  /** What a row of {@code checkpoint} is read from. */
+  private static final Columns<Checkpoint> ITEM =
+      Columns.<Checkpoint>of("checkpoint")
+          .fixed("item_id", Checkpoint::id)
+          .fixed("org_id", Checkpoint::orgId)
+          .fixed("visibility", item -> item.visibility().label())
+          .changing("filename", Checkpoint::fileName)
+          .fixed("creator", Checkpoint::creator)
+          .fixed("creator_id", Checkpoint::creatorId)
+          .fixed("publisher_name", Checkpoint::publisherName)
+          .fixed("created_at", Checkpoint::createdAtMillis)
+          .changing("changed_at", Checkpoint::changedAtMillis)
+          .changing("last_revision", Checkpoint::lastRevision)
+          .changing("version", Checkpoint::version)
+          .changing("draft_revision", item -> number(item.draft()))
+          .changing("head_revision", item -> number(item.head()))
+          .changing("live_revision", item -> number(item.live()));
+
+  /** The same with what lists are searched and ordered by, which nobody reads back. */
+  private static final Columns<Checkpoint> INDEXED_ITEM =
+      ITEM.changing("search", item -> searched(item.shown().metadata()))
+          .changing("feed_at", item -> feedAt(item))
+          .changing("feed_search", item -> feedSearch(item));
+
+  private record Owned(String itemId, Revision revision) {
+    Metadata metadata() {
+      return revision.metadata();
+    }
+  }
+
+  private static final Columns<Owned> REVISION =
+      Columns.<Owned>of("checkpoint_revision")
+          .fixed("item_id", Owned::itemId)
+          .fixed("revision", row -> row.revision.number())
+          .fixed("state", row -> row.revision.state().label())
+          .fixed("title", row -> row.metadata().title())
+          .fixed("description", row -> row.metadata().description())
+          .fixed("filename", row -> row.metadata().fileName())
+          .fixed("content_type", row -> row.metadata().contentType())
+          .fixed("bytes", row -> row.metadata().bytes())
+          .fixed("declared_sha256", row -> row.metadata().sha256())
+          .fixed("resumable", row -> row.revision.resumable())
+          .fixed("session_sha256", row -> row.revision.sessionSha256())
+          .fixed("created_at", row -> row.revision.createdAtMillis())
+          .fixed("expires_at", row -> row.revision.expiresAtMillis())
+          .fixed("sha256", row -> row.revision.sha256())
+          .fixed("published_at", row -> row.revision.publishedAtMillis())
+          .fixed("review_id", row -> row.revision.reviewId())
+          .fixed("findings", row -> new JsonArray(row.revision.findings()).encode())
+          .fixed("rejection_reason", row -> row.revision.rejectionReason());
+
+  /** Set before the names of a revision's columns where both tables are selected. */
+  private static final String OF_REVISION = "r_";
+
   /**
-   * The owner. A row of the version before has none: its owner is the member of the creator's name,
-   * if they had it when the item was made.
+   * Selects items from what follows FROM, which gives rows of {@code checkpoint}. The owner of an
+   * item that was made before owners were stored is the member of the creator's name, if they had
+   * it when the item was made.
    */
-  private static final String CREATOR_ID =
-      "COALESCE(c.creator_id, (SELECT "
-          + Members.ID
-          + " FROM member m WHERE m.org_id = c.org_id AND m.username = c.creator"
-          + " AND m.created_at <= c.created_at))";
+  static String select(String from) {
+    return SELECTED + from + JOINED;
+  }
 
-  private static final String ITEM =
-      "c.item_id, c.org_id, c.visibility, c.filename, c.creator, "
-          + CREATOR_ID
-          + ", c.publisher_name, c.created_at, c.changed_at, c.last_revision, c.version,"
-          + " c.draft_revision, c.head_revision, c.live_revision";
+  private static final String SELECTED =
+      """
+      SELECT %s, %s, o.display AS org_display, COALESCE(c.creator_id, (SELECT %s FROM member m \
+      WHERE m.org_id = c.org_id AND m.username = c.creator AND m.created_at <= c.created_at)) \
+      AS owner_id FROM \
+      """
+          .formatted(ITEM.names("c"), REVISION.names("r", OF_REVISION), Members.ID);
 
-  private static final String REVISION_COLUMNS =
-      "revision, state, title, description, filename, content_type, bytes, declared_sha256,"
-          + " resumable, session_sha256, created_at, expires_at, sha256, published_at, review_id,"
-          + " findings, rejection_reason";
-
-  private static final int ITEM_COLUMNS = 14;
-
-  static final String SELECTED =
-      ITEM + ", r." + REVISION_COLUMNS.replace(", ", ", r.") + ", o.display";
-
-  static final String JOINED =
-      " c JOIN checkpoint_revision r ON r.item_id = c.item_id"
-          + " LEFT JOIN org o ON o.org_id = c.org_id ";
+  private static final String JOINED =
+      """
+       c JOIN checkpoint_revision r ON r.item_id = c.item_id \
+      LEFT JOIN org o ON o.org_id = c.org_id \
+      """;
 
   /**
-   * That whoever announced the draft of {@code c} may still publish it: is on the roster since
-   * before, so that nobody who came later by the same name goes on with it, is not suspended, and
-   * what is public is of an organization {@code o} that the feed is open to.
+   * That whoever announced the draft of {@code c} may still publish it: they have been on the
+   * roster since before, so that nobody who came later by the same name goes on with it; they are
+   * not suspended; and what is public is of an organization {@code o} that the feed is open to.
    */
-  static final String IN_STANDING =
-      "(c.org_id = '' OR (o.retired_at IS NULL AND (c.visibility = '"
-          + Visibility.ORG.label()
-          + "' OR o.kind = '"
-          + Publisher.PUBLISHES
-          + "') AND EXISTS (SELECT 1 FROM member m JOIN checkpoint_revision d"
-          + " ON d.item_id = c.item_id AND d.revision = c.draft_revision"
-          + " WHERE m.org_id = c.org_id AND m.username = c.creator"
-          + " AND m.suspended_at IS NULL AND m.created_at <= d.created_at"
-          + " AND (c.creator_id IS NULL OR c.creator_id = "
-          + Members.ID
-          + "))))";
+  static final String MAY_PUBLISH =
+      """
+      (c.org_id = '' OR (o.retired_at IS NULL AND (c.visibility = '%s' OR o.kind = '%s') \
+      AND EXISTS (SELECT 1 FROM member m JOIN checkpoint_revision d \
+      ON d.item_id = c.item_id AND d.revision = c.draft_revision \
+      WHERE m.org_id = c.org_id AND m.username = c.creator \
+      AND m.suspended_at IS NULL AND m.created_at <= d.created_at \
+      AND (c.creator_id IS NULL OR c.creator_id = %s))))\
+      """
+          .formatted(Visibility.ORG.label(), Publisher.PUBLISHES, Members.ID);
 
   private CheckpointRows() {}
 
-  /** The items that rows of {@link #SELECTED} are of, in the order of the first row of each. */
+  /** The items that {@link #select} finds, in the order of the first row of each. */
   static Future<List<CheckpointStore.Listed>> read(
       Database database, String sql, List<?> parameters) {
     return database.read(sql, parameters, CheckpointRows::piece).map(CheckpointRows::assembled);
   }
 
-  static Statement insertion(Checkpoint item) {
-    return Statement.guarded(
-        CheckpointStore.UNCHANGED,
-        "INSERT INTO checkpoint (item_id, org_id, visibility, filename, creator, creator_id,"
-            + " publisher_name, created_at, changed_at, last_revision, version, draft_revision,"
-            + " head_revision, live_revision, search, feed_at, feed_search) VALUES (?, ?, ?, ?, ?,"
-            + " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        item.id(),
-        item.orgId(),
-        item.visibility().label(),
-        item.fileName(),
-        item.creator(),
-        item.creatorId(),
-        item.publisherName(),
-        item.createdAtMillis(),
-        item.changedAtMillis(),
-        item.lastRevision(),
-        item.version(),
-        number(item.draft()),
-        number(item.head()),
-        number(item.live()),
-        searched(item.shown().metadata()),
-        feedAt(item),
-        feedSearch(item));
+  static Statement insertion(Checkpoint item, Supplier<? extends RuntimeException> refusal) {
+    return INDEXED_ITEM.insert(item, "ON CONFLICT DO NOTHING").orElse(refusal);
   }
 
-  /** The place is asked for too: renaming may meet another item there. */
-  static Statement update(Checkpoint before, Checkpoint item) {
-    return Statement.guarded(
-        CheckpointStore.UNCHANGED,
-        "UPDATE checkpoint SET filename = ?, changed_at = ?, last_revision = ?, version = ?,"
-            + " draft_revision = ?, head_revision = ?, live_revision = ?, search = ?, feed_at = ?,"
-            + " feed_search = ? WHERE item_id = ? AND version = ? AND NOT EXISTS (SELECT 1 FROM"
-            + " checkpoint other WHERE other.org_id = ? AND other.visibility = ?"
-            + " AND other.filename = ? AND other.item_id <> ?)",
-        item.fileName(),
-        item.changedAtMillis(),
-        item.lastRevision(),
-        item.version(),
-        number(item.draft()),
-        number(item.head()),
-        number(item.live()),
-        searched(item.shown().metadata()),
-        feedAt(item),
-        feedSearch(item),
-        item.id(),
-        before.version(),
-        item.orgId(),
-        item.visibility().label(),
-        item.fileName(),
-        item.id());
+  /** The place is asked for too, as renaming may meet another item there. */
+  static Statement update(
+      Checkpoint before, Checkpoint item, Supplier<? extends RuntimeException> refusal) {
+    return INDEXED_ITEM
+        .update(
+            item,
+            """
+            item_id = ? AND version = ? AND NOT EXISTS (SELECT 1 FROM checkpoint other \
+            WHERE other.org_id = ? AND other.visibility = ? AND other.filename = ? \
+            AND other.item_id <> ?)\
+            """,
+            item.id(),
+            before.version(),
+            item.orgId(),
+            item.visibility().label(),
+            item.fileName(),
+            item.id())
+        .orElse(refusal);
   }
 
   static Statement deletion(String itemId, Revision revision) {
@@ -135,42 +153,24 @@ final class CheckpointRows {
   }
 
   static Statement insertion(String itemId, Revision revision) {
-    Metadata metadata = revision.metadata();
-    return Statement.of(
-        "INSERT INTO checkpoint_revision (item_id, "
-            + REVISION_COLUMNS
-            + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        itemId,
-        revision.number(),
-        revision.state().label(),
-        metadata.title(),
-        metadata.description(),
-        metadata.fileName(),
-        metadata.contentType(),
-        metadata.bytes(),
-        metadata.sha256(),
-        revision.resumable(),
-        revision.sessionSha256(),
-        revision.createdAtMillis(),
-        revision.expiresAtMillis(),
-        revision.sha256(),
-        revision.publishedAtMillis(),
-        revision.reviewId(),
-        new JsonArray(revision.findings()).encode(),
-        revision.rejectionReason());
+    return REVISION.insert(new Owned(itemId, revision));
   }
 
   private static @Nullable Integer number(@Nullable Revision revision) {
     return revision == null ? null : revision.number();
   }
 
+  private static @Nullable Revision onFeed(Checkpoint item) {
+    return item.visibility() == Visibility.PUBLIC ? item.live() : null;
+  }
+
   private static @Nullable Long feedAt(Checkpoint item) {
-    Revision live = item.visibility() == Visibility.PUBLIC ? item.live() : null;
+    Revision live = onFeed(item);
     return live == null ? null : live.publishedAtMillis();
   }
 
   private static @Nullable String feedSearch(Checkpoint item) {
-    Revision live = item.visibility() == Visibility.PUBLIC ? item.live() : null;
+    Revision live = onFeed(item);
     return live == null ? null : searched(live.metadata());
   }
 
@@ -183,7 +183,7 @@ final class CheckpointRows {
     return text.toLowerCase(Locale.ROOT);
   }
 
-  /** An item row joined with one of its revisions. */
+  /** An item joined with one of its revisions, which stands for its draft. */
   private record Piece(
       CheckpointStore.Listed whole,
       @Nullable Long draft,
@@ -205,72 +205,59 @@ final class CheckpointRows {
       revisions.put((long) revision.number(), revision);
     }
     Piece first = pieces.get(0);
-    Checkpoint item = first.whole.item();
     return new CheckpointStore.Listed(
-        new Checkpoint(
-            item.id(),
-            item.orgId(),
-            item.visibility(),
-            item.fileName(),
-            item.creator(),
-            item.creatorId(),
-            item.publisherName(),
-            item.createdAtMillis(),
-            item.changedAtMillis(),
-            item.lastRevision(),
-            item.version(),
-            revisions.get(first.draft),
-            revisions.get(first.head),
-            revisions.get(first.live)),
+        first
+            .whole
+            .item()
+            .withRevisions(
+                revisions.get(first.draft), revisions.get(first.head), revisions.get(first.live)),
         first.whole.orgDisplay());
   }
 
   private static Piece piece(Row row) {
-    String display = row.textOrNull(ITEM_COLUMNS + 17);
+    String display = row.textOrNull("org_display");
     Checkpoint item =
         new Checkpoint(
-            row.text(0),
-            row.text(1),
-            Visibility.of(row.text(2)),
-            row.text(3),
-            row.text(4),
-            row.textOrNull(5),
-            row.textOrNull(6),
-            row.integer(7),
-            row.integer(8),
-            (int) row.integer(9),
-            row.integer(10),
+            row.text("item_id"),
+            row.text("org_id"),
+            Visibility.of(row.text("visibility")),
+            row.text("filename"),
+            row.text("creator"),
+            row.textOrNull("owner_id"),
+            row.textOrNull("publisher_name"),
+            row.integer("created_at"),
+            row.integer("changed_at"),
+            row.smallInteger("last_revision"),
+            row.integer("version"),
+            revision(row.of(OF_REVISION)),
             null,
-            revision(row),
             null);
     return new Piece(
         new CheckpointStore.Listed(item, display == null ? "" : display),
-        row.integerOrNull(11),
-        row.integerOrNull(12),
-        row.integerOrNull(13));
+        row.integerOrNull("draft_revision"),
+        row.integerOrNull("head_revision"),
+        row.integerOrNull("live_revision"));
   }
 
   private static Revision revision(Row row) {
-    int at = ITEM_COLUMNS;
-    List<String> findings = new JsonArray(row.text(at + 15)).stream().map(String::valueOf).toList();
     return new Revision(
-        (int) row.integer(at),
-        Revision.State.of(row.text(at + 1)),
+        row.smallInteger("revision"),
+        Revision.State.of(row.text("state")),
         new Metadata(
-            row.text(at + 2),
-            row.text(at + 3),
-            row.text(at + 4),
-            row.text(at + 5),
-            row.integer(at + 6),
-            row.textOrNull(at + 7)),
-        row.truth(at + 8),
-        row.textOrNull(at + 9),
-        row.integer(at + 10),
-        row.integer(at + 11),
-        row.textOrNull(at + 12),
-        row.integerOrNull(at + 13),
-        row.textOrNull(at + 14),
-        findings,
-        row.textOrNull(at + 16));
+            row.text("title"),
+            row.text("description"),
+            row.text("filename"),
+            row.text("content_type"),
+            row.integer("bytes"),
+            row.textOrNull("declared_sha256")),
+        row.truth("resumable"),
+        row.textOrNull("session_sha256"),
+        row.integer("created_at"),
+        row.integer("expires_at"),
+        row.textOrNull("sha256"),
+        row.integerOrNull("published_at"),
+        row.textOrNull("review_id"),
+        new JsonArray(row.text("findings")).stream().map(String::valueOf).toList(),
+        row.textOrNull("rejection_reason"));
   }
 }

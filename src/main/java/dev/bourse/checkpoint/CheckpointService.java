@@ -233,7 +233,7 @@ public final class CheckpointService {
    * @param orgId {@link Checkpoint#PLATFORM} for the platform's documents
    */
   public Future<OwnPage> listOfOrg(String orgId, String q, Optional<String> before, int limit) {
-    Optional<CheckpointStore.Cursor> cursor = before.map(Cursors::parse);
+    Optional<CheckpointStore.Cursor> cursor = before.map(CheckpointStore.Cursor::parse);
     return Future.all(
             listed(ownSearches, q, () -> store.listOfOrg(orgId, q, cursor, limit)),
             store.usage(orgId))
@@ -247,7 +247,7 @@ public final class CheckpointService {
   /** What is on the public feed, newest first. */
   public Future<Page<CheckpointStore.Listed>> listFeed(
       String q, Optional<String> before, int limit) {
-    Optional<CheckpointStore.Cursor> cursor = before.map(Cursors::parse);
+    Optional<CheckpointStore.Cursor> cursor = before.map(CheckpointStore.Cursor::parse);
     return listed(feedSearches, q, () -> store.listFeed(q, cursor, limit));
   }
 

@@ -2,6 +2,7 @@ package dev.bourse.checkpoint;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
+import dev.bourse.core.ApiError;
 import dev.bourse.core.Page;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
@@ -10,14 +11,24 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Rows of checkpoints and of what organizations use, as requests need them. */
 public final class CheckpointStore {
-  /** The guard of every change: the item is not as it was read, or its place is taken. */
-  static final String UNCHANGED = "checkpoint is as it was read";
+  /** The item is not as it was read, or its place is taken: to be read again and tried again. */
+  static final class ItemChanged extends RuntimeException {
+    private ItemChanged() {
+      super("the checkpoint is not as it was read", null, false, false);
+    }
+  }
 
-  /** The guard of a publication: the organization's storage has no room for it. */
-  static final String ROOM = "organization has room";
+  /** The organization's storage has no room for what is announced. */
+  static final class NoRoom extends RuntimeException {
+    private NoRoom() {
+      super("the organization has no room", null, false, false);
+    }
+  }
 
   static final String RETIRED = "SELECT org_id FROM org WHERE retired_at IS NOT NULL";
 
@@ -63,7 +74,29 @@ public final class CheckpointStore {
    * @param atMillis the time the list is ordered by
    * @param id the item's
    */
-  record Cursor(long atMillis, String id) {}
+  record Cursor(long atMillis, String id) {
+    private static final Pattern TEXT = Pattern.compile("([0-9a-z]{1,11})-(ckp_[0-9A-Za-z]{1,32})");
+
+    private static final int RADIX = 36;
+
+    /** The place as clients hold it, to whom it means nothing. */
+    String text() {
+      return Long.toString(atMillis, RADIX) + '-' + id;
+    }
+
+    /**
+     * What {@link #text} made.
+     *
+     * @throws ApiError {@code bad-request} for anything else
+     */
+    static Cursor parse(String text) {
+      Matcher matcher = TEXT.matcher(text);
+      if (!matcher.matches()) {
+        throw ApiError.badField("before", text, "the cursor of the previous answer");
+      }
+      return new Cursor(Long.parseLong(matcher.group(1), RADIX), matcher.group(2));
+    }
+  }
 
   Future<Optional<Listed>> find(String itemId) {
     return one("WHERE c.item_id = ?", itemId);
@@ -93,14 +126,20 @@ public final class CheckpointStore {
   private Future<Optional<Content>> content(String revision, String... values) {
     return database
         .read(
-            "SELECT r.item_id, r.revision, r.sha256, r.filename, r.content_type FROM checkpoint c"
-                + " LEFT JOIN org o ON o.org_id = c.org_id"
-                + " JOIN checkpoint_revision r ON r.item_id = c.item_id AND r.revision = "
+            """
+            SELECT r.item_id, r.revision, r.sha256, r.filename, r.content_type FROM checkpoint c \
+            LEFT JOIN org o ON o.org_id = c.org_id \
+            JOIN checkpoint_revision r ON r.item_id = c.item_id AND r.revision = \
+            """
                 + revision,
             List.of(values),
             row ->
                 new Content(
-                    row.text(0), (int) row.integer(1), row.textOrNull(2), row.text(3), row.text(4)))
+                    row.text("item_id"),
+                    row.smallInteger("revision"),
+                    row.textOrNull("sha256"),
+                    row.text("filename"),
+                    row.text("content_type")))
         .map(found -> found.stream().findFirst());
   }
 
@@ -127,9 +166,11 @@ public final class CheckpointStore {
    */
   public Future<Optional<Checkpoint>> findBySession(String sessionSha256) {
     return one(
-            "WHERE c.item_id = (SELECT s.item_id FROM checkpoint_revision s"
-                + " WHERE s.session_sha256 = ?) AND "
-                + CheckpointRows.IN_STANDING,
+            """
+            WHERE c.item_id = (SELECT s.item_id FROM checkpoint_revision s \
+            WHERE s.session_sha256 = ?) AND \
+            """
+                + CheckpointRows.MAY_PUBLISH,
             sessionSha256)
         .map(found -> found.map(Listed::item));
   }
@@ -143,13 +184,7 @@ public final class CheckpointStore {
   }
 
   private Future<Optional<Listed>> one(String where, String... values) {
-    return items(
-            "SELECT "
-                + CheckpointRows.SELECTED
-                + " FROM checkpoint"
-                + CheckpointRows.JOINED
-                + where,
-            List.of(values))
+    return items(CheckpointRows.select("checkpoint") + where, List.of(values))
         .map(found -> found.stream().findFirst());
   }
 
@@ -210,17 +245,14 @@ public final class CheckpointStore {
   private Future<Optional<Cursor>> windowEnd(Items list, Optional<Cursor> before) {
     List<Object> parameters = new ArrayList<>(list.values());
     String sql =
-        "SELECT "
-            + list.time()
-            + ", item_id FROM checkpoint WHERE "
-            + list.all()
-            + behind(list, before, parameters)
-            + " ORDER BY "
-            + list.time()
-            + " DESC, item_id DESC LIMIT 1 OFFSET ?";
+        """
+        SELECT %1$s AS at, item_id FROM checkpoint WHERE %2$s%3$s \
+        ORDER BY %1$s DESC, item_id DESC LIMIT 1 OFFSET ?\
+        """
+            .formatted(list.time(), list.all(), behind(list, before, parameters));
     parameters.add(WINDOW - 1);
     return database
-        .read(sql, parameters, row -> new Cursor(row.integer(0), row.text(1)))
+        .read(sql, parameters, row -> new Cursor(row.integer("at"), row.text("item_id")))
         .map(found -> found.stream().findFirst());
   }
 
@@ -235,8 +267,7 @@ public final class CheckpointStore {
   private Future<List<Listed>> rows(
       Items list, String q, Optional<Cursor> before, Optional<Cursor> through, int most) {
     List<Object> parameters = new ArrayList<>(list.values());
-    StringBuilder sql = new StringBuilder("SELECT ").append(CheckpointRows.SELECTED);
-    sql.append(" FROM (SELECT * FROM checkpoint WHERE ").append(list.these());
+    StringBuilder sql = new StringBuilder("(SELECT * FROM checkpoint WHERE ").append(list.these());
     sql.append(behind(list, before, parameters));
     through.ifPresent(
         place -> {
@@ -249,9 +280,10 @@ public final class CheckpointStore {
     }
     sql.append(" ORDER BY ").append(list.time()).append(" DESC, item_id DESC LIMIT ?)");
     parameters.add(most);
-    sql.append(CheckpointRows.JOINED);
-    sql.append("ORDER BY c.").append(list.time()).append(" DESC, c.item_id DESC");
-    return items(sql.toString(), parameters);
+    return items(
+        CheckpointRows.select(sql.toString())
+            + "ORDER BY c.%s DESC, c.item_id DESC".formatted(list.time()),
+        parameters);
   }
 
   /**
@@ -261,19 +293,23 @@ public final class CheckpointStore {
    */
   Future<Page<Listed>> listReviews(Optional<Cursor> after, int limit) {
     List<Object> parameters = new ArrayList<>();
-    StringBuilder sql = new StringBuilder("SELECT ").append(CheckpointRows.SELECTED);
-    sql.append(" FROM (SELECT i.* FROM checkpoint i JOIN checkpoint_revision h");
-    sql.append(" ON h.item_id = i.item_id AND h.revision = i.head_revision");
-    sql.append(" WHERE h.state = 'review' AND i.org_id NOT IN (").append(RETIRED).append(")");
     after.ifPresent(
-        cursor -> {
-          sql.append(" AND (i.changed_at > ? OR (i.changed_at = ? AND i.item_id > ?))");
-          Collections.addAll(parameters, cursor.atMillis(), cursor.atMillis(), cursor.id());
-        });
-    sql.append(" ORDER BY i.changed_at, i.item_id LIMIT ?)").append(CheckpointRows.JOINED);
-    sql.append("ORDER BY c.changed_at, c.item_id");
+        cursor ->
+            Collections.addAll(parameters, cursor.atMillis(), cursor.atMillis(), cursor.id()));
     parameters.add(limit + 1);
-    return items(sql.toString(), parameters).map(found -> Page.of(found, limit));
+    String open =
+        """
+        (SELECT i.* FROM checkpoint i JOIN checkpoint_revision h \
+        ON h.item_id = i.item_id AND h.revision = i.head_revision \
+        WHERE h.state = 'review' AND i.org_id NOT IN (%s)%s ORDER BY i.changed_at, i.item_id LIMIT ?)\
+        """
+            .formatted(
+                RETIRED,
+                after.isPresent()
+                    ? " AND (i.changed_at > ? OR (i.changed_at = ? AND i.item_id > ?))"
+                    : "");
+    return items(CheckpointRows.select(open) + "ORDER BY c.changed_at, c.item_id", parameters)
+        .map(found -> Page.of(found, limit));
   }
 
   Future<Usage> usage(String orgId) {
@@ -281,79 +317,83 @@ public final class CheckpointStore {
         .read(
             "SELECT used_bytes, items FROM checkpoint_usage WHERE org_id = ?",
             List.of(orgId),
-            row -> new Usage(row.integer(0), row.integer(1)))
+            row -> new Usage(row.integer("used_bytes"), row.integer("items")))
         .map(found -> found.isEmpty() ? new Usage(0, 0) : found.get(0));
   }
 
   /**
-   * Makes a change and all that follows from it, or nothing. Fails with {@link
-   * dev.bourse.store.GuardFailed} by {@link #UNCHANGED} or {@link #ROOM}.
+   * Makes a change and all that follows from it, or nothing. Fails with {@link ItemChanged} or
+   * {@link NoRoom}.
    *
    * @param mostBytes what the organization's items may hold together; checked when more is taken
    * @param mostItems how many there may be
    */
   Future<Void> commit(
-      ChangeSet move, long mostBytes, long mostItems, long nowMillis, List<AuditRow> audit) {
+      ChangeSet change, long mostBytes, long mostItems, long nowMillis, List<AuditRow> audit) {
     List<Statement> statements = new ArrayList<>();
-    Checkpoint item = move.item();
-    move.dropped()
+    Checkpoint item = change.item();
+    change
+        .dropped()
         .forEach(revision -> statements.add(CheckpointRows.deletion(item.id(), revision)));
-    if (move.before().isEmpty()) {
-      statements.add(CheckpointRows.insertion(item));
-    } else if (move.after().isPresent()) {
-      statements.add(CheckpointRows.update(move.before().get(), item));
+    if (change.before().isEmpty()) {
+      statements.add(CheckpointRows.insertion(item, ItemChanged::new));
+    } else if (change.after().isPresent()) {
+      statements.add(CheckpointRows.update(change.before().get(), item, ItemChanged::new));
     }
-    for (Revision revision : move.written()) {
+    for (Revision revision : change.written()) {
       statements.add(CheckpointRows.deletion(item.id(), revision));
       statements.add(CheckpointRows.insertion(item.id(), revision));
     }
-    if (move.after().isEmpty()) {
+    if (change.after().isEmpty()) {
       statements.add(
           Statement.guarded(
-              UNCHANGED,
+              ItemChanged::new,
               "DELETE FROM checkpoint WHERE item_id = ? AND version = ?",
               item.id(),
               item.version()));
     }
-    addUsage(statements, item.orgId(), move, mostBytes, mostItems);
-    move.uselessUploads().forEach(name -> statements.add(garbage(name, "upload", nowMillis)));
-    move.uselessBlobs().forEach(key -> statements.add(garbage(key, "blob", nowMillis)));
+    addUsage(statements, item.orgId(), change, mostBytes, mostItems);
+    change.uselessUploads().forEach(name -> statements.add(garbage(name, "upload", nowMillis)));
+    change.uselessBlobs().forEach(key -> statements.add(garbage(key, "blob", nowMillis)));
     audit.forEach(row -> statements.add(AuditStore.insert(row)));
     return database.commit(statements);
   }
 
   private static void addUsage(
-      List<Statement> statements, String orgId, ChangeSet move, long mostBytes, long mostItems) {
-    long bytes = move.bytesTaken();
-    int items = move.itemsTaken();
+      List<Statement> statements, String orgId, ChangeSet change, long mostBytes, long mostItems) {
+    long bytes = change.bytesTaken();
+    int items = change.itemsTaken();
     if (bytes == 0 && items == 0) {
       return;
     }
     statements.add(
         Statement.of(
-            "INSERT INTO checkpoint_usage (org_id, used_bytes, items) VALUES (?, 0, 0)"
-                + " ON CONFLICT DO NOTHING",
+            """
+            INSERT INTO checkpoint_usage (org_id, used_bytes, items) VALUES (?, 0, 0) \
+            ON CONFLICT DO NOTHING\
+            """,
             orgId));
-    String moved =
-        "UPDATE checkpoint_usage SET used_bytes = used_bytes + ?, items = items + ?"
-            + " WHERE org_id = ?";
+    String taken =
+        """
+        UPDATE checkpoint_usage SET used_bytes = used_bytes + ?, items = items + ? WHERE org_id = ?\
+        """;
     statements.add(
         bytes > 0
             ? Statement.guarded(
-                ROOM,
-                moved + " AND used_bytes <= ? AND items <= ?",
+                NoRoom::new,
+                taken + " AND used_bytes <= ? AND items <= ?",
                 bytes,
                 items,
                 orgId,
                 mostBytes - bytes,
                 mostItems - items)
-            : Statement.of(moved, bytes, items, orgId));
+            : Statement.of(taken, bytes, items, orgId));
   }
 
   private static Statement garbage(String name, String kind, long nowMillis) {
     return Statement.of(
-        "INSERT INTO checkpoint_garbage (name, kind, since) VALUES (?, ?, ?)"
-            + " ON CONFLICT DO NOTHING",
+        "INSERT INTO checkpoint_garbage (name, kind, since) VALUES (?, ?, ?) ON CONFLICT DO"
+            + " NOTHING",
         name,
         kind,
         nowMillis);

@@ -39,7 +39,7 @@ public final class ReviewService {
   /** Open reviews, the one that waits longest first; the cursor is the last one's. */
   public Future<Page<Review>> list(Optional<String> after, int limit) {
     return store
-        .listReviews(after.map(Cursors::parse), limit)
+        .listReviews(after.map(CheckpointStore.Cursor::parse), limit)
         .map(
             page ->
                 new Page<>(
@@ -51,7 +51,7 @@ public final class ReviewService {
 
   /** Where the page behind a review begins. */
   public String cursor(Review review) {
-    return Cursors.after(review.item().changedAtMillis(), review.item().id());
+    return new CheckpointStore.Cursor(review.item().changedAtMillis(), review.item().id()).text();
   }
 
   /** One review, decided or not; {@code not-found} once its revision was replaced or deleted. */

@@ -3,7 +3,6 @@ package dev.bourse.checkpoint;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.Page;
-import dev.bourse.store.GuardFailed;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import java.time.Clock;
@@ -191,8 +190,8 @@ public final class Sweep {
         .compose(items -> each(items, item -> changes.remove(OFFBOARD, item)));
   }
 
-  private Future<Void> commit(ChangeSet move) {
-    return changes.commit(move, List.of());
+  private Future<Void> commit(ChangeSet change) {
+    return changes.commit(change, List.of());
   }
 
   /**
@@ -315,7 +314,7 @@ public final class Sweep {
     if (tried.succeeded()) {
       return Future.succeededFuture(before.plus(new Done(1)));
     }
-    if (!(tried.cause() instanceof GuardFailed)) {
+    if (!(tried.cause() instanceof CheckpointStore.ItemChanged)) {
       trouble = tried.cause();
       failures++;
     }

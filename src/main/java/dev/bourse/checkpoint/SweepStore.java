@@ -21,24 +21,19 @@ public final class SweepStore {
   /** Items of organizations that are retired. */
   Future<List<Checkpoint>> listOfRetired(int limit) {
     return items(
-        "SELECT "
-            + CheckpointRows.SELECTED
-            + " FROM (SELECT * FROM checkpoint WHERE org_id IN ("
-            + CheckpointStore.RETIRED
-            + ") LIMIT ?)"
-            + CheckpointRows.JOINED,
+        "(SELECT * FROM checkpoint WHERE org_id IN (%s) LIMIT ?)"
+            .formatted(CheckpointStore.RETIRED),
         List.of(limit));
   }
 
   /** Items whose draft is in this state and was awaited until before some time. */
   Future<List<Checkpoint>> listOverdue(Revision.State state, long beforeMillis, int limit) {
     return items(
-        "SELECT "
-            + CheckpointRows.SELECTED
-            + " FROM (SELECT i.* FROM checkpoint i JOIN checkpoint_revision d"
-            + " ON d.item_id = i.item_id AND d.revision = i.draft_revision"
-            + " WHERE d.state = ? AND d.expires_at <= ? ORDER BY d.expires_at LIMIT ?)"
-            + CheckpointRows.JOINED,
+        """
+        (SELECT i.* FROM checkpoint i JOIN checkpoint_revision d \
+        ON d.item_id = i.item_id AND d.revision = i.draft_revision \
+        WHERE d.state = ? AND d.expires_at <= ? ORDER BY d.expires_at LIMIT ?)\
+        """,
         List.of(state.label(), beforeMillis, limit));
   }
 
@@ -51,10 +46,12 @@ public final class SweepStore {
   Future<Optional<Long>> findPendingEnd(long afterMillis, int count) {
     return database
         .read(
-            "SELECT expires_at FROM checkpoint_revision WHERE state = ? AND expires_at > ?"
-                + " ORDER BY expires_at LIMIT 1 OFFSET ?",
+            """
+            SELECT expires_at FROM checkpoint_revision WHERE state = ? AND expires_at > ? \
+            ORDER BY expires_at LIMIT 1 OFFSET ?\
+            """,
             List.of(Revision.State.PENDING.label(), afterMillis, count - 1),
-            row -> row.integer(0))
+            row -> row.integer("expires_at"))
         .map(found -> found.stream().findFirst());
   }
 
@@ -66,15 +63,13 @@ public final class SweepStore {
    */
   Future<List<Checkpoint>> listWithdrawn(long afterMillis, long untilMillis, int limit) {
     return items(
-        "SELECT "
-            + CheckpointRows.SELECTED
-            + " FROM (SELECT c.* FROM checkpoint_revision p JOIN checkpoint c"
-            + " ON c.item_id = p.item_id AND c.draft_revision = p.revision"
-            + " LEFT JOIN org o ON o.org_id = c.org_id"
-            + " WHERE p.state = ? AND p.expires_at > ? AND p.expires_at <= ? AND NOT "
-            + CheckpointRows.IN_STANDING
-            + " LIMIT ?)"
-            + CheckpointRows.JOINED,
+        """
+        (SELECT c.* FROM checkpoint_revision p JOIN checkpoint c \
+        ON c.item_id = p.item_id AND c.draft_revision = p.revision \
+        LEFT JOIN org o ON o.org_id = c.org_id \
+        WHERE p.state = ? AND p.expires_at > ? AND p.expires_at <= ? AND NOT %s LIMIT ?)\
+        """
+            .formatted(CheckpointRows.MAY_PUBLISH),
         List.of(Revision.State.PENDING.label(), afterMillis, untilMillis, limit));
   }
 
@@ -105,7 +100,8 @@ public final class SweepStore {
             + (after.isPresent() ? " AND (since, name, kind) > (?, ?, ?)" : "")
             + " ORDER BY since, name, kind LIMIT ?",
         parameters,
-        row -> new Garbage(row.text(0), row.text(1).equals("blob"), row.integer(2)));
+        row ->
+            new Garbage(row.text("name"), row.text("kind").equals("blob"), row.integer("since")));
   }
 
   /** These are deleted. */
@@ -127,15 +123,7 @@ public final class SweepStore {
       return Future.succeededFuture(Map.of());
     }
     String marks = String.join(", ", Collections.nCopies(itemIds.size(), "?"));
-    return items(
-            "SELECT "
-                + CheckpointRows.SELECTED
-                + " FROM checkpoint"
-                + CheckpointRows.JOINED
-                + "WHERE c.item_id IN ("
-                + marks
-                + ")",
-            itemIds)
+    return items("(SELECT * FROM checkpoint WHERE item_id IN (%s))".formatted(marks), itemIds)
         .map(
             found -> {
               Map<String, Checkpoint> byId = new LinkedHashMap<>();
@@ -144,8 +132,8 @@ public final class SweepStore {
             });
   }
 
-  private Future<List<Checkpoint>> items(String sql, List<?> parameters) {
-    return CheckpointRows.read(database, sql, parameters)
+  private Future<List<Checkpoint>> items(String from, List<?> parameters) {
+    return CheckpointRows.read(database, CheckpointRows.select(from), parameters)
         .map(found -> found.stream().map(CheckpointStore.Listed::item).toList());
   }
 }

@@ -47,10 +47,7 @@ public enum ErrorFormat {
           .put("error", oauthCode(error.code()))
           .put("error_description", plain(error.detail()));
     }
-    JsonObject json =
-        new JsonObject().put("error", error.code().code()).put("detail", error.detail());
-    error.extras().forEach(json::put);
-    return json;
+    return new JsonObject(error.fields());
   }
 
   private static String oauthCode(ErrorCode code) {

@@ -24,10 +24,16 @@ public final class OperationContract {
 
   /** The security schemes there are; each is a kind of caller. */
   private static final Set<String> SCHEMES =
-      Set.of(Principal.SCHEME, Principal.MEMBER_SCHEME, Operator.SCHEME);
+      Set.of(Principal.SCHEME, Principal.MEMBER_SCHEME, Principal.MCP_SCHEME, Operator.SCHEME);
 
   /** The extension of an operation that leaves out what it does not know instead of refusing it. */
   public static final String TOLERANT = "x-tolerant";
+
+  /**
+   * The extension of an operation that pages of other sites may not call: their browsers could
+   * otherwise reach a service on the reader's machine by a name of its own (DNS rebinding).
+   */
+  public static final String OWN_ORIGIN = "x-own-origin";
 
   /** The extension of an operation that reads its body itself, though it is of a known type. */
   public static final String RAW_BODY = "x-raw-body";

@@ -105,7 +105,16 @@ public final class ApiError extends RuntimeException {
     return String.valueOf(getMessage());
   }
 
-  /** Further fields of the JSON answer, in order. */
+  /** The fields of the JSON answer, in order: the code, the detail, and those the code carries. */
+  public Map<String, Object> fields() {
+    Map<String, Object> fields = new LinkedHashMap<>();
+    fields.put("error", code.code());
+    fields.put("detail", detail());
+    fields.putAll(extras);
+    return fields;
+  }
+
+  /** The fields that the code carries, in order. */
   public Map<String, Object> extras() {
     return extras;
   }

@@ -48,7 +48,7 @@ record Operation(String method, String path, JsonObject pathItem, JsonObject sou
       }
     }
     return credentials.isEmpty()
-        ? List.of(source.getString("x-credential", "no token"))
+        ? List.of("no token")
         : credentials.stream().distinct().toList();
   }
 
@@ -56,6 +56,7 @@ record Operation(String method, String path, JsonObject pathItem, JsonObject sou
     return switch (scheme) {
       case "apiToken" -> "any API token";
       case "memberToken" -> "any member's token";
+      case "mcpToken" -> "a member's token for this endpoint";
       case "operatorToken" -> "an operator's token";
       default -> scheme;
     };

@@ -1,9 +1,7 @@
 package dev.bourse.edge;
 
-import dev.bourse.access.Caller;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
-import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
@@ -27,17 +25,27 @@ public interface Call {
   /** Whose address it comes from, as the address budget counts: an IPv4 address, an IPv6 /64. */
   String clientKey();
 
-  /**
-   * Counts the request against the budget of a caller that the operation itself has authenticated;
-   * the answer then shows what is left. Fails with {@code rate-limited}.
-   */
-  Future<Void> admit(Caller caller);
-
   /** Which of the contract's media types the client prefers to be answered in. */
   String mediaType();
 
-  /** A required path or query parameter of type string. */
-  String text(String parameter);
+  /** A parameter of type string that is required or has a default in the contract. */
+  default String text(String parameter) {
+    return findText(parameter).orElseThrow(() -> absent(parameter));
+  }
+
+  /** A parameter of type integer that is required or has a default in the contract. */
+  default long integer(String parameter) {
+    return findInteger(parameter).orElseThrow(() -> absent(parameter));
+  }
+
+  /** A parameter of type number that is required or has a default in the contract. */
+  default double number(String parameter) {
+    return findNumber(parameter).orElseThrow(() -> absent(parameter));
+  }
+
+  private static IllegalArgumentException absent(String parameter) {
+    return new IllegalArgumentException("no parameter " + parameter);
+  }
 
   /** An optional parameter of type string. */
   Optional<String> findText(String parameter);

@@ -1,6 +1,6 @@
 package dev.bourse.edge;
 
-import dev.bourse.access.Caller;
+import dev.bourse.access.InsufficientScope;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
@@ -11,6 +11,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -113,17 +114,15 @@ public final class Dispatcher {
   }
 
   /**
-   * What the operation answers this caller.
+   * What the operation answers this caller, encoded.
    *
    * <p>Fails, or throws, as the operation refuses; {@code forbidden} for a caller without the
    * scope.
    */
-  public Future<JsonObject> call(Principal caller, String target) {
+  public Future<Buffer> call(Principal caller, String target) {
     Route entry = entry(target);
     Scope scope = entry.reading().scope();
-    if (!caller.may(scope)) {
-      throw ApiError.of(ErrorCode.FORBIDDEN, "the token lacks the scope " + scope.label());
-    }
+    InsufficientScope.demand(caller, scope);
     int question = target.indexOf('?');
     Map<String, Object> parameters =
         question < 0
@@ -139,9 +138,9 @@ public final class Dispatcher {
         .map(answer -> json(entry, answer));
   }
 
-  private static JsonObject json(Route entry, Answer answer) {
+  private static Buffer json(Route entry, Answer answer) {
     if (answer instanceof Answer.Whole whole) {
-      return new JsonObject(whole.body());
+      return whole.body();
     }
     throw new IllegalStateException(
         "operation " + entry.reading().operationId() + " answered no JSON");
@@ -175,19 +174,8 @@ public final class Dispatcher {
     }
 
     @Override
-    public Future<Void> admit(Caller caller) {
-      return Future.succeededFuture();
-    }
-
-    @Override
     public String mediaType() {
       return OperationContract.JSON;
-    }
-
-    @Override
-    public String text(String parameter) {
-      return findText(parameter)
-          .orElseThrow(() -> new IllegalArgumentException("no parameter " + parameter));
     }
 
     @Override

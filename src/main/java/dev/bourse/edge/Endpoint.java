@@ -1,5 +1,6 @@
 package dev.bourse.edge;
 
+import dev.bourse.access.Caller;
 import dev.bourse.access.Scope;
 import dev.bourse.contract.ErrorFormat;
 import dev.bourse.contract.Form;
@@ -9,7 +10,6 @@ import dev.bourse.contract.RoutingModel;
 import dev.bourse.contract.SchemaValidator;
 import io.vertx.core.json.JsonObject;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,13 +24,14 @@ final class Endpoint {
   private final String id;
   private final Operation operation;
   private final Consumer<Call> gate;
-  private final Set<String> schemes;
+  private final List<String> schemes;
   private final Map<String, Scope> scopes = new HashMap<>();
   private final List<String> mediaTypes;
   private final Parameters parameters;
   private final boolean takesBytes;
   private final boolean takesForm;
   private final boolean isTolerant;
+  private final boolean isForOwnPages;
   private final ErrorFormat refusals;
   private final Set<String> fields;
   private final @Nullable SchemaValidator body;
@@ -46,9 +47,7 @@ final class Endpoint {
     this.gate = operations.gate(id);
     this.series = metrics.series(id);
     List<OperationContract.Demand> demands = OperationContract.demands(model);
-    Set<String> accepted = new LinkedHashSet<>();
-    demands.forEach(demand -> accepted.add(demand.scheme()));
-    this.schemes = accepted;
+    this.schemes = demands.stream().map(OperationContract.Demand::scheme).distinct().toList();
     demands.forEach(
         demand ->
             demand.scopes().stream()
@@ -60,6 +59,7 @@ final class Endpoint {
         ErrorFormat.find(source.getString(ErrorFormat.EXTENSION))
             .orElseThrow(IllegalStateException::new);
     this.isTolerant = source.getBoolean(OperationContract.TOLERANT, false);
+    this.isForOwnPages = source.getBoolean(OperationContract.OWN_ORIGIN, false);
     this.takesForm = source.getBoolean(RoutingModel.FORM_BODY, false);
     this.mediaTypes = OperationContract.mediaTypes(model);
     this.parameters = new Parameters(model, isTolerant);
@@ -87,8 +87,23 @@ final class Endpoint {
   }
 
   /** The kinds of caller it takes, by security scheme; empty when anybody may call. */
-  Set<String> schemes() {
+  List<String> schemes() {
     return schemes;
+  }
+
+  /** The first scheme it takes that the caller satisfies; null when there is none. */
+  @Nullable String schemeOf(Caller caller) {
+    for (String scheme : schemes) {
+      if (caller.satisfies(scheme)) {
+        return scheme;
+      }
+    }
+    return null;
+  }
+
+  /** Whether pages of other sites may not call it. */
+  boolean isForOwnPages() {
+    return isForOwnPages;
   }
 
   /** The media types its success can be answered in; the first is the usual one. */

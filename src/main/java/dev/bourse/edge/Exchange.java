@@ -1,13 +1,15 @@
 package dev.bourse.edge;
 
+import dev.bourse.access.InsufficientScope;
 import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
 import dev.bourse.contract.ErrorFormat;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.docs.Page;
 import dev.bourse.edge.limits.Budgets;
-import dev.bourse.edge.limits.Connections;
+import dev.bourse.edge.limits.OpenConnection;
 import io.github.bucket4j.ConsumptionProbe;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
@@ -17,6 +19,8 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * One request and its answer, on the event loop of its connection: what is sent, once, whatever the
  * request comes to. What was read of it is {@link ReceivedRequest}.
  */
-final class Exchange implements Connections.PendingRequest {
+final class Exchange implements OpenConnection.PendingRequest {
   private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
 
   static final CharSequence JSON_TYPE = HttpHeaders.createOptimized("application/json");
@@ -52,33 +56,34 @@ final class Exchange implements Connections.PendingRequest {
 
   private static final CharSequence CLOSE = HttpHeaders.createOptimized("close");
 
-  private final RequestRouter loop;
+  private final LoopContext loop;
   private final HttpServerRequest request;
   private final String id;
   private final long enteredNanos;
-  private final Connections.Link link;
+  private final OpenConnection connection;
   private final ReceivedRequest received;
   private @Nullable Endpoint endpoint;
   private boolean done;
   private boolean counted;
+  private @Nullable Scope missing;
   private boolean left;
 
   /** The client was told that this is the connection's last answer. */
   private boolean isLast;
 
   Exchange(
-      RequestRouter loop,
+      LoopContext loop,
       HttpServerRequest request,
-      Connections.Link link,
+      OpenConnection connection,
       String id,
       long enteredNanos) {
     this.loop = loop;
     this.request = request;
     this.id = id;
     this.enteredNanos = enteredNanos;
-    this.link = link;
-    this.received = new ReceivedRequest(request, loop, link);
-    loop.connections().entered(link, this);
+    this.connection = connection;
+    this.received = new ReceivedRequest(request, loop, connection);
+    connection.entered(this);
     loop.metrics().entered();
   }
 
@@ -126,7 +131,7 @@ final class Exchange implements Connections.PendingRequest {
     if (response.headWritten()) {
       LOG.error("answer {} broke off", id, fault);
       settle(response.getStatusCode());
-      loop.connections().close(link);
+      connection.close();
       return;
     }
     if (done && !left) {
@@ -140,13 +145,13 @@ final class Exchange implements Connections.PendingRequest {
     if (answer instanceof Answer.Whole whole) {
       answer(whole);
     } else if (answer instanceof Answer.Streamed streamed) {
-      new PieceSender(this, loop, link, streamed.pieces()).ask();
+      new PieceSender(this, loop, connection, streamed.pieces()).ask();
     } else if (answer instanceof Answer.Download download) {
-      new DownloadSender(this, loop, link, download).begin();
+      new DownloadSender(this, loop, connection, download).begin();
     } else if (answer instanceof Answer.Page page) {
       answer(page);
     } else if (answer instanceof Answer.Events events) {
-      new EventSender(this, loop, link, events.source(), received.budgetKey()).begin();
+      new EventSender(this, loop, connection, events.source(), received.budgetKey()).begin();
     } else if (answer instanceof Answer.Empty empty) {
       HttpServerResponse response = beginAnswer(empty.status());
       if (response != null) {
@@ -247,6 +252,9 @@ final class Exchange implements Connections.PendingRequest {
     ApiError error;
     if (failure instanceof ApiError refusal) {
       error = refusal;
+    } else if (failure instanceof InsufficientScope lacking) {
+      missing = lacking.scope();
+      error = lacking.refusal();
     } else {
       Optional<ApiError> translated = loop.translate(failure);
       if (translated.isEmpty()) {
@@ -275,7 +283,7 @@ final class Exchange implements Connections.PendingRequest {
       return;
     }
     MultiMap headers = response.headers();
-    if (response.getStatusCode() == 401) {
+    if (response.getStatusCode() == 401 || (missing != null && isMcp())) {
       headers.add(WWW_AUTHENTICATE, challenge());
     }
     if (allow != null) {
@@ -301,20 +309,37 @@ final class Exchange implements Connections.PendingRequest {
     return HTML.equals(preferred);
   }
 
+  private boolean isMcp() {
+    return endpoint != null && endpoint.schemes().contains(Principal.MCP_SCHEME);
+  }
+
   /** How to authenticate (RFC 9110, 11.6.1); members' tokens are found by way of RFC 9728. */
   private CharSequence challenge() {
+    String metadata = loop.baseUrl() + "/.well-known/oauth-protected-resource";
+    if (isMcp()) {
+      return "Bearer %sresource_metadata=\"%s/mcp\"".formatted(mistake(), metadata);
+    }
     return endpoint != null && endpoint.schemes().contains(Principal.MEMBER_SCHEME)
-        ? BEARER
-            + " resource_metadata=\""
-            + loop.baseUrl()
-            + "/.well-known/oauth-protected-resource\""
+        ? "Bearer resource_metadata=\"%s\"".formatted(metadata)
         : BEARER;
+  }
+
+  /** What is wrong with the credential, as RFC 6750 has it; empty when there is none. */
+  private String mistake() {
+    if (missing == null) {
+      String sent = request.getHeader(HttpHeaders.AUTHORIZATION);
+      return sent == null || sent.isEmpty() ? "" : "error=\"invalid_token\", ";
+    }
+    // With those it has: a client that asks for these anew must not lose others by it.
+    TreeSet<String> scopes = new TreeSet<>(Set.of(missing.label()));
+    received.principal().scopes().forEach(scope -> scopes.add(scope.label()));
+    return "error=\"insufficient_scope\", scope=\"%s\", ".formatted(String.join(" ", scopes));
   }
 
   /** Sends a refusal after which nothing that the connection brings can be trusted. */
   void refuseAndClose(ApiError error) {
     refuse(error, null);
-    loop.connections().close(link);
+    connection.close();
   }
 
   private @Nullable HttpServerResponse begin(int status) {
@@ -363,10 +388,10 @@ final class Exchange implements Connections.PendingRequest {
       }
       response.headers().set(HttpHeaders.CONNECTION, CLOSE);
       request.handler(ignored -> {});
-      request.endHandler(end -> loop.connections().close(link));
-      loop.connections().lingers(link);
+      request.endHandler(end -> connection.close());
+      connection.lingers();
     } else {
-      loop.connections().answered(link, request);
+      connection.answered(request);
     }
     if (content == null) {
       response.end();
@@ -377,19 +402,19 @@ final class Exchange implements Connections.PendingRequest {
       response.end(content);
     }
     if (isLast) {
-      loop.connections().close(link);
+      connection.close();
     }
     // What waited behind this request has been taken up by now.
-    loop.connections().settled(link);
+    connection.settled();
   }
 
   /** An answer that sends itself to its end has done so; the connection is free. */
   void sent() {
     leave();
-    loop.connections().answered(link, request);
-    loop.connections().settled(link);
+    connection.answered(request);
+    connection.settled();
     if (isLast) {
-      loop.connections().close(link);
+      connection.close();
     }
   }
 

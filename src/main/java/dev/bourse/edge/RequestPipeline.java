@@ -1,6 +1,9 @@
 package dev.bourse.edge;
 
 import dev.bourse.access.Caller;
+import dev.bourse.access.InsufficientScope;
+import dev.bourse.access.Operator;
+import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.contract.Form;
 import dev.bourse.contract.OperationContract;
@@ -13,9 +16,7 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import dev.bourse.edge.limits.SharedBudgets;
 import io.github.bucket4j.ConsumptionProbe;
-import io.vertx.core.Context;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonObject;
@@ -28,19 +29,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestPipeline {
   private final Edge edge;
-  private final Context context;
+  private final LoopContext loop;
 
-  /**
-   * @param context of the event loop whose requests come through here
-   */
-  RequestPipeline(Edge edge, Context context) {
-    this.edge = edge;
-    this.context = context;
+  RequestPipeline(LoopContext loop) {
+    this.loop = loop;
+    this.edge = loop.edge();
   }
 
   void enter(Exchange exchange, Endpoint endpoint) {
     exchange.identify(endpoint);
     try {
+      if (endpoint.isForOwnPages()) {
+        Origins.check(exchange.request().getHeader(HttpHeaders.ORIGIN), edge.baseUrl());
+      }
       if (endpoint.schemes().isEmpty()) {
         proceed(exchange, endpoint);
         return;
@@ -62,15 +63,25 @@ final class RequestPipeline {
   private Caller caller(Exchange exchange, Endpoint endpoint) {
     Caller caller =
         edge.authenticator().authenticate(exchange.request().getHeader(HttpHeaders.AUTHORIZATION));
-    if (!endpoint.schemes().contains(caller.scheme())) {
-      throw ApiError.of(
-          ErrorCode.UNAUTHORIZED,
-          "this operation takes "
-              + String.join(" or ", endpoint.schemes())
-              + ", not "
-              + caller.scheme());
+    if (endpoint.schemeOf(caller) == null) {
+      throw ApiError.of(ErrorCode.UNAUTHORIZED, mistaken(caller, endpoint));
     }
     return caller;
+  }
+
+  private static String mistaken(Caller caller, Endpoint endpoint) {
+    if (!endpoint.schemes().contains(Principal.MCP_SCHEME)) {
+      return "this operation takes %s, not %s"
+          .formatted(String.join(" or ", endpoint.schemes()), caller.scheme());
+    }
+    if (caller instanceof Principal principal && principal.member() != null) {
+      return "the token is for another resource";
+    }
+    return """
+    this is an %s token, which the HTTP interface takes; members sign in here with OAuth, \
+    which the header WWW-Authenticate leads to\
+    """
+        .formatted(caller instanceof Operator ? "operator's" : "organization's API");
   }
 
   /** Goes on once it is known what the token has left, on the connection's event loop. */
@@ -90,8 +101,8 @@ final class RequestPipeline {
     }
     spending.onComplete(
         spent ->
-            context.runOnContext(
-                back -> {
+            loop.later(
+                () -> {
                   try {
                     if (!exchange.isDone()) {
                       admit(exchange, endpoint, caller, spent.result());
@@ -110,9 +121,10 @@ final class RequestPipeline {
   private void admit(
       Exchange exchange, Endpoint endpoint, Caller caller, @Nullable ConsumptionProbe probe) {
     exchange.received().budget(probe);
-    Scope scope = endpoint.scope(caller.scheme());
-    if (scope != null && !caller.may(scope)) {
-      throw ApiError.of(ErrorCode.FORBIDDEN, "the token lacks the scope " + scope.label());
+    String scheme = endpoint.schemeOf(caller);
+    Scope scope = scheme == null ? null : endpoint.scope(scheme);
+    if (scope != null) {
+      InsufficientScope.demand(caller, scope);
     }
     if (probe != null && !probe.isConsumed()) {
       throw edge.tokenBudgets().refusal(probe);
@@ -173,8 +185,9 @@ final class RequestPipeline {
     exchange
         .received()
         .readBody(
-            exchange,
             maxBytes,
+            exchange::isDone,
+            exchange::fail,
             bytes -> {
               try {
                 perform(exchange, endpoint, body(bytes, endpoint));
@@ -219,10 +232,10 @@ final class RequestPipeline {
     } else {
       future.onComplete(
           outcome -> {
-            if (Vertx.currentContext() == context) {
+            if (loop.isCurrent()) {
               conclude(exchange, future);
             } else {
-              context.runOnContext(back -> conclude(exchange, future));
+              loop.later(() -> conclude(exchange, future));
             }
           });
     }

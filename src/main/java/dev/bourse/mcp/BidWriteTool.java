@@ -8,11 +8,13 @@ import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Preview;
 import dev.bourse.capacity.TickPreview;
+import dev.bourse.core.ApiError;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import dev.bourse.k8s.K8sService;
 import dev.bourse.k8s.K8sText;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
@@ -30,8 +32,8 @@ import org.jspecify.annotations.Nullable;
 public final class BidWriteTool implements Tool {
   private static final String NAME = "bid_write";
 
-  private static final Fields FIELDS =
-      new Fields(
+  private static final ArgumentRules FIELDS =
+      new ArgumentRules(
           "kind",
           Set.of(
               "phase",
@@ -40,7 +42,7 @@ public final class BidWriteTool implements Tool {
               "max_price_per_gpu_hour",
               "expected_version",
               "confirm_token"),
-          Map.of(Kind.VM.label(), Set.of("release"), Kind.K8S.label(), Set.of()));
+          Map.of(ClusterKind.VM.label(), Set.of("release"), ClusterKind.K8S.label(), Set.of()));
 
   private final CapacityService capacity;
   private final K8sService k8s;
@@ -60,17 +62,17 @@ public final class BidWriteTool implements Tool {
   @Override
   public Optional<Scope> scope(JsonObject arguments) {
     return Optional.of(
-        switch (Kind.of(arguments)) {
+        switch (ClusterKind.of(arguments)) {
           case VM -> Scope.CAPACITY_WRITE;
           case K8S -> Scope.BID_WRITE;
         });
   }
 
   @Override
-  public Future<JsonObject> call(Principal caller, JsonObject arguments) {
+  public Future<Buffer> call(Principal caller, JsonObject arguments) {
     FIELDS.check(arguments);
     boolean preview = arguments.getString("phase").equals("preview");
-    return switch (Kind.of(arguments)) {
+    return switch (ClusterKind.of(arguments)) {
       case VM -> {
         FIELDS.require(arguments, "max_gpus");
         yield preview ? previewVm(caller, arguments) : confirmVm(caller, arguments);
@@ -79,7 +81,7 @@ public final class BidWriteTool implements Tool {
     };
   }
 
-  private Future<JsonObject> previewVm(Principal caller, JsonObject arguments) {
+  private Future<Buffer> previewVm(Principal caller, JsonObject arguments) {
     CapacityService.Nominated named =
         capacity.nominate(
             caller, Optional.ofNullable(arguments.getString("cluster")), release(arguments));
@@ -89,7 +91,7 @@ public final class BidWriteTool implements Tool {
         .map(preview -> told(caller, arguments, named, version, preview.orElseThrow()));
   }
 
-  private JsonObject told(
+  private Buffer told(
       Principal caller,
       JsonObject arguments,
       CapacityService.Nominated named,
@@ -101,14 +103,15 @@ public final class BidWriteTool implements Tool {
             .put("nominations", list(named.nominations()))
             .put("replaced_nominations", list(named.replaced()))
             .put("unknown_nodes", list(named.unknown()))
-            .put("refusal", named.refusal().map(Tools::json).orElse(null))
-            .put("state", new JsonObject(expected.state().encoded().json()));
-    return named.refusal().isPresent()
-        ? json.putNull("confirm_token").putNull("expires_at")
-        : confirmable(json, caller, arguments, named.cluster(), version);
+            .put("refusal", named.refusal().map(ApiError::fields).orElse(null));
+    return state(
+        named.refusal().isPresent()
+            ? json.putNull("confirm_token").putNull("expires_at")
+            : confirmable(json, caller, arguments, named.cluster(), version),
+        expected.state().encoded().json());
   }
 
-  private Future<JsonObject> confirmVm(Principal caller, JsonObject arguments) {
+  private Future<Buffer> confirmVm(Principal caller, JsonObject arguments) {
     return confirms
         .check(caller, NAME, arguments)
         .compose(
@@ -122,9 +125,11 @@ public final class BidWriteTool implements Tool {
                             release(arguments),
                             confirmation.version()),
                         List.of(confirms.use(confirmation)))))
-        .map(
-            after ->
-                written(arguments, after).put("state", new JsonObject(after.encoded().json())));
+        .map(after -> state(written(arguments, after), after.encoded().json()));
+  }
+
+  private static Buffer state(JsonObject answer, Buffer state) {
+    return EncodedJson.with(answer, "state", state);
   }
 
   private static CapacityService.Declared declared(
@@ -138,7 +143,7 @@ public final class BidWriteTool implements Tool {
         .map(release -> release.stream().map(String.class::cast).toList());
   }
 
-  private Future<JsonObject> previewK8s(Principal caller, JsonObject arguments) {
+  private Future<Buffer> previewK8s(Principal caller, JsonObject arguments) {
     ClusterView standing =
         k8s.readCluster(caller, Optional.ofNullable(arguments.getString("cluster")));
     String cluster = standing.cluster().name();
@@ -151,13 +156,14 @@ public final class BidWriteTool implements Tool {
                   outlook(arguments, cluster, version, expected)
                       .put(
                           "releases",
-                          list(expected.victims().stream().map(Allocation::nodeId).toList()))
-                      .put("state", K8sText.cluster(expected.state()));
-              return confirmable(json, caller, arguments, cluster, version);
+                          list(expected.victims().stream().map(Allocation::nodeId).toList()));
+              return state(
+                  confirmable(json, caller, arguments, cluster, version),
+                  K8sText.cluster(expected.state()).toBuffer());
             });
   }
 
-  private Future<JsonObject> confirmK8s(Principal caller, JsonObject arguments) {
+  private Future<Buffer> confirmK8s(Principal caller, JsonObject arguments) {
     return confirms
         .check(caller, NAME, arguments)
         .compose(
@@ -167,7 +173,7 @@ public final class BidWriteTool implements Tool {
                         caller,
                         bid(arguments, confirmation.subject(), confirmation.version()),
                         List.of(confirms.use(confirmation)))))
-        .map(after -> written(arguments, after).put("state", K8sText.cluster(after)));
+        .map(after -> state(written(arguments, after), K8sText.cluster(after).toBuffer()));
   }
 
   private static K8sService.Bid bid(JsonObject arguments, String cluster, long version) {

@@ -6,6 +6,7 @@ import dev.bourse.billing.BalanceView;
 import dev.bourse.billing.BillingService;
 import dev.bourse.billing.BillingText;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
 import java.util.Optional;
@@ -18,8 +19,8 @@ public final class BillingReadTool implements Tool {
   private static final String STATEMENT = "statement";
   private static final String LEDGER = "ledger";
 
-  private static final Fields FIELDS =
-      new Fields(
+  private static final ArgumentRules FIELDS =
+      new ArgumentRules(
           "action",
           Set.of(),
           Map.of(
@@ -51,21 +52,23 @@ public final class BillingReadTool implements Tool {
   }
 
   @Override
-  public Future<JsonObject> call(Principal caller, JsonObject arguments) {
+  public Future<Buffer> call(Principal caller, JsonObject arguments) {
     FIELDS.check(arguments);
-    return switch (arguments.getString("action")) {
-      case USAGE -> billing.listUsage(caller, usage(arguments)).map(BillingText::usage);
-      case STATEMENTS -> billing.listStatements(caller).map(BillingText::statements);
-      case STATEMENT ->
-          billing
-              .readStatement(caller, BillingText.month(FIELDS.text(arguments, "month")))
-              .map(BillingText::statement);
-      case LEDGER ->
-          billing
-              .listLedger(caller, arguments.getLong("before", Long.MAX_VALUE), limit(arguments))
-              .map(BillingText::ledger);
-      default -> billing.readBalance(caller).map(BalanceView::toJson);
-    };
+    Future<JsonObject> answer =
+        switch (arguments.getString("action")) {
+          case USAGE -> billing.listUsage(caller, usage(arguments)).map(BillingText::usage);
+          case STATEMENTS -> billing.listStatements(caller).map(BillingText::statements);
+          case STATEMENT ->
+              billing
+                  .readStatement(caller, BillingText.month(FIELDS.text(arguments, "month")))
+                  .map(BillingText::statement);
+          case LEDGER ->
+              billing
+                  .listLedger(caller, arguments.getLong("before", Long.MAX_VALUE), limit(arguments))
+                  .map(BillingText::ledger);
+          default -> billing.readBalance(caller).map(BalanceView::toJson);
+        };
+    return answer.map(JsonObject::toBuffer);
   }
 
   private BillingService.UsageQuery usage(JsonObject arguments) {

@@ -6,6 +6,7 @@ import dev.bourse.capacity.CapacityService;
 import dev.bourse.k8s.K8sService;
 import dev.bourse.k8s.K8sText;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
@@ -30,19 +31,19 @@ public final class CapacityReadTool implements Tool {
   @Override
   public Optional<Scope> scope(JsonObject arguments) {
     return Optional.of(
-        switch (Kind.of(arguments)) {
+        switch (ClusterKind.of(arguments)) {
           case VM -> Scope.CAPACITY_READ;
           case K8S -> Scope.BID_READ;
         });
   }
 
   @Override
-  public Future<JsonObject> call(Principal caller, JsonObject arguments) {
+  public Future<Buffer> call(Principal caller, JsonObject arguments) {
     Optional<String> cluster = Optional.ofNullable(arguments.getString("cluster"));
     return Future.succeededFuture(
-        switch (Kind.of(arguments)) {
-          case VM -> new JsonObject(capacity.readCapacity(caller, cluster).encoded().json());
-          case K8S -> K8sText.cluster(k8s.readCluster(caller, cluster));
+        switch (ClusterKind.of(arguments)) {
+          case VM -> capacity.readCapacity(caller, cluster).encoded().json();
+          case K8S -> K8sText.cluster(k8s.readCluster(caller, cluster)).toBuffer();
         });
   }
 }

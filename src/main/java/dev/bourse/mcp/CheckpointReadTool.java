@@ -7,6 +7,7 @@ import dev.bourse.checkpoint.CheckpointView;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
@@ -29,12 +30,14 @@ public final class CheckpointReadTool implements Tool {
   }
 
   @Override
-  public Future<JsonObject> call(Principal caller, JsonObject arguments) {
-    return switch (arguments.getString("action")) {
-      case "get" -> get(caller, required(arguments, "id"));
-      case "search" -> list(caller, arguments, required(arguments, "q"));
-      default -> list(caller, arguments, arguments.getString("q", ""));
-    };
+  public Future<Buffer> call(Principal caller, JsonObject arguments) {
+    Future<JsonObject> answer =
+        switch (arguments.getString("action")) {
+          case "get" -> get(caller, required(arguments, "id"));
+          case "search" -> list(caller, arguments, required(arguments, "q"));
+          default -> list(caller, arguments, arguments.getString("q", ""));
+        };
+    return answer.map(JsonObject::toBuffer);
   }
 
   private static String required(JsonObject arguments, String field) {
@@ -63,7 +66,7 @@ public final class CheckpointReadTool implements Tool {
             caller.org().orgId(),
             q,
             Optional.ofNullable(arguments.getString("before")),
-            CheckpointView.limit(Optional.ofNullable(arguments.getLong("limit"))))
+            CheckpointView.limit(arguments.getLong("limit", CheckpointView.USUAL_ITEMS)))
         .map(
             found ->
                 CheckpointView.ofOrg(found.page(), CheckpointService.member(caller))

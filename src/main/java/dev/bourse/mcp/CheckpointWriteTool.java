@@ -7,6 +7,7 @@ import dev.bourse.checkpoint.CheckpointView;
 import dev.bourse.checkpoint.Publisher;
 import dev.bourse.core.Times;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
@@ -33,10 +34,11 @@ public final class CheckpointWriteTool implements Tool {
   }
 
   @Override
-  public Future<JsonObject> call(Principal caller, JsonObject arguments) {
-    return arguments.getString("phase").equals("preview")
-        ? preview(caller, arguments)
-        : confirm(caller, arguments);
+  public Future<Buffer> call(Principal caller, JsonObject arguments) {
+    return (arguments.getString("phase").equals("preview")
+            ? preview(caller, arguments)
+            : confirm(caller, arguments))
+        .map(JsonObject::toBuffer);
   }
 
   private Future<JsonObject> preview(Principal caller, JsonObject arguments) {

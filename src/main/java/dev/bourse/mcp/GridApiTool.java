@@ -3,14 +3,15 @@ package dev.bourse.mcp;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
 /** The reads of the HTTP interface, by path. */
 public final class GridApiTool implements Tool {
-  private final Grid grid;
+  private final RestReads grid;
 
-  public GridApiTool(Grid grid) {
+  public GridApiTool(RestReads grid) {
     this.grid = grid;
   }
 
@@ -30,9 +31,9 @@ public final class GridApiTool implements Tool {
   }
 
   @Override
-  public Future<JsonObject> call(Principal caller, JsonObject arguments) {
+  public Future<Buffer> call(Principal caller, JsonObject arguments) {
     String path = arguments.getString("path");
     return grid.call(caller, path)
-        .map(answer -> new JsonObject().put("path", path).put("answer", answer));
+        .map(answer -> EncodedJson.with(new JsonObject().put("path", path), "answer", answer));
   }
 }

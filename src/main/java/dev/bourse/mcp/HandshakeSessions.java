@@ -37,10 +37,10 @@ public final class HandshakeSessions {
     this.random = random;
   }
 
-  private record Session(Revision revision, long expiresAtMillis) {}
+  private record Session(ProtocolRevision revision, long expiresAtMillis) {}
 
   /** The id of a new session of a member. */
-  String begin(Principal caller, Revision revision) {
+  String begin(Principal caller, ProtocolRevision revision) {
     String facts = revision.label() + '.' + clock.millis() + '.' + Ids.base62(random, NONCE_LENGTH);
     return facts + '.' + sign(caller, facts);
   }
@@ -50,7 +50,7 @@ public final class HandshakeSessions {
   }
 
   /** The revision of a live session; fails with an {@link RpcError} for any other. */
-  Future<Revision> find(Principal caller, String id) {
+  Future<ProtocolRevision> find(Principal caller, String id) {
     Session session = read(caller, id);
     return store
         .isEnded(digest(id))
@@ -78,7 +78,8 @@ public final class HandshakeSessions {
     if (!signer.matches(parts[3], facts, caller.org().orgId(), caller.actor())) {
       throw over();
     }
-    Revision revision = Revision.find(parts[0]).orElseThrow(HandshakeSessions::over);
+    ProtocolRevision revision =
+        ProtocolRevision.find(parts[0]).orElseThrow(HandshakeSessions::over);
     long expiresAt = Long.parseLong(parts[1]) + VALID_MILLIS;
     if (clock.millis() >= expiresAt) {
       throw over();

@@ -5,6 +5,7 @@ import dev.bourse.access.Scope;
 import dev.bourse.market.MarketService;
 import dev.bourse.market.MarketText;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
 import java.util.Optional;
@@ -16,8 +17,8 @@ public final class MarketReadTool implements Tool {
   private static final String HISTORY = "history";
   private static final String POOL = "pool";
 
-  private static final Fields FIELDS =
-      new Fields(
+  private static final ArgumentRules FIELDS =
+      new ArgumentRules(
           "action",
           Set.of(),
           Map.of("feed", Set.of(), DEPTH, Set.of(POOL), HISTORY, Set.of(POOL, "hours")));
@@ -39,15 +40,17 @@ public final class MarketReadTool implements Tool {
   }
 
   @Override
-  public Future<JsonObject> call(Principal caller, JsonObject arguments) {
+  public Future<Buffer> call(Principal caller, JsonObject arguments) {
     FIELDS.check(arguments);
-    return switch (arguments.getString("action")) {
-      case DEPTH ->
-          Future.succeededFuture(
-              MarketText.depth(market.readMarketDepth(FIELDS.text(arguments, POOL))));
-      case HISTORY -> history(FIELDS.text(arguments, POOL), arguments);
-      default -> Future.succeededFuture(MarketText.feed(market.readMarketFeed()));
-    };
+    Future<JsonObject> answer =
+        switch (arguments.getString("action")) {
+          case DEPTH ->
+              Future.succeededFuture(
+                  MarketText.depth(market.readMarketDepth(FIELDS.text(arguments, POOL))));
+          case HISTORY -> history(FIELDS.text(arguments, POOL), arguments);
+          default -> Future.succeededFuture(MarketText.feed(market.readMarketFeed()));
+        };
+    return answer.map(JsonObject::toBuffer);
   }
 
   private Future<JsonObject> history(String pool, JsonObject arguments) {

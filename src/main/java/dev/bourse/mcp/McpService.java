@@ -1,9 +1,11 @@
 package dev.bourse.mcp;
 
+import dev.bourse.access.InsufficientScope;
 import dev.bourse.access.Principal;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Text;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -42,7 +44,6 @@ public final class McpService {
   private final Prompts prompts = new Prompts();
   private final HandshakeSessions sessions;
   private final String version;
-  private final Function<Throwable, Optional<ApiError>> translation;
 
   /**
    * @param tools in the order they are listed
@@ -51,7 +52,7 @@ public final class McpService {
    */
   public McpService(
       List<Tool> tools,
-      Reference reference,
+      ServiceDescription reference,
       HandshakeSessions sessions,
       String version,
       Function<Throwable, Optional<ApiError>> translation) {
@@ -59,86 +60,92 @@ public final class McpService {
     this.resources = new Resources(reference);
     this.sessions = sessions;
     this.version = version;
-    this.translation = translation;
   }
 
   /**
    * Answers a message. Fails, or throws, with an {@link RpcError} when the message cannot be taken,
-   * with {@link ScopeMissing} when the caller's token does not allow a tool.
+   * with {@link InsufficientScope} when the caller's token does not allow a tool.
    */
-  Future<Reply> answer(Principal caller, Head head, Message message) {
-    boolean standsAlone = head.session().isEmpty() || StatelessRules.govern(head, message);
+  Future<McpReply> answer(Principal caller, McpHeaders headers, Message message) {
+    boolean isStateless = StatelessRules.govern(headers, message);
+    boolean standsAlone = headers.session().isEmpty() || isStateless;
     if (message.kind() == Message.Kind.RESPONSE && standsAlone) {
       throw RpcError.malformed(
           RpcError.INVALID_REQUEST, "a response, though nothing was asked; send a request");
     }
     if (message.kind() == Message.Kind.NOTIFICATION && standsAlone) {
-      return Future.succeededFuture(Reply.TAKEN);
+      return Future.succeededFuture(McpReply.TAKEN);
     }
-    if (StatelessRules.govern(head, message)) {
-      StatelessRules.check(head, message);
-      return perform(caller, Revision.STATELESS, message);
+    if (isStateless) {
+      StatelessRules.check(headers, message);
+      return perform(caller, ProtocolRevision.STATELESS, message);
     }
     if (message.method().equals(INITIALIZE)) {
       return Future.succeededFuture(initialize(caller, message));
     }
     String id =
-        head.session()
+        headers
+            .session()
             .orElseThrow(
                 () ->
                     RpcError.malformed(
                         RpcError.INVALID_REQUEST,
                         "the header Mcp-Session-Id is missing; expected the one that initialize"
                             + " answered with, or revision "
-                            + Revision.STATELESS.label()));
+                            + ProtocolRevision.STATELESS.label()));
     return sessions
         .find(caller, id)
         .compose(
             revision -> {
-              requireSame(revision, head);
+              requireSame(revision, headers);
               return message.kind() == Message.Kind.REQUEST
                   ? perform(caller, revision, message)
-                  : Future.succeededFuture(Reply.TAKEN);
+                  : Future.succeededFuture(McpReply.TAKEN);
             });
   }
 
-  private static void requireSame(Revision ofSession, Head head) {
-    if (head.revision().isPresent() && !head.revision().get().equals(ofSession.label())) {
+  private static void requireSame(ProtocolRevision ofSession, McpHeaders headers) {
+    if (headers.revision().isPresent() && !headers.revision().get().equals(ofSession.label())) {
       throw RpcError.malformed(
           RpcError.INVALID_REQUEST,
           "MCP-Protocol-Version is "
-              + Text.shown(head.revision().get())
+              + Text.shown(headers.revision().get())
               + " but the session was begun with "
               + ofSession.label());
     }
   }
 
   /** Ends a session of a revision that has them. */
-  Future<Void> end(Principal caller, Head head) {
+  Future<Void> end(Principal caller, McpHeaders headers) {
     return sessions.end(
         caller,
-        head.session()
+        headers
+            .session()
             .orElseThrow(
                 () ->
                     RpcError.malformed(
                         RpcError.INVALID_REQUEST, "the header Mcp-Session-Id is missing")));
   }
 
-  private Reply initialize(Principal caller, Message message) {
+  private McpReply initialize(Principal caller, Message message) {
     String asked = message.text("protocolVersion");
     if (asked == null) {
       throw RpcError.invalidParams("params.protocolVersion is missing; expected text");
     }
-    Revision revision =
-        Revision.find(asked).filter(known -> !known.isStateless()).orElse(Revision.HANDSHAKE);
+    ProtocolRevision revision =
+        ProtocolRevision.find(asked)
+            .filter(known -> !known.isStateless())
+            .orElse(ProtocolRevision.HANDSHAKE);
     JsonObject result =
         new JsonObject()
             .put("protocolVersion", revision.label())
             .put("capabilities", capabilities())
             .put("serverInfo", serverInfo())
             .put("instructions", INSTRUCTIONS);
-    return new Reply(
-        200, message.answer(result), Map.of("Mcp-Session-Id", sessions.begin(caller, revision)));
+    return new McpReply(
+        200,
+        message.answer(result.toBuffer()),
+        Map.of("Mcp-Session-Id", sessions.begin(caller, revision)));
   }
 
   private static JsonObject capabilities() {
@@ -152,21 +159,38 @@ public final class McpService {
     return new JsonObject().put("name", "bourse").put("title", "Bourse").put("version", version);
   }
 
-  private Future<Reply> perform(Principal caller, Revision revision, Message message) {
-    return result(caller, revision, message)
-        .map(result -> Reply.of(message.answer(dressed(revision, message.method(), result))))
+  private Future<McpReply> perform(Principal caller, ProtocolRevision revision, Message message) {
+    return encoded(caller, revision, message)
+        .map(result -> McpReply.of(message.answer(result)))
         .recover(
             e ->
                 Future.failedFuture(
-                    e instanceof RpcError || e instanceof ScopeMissing
+                    e instanceof RpcError || e instanceof InsufficientScope
                         ? e
-                        : RpcError.internal(
-                            Tools.json(Tools.refusalOf(e, translation, message.method())))));
+                        : RpcError.internal(tools.refusalOf(e, message.method()))));
   }
 
-  private Future<JsonObject> result(Principal caller, Revision revision, Message message) {
+  private Future<Buffer> encoded(Principal caller, ProtocolRevision revision, Message message) {
+    if (!message.method().equals("tools/call")) {
+      return result(revision, message)
+          .map(result -> dressed(revision, message.method(), result).toBuffer());
+    }
+    return tools.call(caller, message).map(called -> encoded(revision, called));
+  }
+
+  /** A tool's answer stands in its result twice: as text, and as what it is. */
+  private Buffer encoded(ProtocolRevision revision, Tools.Result called) {
+    JsonObject text = new JsonObject().put("type", "text").put("text", called.answer().toString());
+    JsonObject result =
+        new JsonObject()
+            .put("content", new JsonArray().add(text))
+            .put("isError", called.isRefusal());
+    return EncodedJson.with(
+        dressed(revision, "tools/call", result), "structuredContent", called.answer());
+  }
+
+  private Future<JsonObject> result(ProtocolRevision revision, Message message) {
     return switch (message.method()) {
-      case "tools/call" -> tools.call(caller, message);
       case "tools/list" -> page(message, new JsonObject().put("tools", tools.list()));
       case "resources/list" -> page(message, resources.list());
       case "resources/templates/list" -> page(message, resources.listTemplates());
@@ -177,10 +201,10 @@ public final class McpService {
     };
   }
 
-  private JsonObject ofEra(Revision revision, String method) {
+  private JsonObject ofEra(ProtocolRevision revision, String method) {
     if (revision.isStateless() && method.equals("server/discover")) {
       return new JsonObject()
-          .put("supportedVersions", new JsonArray(Revision.labels()))
+          .put("supportedVersions", new JsonArray(ProtocolRevision.labels()))
           .put("capabilities", capabilities())
           .put("instructions", INSTRUCTIONS);
     }
@@ -198,7 +222,7 @@ public final class McpService {
     return Future.succeededFuture(all);
   }
 
-  private JsonObject dressed(Revision revision, String method, JsonObject result) {
+  private JsonObject dressed(ProtocolRevision revision, String method, JsonObject result) {
     if (!revision.isStateless()) {
       return result;
     }

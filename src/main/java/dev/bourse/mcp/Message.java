@@ -1,6 +1,7 @@
 package dev.bourse.mcp;
 
 import dev.bourse.core.Text;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigInteger;
@@ -29,9 +30,10 @@ record Message(Kind kind, @Nullable Object id, String method, JsonObject params)
   /**
    * The message that a JSON value is.
    *
+   * @param id what {@link #readableId} found in it
    * @throws RpcError when it is none
    */
-  static Message of(@Nullable Object value) {
+  static Message of(@Nullable Object value, @Nullable Object id) {
     if (value instanceof JsonArray) {
       throw invalid("batches are not part of these revisions; send one message a request");
     }
@@ -52,7 +54,6 @@ record Message(Kind kind, @Nullable Object id, String method, JsonObject params)
     if (!json.containsKey("id")) {
       return new Message(Kind.NOTIFICATION, null, name, named);
     }
-    Object id = readableId(json);
     if (id == null) {
       throw invalid(
           "id: "
@@ -91,7 +92,8 @@ record Message(Kind kind, @Nullable Object id, String method, JsonObject params)
   }
 
   /** The whole answer to a request. */
-  JsonObject answer(JsonObject result) {
-    return new JsonObject().put("jsonrpc", VERSION).put("id", id).put("result", result);
+  Buffer answer(Buffer result) {
+    return EncodedJson.with(
+        new JsonObject().put("jsonrpc", VERSION).put("id", id), "result", result);
   }
 }

@@ -6,15 +6,15 @@ import io.vertx.core.json.JsonObject;
 
 /** The contracts and the guide, for a model to read. */
 final class Resources {
-  private final Reference reference;
+  private final ServiceDescription reference;
 
-  Resources(Reference reference) {
+  Resources(ServiceDescription reference) {
     this.reference = reference;
   }
 
   JsonObject list() {
     JsonArray list = new JsonArray();
-    for (Reference.Document document : reference.documents()) {
+    for (ServiceDescription.Document document : reference.documents()) {
       list.add(
           new JsonObject()
               .put("uri", document.uri())
@@ -30,12 +30,12 @@ final class Resources {
     return new JsonObject().put("resourceTemplates", new JsonArray());
   }
 
-  Future<JsonObject> read(Revision revision, Message message) {
+  Future<JsonObject> read(ProtocolRevision revision, Message message) {
     String uri = message.text("uri");
     if (uri == null) {
       throw RpcError.invalidParams("params.uri is missing; expected a resource's address");
     }
-    Reference.Document document =
+    ServiceDescription.Document document =
         reference.documents().stream()
             .filter(one -> one.uri().equals(uri))
             .findFirst()
@@ -46,7 +46,7 @@ final class Resources {
         .map(text -> contents(document, text));
   }
 
-  private static JsonObject contents(Reference.Document document, String text) {
+  private static JsonObject contents(ServiceDescription.Document document, String text) {
     return new JsonObject()
         .put(
             "contents",

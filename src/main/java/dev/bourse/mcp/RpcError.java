@@ -1,7 +1,9 @@
 package dev.bourse.mcp;
 
+import dev.bourse.core.ApiError;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,7 +54,7 @@ final class RpcError extends RuntimeException {
     return new RpcError(INVALID_REQUEST, NOT_FOUND, message, null);
   }
 
-  static RpcError methodNotFound(Revision revision, String method) {
+  static RpcError methodNotFound(ProtocolRevision revision, String method) {
     return new RpcError(
         METHOD_NOT_FOUND,
         revision.isStateless() ? NOT_FOUND : OK,
@@ -60,7 +62,7 @@ final class RpcError extends RuntimeException {
         null);
   }
 
-  static RpcError resourceNotFound(Revision revision, String uri) {
+  static RpcError resourceNotFound(ProtocolRevision revision, String uri) {
     return new RpcError(
         revision.isStateless() ? INVALID_PARAMS : RESOURCE_NOT_FOUND,
         OK,
@@ -74,22 +76,13 @@ final class RpcError extends RuntimeException {
         BAD_REQUEST,
         "this revision of the protocol is not spoken here",
         new JsonObject()
-            .put("supported", new JsonArray(Revision.labels()))
+            .put("supported", new JsonArray(ProtocolRevision.labels()))
             .put("requested", requested));
   }
 
   /** A refusal of the service outside of a tool. */
-  static RpcError internal(JsonObject refusal) {
-    return new RpcError(INTERNAL, OK, refusal.getString("detail", ""), refusal);
-  }
-
-  /** The HTTP status it is told with. */
-  int status() {
-    return status;
-  }
-
-  int code() {
-    return code;
+  static RpcError internal(ApiError refusal) {
+    return new RpcError(INTERNAL, OK, refusal.detail(), new JsonObject(refusal.fields()));
   }
 
   /**
@@ -97,7 +90,7 @@ final class RpcError extends RuntimeException {
    *
    * @param id the request's; null when it could not be read
    */
-  JsonObject json(@Nullable Object id) {
+  McpReply reply(@Nullable Object id) {
     JsonObject error = new JsonObject().put("code", code).put("message", getMessage());
     if (data != null) {
       error.put("data", data);
@@ -106,6 +99,6 @@ final class RpcError extends RuntimeException {
     if (id != null) {
       answer.put("id", id);
     }
-    return answer.put("error", error);
+    return new McpReply(status, answer.put("error", error).toBuffer(), Map.of());
   }
 }

@@ -26,16 +26,16 @@ final class StatelessRules {
   private StatelessRules() {}
 
   /** Whether a message is for these rules, and not of a revision with sessions. */
-  static boolean govern(Head head, Message message) {
+  static boolean govern(McpHeaders headers, Message message) {
     Object inBody = message.meta().getValue(REVISION);
-    return head.revision().isPresent()
-        ? !isOfSessions(head.revision().get())
-            || (inBody != null && !inBody.equals(head.revision().get()))
+    return headers.revision().isPresent()
+        ? !isOfSessions(headers.revision().get())
+            || (inBody != null && !inBody.equals(headers.revision().get()))
         : inBody != null;
   }
 
   private static boolean isOfSessions(String label) {
-    return Revision.find(label).filter(revision -> !revision.isStateless()).isPresent();
+    return ProtocolRevision.find(label).filter(revision -> !revision.isStateless()).isPresent();
   }
 
   /**
@@ -43,19 +43,21 @@ final class StatelessRules {
    *
    * @throws RpcError telling the first thing that is wrong
    */
-  static void check(Head head, Message message) {
+  static void check(McpHeaders headers, Message message) {
     JsonObject meta = message.meta();
     String inHead =
-        head.revision().orElseThrow(() -> mismatch("the header MCP-Protocol-Version is missing"));
+        headers
+            .revision()
+            .orElseThrow(() -> mismatch("the header MCP-Protocol-Version is missing"));
     Object inBody = meta.getValue(REVISION);
     if (!(inBody instanceof String revision)) {
-      if (Revision.find(inHead).isEmpty()) {
+      if (ProtocolRevision.find(inHead).isEmpty()) {
         throw RpcError.unsupportedRevision(inHead);
       }
       throw missing(REVISION, "text");
     }
     requireSame("MCP-Protocol-Version", inHead, revision);
-    if (!revision.equals(Revision.STATELESS.label())) {
+    if (!revision.equals(ProtocolRevision.STATELESS.label())) {
       throw RpcError.unsupportedRevision(revision);
     }
     if (!(meta.getValue(CAPABILITIES) instanceof JsonObject)) {
@@ -63,14 +65,15 @@ final class StatelessRules {
     }
     requireSame(
         "Mcp-Method",
-        head.method().orElseThrow(() -> mismatch("the header Mcp-Method is missing")),
+        headers.method().orElseThrow(() -> mismatch("the header Mcp-Method is missing")),
         message.method());
     String parameter = NAMED_BY.get(message.method());
     String named = parameter == null ? null : message.text(parameter);
     if (named != null) {
       requireSame(
           "Mcp-Name",
-          head.name()
+          headers
+              .name()
               .flatMap(StatelessRules::decoded)
               .orElseThrow(() -> mismatch("the header Mcp-Name is missing or cannot be decoded")),
           named);

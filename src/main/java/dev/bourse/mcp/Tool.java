@@ -3,6 +3,7 @@ package dev.bourse.mcp;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
@@ -28,7 +29,8 @@ public interface Tool {
   /**
    * Carries a call out. The arguments match the tool's schema, and the caller has the scope.
    *
-   * <p>Fails, or throws, with an {@link dev.bourse.core.ApiError} as the HTTP interface would.
+   * <p>Answers a JSON object, encoded. Fails, or throws, with an {@link dev.bourse.core.ApiError}
+   * as the HTTP interface would.
    */
-  Future<JsonObject> call(Principal caller, JsonObject arguments);
+  Future<Buffer> call(Principal caller, JsonObject arguments);
 }

@@ -1,11 +1,13 @@
 package dev.bourse.mcp;
 
+import dev.bourse.access.InsufficientScope;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.LinkedHashMap;
@@ -20,7 +22,14 @@ import org.slf4j.LoggerFactory;
 final class Tools {
   private static final Logger LOG = LoggerFactory.getLogger(Tools.class);
 
-  private record RegisteredTool(Tool tool, JsonObject definition, Reference.Check check) {}
+  private record RegisteredTool(Tool tool, JsonObject definition, ServiceDescription.Check check) {}
+
+  /**
+   * What a call came to.
+   *
+   * @param answer the tool's, or the refusal: a JSON object, encoded
+   */
+  record Result(Buffer answer, boolean isRefusal) {}
 
   private final Map<String, RegisteredTool> byName = new LinkedHashMap<>();
   private final JsonArray definitions = new JsonArray();
@@ -31,7 +40,9 @@ final class Tools {
    * @param translation makes a refusal of another package's exception
    */
   Tools(
-      List<Tool> tools, Reference reference, Function<Throwable, Optional<ApiError>> translation) {
+      List<Tool> tools,
+      ServiceDescription reference,
+      Function<Throwable, Optional<ApiError>> translation) {
     this.translation = translation;
     for (Tool tool : tools) {
       JsonObject said = reference.tool(tool.name());
@@ -50,7 +61,7 @@ final class Tools {
   }
 
   /** What a tool answers: one schema, or several of the contracts' of which it answers one. */
-  private static List<JsonObject> outputs(JsonObject said, Reference reference) {
+  private static List<JsonObject> outputs(JsonObject said, ServiceDescription reference) {
     JsonArray elsewhere = said.getJsonArray("outputOf");
     return elsewhere == null
         ? List.of(said.getJsonObject("output"))
@@ -93,10 +104,10 @@ final class Tools {
   /**
    * Carries a call out; answers a result, whether the tool did what was asked or refused it.
    *
-   * <p>Fails with an {@link RpcError} when there is no such tool, with {@link ScopeMissing} when
-   * the caller's token does not allow it.
+   * <p>Fails with an {@link RpcError} when there is no such tool, with {@link InsufficientScope}
+   * when the caller's token does not allow it.
    */
-  Future<JsonObject> call(Principal caller, Message message) {
+  Future<Result> call(Principal caller, Message message) {
     String name = message.text("name");
     if (name == null) {
       throw RpcError.invalidParams("params.name is missing; expected a tool's name");
@@ -114,30 +125,25 @@ final class Tools {
     try {
       entry.check().accept(arguments);
       Optional<Scope> scope = entry.tool().scope(arguments);
-      if (scope.isPresent() && !caller.may(scope.get())) {
-        throw new ScopeMissing(scope.get());
+      if (scope.isPresent()) {
+        InsufficientScope.demand(caller, scope.get());
       }
       return entry
           .tool()
           .call(caller, arguments)
-          .map(Tools::result)
+          .map(answer -> new Result(answer, false))
           .recover(e -> Future.succeededFuture(refusal(name, e)));
     } catch (ApiError refused) {
       return Future.succeededFuture(refusal(name, refused));
     }
   }
 
-  private static JsonObject result(JsonObject answer) {
-    return content(answer).put("isError", false);
-  }
-
-  private JsonObject refusal(String tool, Throwable failure) {
-    return content(json(refusalOf(failure, translation, tool))).put("isError", true);
+  private Result refusal(String tool, Throwable failure) {
+    return new Result(new JsonObject(refusalOf(failure, tool).fields()).toBuffer(), true);
   }
 
   /** A failure as clients are told of it; nothing internal leaves. */
-  static ApiError refusalOf(
-      Throwable failure, Function<Throwable, Optional<ApiError>> translation, String what) {
+  ApiError refusalOf(Throwable failure, String what) {
     if (failure instanceof ApiError refused) {
       return refused;
     }
@@ -146,22 +152,5 @@ final class Tools {
       LOG.error("{} failed", what, failure);
     }
     return translated.orElseGet(() -> ApiError.of(ErrorCode.INTERNAL, "the service failed"));
-  }
-
-  /** A refusal as the HTTP interface writes it. */
-  static JsonObject json(ApiError refused) {
-    JsonObject json =
-        new JsonObject().put("error", refused.code().code()).put("detail", refused.detail());
-    refused.extras().forEach(json::put);
-    return json;
-  }
-
-  private static JsonObject content(JsonObject structured) {
-    return new JsonObject()
-        .put(
-            "content",
-            new JsonArray()
-                .add(new JsonObject().put("type", "text").put("text", structured.encode())))
-        .put("structuredContent", structured);
   }
 }

@@ -5,6 +5,7 @@ import dev.bourse.access.Scope;
 import dev.bourse.org.OrgService;
 import dev.bourse.org.WhoamiView;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
@@ -29,8 +30,8 @@ public final class WhoamiTool implements Tool {
   }
 
   @Override
-  public Future<JsonObject> call(Principal caller, JsonObject arguments) {
+  public Future<Buffer> call(Principal caller, JsonObject arguments) {
     return org.listClusters(caller)
-        .map(clusters -> whoami.json(caller, clusters).put("username", caller.member()));
+        .map(clusters -> whoami.json(caller, clusters).put("username", caller.member()).toBuffer());
   }
 }

@@ -3,12 +3,12 @@
  * openapi/mcp.yaml} is the authority.
  *
  * <p>{@link dev.bourse.mcp.McpRoutes} takes HTTP requests apart and knows who calls; {@link
- * dev.bourse.mcp.McpService} answers one message by the rules of its revision ({@code Revision},
- * {@code StatelessRules}, {@code HandshakeSessions}); {@code Tools} finds the tool and makes a
- * result of what it answers or refuses. A tool is one class that calls the feature's service, never
- * HTTP; its words, hints and schemas stand in the contract under {@code x-mcp-tools}. What the edge
- * knows (contracts, schemas, the reads of the HTTP interface) comes in through {@link
- * dev.bourse.mcp.Reference} and {@link dev.bourse.mcp.Grid}.
+ * dev.bourse.mcp.McpService} answers one message by the rules of its revision ({@code
+ * ProtocolRevision}, {@code StatelessRules}, {@code HandshakeSessions}); {@code Tools} finds the
+ * tool and makes a result of what it answers or refuses. A tool is one class that calls the
+ * feature's service, never HTTP; its words, hints and schemas stand in the contract under {@code
+ * x-mcp-tools}. What the edge knows (contracts, schemas, the reads of the HTTP interface) comes in
+ * through {@link dev.bourse.mcp.ServiceDescription} and {@link dev.bourse.mcp.RestReads}.
  *
  * <p>A write is previewed and confirmed: {@link dev.bourse.mcp.ConfirmTokens}. Nothing is kept
  * between two messages but which tokens were used and which sessions were ended, and those are

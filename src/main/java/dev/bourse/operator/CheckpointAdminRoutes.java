@@ -46,9 +46,9 @@ public final class CheckpointAdminRoutes {
       CheckpointService checkpoints, Call call, String orgId) {
     return checkpoints.listOfOrg(
         orgId,
-        call.findText("q").orElse(""),
+        call.text("q"),
         call.findText("before"),
-        CommonFields.limit(call.findInteger("limit")));
+        CommonFields.limit(call));
   }
 
   static JsonObject json(String plural, CheckpointService.OwnPage page) {

@@ -48,7 +48,7 @@ public final class ClusterAdminRoutes {
             call.findText("org"),
             call.findText("pool"),
             call.findText("after").orElse(""),
-            CommonFields.limit(call.findInteger("limit")));
+            CommonFields.limit(call));
     JsonArray listed = new JsonArray();
     page.items().forEach(view -> listed.add(summary(view)));
     return Future.succeededFuture(

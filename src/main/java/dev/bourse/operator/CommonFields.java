@@ -4,6 +4,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
+import dev.bourse.edge.Call;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
@@ -14,14 +15,11 @@ import org.jspecify.annotations.Nullable;
 
 /** Parameters and fields that several operations of the operators' API have in common. */
 final class CommonFields {
-  /** Items of a page when the caller does not say. */
-  private static final int DEFAULT_LIMIT = 100;
-
   private CommonFields() {}
 
   /** How many items a page is to have; the contract bounds it. */
-  static int limit(Optional<Long> limit) {
-    return limit.map(Math::toIntExact).orElse(DEFAULT_LIMIT);
+  static int limit(Call call) {
+    return Math.toIntExact(call.integer("limit"));
   }
 
   /**

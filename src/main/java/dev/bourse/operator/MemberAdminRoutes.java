@@ -30,7 +30,7 @@ public final class MemberAdminRoutes {
   private Future<Answer> list(Call call) {
     return roster
         .list(
-            call.text("org"), CommonFields.limit(call.findInteger("limit")), call.findText("after"))
+            call.text("org"), CommonFields.limit(call), call.findText("after"))
         .map(page -> Answer.ok(CommonFields.page("members", page, MemberAdminRoutes::json)));
   }
 

@@ -74,7 +74,7 @@ public final class NodeAdminRoutes {
             call.text("pool"),
             call.findText("after").orElse(""),
             call.findText("status").filter("retired"::equals).isPresent(),
-            CommonFields.limit(call.findInteger("limit")))
+            CommonFields.limit(call))
         .map(NodeAdminRoutes::page);
   }
 

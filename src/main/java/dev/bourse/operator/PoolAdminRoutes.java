@@ -38,7 +38,7 @@ public final class PoolAdminRoutes {
   private Future<Answer> list(Call call) {
     Page<Pool> page =
         pools.listPools(
-            call.findText("after").orElse(""), CommonFields.limit(call.findInteger("limit")));
+            call.findText("after").orElse(""), CommonFields.limit(call));
     JsonArray listed = new JsonArray();
     page.items().forEach(pool -> listed.add(pool(pool)));
     return Future.succeededFuture(

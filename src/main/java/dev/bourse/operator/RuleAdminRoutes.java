@@ -28,7 +28,7 @@ public final class RuleAdminRoutes {
   private Future<Answer> list(Call call) {
     return rules
         .list(
-            call.text("org"), CommonFields.limit(call.findInteger("limit")), call.findText("after"))
+            call.text("org"), CommonFields.limit(call), call.findText("after"))
         .map(page -> Answer.ok(CommonFields.page("rules", page, RuleAdminRoutes::json)));
   }
 

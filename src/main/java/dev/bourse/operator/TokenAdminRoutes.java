@@ -34,7 +34,7 @@ public final class TokenAdminRoutes {
   private Future<Answer> list(Call call) {
     return tokens
         .list(
-            call.text("org"), CommonFields.limit(call.findInteger("limit")), call.findText("after"))
+            call.text("org"), CommonFields.limit(call), call.findText("after"))
         .map(page -> Answer.ok(CommonFields.page("tokens", page, TokenAdminRoutes::json)));
   }
 

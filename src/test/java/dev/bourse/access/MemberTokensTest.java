@@ -1,6 +1,9 @@
 package dev.bourse.access;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
@@ -205,10 +208,10 @@ class MemberTokensTest extends StoreFixture {
     String mcp = tokens.issue(token(MCP, Set.of(), ""));
     String rest = tokens.issue(token(REST, Set.of(), ""));
 
-    tokens.authenticate(mcp);
-    tokens.authenticate(mcp, Set.of(MCP));
-    tokens.authenticate(rest);
-    Sample.refused(ErrorCode.UNAUTHORIZED, () -> tokens.authenticate(rest, Set.of(MCP)));
+    assertTrue(tokens.authenticate(mcp).satisfies(Principal.MEMBER_SCHEME));
+    assertTrue(tokens.authenticate(mcp).satisfies(Principal.MCP_SCHEME));
+    assertTrue(tokens.authenticate(rest).satisfies(Principal.MEMBER_SCHEME));
+    assertFalse(tokens.authenticate(rest).satisfies(Principal.MCP_SCHEME));
     for (String other : List.of("elsewhere", REST + "/", REST + "/mcp/", "http://bourse.example")) {
       refused(signed(claims().put("aud", other)));
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
@@ -59,6 +60,9 @@ class ContractCoverageTest {
   private static ApiClient permitted(ContractCase call) {
     if (call.isForMembersOnly()) {
       return bourse.asMember("acme", "alice");
+    }
+    if (call.described().schemes().contains(Principal.MCP_SCHEME)) {
+      return allowed(EnumSet.allOf(Scope.class));
     }
     return call.isForOperators() ? bourse.operator() : bourse.as("acme", "orgwide");
   }

@@ -247,7 +247,8 @@ class McpConfirmApiTest {
             null,
             null,
             "alice",
-            "acme/alice/1");
+            "acme/alice/1",
+            true);
     long version = client("acme-batch").version();
     for (boolean expired : new boolean[] {true, false}) {
       Duration age = Duration.ofMillis(PastConfirms.validMillis() + (expired ? 1_000 : -60_000));

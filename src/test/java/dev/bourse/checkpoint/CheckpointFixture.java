@@ -130,7 +130,7 @@ public abstract class CheckpointFixture extends StoreFixture {
   public Publisher member(String username) {
     String id = members.findId(LAB.orgId(), username).orElse("lab/" + username + "/none");
     return Publisher.of(
-        new Principal(LAB, "member:" + username, "", Set.of(), null, null, username, id));
+        new Principal(LAB, "member:" + username, "", Set.of(), null, null, username, id, false));
   }
 
   public static CheckpointService.Announcement publication(

@@ -2,10 +2,7 @@ package dev.bourse.edge;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.contract.Contract;
-import dev.bourse.contract.ContractFiles;
 import java.io.IOException;
-import java.io.StringReader;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -57,7 +54,7 @@ abstract class BytesFixture {
             EdgeFixture.hasty(),
             Sources.system(),
             null,
-            List.of(Contract.parse("bytes", ContractFiles.json(new StringReader(CONTRACT)))));
+            List.of(EdgeFixture.contract("bytes", CONTRACT)));
   }
 
   @AfterAll

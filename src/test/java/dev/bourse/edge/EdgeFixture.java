@@ -5,6 +5,7 @@ import dev.bourse.access.Organization;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.contract.Contract;
+import dev.bourse.contract.ContractFiles;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.limits.DownloadPace;
@@ -16,7 +17,9 @@ import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.io.StringReader;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -139,6 +142,19 @@ public final class EdgeFixture implements AutoCloseable {
             DownloadPace.standard()));
   }
 
+  /** A contract that lists every error code, as all that are served must. */
+  static Contract contract(String name, String yaml) {
+    JsonObject document = new JsonObject(ContractFiles.json(new StringReader(yaml)));
+    JsonArray codes = new JsonArray();
+    for (ErrorCode code : ErrorCode.values()) {
+      codes.add(code.code());
+    }
+    JsonObject listed = new JsonObject().put("enum", codes);
+    document.put(
+        "components", new JsonObject().put("schemas", new JsonObject().put("ErrorCode", listed)));
+    return Contract.parse(name, document.encode());
+  }
+
   static Authenticator authenticator() {
     return header -> {
       Set<Scope> scopes =
@@ -155,7 +171,8 @@ public final class EdgeFixture implements AutoCloseable {
           null,
           null,
           token.equals("member") ? "alice" : null,
-          token.equals("member") ? "org_1/alice/1" : null);
+          token.equals("member") ? "org_1/alice/1" : null,
+          false);
     };
   }
 

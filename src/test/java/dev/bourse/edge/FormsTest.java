@@ -3,14 +3,11 @@ package dev.bourse.edge;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.contract.Contract;
-import dev.bourse.contract.ContractFiles;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
-import java.io.StringReader;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
@@ -93,7 +90,7 @@ class FormsTest {
             EdgeFixture.unlimited(),
             Sources.system(),
             null,
-            List.of(Contract.parse("forms", ContractFiles.json(new StringReader(CONTRACT)))));
+            List.of(EdgeFixture.contract("forms", CONTRACT)));
     fixture.operations.showErrors(
         refusal ->
             new Answer.Page(

@@ -48,11 +48,6 @@ class SessionsTest extends StoreFixture {
     }
 
     @Override
-    public Future<Void> admit(Caller caller) {
-      throw new IllegalStateException();
-    }
-
-    @Override
     public Principal principal() {
       throw new IllegalStateException();
     }

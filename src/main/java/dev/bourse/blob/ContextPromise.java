@@ -1,0 +1,44 @@
+package dev.bourse.blob;
+
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The result of work on its way from a worker thread to the context that asked. */
+final class ContextPromise<T> {
+  private static final Logger log = LoggerFactory.getLogger(ContextPromise.class);
+
+  private final Context context;
+  private final Promise<T> promise = Promise.promise();
+
+  /** A promise to the current context; to {@code home} when the caller runs on none. */
+  ContextPromise(Context home) {
+    Context current = Vertx.currentContext();
+    context = current == null ? home : current;
+  }
+
+  Future<T> future() {
+    return promise.future();
+  }
+
+  void succeed(@Nullable T value) {
+    deliver(() -> promise.tryComplete(value));
+  }
+
+  void fail(Throwable cause) {
+    deliver(() -> promise.tryFail(cause));
+  }
+
+  private void deliver(Runnable completion) {
+    try {
+      context.runOnContext(v -> completion.run());
+    } catch (RejectedExecutionException e) {
+      log.warn("an answer found its event loop gone", e);
+    }
+  }
+}

@@ -1,0 +1,17 @@
+package dev.bourse.mcp;
+
+import java.util.Optional;
+
+/**
+ * What a request's HTTP headers say of its message.
+ *
+ * @param revision {@code MCP-Protocol-Version}
+ * @param method {@code Mcp-Method}
+ * @param name {@code Mcp-Name}
+ * @param session {@code Mcp-Session-Id}
+ */
+record McpHeaders(
+    Optional<String> revision,
+    Optional<String> method,
+    Optional<String> name,
+    Optional<String> session) {}

@@ -1,0 +1,23 @@
+package dev.bourse.mcp;
+
+import io.vertx.core.buffer.Buffer;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a message is answered with.
+ *
+ * @param body a JSON object, encoded; null for none
+ * @param headers further HTTP headers
+ */
+record McpReply(int status, @Nullable Buffer body, Map<String, String> headers) {
+  /** The message was taken; there is nothing to say to it. */
+  static final McpReply TAKEN = new McpReply(202, null, Map.of());
+
+  /** There is nothing to say. */
+  static final McpReply NO_CONTENT = new McpReply(204, null, Map.of());
+
+  static McpReply of(Buffer body) {
+    return new McpReply(200, body, Map.of());
+  }
+}

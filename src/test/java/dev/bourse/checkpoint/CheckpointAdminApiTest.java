@@ -1,0 +1,159 @@
+package dev.bourse.checkpoint;
+
+import static dev.bourse.testing.FilesFixture.FEED;
+import static dev.bourse.testing.FilesFixture.approve;
+import static dev.bourse.testing.FilesFixture.bytes;
+import static dev.bourse.testing.FilesFixture.freshName;
+import static dev.bourse.testing.FilesFixture.item;
+import static dev.bourse.testing.FilesFixture.publish;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.RunningBourse;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What operators do to organizations' files, and what becomes of those nobody owns any more. */
+@EachEngine
+class CheckpointAdminApiTest {
+  private static final String ITEMS = "/api/operator/checkpoints/";
+  private static final byte[] BYTES = bytes(7_000, 1);
+
+  private static RunningBourse bourse;
+  private static ApiClient operator;
+
+  @BeforeAll
+  static void start() {
+    bourse = RunningBourse.demo();
+    operator = bourse.operator();
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+  }
+
+  private static JsonObject listed(String org) {
+    return operator.get("/api/operator/orgs/" + org + "/checkpoints").ok();
+  }
+
+  @Test
+  void anOrganizationsFilesAreListedInEveryState() {
+    ApiClient alice = bourse.asMember("acme", "alice");
+    String id = publish(alice, freshName(), BYTES, "org").getString("id");
+    JsonObject page = listed("acme");
+    JsonObject found =
+        ClusterClient.objects(page.getJsonArray("checkpoints")).stream()
+            .filter(one -> one.getString("id").equals(id))
+            .findFirst()
+            .orElseThrow();
+    assertEquals("acme", found.getString("org_id"));
+    assertFalse(found.getBoolean("on_feed"));
+    assertTrue(page.getLong("used_bytes") >= BYTES.length);
+    assertEquals(found, operator.get(ITEMS + id).ok());
+    operator.get("/api/operator/orgs/nobody/checkpoints").refused(ErrorCode.NOT_FOUND);
+    operator.get(ITEMS + "ckp_none").refused(ErrorCode.NOT_FOUND);
+  }
+
+  @Test
+  void anOperatorRemovesAnyFileAndTheOrganizationsTrailSaysSo() {
+    ApiClient carol = bourse.asMember("openlab", "carol");
+    String id = publish(carol, freshName(), BYTES, "public").getString("id");
+    approve(bourse, id).ok();
+    assertTrue(operator.delete(ITEMS + id).ok().getBoolean("ok"));
+    bourse.with(null).get(FEED + '/' + id).refused(ErrorCode.NOT_FOUND);
+    carol.get(item(id)).refused(ErrorCode.GONE);
+    operator.delete(ITEMS + id).refused(ErrorCode.NOT_FOUND);
+    AuditRow row =
+        bourse.audit("openlab", false).stream()
+            .filter(one -> one.action().equals("checkpoint_delete"))
+            .filter(one -> one.detail().contains("id=" + id))
+            .findFirst()
+            .orElseThrow();
+    assertTrue(row.actor().startsWith("operator:"), row.actor());
+  }
+
+  @Test
+  void whatARemovedMemberLeftBehindStaysUntilAnOperatorRemovesIt() {
+    String id = publish(bourse.asMember("acme", "bob"), freshName(), BYTES, "org").getString("id");
+    operator.delete("/api/operator/orgs/acme/members/bob").ok();
+    ApiClient alice = bourse.asMember("acme", "alice");
+    alice.get(item(id)).ok();
+    alice.delete(item(id)).refused(ErrorCode.GONE);
+    operator.delete(ITEMS + id).ok();
+    alice.get(item(id)).refused(ErrorCode.GONE);
+  }
+
+  @Test
+  void aRetiredOrganizationsFilesLeaveTheFeedAtOnceAndAreDeletedWithTheirBytes() {
+    try (RunningBourse closing =
+        RunningBourse.demo("checkpoints.sweep-interval=1h", "checkpoints.deletion-delay=0")) {
+      ApiClient carol = closing.asMember("openlab", "carol");
+      String waiting = publish(carol, freshName(), BYTES, "public").getString("id");
+      String id = publish(carol, freshName(), BYTES, "public").getString("id");
+      approve(closing, id).ok();
+      String reviewId = FilesFixture.review(closing, waiting).getString("review_id");
+      closing.operator().delete("/api/operator/orgs/openlab").ok();
+      ApiClient anybody = closing.with(null);
+      anybody.get(FEED + '/' + id).refused(ErrorCode.NOT_FOUND);
+      anybody.get(FEED + '/' + id + "/content").refused(ErrorCode.NOT_FOUND);
+      assertEquals(0, anybody.get(FEED).ok().getJsonArray("checkpoints").size());
+      ApiClient reviewer = closing.operator();
+      assertEquals(0, reviewer.get("/api/operator/reviews").ok().getJsonArray("reviews").size());
+      reviewer.get("/api/operator/reviews/" + reviewId).refused(ErrorCode.NOT_FOUND);
+    }
+    try (RunningBourse closing =
+        RunningBourse.demo("checkpoints.sweep-interval=50ms", "checkpoints.deletion-delay=0")) {
+      ApiClient carol = closing.asMember("openlab", "carol");
+      String id = publish(carol, freshName(), BYTES, "org").getString("id");
+      assertEquals(1, blobs(closing));
+      closing.operator().delete("/api/operator/orgs/openlab").ok();
+      RunningBourse.until("the bytes are deleted", () -> blobs(closing) == 0);
+      closing.operator().get(ITEMS + id).refused(ErrorCode.NOT_FOUND);
+      AuditRow row =
+          closing.audit("openlab", false).stream()
+              .filter(one -> one.action().equals("checkpoint_delete"))
+              .findFirst()
+              .orElseThrow();
+      assertEquals("system:offboard", row.actor());
+    }
+  }
+
+  private static long blobs(RunningBourse bourse) {
+    Path folder = bourse.data().resolve("checkpoints").resolve("blobs");
+    try (Stream<Path> files = Files.walk(folder)) {
+      return files.filter(Files::isRegularFile).count();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void switchedOffOperatorsFindNoneEither() {
+    try (RunningBourse off = RunningBourse.demo("checkpoints.enabled=false")) {
+      for (String path :
+          List.of(
+              "/api/operator/documents",
+              "/api/operator/orgs/acme/checkpoints",
+              ITEMS + "ckp_1",
+              "/api/operator/reviews/rev_1/content")) {
+        off.operator().get(path).refused(ErrorCode.NOT_FOUND);
+      }
+    }
+  }
+}

@@ -1,0 +1,177 @@
+package dev.bourse.checkpoint;
+
+import static dev.bourse.testing.FilesFixture.FEED;
+import static dev.bourse.testing.FilesFixture.approve;
+import static dev.bourse.testing.FilesFixture.bytes;
+import static dev.bourse.testing.FilesFixture.content;
+import static dev.bourse.testing.FilesFixture.freshName;
+import static dev.bourse.testing.FilesFixture.publish;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SlowDownload;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Who may have how many files read at once, and how slowly, over real sockets. */
+@OneEngine("what is shared is open files, whatever the store")
+class DownloadSharesApiTest {
+  private static final int OPEN_FILES = 8;
+
+  /** More than the operating system takes off a client's hands. */
+  private static final byte[] LARGE = bytes(8 << 20, 3);
+
+  private static final byte[] SMALL = bytes(10_000, 4);
+
+  private static RunningBourse bourse;
+  private static ApiClient alice;
+  private static ApiClient dave;
+  private static ApiClient carol;
+  private static List<String> acme;
+  private static List<String> feed;
+  private static String globex;
+
+  private final List<SlowDownload> open = new ArrayList<>();
+
+  @BeforeAll
+  static void start() {
+    bourse = RunningBourse.demo("checkpoints.open-files=" + OPEN_FILES, "proxies=127.0.0.1");
+    alice = bourse.asMember("acme", "alice");
+    dave = bourse.asMember("globex", "dave");
+    carol = bourse.asMember("openlab", "carol");
+    acme = new ArrayList<>();
+    feed = new ArrayList<>();
+    for (int i = 0; i < OPEN_FILES; i++) {
+      acme.add(publish(alice, freshName(), LARGE, "org").getString("id"));
+    }
+    for (int i = 0; i < OPEN_FILES / 2; i++) {
+      String id = publish(carol, freshName(), LARGE, "public").getString("id");
+      approve(bourse, id).ok();
+      feed.add(id);
+    }
+    globex = publish(dave, freshName(), SMALL, "org").getString("id");
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+  }
+
+  @AfterEach
+  void end() {
+    open.forEach(SlowDownload::close);
+    open.clear();
+  }
+
+  private int trickle(String org, String member, String id) {
+    return ask(content(id), bourse.memberToken(org, member), "");
+  }
+
+  private int trickleFeed(String address, String id) {
+    return ask(FEED + '/' + id + "/content", null, forwardedFor(address) + "\r\n");
+  }
+
+  private static String forwardedFor(String address) {
+    return "X-Forwarded-For: " + address;
+  }
+
+  private int ask(String path, @Nullable String token, String headers) {
+    SlowDownload download = new SlowDownload(bourse, path, token, headers);
+    open.add(download);
+    return download.status();
+  }
+
+  private static HttpResponse<byte[]> readFeed(String address, String id) {
+    return bourse.with(null).fetch("GET", FEED + '/' + id + "/content", "X-Forwarded-For", address);
+  }
+
+  @Test
+  void oneOrganizationsSlowReadersKeepNobodyElseFromDownloading() {
+    List<Integer> answers = acme.stream().map(id -> trickle("acme", "alice", id)).toList();
+    assertEquals(200, answers.get(0));
+
+    HttpResponse<byte[]> other = dave.fetch("GET", content(globex));
+    assertEquals(200, other.statusCode());
+    assertArrayEquals(SMALL, other.body());
+    assertEquals(200, readFeed("203.0.113.9", feed.get(0)).statusCode());
+    assertTrue(answers.contains(503), "the one that takes too much is refused: " + answers);
+
+    int refused = answers.indexOf(503);
+    String told =
+        alice.get(content(acme.get(refused))).refused(ErrorCode.OVERLOADED).getString("detail");
+    assertTrue(told.contains("different files"), told);
+    end();
+    RunningBourse.until(
+        "its places are free again",
+        () -> alice.fetch("GET", content(acme.get(refused))).statusCode() == 200);
+  }
+
+  @Test
+  void manyReadersOfOneFileTakeOnePlace() {
+    for (int i = 0; i < 4 * OPEN_FILES; i++) {
+      assertEquals(200, trickle("acme", "alice", acme.get(0)));
+    }
+    assertEquals(200, trickle("acme", "alice", acme.get(1)));
+    assertEquals(200, dave.fetch("GET", content(globex)).statusCode());
+  }
+
+  @Test
+  void oneAddressOnTheFeedKeepsNeitherOthersNorMembersFromDownloading() {
+    List<Integer> answers = feed.stream().map(id -> trickleFeed("203.0.113.1", id)).toList();
+    assertEquals(200, answers.get(0));
+
+    for (String id : feed) {
+      assertEquals(200, readFeed("203.0.113.2", id).statusCode());
+    }
+    assertEquals(200, dave.fetch("GET", content(globex)).statusCode());
+    assertTrue(answers.contains(503), "the one that takes too much is refused: " + answers);
+  }
+
+  @Test
+  void manyAddressesOnTheFeedKeepNoMemberFromDownloading() {
+    for (int i = 0; i < feed.size(); i++) {
+      trickleFeed("203.0.113." + (100 + i), feed.get(i));
+    }
+    for (String id : acme.subList(0, 2)) {
+      assertEquals(200, trickle("acme", "alice", id));
+    }
+    assertEquals(200, dave.fetch("GET", content(globex)).statusCode());
+  }
+
+  @Test
+  void whoTakesAFileTooSlowlyIsCutOffAndWhoTakesItFastIsNot() {
+    try (RunningBourse hasty =
+        RunningBourse.demo("limits.download-rate=2MiB", "limits.download-window=2s")) {
+      ApiClient member = hasty.asMember("acme", "alice");
+      byte[] bytes = bytes(30 << 20, 5);
+      String id = publish(member, freshName(), bytes, "org").getString("id");
+      try (SlowDownload slow =
+          new SlowDownload(hasty, content(id), hasty.memberToken("acme", "alice"), "")) {
+        assertEquals(200, slow.status());
+        long taken = 0;
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        // It never stops taking, so that no bound on silence ends it.
+        while (slow.take() >= 0) {
+          taken++;
+          assertTrue(System.nanoTime() < deadline, taken + " bytes, and not cut off");
+          LockSupport.parkNanos(1_000);
+        }
+        assertTrue(taken < bytes.length, taken + " bytes are all");
+      }
+      assertArrayEquals(bytes, member.fetch("GET", content(id)).body());
+    }
+  }
+}
