@@ -61,8 +61,8 @@ public final class AuthorizationServer {
     clients = new ClientRegistry(database, documents, clock, random);
     GrantStore store = new GrantStore(database);
     revocation = new GrantRevocation(store, issuer.tokens(), issuer.revocations(), clock);
-    grants = new Grants(
-            database, store, revocation, issuer.tokens(), issuer.members(), clock, random);
+    grants =
+        new Grants(database, store, revocation, issuer.tokens(), issuer.members(), clock, random);
     devices = new DeviceFlow(database, grants, clients, clock, random);
   }
 

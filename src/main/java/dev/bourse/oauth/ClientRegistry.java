@@ -58,7 +58,8 @@ final class ClientRegistry {
         .read(
             """
             SELECT client_id, name, redirect_uris, grant_types FROM oauth_client
-            WHERE client_id = ?""",
+            WHERE client_id = ?\
+            """,
             List.of(clientId),
             row ->
                 new Client(
@@ -99,12 +100,14 @@ final class ClientRegistry {
                     """
                     DELETE FROM oauth_client WHERE client_id IN (SELECT client_id FROM
                     oauth_client ORDER BY CASE WHEN used_at IS NULL THEN 1 ELSE 0 END,
-                    COALESCE(used_at, created_at) DESC, client_id LIMIT 100 OFFSET %d)"""
+                    COALESCE(used_at, created_at) DESC, client_id LIMIT 100 OFFSET %d)\
+                    """
                         .formatted(MAX_REGISTERED - 1)),
                 Statement.of(
                     """
                     INSERT INTO oauth_client (client_id, name, redirect_uris, grant_types,
-                    created_at) VALUES (?, ?, ?, ?, ?)""",
+                    created_at) VALUES (?, ?, ?, ?, ?)\
+                    """,
                     client.clientId(),
                     client.name(),
                     redirectUris.encode(),
@@ -130,7 +133,8 @@ final class ClientRegistry {
     return Statement.of(
         """
         UPDATE oauth_client SET used_at = ? WHERE client_id = ?
-        AND (used_at IS NULL OR used_at < ?)""",
+        AND (used_at IS NULL OR used_at < ?)\
+        """,
         nowMillis,
         clientId,
         nowMillis - USED_STEP_MILLIS);

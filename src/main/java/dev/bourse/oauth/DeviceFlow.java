@@ -4,8 +4,8 @@ import dev.bourse.access.Scope;
 import dev.bourse.core.SecretPrefix;
 import dev.bourse.core.Secrets;
 import dev.bourse.signin.Session;
-import dev.bourse.store.Database;
 import dev.bourse.store.Columns;
+import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -123,7 +123,8 @@ final class DeviceFlow {
         Statement.of(
             """
             DELETE FROM oauth_device WHERE device_sha256 IN (SELECT device_sha256 FROM
-            oauth_device ORDER BY expires_at DESC, device_sha256 LIMIT 100 OFFSET %d)"""
+            oauth_device ORDER BY expires_at DESC, device_sha256 LIMIT 100 OFFSET %d)\
+            """
                 .formatted(MAX_DEVICES - 1));
     Device device =
         new Device(
@@ -202,7 +203,8 @@ final class DeviceFlow {
             DecidedTooLate::new,
             """
             UPDATE oauth_device SET state = ?, grant_id = ?
-            WHERE user_code = ? AND state = ? AND expires_at > ?""",
+            WHERE user_code = ? AND state = ? AND expires_at > ?\
+            """,
             allowed ? ALLOWED : DENIED,
             grantId,
             waiting.userCode(),
@@ -242,7 +244,8 @@ final class DeviceFlow {
                         AlreadyUsed::new,
                         """
                         UPDATE oauth_device SET state = 'used'
-                        WHERE device_sha256 = ? AND state = ? AND expires_at > ?""",
+                        WHERE device_sha256 = ? AND state = ? AND expires_at > ?\
+                        """,
                         device.sha256(),
                         ALLOWED,
                         clock.millis()));
@@ -267,7 +270,8 @@ final class DeviceFlow {
                 Statement.of(
                     """
                     UPDATE oauth_device SET next_poll_at = ?, interval_millis = ?
-                    WHERE device_sha256 = ?""",
+                    WHERE device_sha256 = ?\
+                    """,
                     now + interval,
                     interval,
                     device.sha256())))

@@ -52,12 +52,12 @@ final class GrantStore {
   static Statement requireSession(Session session) {
     return Statement.guarded(
         () ->
-            ApiError.of(
-                ErrorCode.FORBIDDEN, "you were signed out in the meantime; sign in again"),
+            ApiError.of(ErrorCode.FORBIDDEN, "you were signed out in the meantime; sign in again"),
         """
         UPDATE member SET username = username WHERE org_id = ? AND username = ?
         AND suspended_at IS NULL
-        AND EXISTS (SELECT 1 FROM member_session WHERE session_sha256 = ?)""",
+        AND EXISTS (SELECT 1 FROM member_session WHERE session_sha256 = ?)\
+        """,
         session.orgId(),
         session.username(),
         session.id());
@@ -72,7 +72,8 @@ final class GrantStore {
     return Statement.of(
         """
         INSERT INTO oauth_code (code_sha256, grant_id, redirect_uri, challenge, expires_at)
-        VALUES (?, ?, ?, ?, ?)""",
+        VALUES (?, ?, ?, ?, ?)\
+        """,
         codeSha256,
         grant.grantId(),
         request.redirectUri(),
@@ -107,7 +108,8 @@ final class GrantStore {
         AlreadyUsed::new,
         """
         UPDATE oauth_refresh SET refresh_sha256 = ? WHERE family_sha256 = ?
-        AND refresh_sha256 = ?""",
+        AND refresh_sha256 = ?\
+        """,
         next.sha256(),
         used.familySha256(),
         used.sha256());
@@ -124,7 +126,8 @@ final class GrantStore {
         UPDATE oauth_grant SET begun_at = COALESCE(begun_at, CAST(? AS BIGINT)), idle_until = ?
         WHERE grant_id = ? AND revoked_at IS NULL AND EXISTS (SELECT 1 FROM member m
         WHERE m.org_id = oauth_grant.org_id AND m.username = oauth_grant.username
-        AND m.suspended_at IS NULL AND m.created_at <= oauth_grant.created_at)""",
+        AND m.suspended_at IS NULL AND m.created_at <= oauth_grant.created_at)\
+        """,
         nowMillis,
         idleUntilMillis,
         grantId);
@@ -150,7 +153,8 @@ final class GrantStore {
             """
             SELECT %s, c.redirect_uri, c.challenge, c.expires_at AS code_expires_at, c.used_at
             FROM oauth_code c JOIN oauth_grant g ON g.grant_id = c.grant_id
-            WHERE c.code_sha256 = ?"""
+            WHERE c.code_sha256 = ?\
+            """
                 .formatted(GRANT.names("g")),
             List.of(codeSha256),
             row ->
@@ -168,7 +172,8 @@ final class GrantStore {
         .read(
             """
             SELECT %s, r.refresh_sha256 FROM oauth_refresh r
-            JOIN oauth_grant g ON g.grant_id = r.grant_id WHERE r.family_sha256 = ?"""
+            JOIN oauth_grant g ON g.grant_id = r.grant_id WHERE r.family_sha256 = ?\
+            """
                 .formatted(GRANT.names("g")),
             List.of(token.familySha256()),
             row -> new Refresh(grant(row), !row.text("refresh_sha256").equals(token.sha256())))
@@ -188,7 +193,8 @@ final class GrantStore {
             + """
              WHERE g.org_id = ? AND g.username = ? AND g.revoked_at IS NULL
             AND g.begun_at IS NOT NULL AND g.idle_until > ? AND g.expires_at > ?
-            ORDER BY g.created_at DESC, g.grant_id LIMIT ? OFFSET ?""",
+            ORDER BY g.created_at DESC, g.grant_id LIMIT ? OFFSET ?\
+            """,
         List.of(orgId, username, nowMillis, nowMillis, limit, skip),
         GrantStore::grant);
   }

@@ -5,8 +5,6 @@ import dev.bourse.access.MemberTokens;
 import dev.bourse.access.Members;
 import dev.bourse.access.Scope;
 import dev.bourse.audit.AuditStore;
-import dev.bourse.core.ApiError;
-import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.SecretPrefix;
 import dev.bourse.core.Secrets;
@@ -96,8 +94,8 @@ final class Grants {
   }
 
   /**
-   * The rows of a consent. The commit fails when the session in which it was given has ended; else a
-   * consent that was under way while its member was suspended would be in force afterwards.
+   * The rows of a consent. The commit fails when the session in which it was given has ended; else
+   * a consent that was under way while its member was suspended would be in force afterwards.
    */
   static List<Statement> consented(Grant grant, Session session) {
     return List.of(
@@ -240,9 +238,7 @@ final class Grants {
         .commit(statements)
         .recover(
             fault ->
-                fault instanceof AlreadyUsed
-                    ? replayed(grant, replay)
-                    : Future.failedFuture(fault))
+                fault instanceof AlreadyUsed ? replayed(grant, replay) : Future.failedFuture(fault))
         .map(
             stored ->
                 new Issued(

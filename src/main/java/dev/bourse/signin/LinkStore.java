@@ -45,7 +45,8 @@ final class LinkStore {
             Statement.of(
                 """
                 INSERT INTO sign_in_link (link_sha256, email, org_id, person_name, return_to,
-                asked_by, made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
+                asked_by, made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)\
+                """,
                 id,
                 link.email(),
                 link.orgId(),
@@ -62,7 +63,8 @@ final class LinkStore {
         .read(
             """
             SELECT email, org_id, person_name, return_to, asked_by FROM sign_in_link
-            WHERE link_sha256 = ? AND used_at IS NULL AND expires_at > ?""",
+            WHERE link_sha256 = ? AND used_at IS NULL AND expires_at > ?\
+            """,
             List.of(id, nowMillis),
             row ->
                 new Link(
@@ -83,7 +85,8 @@ final class LinkStore {
         LinkSpent::new,
         """
         UPDATE sign_in_link SET used_at = ?
-        WHERE link_sha256 = ? AND used_at IS NULL AND expires_at > ?""",
+        WHERE link_sha256 = ? AND used_at IS NULL AND expires_at > ?\
+        """,
         nowMillis,
         id,
         nowMillis);

@@ -29,7 +29,8 @@ final class SessionStore {
   private static final String NEWEST_OF_MEMBER =
       """
       SELECT %s FROM member_session WHERE org_id = ? AND username = ?
-      ORDER BY created_at DESC, session_sha256 LIMIT %d""";
+      ORDER BY created_at DESC, session_sha256 LIMIT %d\
+      """;
 
   private final Database database;
 
@@ -61,7 +62,8 @@ final class SessionStore {
             JOIN member m ON m.org_id = s.org_id AND m.username = s.username
             JOIN org o ON o.org_id = s.org_id
             WHERE s.session_sha256 = ? AND m.suspended_at IS NULL
-            AND m.created_at <= s.created_at AND o.retired_at IS NULL"""
+            AND m.created_at <= s.created_at AND o.retired_at IS NULL\
+            """
                 .formatted(SESSION.names("s")),
             List.of(id),
             SessionStore::session)
@@ -81,7 +83,8 @@ final class SessionStore {
         .read(
             """
             SELECT o.display, m.email, m.name FROM member m JOIN org o ON o.org_id = m.org_id
-            WHERE m.org_id = ? AND m.username = ?""",
+            WHERE m.org_id = ? AND m.username = ?\
+            """,
             List.of(orgId, username),
             row -> new Profile(row.text("display"), row.text("email"), row.text("name")))
         .map(found -> found.stream().findFirst());
@@ -99,11 +102,11 @@ final class SessionStore {
     statements.add(
         Statement.guarded(
             () ->
-                ApiError.of(
-                    ErrorCode.FORBIDDEN, "this account was removed or suspended just now"),
+                ApiError.of(ErrorCode.FORBIDDEN, "this account was removed or suspended just now"),
             """
             UPDATE member SET last_login_at = ? WHERE org_id = ? AND username = ?
-            AND suspended_at IS NULL""",
+            AND suspended_at IS NULL\
+            """,
             session.createdAtMillis(),
             orgId,
             username));
@@ -112,7 +115,8 @@ final class SessionStore {
         Statement.of(
             """
             DELETE FROM member_session WHERE org_id = ? AND username = ?
-            AND session_sha256 NOT IN (%s)"""
+            AND session_sha256 NOT IN (%s)\
+            """
                 .formatted(NEWEST_OF_MEMBER.formatted("session_sha256", MAX_PER_MEMBER)),
             orgId,
             username,

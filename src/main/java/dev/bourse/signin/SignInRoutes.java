@@ -282,11 +282,7 @@ public final class SignInRoutes {
         .admit(orgId, person.email(), person.name())
         .compose(username -> sessions.start(call, orgId, username, spent))
         .<Answer>map(cookies -> Sessions.redirect(there, cookies))
-        .recover(
-            e ->
-                e instanceof LinkStore.LinkSpent
-                    ? done(expired())
-                    : Future.failedFuture(e));
+        .recover(e -> e instanceof LinkStore.LinkSpent ? done(expired()) : Future.failedFuture(e));
   }
 
   private OidcSignIn provider() {
