@@ -77,10 +77,11 @@ final class Features {
             context.vertx(),
             context.config().oauth(),
             database,
-            access.signingKeys(),
-            access.memberTokens(),
-            access.members(),
-            access.revocations(),
+            new AuthorizationServer.TokenIssuer(
+                access.signingKeys(),
+                access.memberTokens(),
+                access.members(),
+                access.revocations()),
             baseUrl,
             context.clock(),
             context.random());
