@@ -46,6 +46,11 @@ public interface Call {
     return findInteger(parameter).orElseThrow(() -> absent(parameter));
   }
 
+  /** How many items a page has at most: the parameter of that name, which its contract bounds. */
+  default int limit() {
+    return Math.toIntExact(integer("limit"));
+  }
+
   /** A parameter of type number that is required or has a default in the contract. */
   default double number(String parameter) {
     return findNumber(parameter).orElseThrow(() -> absent(parameter));

@@ -7,10 +7,10 @@
  * start when contracts and handlers do not fit. {@code RequestRouter} finds a request's route and
  * {@code RequestPipeline} takes it to its operation; {@code ReceivedRequest} is what was read of
  * it, and {@code Exchange} sends the answer. Bodies that are bytes come in block by block ({@link
- * dev.bourse.blob.ByteSource}), long answers go out piece by piece ({@link dev.bourse.edge.Pieces})
- * or as stored bytes ({@link dev.bourse.edge.StoredBytes}), so that memory does not grow with
- * either. Streams of events ({@link dev.bourse.edge.EventSource}) stay open; what waits for a
- * client is bounded, and a client that does not take it is disconnected.
+ * dev.bourse.blob.ByteSource}), long answers go out piece by piece ({@link dev.bourse.edge.Pieces}) or
+ * as stored bytes ({@link dev.bourse.blob.Reading}), so that memory does not grow with either.
+ * Streams of events ({@link dev.bourse.edge.EventSource}) stay open; what waits for a client is
+ * bounded, and a client that does not take it is disconnected.
  *
  * <p>Parameters and bodies are checked on the event loop (see {@link dev.bourse.contract}). Callers
  * are authenticated in {@code RequestPipeline}, not by the router's security handlers: the

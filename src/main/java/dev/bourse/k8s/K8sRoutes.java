@@ -33,11 +33,15 @@ public final class K8sRoutes {
         service.listClusters(
             call.principal(),
             call.findText("after").orElse(""),
-            Math.toIntExact(call.integer("limit")));
+            call.limit());
     JsonArray listed = new JsonArray();
     page.items().forEach(view -> listed.add(K8sText.summary(view)));
     return Future.succeededFuture(
-        Answer.ok(new JsonObject().put("clusters", listed).put("more", page.more())));
+        Answer.ok(
+            new JsonObject()
+                .put("clusters", listed)
+                .put("more", page.more())
+                .put("next", page.more() ? page.last().cluster().name() : null)));
   }
 
   private Future<Answer> read(Call call) {
