@@ -11,6 +11,7 @@ import dev.bourse.capacity.StoreFixture;
 import dev.bourse.edge.Call;
 import dev.bourse.org.Member;
 import dev.bourse.org.RosterStore;
+import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.List;
