@@ -45,10 +45,12 @@ final class ArchitectureTest {
           entry("pools", List.of("core", "store", "audit", "capacity")),
           entry("sshkeys", List.of("core", "store", "access", "audit", "edge", "capacity")),
           entry("events", List.of("core", "store", "access", "audit", "edge", "capacity")),
+          entry("auction", List.of()),
           entry(
               "market",
               List.of(
                   "core",
+                  "auction",
                   "store",
                   "access",
                   "audit",
@@ -160,6 +162,7 @@ final class ArchitectureTest {
           entry("pools", List.of("io.vertx.core..")),
           entry("sshkeys", List.of("io.vertx.core..")),
           entry("events", List.of("io.vertx.core..", "org.slf4j")),
+          entry("auction", List.of()),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
           entry("billing", List.of("io.vertx.core..", "org.slf4j")),
           entry("k8s", List.of("io.vertx.core..")),

@@ -38,6 +38,11 @@ final class CommonFields {
   }
 
   /** A page as answers spell it. */
+  static <T> Function<Page<T>, JsonObject> page(String plural, Function<T, JsonObject> item) {
+    return page -> page(plural, page, item);
+  }
+
+  /** A page as answers spell it. */
   static <T> JsonObject page(String plural, Page<T> page, Function<T, JsonObject> item) {
     JsonArray items = new JsonArray();
     page.items().forEach(each -> items.add(item.apply(each)));
