@@ -38,7 +38,7 @@ final class ArchitectureTest {
           entry("contract", List.of("core", "access")),
           entry("docs", List.of("core", "contract", "pages")),
           entry("edge.limits", List.of("core")),
-          entry("edge", List.of("core", "access", "contract", "docs", "edge.limits")),
+          entry("edge", List.of("core", "access", "blob", "contract", "docs", "edge.limits")),
           entry("nodes", List.of("core")),
           entry("blob", List.of("core")),
           entry("capacity", List.of("core", "store", "access", "audit", "edge", "nodes")),
