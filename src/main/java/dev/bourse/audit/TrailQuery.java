@@ -1,10 +1,7 @@
 package dev.bourse.audit;
 
-import dev.bourse.core.ApiError;
-import java.math.BigInteger;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.regex.Pattern;
 
 /**
  * Which part of a trail is asked for.
@@ -21,8 +18,6 @@ public record TrailQuery(boolean reads, OptionalInt limit, long before) {
   /** Longest page; more are asked for by {@code before}. */
   public static final int MAX_LIMIT = 500;
 
-  private static final Pattern INTEGER = Pattern.compile("-?[0-9]+");
-
   public TrailQuery {
     if (limit.isPresent() && (limit.getAsInt() < 1 || limit.getAsInt() > MAX_LIMIT)) {
       throw new IllegalArgumentException("limit: " + limit.getAsInt());
@@ -33,48 +28,20 @@ public record TrailQuery(boolean reads, OptionalInt limit, long before) {
   }
 
   /**
-   * Reads the parameters {@code reads}, {@code limit} and {@code before} as clients write them. An
-   * integer is one however long: a limit out of range is moved to the next bound.
-   *
-   * @throws ApiError {@code bad-request} naming the first parameter at fault and its value
+   * What clients ask for with the parameters {@code reads}, {@code limit} and {@code before}. A
+   * limit out of range is moved to the next bound.
    */
-  public static TrailQuery parse(
-      Optional<String> reads, Optional<String> limit, Optional<String> before) {
-    boolean withReads =
-        switch (reads.orElse("0")) {
-          case "0" -> false;
-          case "1" -> true;
-          default -> throw ApiError.badField("reads", reads.get(), "1 or 0");
-        };
-    OptionalInt entries = OptionalInt.empty();
-    if (limit.isPresent()) {
-      BigInteger asked =
-          integer("limit", limit.get(), "an integer; one out of 1 to " + MAX_LIMIT + " is clamped");
-      entries =
-          OptionalInt.of(
-              asked.max(BigInteger.ONE).min(BigInteger.valueOf(MAX_LIMIT)).intValueExact());
-    }
-    long below = Long.MAX_VALUE;
-    if (before.isPresent()) {
-      String expected = "a positive integer, the id of an entry";
-      BigInteger id = integer("before", before.get(), expected);
-      if (id.signum() <= 0) {
-        throw ApiError.badField("before", before.get(), expected);
-      }
-      below = id.min(BigInteger.valueOf(Long.MAX_VALUE)).longValueExact();
-    }
-    return new TrailQuery(withReads, entries, below);
+  public static TrailQuery of(String reads, Optional<Long> limit, Optional<Long> before) {
+    return new TrailQuery(
+        reads.equals("1"),
+        limit.isEmpty()
+            ? OptionalInt.empty()
+            : OptionalInt.of((int) Math.max(1, Math.min(limit.get(), MAX_LIMIT))),
+        before.orElse(Long.MAX_VALUE));
   }
 
   /** How many entries a page has at most. */
   int pageSize() {
     return limit.orElse(DEFAULT_LIMIT);
-  }
-
-  private static BigInteger integer(String name, String text, String expected) {
-    if (!INTEGER.matcher(text).matches()) {
-      throw ApiError.badField(name, text, expected);
-    }
-    return new BigInteger(text);
   }
 }

@@ -2,7 +2,6 @@ package dev.bourse.billing;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
-import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
@@ -245,7 +244,7 @@ public final class HoldService implements Holds {
   /** A cluster that cannot be reached now is put right in the next round. */
   private Future<Void> putOnClusters(String orgId, HoldState state) {
     @Nullable Hold hold = state.onClusters(config.noticeMillis());
-    List<Future<Cluster>> put = new ArrayList<>();
+    List<Future<ClusterView>> put = new ArrayList<>();
     for (ClusterView view : balances.clustersOf(orgId)) {
       if (!Objects.equals(view.cluster().hold(), hold)) {
         // What was found out before a payment must not undo what the payment did.

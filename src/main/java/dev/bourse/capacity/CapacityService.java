@@ -123,12 +123,10 @@ public final class CapacityService {
       Principal caller, Declared declared, List<Statement> fences) {
     ClusterView view = access.resolve(caller, declared.cluster());
     Capacity.Declare order = order(caller, declared);
-    return owners
-        .submit(
-            view.cluster().name(),
-            (cluster, now) -> Capacity.declare(cluster, order, terms(cluster), now),
-            fences)
-        .map(clusters::view);
+    return owners.submit(
+        view.cluster().name(),
+        (cluster, now) -> Capacity.declare(cluster, order, terms(cluster), now),
+        fences);
   }
 
   /**
@@ -195,7 +193,8 @@ public final class CapacityService {
             view.cluster().name(),
             (cluster, now) -> Capacity.swap(cluster, caller.actor(), node, terms(cluster), now))
         .map(
-            cluster -> {
+            after -> {
+              Cluster cluster = after.cluster();
               Long requestedAt =
                   cluster.findHeld(node).map(Allocation::swapRequestedAtMillis).orElse(null);
               long since = requestedAt == null ? clock.millis() : requestedAt;
@@ -210,7 +209,7 @@ public final class CapacityService {
 
   /** What a write of a cluster is judged by as of now; commands ask when they run. */
   public Terms terms(Cluster cluster) {
-    Pool pool = clusters.view(cluster).pool();
+    Pool pool = clusters.poolOf(cluster);
     return new Terms(
         pool,
         clusters.findQuote(pool.name()).map(Quote::admissionCents).orElse(null),

@@ -2,6 +2,8 @@ package dev.bourse.capacity;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.InList;
@@ -20,14 +22,18 @@ public final class CapacityStore {
   /** What other processes are told when a cluster moves; the key is its name. */
   public static final String CHANGED = "cluster";
 
-  /** The guard of every cluster row: somebody else changed the cluster first. */
-  static final String REVISION_GUARD = "revision";
+  /** Somebody else changed the cluster first. */
+  static final class RevisionPassed extends RuntimeException {
+    private static final long serialVersionUID = 1;
 
-  /** The guard of a new cluster's row: there is one of that name. */
-  static final String NAME_GUARD = "cluster name is free";
-
-  /** The guard of a cluster's making: its organization is there and not retired. */
-  static final String ORG_GUARD = "organization is live";
+    RevisionPassed(Cluster next) {
+      super(
+          "cluster %s is past revision %d".formatted(next.name(), next.revision() - 1),
+          null,
+          false,
+          false);
+    }
+  }
 
   private final Database database;
 
@@ -53,7 +59,7 @@ public final class CapacityStore {
     return database.read(
         "SELECT name, revision FROM cluster WHERE name > ? ORDER BY name LIMIT ?",
         List.of(after, limit),
-        row -> new Revision(row.text(0), row.integer(1)));
+        row -> new Revision(row.text("name"), row.integer("revision")));
   }
 
   /** Those of these clusters that are there, as they are stored now. */
@@ -73,13 +79,8 @@ public final class CapacityStore {
         .map(ClusterRows::gather);
   }
 
-  /** Commits a transition, and the fences of whoever asked for it, in one piece. */
-  Future<Void> commit(Transition transition, List<Statement> fences, long nowMillis) {
-    return commit(transition, fences, List.of(), nowMillis);
-  }
-
   /**
-   * The same, with more to tell.
+   * Commits a transition, and the fences of whoever asked for it, in one piece.
    *
    * @param more what other processes are told besides
    */
@@ -116,29 +117,31 @@ public final class CapacityStore {
         .read(
             "SELECT retired_at FROM org WHERE org_id = ?",
             List.of(orgId),
-            row -> row.integerOrNull(0) == null)
+            row -> row.integerOrNull("retired_at") == null)
         .map(found -> found.stream().findFirst());
   }
 
   /** The names of an organization's clusters, those another process has made too. */
   Future<List<String>> listNames(String orgId) {
     return database.read(
-        "SELECT name FROM cluster WHERE org_id = ?", List.of(orgId), row -> row.text(0));
+        "SELECT name FROM cluster WHERE org_id = ?", List.of(orgId), row -> row.text("name"));
   }
 
   /**
-   * Stores a new cluster and the row that records it. Fails on {@link #ORG_GUARD} or {@link
-   * #NAME_GUARD}, or as the fences do.
+   * Stores a new cluster and the row that records it. Refused with {@code conflict} when the name
+   * is taken or the organization is retired; fails as the fences do.
    *
    * @param made the cluster as it begins, and what its activity tells of that
    */
   Future<Void> create(Transition made, List<Statement> fences, AuditRow audit) {
     Cluster cluster = made.next();
     List<Statement> statements = new ArrayList<>();
-    // An organization that is being retired must not get a cluster behind the retiring's back.
+    // An organization that is being retired must not get a new cluster meanwhile.
     statements.add(
         Statement.guarded(
-            ORG_GUARD,
+            () ->
+                ApiError.of(ErrorCode.CONFLICT, "organization '%s' is retired", cluster.orgId())
+                    .with("reason", "retired"),
             "UPDATE org SET org_id = org_id WHERE org_id = ? AND retired_at IS NULL",
             cluster.orgId()));
     statements.addAll(fences);
@@ -172,12 +175,7 @@ public final class CapacityStore {
     transition.ended().forEach(ended -> statements.add(ClusterRows.update(ended)));
     for (Allocation old : before) {
       if (!kept.contains(old.allocationId())) {
-        statements.add(
-            Statement.guarded(
-                "allocation",
-                "UPDATE allocation SET gone_at = ? WHERE allocation_id = ?",
-                nowMillis,
-                old.allocationId()));
+        statements.add(ClusterRows.end(old, nowMillis));
       }
     }
   }

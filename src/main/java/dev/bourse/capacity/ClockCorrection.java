@@ -20,6 +20,22 @@ import org.slf4j.LoggerFactory;
 public final class ClockCorrection {
   private static final Logger LOG = LoggerFactory.getLogger(ClockCorrection.class);
 
+  private static final String AHEAD =
+      """
+      SELECT (SELECT COUNT(*) FROM
+      (SELECT 1 FROM allocation WHERE reclaim_at > ? AND gone_at IS NOT NULL LIMIT 1) AS a)
+      + (SELECT COUNT(*) FROM (SELECT 1 FROM activity WHERE ts > ? LIMIT 1) AS b) AS ahead\
+      """;
+
+  private static final String CORRECT_ALLOCATIONS =
+      """
+      UPDATE allocation SET reclaim_at = ?,
+      gone_at = CASE WHEN gone_at > ? THEN ? ELSE gone_at END,
+      active_at = CASE WHEN active_at > ? THEN ? ELSE active_at END,
+      granted_at = CASE WHEN granted_at > ? THEN ? ELSE granted_at END
+      WHERE reclaim_at > ? AND gone_at IS NOT NULL\
+      """;
+
   private final Database database;
   private final Clusters clusters;
   private final ClusterOwners owners;
@@ -66,8 +82,8 @@ public final class ClockCorrection {
     }
     if (!names.isEmpty()) {
       LOG.warn(
-          "{} clusters have times that lie ahead, which a clock that was ahead has left; they are"
-              + " put right",
+          "{} clusters have times that lie ahead, left by a clock that was ahead; they are"
+              + " corrected",
           names.size());
     }
     Future<Void> done = correctStored(millis);
@@ -83,16 +99,11 @@ public final class ClockCorrection {
     return done.map(false);
   }
 
-  /** Each finds what it changes by an index of its own. */
+  /** Each statement finds what it changes by an index of its own. */
   private Future<Void> correctStored(long now) {
     long later = now + AheadTimes.APART_MILLIS;
     return database
-        .read(
-            "SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM allocation WHERE reclaim_at > ?"
-                + " AND gone_at IS NOT NULL LIMIT 1) AS a)"
-                + " + (SELECT COUNT(*) FROM (SELECT 1 FROM activity WHERE ts > ? LIMIT 1) AS b)",
-            List.of(later, later),
-            row -> row.integer(0))
+        .read(AHEAD, List.of(later, later), row -> row.integer("ahead"))
         .compose(
             found ->
                 found.get(0) == 0
@@ -100,21 +111,7 @@ public final class ClockCorrection {
                     : database.commit(
                         List.of(
                             Statement.of(
-                                "UPDATE allocation SET reclaim_at = ?,"
-                                    + " gone_at = CASE WHEN gone_at > ? THEN ? ELSE gone_at END,"
-                                    + " active_at = CASE WHEN active_at > ? THEN ?"
-                                    + " ELSE active_at END,"
-                                    + " granted_at = CASE WHEN granted_at > ? THEN ?"
-                                    + " ELSE granted_at END"
-                                    + " WHERE reclaim_at > ? AND gone_at IS NOT NULL",
-                                now,
-                                now,
-                                now,
-                                now,
-                                now,
-                                now,
-                                now,
-                                later),
+                                CORRECT_ALLOCATIONS, now, now, now, now, now, now, now, later),
                             Statement.of("UPDATE activity SET ts = ? WHERE ts > ?", now, later))));
   }
 }

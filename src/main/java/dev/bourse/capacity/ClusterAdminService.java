@@ -8,7 +8,6 @@ import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.core.Text;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -74,14 +73,12 @@ public final class ClusterAdminService {
             actor,
             "cluster_create",
             cluster.name(),
-            "org="
-                + cluster.orgId()
-                + " pool="
-                + cluster.pool()
-                + " kind="
-                + lower(cluster.kind())
-                + " posture="
-                + lower(cluster.posture()));
+            "org=%s pool=%s kind=%s posture=%s"
+                .formatted(
+                    cluster.orgId(),
+                    cluster.pool(),
+                    lower(cluster.kind()),
+                    lower(cluster.posture())));
     return store
         .findOrgLive(cluster.orgId())
         .compose(
@@ -91,9 +88,6 @@ public final class ClusterAdminService {
               }
               return create(cluster, audit, TRIES);
             })
-        .recover(
-            e ->
-                Future.failedFuture(e instanceof GuardFailed failed ? refusal(failed, cluster) : e))
         .compose(
             created ->
                 owners
@@ -113,31 +107,19 @@ public final class ClusterAdminService {
                     standing.fences(),
                     audit))
         .recover(
-            e ->
-                e instanceof Holds.Moved
-                    ? triesLeft > 1
-                        ? create(cluster, audit, triesLeft - 1)
-                        : Future.failedFuture(holdMoves(cluster))
-                    : Future.failedFuture(e));
-  }
-
-  private static ApiError holdMoves(Cluster cluster) {
-    return ApiError.retryLater(
-        ErrorCode.OVERLOADED,
-        "the hold of organization '" + cluster.orgId() + "' keeps moving; nothing was made",
-        1_000);
-  }
-
-  private static Throwable refusal(GuardFailed failed, Cluster cluster) {
-    return switch (failed.guard()) {
-      case CapacityStore.ORG_GUARD ->
-          ApiError.of(ErrorCode.CONFLICT, "organization '" + cluster.orgId() + "' is retired")
-              .with("reason", "retired");
-      case CapacityStore.NAME_GUARD ->
-          ApiError.of(ErrorCode.CONFLICT, "there is a cluster '" + cluster.name() + "' already")
-              .with("reason", "exists");
-      default -> failed;
-    };
+            e -> {
+              if (!(e instanceof Holds.Moved)) {
+                return Future.failedFuture(e);
+              }
+              return triesLeft > 1
+                  ? create(cluster, audit, triesLeft - 1)
+                  : Future.failedFuture(
+                      ApiError.retryLater(
+                          ErrorCode.OVERLOADED,
+                          "the hold of organization '%s' keeps moving; nothing was made"
+                              .formatted(cluster.orgId()),
+                          1_000));
+            });
   }
 
   /**
@@ -232,9 +214,7 @@ public final class ClusterAdminService {
 
   private Future<ClusterView> submit(
       String name, Command command, String actor, String action, String detail) {
-    return owners
-        .submit(name, Steering.recorded(command, actor, action, detail))
-        .map(clusters::view);
+    return owners.submit(name, Steering.recorded(command, actor, action, detail));
   }
 
   private static String lower(Enum<?> value) {

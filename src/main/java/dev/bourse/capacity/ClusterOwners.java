@@ -76,8 +76,8 @@ public final class ClusterOwners implements Mirror {
     return adopted.future();
   }
 
-  /** Has a command carried out; answers the state after it. */
-  public Future<Cluster> submit(String cluster, Command command) {
+  /** Has a command carried out; answers the snapshot after it, as published. */
+  public Future<ClusterView> submit(String cluster, Command command) {
     return submit(cluster, command, List.of());
   }
 
@@ -87,7 +87,7 @@ public final class ClusterOwners implements Mirror {
    * <p>Fails with the command's {@link dev.bourse.core.ApiError}, with {@code overloaded} when too
    * many wait, or as {@link dev.bourse.store.Database#commit}.
    */
-  public Future<Cluster> submit(String cluster, Command command, List<Statement> fences) {
+  public Future<ClusterView> submit(String cluster, Command command, List<Statement> fences) {
     return submit(cluster, command, fences, List.of());
   }
 
@@ -96,14 +96,14 @@ public final class ClusterOwners implements Mirror {
    *
    * @param changes what they are told besides that the cluster moved
    */
-  public Future<Cluster> submit(
+  public Future<ClusterView> submit(
       String cluster, Command command, List<Statement> fences, List<Change> changes) {
     Owner owner = owner(cluster);
     Context caller = vertx.getOrCreateContext();
     if (caller == owner.context) {
       return owner.verticle.submit(cluster, command, fences, changes);
     }
-    Promise<Cluster> answer = Promise.promise();
+    Promise<ClusterView> answer = Promise.promise();
     owner.context.runOnContext(
         go ->
             owner

@@ -1,6 +1,8 @@
 package dev.bourse.capacity;
 
-import dev.bourse.store.GuardFailed;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.store.Columns;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.json.JsonObject;
@@ -8,23 +10,84 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Clusters and allocations as rows: columns, one row's statements, and reading them back. */
+/** Clusters and allocations as rows: their columns, one row's statements, and reading them back. */
 final class ClusterRows {
-  private static final String CLUSTER_COLUMNS =
-      "name, org_id, pool, kind, posture, writes_armed, maintenance, version, revision, max_gpus,"
-          + " ceiling_cents, priced_at, declared_at, declared_by, bid_too_low,"
-          + " capacity_unavailable, last_write_at, provision_failures, hold_stage, hold_reason,"
-          + " hold_enforce_after, cap_cents, env";
-  private static final String ALLOCATION_COLUMNS =
-      "cluster, allocation_id, node_id, public_ip, slot, state, granted_at, active_at,"
-          + " protected_until, grant_ceiling_cents, pinned, nomination, swap_requested_at,"
-          + " replaces, key_ids, reclaim_reason, reclaim_at";
+  private record ClusterRow(Cluster cluster, long createdAtMillis) {
+    <V> @Nullable V declared(Function<Declaration, V> part) {
+      Declaration declared = cluster.declared();
+      return declared == null ? null : part.apply(declared);
+    }
 
-  private static final int CLUSTER_COLUMN_COUNT = CLUSTER_COLUMNS.split(", ", -1).length;
+    <V> @Nullable V hold(Function<Hold, @Nullable V> part) {
+      Hold hold = cluster.hold();
+      return hold == null ? null : part.apply(hold);
+    }
+  }
+
+  private static final Columns<ClusterRow> CLUSTER =
+      Columns.<ClusterRow>of("cluster")
+          .fixed("name", r -> r.cluster.name())
+          .fixed("org_id", r -> r.cluster.orgId())
+          .fixed("pool", r -> r.cluster.pool())
+          .fixed("kind", r -> r.cluster.kind().name())
+          .fixed("created_at", ClusterRow::createdAtMillis)
+          .changing("posture", r -> r.cluster.posture().name())
+          .changing("writes_armed", r -> r.cluster.writesArmed())
+          .changing("maintenance", r -> r.cluster.maintenance())
+          .changing("version", r -> r.cluster.version())
+          .changing("revision", r -> r.cluster.revision())
+          .changing("max_gpus", r -> r.declared(Declaration::maxGpus))
+          .changing("ceiling_cents", r -> r.declared(Declaration::ceilingCents))
+          .changing("priced_at", r -> r.declared(Declaration::pricedAtMillis))
+          .changing("declared_at", r -> r.declared(Declaration::updatedAtMillis))
+          .changing("declared_by", r -> r.declared(Declaration::updatedBy))
+          .changing("bid_too_low", r -> r.cluster.verdict().bidTooLow())
+          .changing("capacity_unavailable", r -> r.cluster.verdict().capacityUnavailable())
+          .changing("last_write_at", r -> r.cluster.lastWriteAtMillis())
+          .changing("provision_failures", r -> r.cluster.provisionFailures())
+          .changing("hold_stage", r -> r.hold(hold -> hold.stage().name()))
+          .changing("hold_reason", r -> r.hold(Hold::reason))
+          .changing("hold_enforce_after", r -> r.hold(Hold::enforceAfterMillis))
+          .changing("cap_cents", r -> r.cluster.overrides().capCents())
+          .changing("env", r -> json(r.cluster.overrides().env()));
+
+  private record AllocationRow(Allocation allocation, String cluster) {
+    <V> @Nullable V reclaim(Function<Allocation.Reclaim, V> part) {
+      Allocation.Reclaim reclaim = allocation.reclaim();
+      return reclaim == null ? null : part.apply(reclaim);
+    }
+  }
+
+  private static final Columns<AllocationRow> ALLOCATION =
+      Columns.<AllocationRow>of("allocation")
+          .fixed("cluster", AllocationRow::cluster)
+          .fixed("allocation_id", r -> r.allocation.allocationId())
+          .fixed("node_id", r -> r.allocation.nodeId())
+          .fixed("public_ip", r -> r.allocation.publicIp())
+          .fixed("slot", r -> r.allocation.slot())
+          .fixed("key_ids", r -> String.join(" ", r.allocation.keyIds()))
+          .changing("state", r -> r.allocation.state().name())
+          .changing("granted_at", r -> r.allocation.grantedAtMillis())
+          .changing("active_at", r -> r.allocation.activeAtMillis())
+          .changing("protected_until", r -> r.allocation.protectedUntilMillis())
+          .changing("grant_ceiling_cents", r -> r.allocation.grantCeilingCents())
+          .changing("pinned", r -> r.allocation.pinned())
+          .changing("nomination", r -> r.allocation.nomination())
+          .changing("swap_requested_at", r -> r.allocation.swapRequestedAtMillis())
+          .changing("replaces", r -> r.allocation.replaces())
+          .changing("reclaim_reason", r -> r.reclaim(reclaim -> reclaim.reason().name()))
+          .changing("reclaim_at", r -> r.reclaim(Allocation.Reclaim::atMillis));
+
+  private static final String SELECT =
+      """
+      SELECT %s, %s FROM cluster c LEFT JOIN allocation a
+      ON a.cluster = c.name AND a.gone_at IS NULL%%s ORDER BY c.name, a.slot, a.granted_at\
+      """
+          .formatted(CLUSTER.names("c"), ALLOCATION.names("a"));
 
   private ClusterRows() {}
 
@@ -35,14 +98,7 @@ final class ClusterRows {
    * @param filter empty, or a condition on the cluster {@code c}
    */
   static String select(String filter) {
-    return "SELECT "
-        + prefixed("c", CLUSTER_COLUMNS)
-        + ", "
-        + prefixed("a", ALLOCATION_COLUMNS)
-        + " FROM cluster c LEFT JOIN allocation a"
-        + " ON a.cluster = c.name AND a.gone_at IS NULL"
-        + filter
-        + " ORDER BY c.name, a.slot, a.granted_at";
+    return SELECT.formatted(filter);
   }
 
   /** A row of the join: a cluster without its allocations, and one of them. */
@@ -72,149 +128,85 @@ final class ClusterRows {
     return clusters;
   }
 
-  private static String prefixed(String alias, String columns) {
-    return alias + "." + columns.replace(", ", ", " + alias + ".");
-  }
-
-  /** A new cluster; fails on {@link CapacityStore#NAME_GUARD}. */
+  /** A new cluster; refused with {@code conflict} when there is one of that name. */
   static Statement insert(Cluster cluster, long nowMillis) {
-    List<@Nullable Object> values = new ArrayList<>();
-    values.add(cluster.name());
-    values.add(cluster.orgId());
-    values.add(cluster.pool());
-    values.add(cluster.kind().name());
-    addChangeable(values, cluster);
-    values.add(nowMillis);
-    return new Statement(
-        "INSERT INTO cluster (name, org_id, pool, kind, posture, writes_armed, maintenance,"
-            + " version, max_gpus, ceiling_cents, priced_at, declared_at, declared_by,"
-            + " bid_too_low, capacity_unavailable, last_write_at, provision_failures,"
-            + " hold_stage, hold_reason, hold_enforce_after, cap_cents, env, revision,"
-            + " created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-            + " ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
-        values,
-        () -> new GuardFailed(CapacityStore.NAME_GUARD),
-        1);
+    return CLUSTER
+        .insert(new ClusterRow(cluster, nowMillis), "ON CONFLICT (name) DO NOTHING")
+        .orElse(
+            () ->
+                ApiError.of(ErrorCode.CONFLICT, "there is a cluster '%s' already", cluster.name())
+                    .with("reason", "exists"));
   }
 
-  /** A cluster's next state; fails on {@link CapacityStore#REVISION_GUARD}. */
+  /** A cluster's next state; fails with {@link CapacityStore.RevisionPassed}. */
   static Statement update(Cluster next) {
-    List<@Nullable Object> values = new ArrayList<>();
-    addChangeable(values, next);
-    values.add(next.name());
-    values.add(next.revision() - 1);
-    return new Statement(
-        "UPDATE cluster SET posture = ?, writes_armed = ?, maintenance = ?, version = ?,"
-            + " max_gpus = ?, ceiling_cents = ?, priced_at = ?, declared_at = ?, declared_by = ?,"
-            + " bid_too_low = ?, capacity_unavailable = ?, last_write_at = ?,"
-            + " provision_failures = ?, hold_stage = ?, hold_reason = ?, hold_enforce_after = ?,"
-            + " cap_cents = ?, env = ?, revision = ? WHERE name = ? AND revision = ?",
-        values,
-        () -> new GuardFailed(CapacityStore.REVISION_GUARD),
-        1);
+    return CLUSTER
+        .update(
+            new ClusterRow(next, 0), "name = ? AND revision = ?", next.name(), next.revision() - 1)
+        .orElse(() -> new CapacityStore.RevisionPassed(next));
   }
 
-  /** The columns that change in a cluster's life, in one order for insert and update. */
-  private static void addChangeable(List<@Nullable Object> values, Cluster cluster) {
-    Declaration declared = cluster.declared();
-    Hold hold = cluster.hold();
-    values.add(cluster.posture().name());
-    values.add(cluster.writesArmed());
-    values.add(cluster.maintenance());
-    values.add(cluster.version());
-    values.add(declared == null ? null : declared.maxGpus());
-    values.add(declared == null ? null : declared.ceilingCents());
-    values.add(declared == null ? null : declared.pricedAtMillis());
-    values.add(declared == null ? null : declared.updatedAtMillis());
-    values.add(declared == null ? null : declared.updatedBy());
-    values.add(cluster.verdict().bidTooLow());
-    values.add(cluster.verdict().capacityUnavailable());
-    values.add(cluster.lastWriteAtMillis());
-    values.add(cluster.provisionFailures());
-    values.add(hold == null ? null : hold.stage().name());
-    values.add(hold == null ? null : hold.reason());
-    values.add(hold == null ? null : hold.enforceAfterMillis());
-    values.add(cluster.overrides().capCents());
-    values.add(json(cluster.overrides().env()));
-    values.add(cluster.revision());
+  static Statement insert(Allocation allocation, String cluster) {
+    return ALLOCATION.insert(new AllocationRow(allocation, cluster));
   }
 
-  static Statement insert(Allocation a, String cluster) {
-    return Statement.of(
-        "INSERT INTO allocation ("
-            + ALLOCATION_COLUMNS
-            + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        cluster,
-        a.allocationId(),
-        a.nodeId(),
-        a.publicIp(),
-        a.slot(),
-        a.state().name(),
-        a.grantedAtMillis(),
-        a.activeAtMillis(),
-        a.protectedUntilMillis(),
-        a.grantCeilingCents(),
-        a.pinned(),
-        a.nomination(),
-        a.swapRequestedAtMillis(),
-        a.replaces(),
-        String.join(" ", a.keyIds()),
-        a.reclaim() == null ? null : a.reclaim().reason().name(),
-        a.reclaim() == null ? null : a.reclaim().atMillis());
+  static Statement update(Allocation allocation) {
+    return ALLOCATION
+        .update(new AllocationRow(allocation, ""), "allocation_id = ?", allocation.allocationId())
+        .orElse(() -> missing(allocation));
   }
 
-  static Statement update(Allocation a) {
+  /** An allocation that is over. */
+  static Statement end(Allocation allocation, long nowMillis) {
     return Statement.guarded(
-        "allocation",
-        "UPDATE allocation SET state = ?, granted_at = ?, active_at = ?, protected_until = ?,"
-            + " grant_ceiling_cents = ?, pinned = ?, nomination = ?, swap_requested_at = ?,"
-            + " replaces = ?, reclaim_reason = ?, reclaim_at = ? WHERE allocation_id = ?",
-        a.state().name(),
-        a.grantedAtMillis(),
-        a.activeAtMillis(),
-        a.protectedUntilMillis(),
-        a.grantCeilingCents(),
-        a.pinned(),
-        a.nomination(),
-        a.swapRequestedAtMillis(),
-        a.replaces(),
-        a.reclaim() == null ? null : a.reclaim().reason().name(),
-        a.reclaim() == null ? null : a.reclaim().atMillis(),
-        a.allocationId());
+        () -> missing(allocation),
+        "UPDATE allocation SET gone_at = ? WHERE allocation_id = ?",
+        nowMillis,
+        allocation.allocationId());
+  }
+
+  private static IllegalStateException missing(Allocation allocation) {
+    return new IllegalStateException(
+        "allocation %s is not stored".formatted(allocation.allocationId()));
   }
 
   private static Cluster cluster(Row row) {
-    Long maxGpus = row.integerOrNull(9);
     Declaration declared =
-        maxGpus == null
+        row.integerOrNull("max_gpus") == null
             ? null
             : new Declaration(
-                Math.toIntExact(maxGpus),
-                row.integer(10),
-                row.integer(11),
-                row.integer(12),
-                row.text(13));
-    Long unavailable = row.integerOrNull(15);
-    String stage = row.textOrNull(18);
+                row.smallInteger("max_gpus"),
+                row.integer("ceiling_cents"),
+                row.integer("priced_at"),
+                row.integer("declared_at"),
+                row.text("declared_by"));
+    Long unavailable = row.integerOrNull("capacity_unavailable");
+    Hold hold =
+        row.textOrNull("hold_stage") == null
+            ? null
+            : new Hold(
+                row.value(Hold.Stage.class, "hold_stage"),
+                row.text("hold_reason"),
+                row.integerOrNull("hold_enforce_after"));
     return new Cluster(
-        row.text(0),
-        row.text(1),
-        row.text(2),
-        Cluster.Kind.valueOf(row.text(3)),
-        Cluster.Posture.valueOf(row.text(4)),
-        row.truth(5),
-        row.truth(6),
-        row.integer(7),
-        row.integer(8),
+        row.text("name"),
+        row.text("org_id"),
+        row.text("pool"),
+        row.value(Cluster.Kind.class, "kind"),
+        row.value(Cluster.Posture.class, "posture"),
+        row.truth("writes_armed"),
+        row.truth("maintenance"),
+        row.integer("version"),
+        row.integer("revision"),
         declared,
         List.of(),
-        new Verdict(row.truth(14), unavailable == null ? null : unavailable != 0),
-        row.integer(16),
-        Math.toIntExact(row.integer(17)),
-        stage == null
-            ? null
-            : new Hold(Hold.Stage.valueOf(stage), row.text(19), row.integerOrNull(20)),
-        overrides(row.integerOrNull(21), row.textOrNull(22)));
+        new Verdict(
+            row.truth("bid_too_low"),
+            unavailable == null ? null : Boolean.valueOf(unavailable != 0)),
+        row.integer("last_write_at"),
+        row.smallInteger("provision_failures"),
+        hold,
+        overrides(row.integerOrNull("cap_cents"), row.textOrNull("env")));
   }
 
   private static @Nullable String json(Map<String, Optional<String>> env) {
@@ -240,32 +232,31 @@ final class ClusterRows {
   }
 
   private static @Nullable Allocation allocationOrNull(Row row) {
-    int first = CLUSTER_COLUMN_COUNT;
-    String allocationId = row.textOrNull(first + 1);
+    String allocationId = row.textOrNull("allocation_id");
     if (allocationId == null) {
       return null;
     }
-    String keyIds = row.text(first + 14);
-    String reason = row.textOrNull(first + 15);
-    return new Allocation(
-        allocationId,
-        row.text(first + 2),
-        row.textOrNull(first + 3),
-        Math.toIntExact(row.integer(first + 4)),
-        Allocation.State.valueOf(row.text(first + 5)),
-        row.integer(first + 6),
-        row.integerOrNull(first + 7),
-        row.integerOrNull(first + 8),
-        row.integer(first + 9),
-        row.truth(first + 10),
-        Math.toIntExact(row.integer(first + 11)),
-        row.integerOrNull(first + 12),
-        row.textOrNull(first + 13),
-        keyIds.isEmpty() ? List.of() : List.of(keyIds.split(" ", -1)),
-        reason == null
+    String keyIds = row.text("key_ids");
+    Allocation.Reclaim reclaim =
+        row.textOrNull("reclaim_reason") == null
             ? null
             : new Allocation.Reclaim(
-                Allocation.Reason.valueOf(reason),
-                Objects.requireNonNull(row.integerOrNull(first + 16))));
+                row.value(Allocation.Reason.class, "reclaim_reason"), row.integer("reclaim_at"));
+    return new Allocation(
+        allocationId,
+        row.text("node_id"),
+        row.textOrNull("public_ip"),
+        row.smallInteger("slot"),
+        row.value(Allocation.State.class, "state"),
+        row.integer("granted_at"),
+        row.integerOrNull("active_at"),
+        row.integerOrNull("protected_until"),
+        row.integer("grant_ceiling_cents"),
+        row.truth("pinned"),
+        row.smallInteger("nomination"),
+        row.integerOrNull("swap_requested_at"),
+        row.textOrNull("replaces"),
+        keyIds.isEmpty() ? List.of() : List.of(keyIds.split(" ", -1)),
+        reclaim);
   }
 }

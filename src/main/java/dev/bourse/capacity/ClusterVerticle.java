@@ -3,7 +3,6 @@ package dev.bourse.capacity;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Change;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -15,7 +14,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -63,7 +61,8 @@ final class ClusterVerticle extends VerticleBase {
   }
 
   /** Queues a command. Called on this verticle's context only. */
-  Future<Cluster> submit(String name, Command command, List<Statement> fences, List<Change> more) {
+  Future<ClusterView> submit(
+      String name, Command command, List<Statement> fences, List<Change> more) {
     Mailbox mailbox = mailboxes.get(name);
     if (mailbox == null) {
       return Future.failedFuture(ApiError.notFound("cluster", name));
@@ -141,7 +140,7 @@ final class ClusterVerticle extends VerticleBase {
                         found
                             .filter(stored -> stored.revision() < mailbox.state.revision())
                             .ifPresent(stored -> showEarlier(mailbox, stored));
-                        return mailbox.state;
+                        return shown(mailbox);
                       });
             })
         .mapEmpty();
@@ -158,8 +157,8 @@ final class ClusterVerticle extends VerticleBase {
     clusters.publishEarlier(stored);
   }
 
-  private Future<Cluster> enqueue(Mailbox mailbox, Supplier<Future<Cluster>> work) {
-    Promise<Cluster> answer = Promise.promise();
+  private Future<ClusterView> enqueue(Mailbox mailbox, Supplier<Future<ClusterView>> work) {
+    Promise<ClusterView> answer = Promise.promise();
     mailbox.waiting.add(new Work(work, answer));
     if (!mailbox.isBusy) {
       next(mailbox);
@@ -171,7 +170,7 @@ final class ClusterVerticle extends VerticleBase {
     Work work = mailbox.waiting.poll();
     mailbox.isBusy = work != null;
     if (work != null) {
-      Future<Cluster> performed;
+      Future<ClusterView> performed;
       try {
         performed = work.perform.get();
       } catch (Throwable fault) {
@@ -188,7 +187,7 @@ final class ClusterVerticle extends VerticleBase {
   /** A command and what goes into its commit. */
   private record Asked(Command command, List<Statement> fences, List<Change> more) {}
 
-  private Future<Cluster> perform(Mailbox mailbox, Asked asked, int reloadsLeft) {
+  private Future<ClusterView> perform(Mailbox mailbox, Asked asked, int reloadsLeft) {
     long now = clock.millis();
     Cluster standing = mailbox.state;
     Transition transition;
@@ -204,14 +203,14 @@ final class ClusterVerticle extends VerticleBase {
       return Future.failedFuture(fault);
     }
     if (transition.changesNothing()) {
-      return Future.succeededFuture(standing);
+      return Future.succeededFuture(shown(mailbox));
     }
     return store
         .commit(transition, asked.fences(), asked.more(), now)
         .map(committed -> show(mailbox, transition.next()))
         .recover(
             e -> {
-              if (!isStale(e)) {
+              if (!(e instanceof CapacityStore.RevisionPassed)) {
                 return Future.failedFuture(e);
               }
               return reloadsLeft > 0
@@ -223,24 +222,23 @@ final class ClusterVerticle extends VerticleBase {
   private static ApiError crowdedOut(Mailbox mailbox) {
     return ApiError.retryLater(
         ErrorCode.OVERLOADED,
-        "other processes keep changing cluster "
-            + mailbox.state.name()
-            + " first; nothing was written",
+        "other processes keep changing cluster %s first; nothing was written"
+            .formatted(mailbox.state.name()),
         1000);
   }
 
   /** A refusal may rest on a state that another process has changed since: then once more. */
-  private Future<Cluster> performIfMoved(
+  private Future<ClusterView> performIfMoved(
       Mailbox mailbox, Cluster standing, Asked asked, int reloadsLeft, ApiError refused) {
     return reload(mailbox)
         .compose(
             fresh ->
-                fresh.revision() == standing.revision()
+                fresh.cluster().revision() == standing.revision()
                     ? Future.failedFuture(refused)
                     : perform(mailbox, asked, reloadsLeft - 1));
   }
 
-  private Future<Cluster> reload(Mailbox mailbox) {
+  private Future<ClusterView> reload(Mailbox mailbox) {
     String name = mailbox.state.name();
     return store
         .findCluster(name)
@@ -249,21 +247,26 @@ final class ClusterVerticle extends VerticleBase {
               Cluster stored = found.orElseThrow(() -> ApiError.notFound("cluster", name));
               return stored.revision() > mailbox.state.revision()
                   ? show(mailbox, stored)
-                  : mailbox.state;
+                  : shown(mailbox);
             });
   }
 
   /** Gives the state, which another process may have passed meanwhile: then that stays shown. */
-  private Cluster show(Mailbox mailbox, Cluster state) {
-    if (state.revision() >= mailbox.state.revision()) {
-      mailbox.state = state;
-      clusters.publish(state);
+  private ClusterView show(Mailbox mailbox, Cluster state) {
+    if (state.revision() < mailbox.state.revision()) {
+      return clusters.view(state);
     }
-    return state;
+    mailbox.state = state;
+    return clusters.publish(state);
   }
 
-  private static boolean isStale(@Nullable Throwable e) {
-    return e instanceof GuardFailed failed && failed.guard().equals(CapacityStore.REVISION_GUARD);
+  /** The snapshot of the state in force. */
+  private ClusterView shown(Mailbox mailbox) {
+    Cluster state = mailbox.state;
+    return clusters
+        .find(state.name())
+        .filter(view -> view.cluster() == state)
+        .orElseGet(() -> clusters.view(state));
   }
 
   private static final class Mailbox {
@@ -279,5 +282,5 @@ final class ClusterVerticle extends VerticleBase {
     }
   }
 
-  private record Work(Supplier<Future<Cluster>> perform, Promise<Cluster> answer) {}
+  private record Work(Supplier<Future<ClusterView>> perform, Promise<ClusterView> answer) {}
 }

@@ -31,7 +31,7 @@ public final class ClusterView {
   private volatile @Nullable Kept kept;
 
   /**
-   * @param pool the pool's own terms
+   * @param pool the pool's terms as they are in force for this cluster
    * @param quote what the pool's market last published; null before its first tick
    * @param clock tells how long a notice has still to run
    */
@@ -40,7 +40,7 @@ public final class ClusterView {
     this.clock = clock;
     this.quote = quote;
     this.cluster = cluster;
-    this.pool = cluster.overrides().over(pool);
+    this.pool = pool;
     this.switches = switches;
   }
 

@@ -96,14 +96,20 @@ public final class Clusters {
     return Optional.ofNullable(pools.get(pool));
   }
 
-  /** A state of a cluster, with the terms in force for it. */
+  /** A state of a cluster that is not published, with the terms in force for it. */
   ClusterView view(Cluster cluster) {
+    Pool pool = poolOf(cluster);
+    return new ClusterView(cluster, pool, () -> quotes.get(pool.name()), switches, clock);
+  }
+
+  /** The pool's terms as they are in force for a cluster. */
+  Pool poolOf(Cluster cluster) {
     Pool pool = pools.get(cluster.pool());
     if (pool == null) {
       throw new IllegalStateException(
-          "cluster " + cluster.name() + " names no pool: " + cluster.pool());
+          "cluster %s names no pool: %s".formatted(cluster.name(), cluster.pool()));
     }
-    return new ClusterView(cluster, pool, () -> quotes.get(pool.name()), switches, clock);
+    return cluster.overrides().over(pool);
   }
 
   /** What a pool's market last published. */
@@ -172,13 +178,18 @@ public final class Clusters {
       return;
     }
     switches = changed;
-    republish();
+    byName.values().forEach(view -> show(view.cluster()));
   }
 
-  /** Makes a cluster's new state visible. Only its owner calls this, after the commit. */
-  void publish(Cluster cluster) {
-    show(cluster);
+  /**
+   * Makes a cluster's new state visible. Only its owner calls this, after the commit.
+   *
+   * @return what is shown of this state
+   */
+  ClusterView publish(Cluster cluster) {
+    ClusterView view = show(cluster);
     listeners.forEach(listener -> listener.accept(cluster));
+    return view;
   }
 
   /** Makes a state visible that is earlier than the one shown. Only its owner calls this. */
@@ -187,20 +198,16 @@ public final class Clusters {
     listeners.forEach(listener -> listener.accept(cluster));
   }
 
-  private void republish() {
-    byName.values().forEach(view -> show(view.cluster()));
-  }
-
   /**
    * The lock is held for a few map writes only. Without it a change of terms could put back the
    * state it read just before the owner published the next.
    */
-  private synchronized void show(Cluster cluster) {
-    ClusterView shown = byName.get(cluster.name());
-    if (shown != null && shown.cluster().revision() > cluster.revision()) {
-      return;
+  private synchronized ClusterView show(Cluster cluster) {
+    ClusterView view = view(cluster);
+    if (revision(cluster.name()) <= cluster.revision()) {
+      put(view);
     }
-    put(view(cluster));
+    return view;
   }
 
   private synchronized void put(ClusterView view) {

@@ -49,9 +49,9 @@ public final class CheckpointRoutes {
     return checkpoints
         .listOfOrg(
             caller.org().orgId(),
-            call.findText("q").orElse(""),
+            call.text("q"),
             call.findText("before"),
-            CheckpointView.limit(call.findInteger("limit")))
+            CheckpointView.limit(call.integer("limit")))
         .map(
             found ->
                 Answer.ok(

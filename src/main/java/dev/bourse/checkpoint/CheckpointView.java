@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 /** Checkpoints in JSON. */
 public final class CheckpointView {
   private static final String FAMILY = "/api/checkpoints/";
-  private static final long USUAL_ITEMS = 50;
+  /** How many items a page has unless more or fewer are asked for. */
+  public static final long USUAL_ITEMS = 50;
   private static final long MOST_ITEMS = 100;
 
   private CheckpointView() {}
@@ -127,9 +128,9 @@ public final class CheckpointView {
     return page(page, listed -> own(listed, member), Checkpoint::changedAtMillis);
   }
 
-  /** How many items a page has: what is asked for, within 1 and 100; 50 when nothing is. */
-  public static int limit(Optional<Long> asked) {
-    return (int) Math.max(1, Math.min(MOST_ITEMS, asked.orElse(USUAL_ITEMS)));
+  /** How many items a page has: what is asked for, within 1 and 100. */
+  public static int limit(long asked) {
+    return (int) Math.max(1, Math.min(MOST_ITEMS, asked));
   }
 
   /** The time that orders the feed. */

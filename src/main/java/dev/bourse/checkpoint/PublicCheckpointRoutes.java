@@ -41,9 +41,9 @@ public final class PublicCheckpointRoutes {
   private Future<Answer> list(Call call) {
     return checkpoints
         .listFeed(
-            call.findText("q").orElse(""),
+            call.text("q"),
             call.findText("before"),
-            CheckpointView.limit(call.findInteger("limit")))
+            CheckpointView.limit(call.integer("limit")))
         .map(
             page ->
                 Answer.ok(

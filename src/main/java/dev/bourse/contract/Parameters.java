@@ -7,6 +7,7 @@ import io.vertx.core.json.JsonObject;
 import io.vertx.json.schema.common.dsl.SchemaType;
 import io.vertx.openapi.contract.Location;
 import io.vertx.openapi.contract.Parameter;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -18,12 +19,22 @@ import org.jspecify.annotations.Nullable;
 
 /** The parameters of one operation, in its path and its query. */
 public final class Parameters {
-  private static final Pattern INTEGER = Pattern.compile("-?\\d{1,18}");
+  private static final Pattern INTEGER = Pattern.compile("-?\\d+");
   private static final Pattern DECIMAL = Pattern.compile("-?\\d{1,15}(\\.\\d{1,15})?");
 
-  /** A parameter of the query or the path; {@code segment} is its place in the path, or -1. */
+  /**
+   * A parameter of the query or the path.
+   *
+   * @param preset what it is when it is left out, if the contract says so
+   * @param segment its place in the path, or -1
+   */
   private record Input(
-      String name, SchemaType type, boolean required, int segment, SchemaValidator shape) {}
+      String name,
+      SchemaType type,
+      boolean required,
+      @Nullable Object preset,
+      int segment,
+      SchemaValidator shape) {}
 
   private final List<Input> pathInputs = new ArrayList<>();
   private final Map<String, Input> queryInputs = new LinkedHashMap<>();
@@ -36,12 +47,17 @@ public final class Parameters {
     this.isTolerant = isTolerant;
     List<String> segments = List.of(model.getAbsoluteOpenAPIPath().split("/", -1));
     for (Parameter parameter : model.getParameters()) {
+      if (parameter.getIn() == Location.HEADER) {
+        // The operation reads it itself; headers are text and never refused.
+        continue;
+      }
       JsonObject schema = parameter.getOpenAPIModel().getJsonObject("schema");
       Input input =
           new Input(
               parameter.getName(),
               parameter.getSchemaType(),
               parameter.isRequired(),
+              preset(parameter.getSchemaType(), schema.getValue("default")),
               segments.indexOf('{' + parameter.getName() + '}'),
               new SchemaValidator(schema));
       if (parameter.getIn() == Location.PATH) {
@@ -52,8 +68,17 @@ public final class Parameters {
     }
   }
 
+  private static @Nullable Object preset(SchemaType type, @Nullable Object value) {
+    return switch (type) {
+      case INTEGER -> value instanceof Number number ? number.longValue() : null;
+      case NUMBER -> value instanceof Number number ? number.doubleValue() : null;
+      default -> value;
+    };
+  }
+
   /**
    * The parameters of a request, decoded once and by their literal type: String, Long or Double.
+   * Those left out have the contract's default, if there is one.
    *
    * @throws ApiError {@code bad-request} naming the first parameter at fault
    */
@@ -72,7 +97,9 @@ public final class Parameters {
       readQuery(query, values);
     }
     for (Input input : queryInputs.values()) {
-      if (input.required() && !values.containsKey(input.name())) {
+      if (input.preset() != null) {
+        values.putIfAbsent(input.name(), input.preset());
+      } else if (input.required() && !values.containsKey(input.name())) {
         throw ApiError.of(
             ErrorCode.BAD_REQUEST, "query parameter '" + input.name() + "' is missing");
       }
@@ -120,14 +147,32 @@ public final class Parameters {
             () -> ApiError.badField(input.name(), raw, "percent-encoded UTF-8 without U+0000"));
     Object value =
         switch (input.type()) {
-          case INTEGER -> INTEGER.matcher(text).matches() ? Long.valueOf(text) : null;
+          case INTEGER -> INTEGER.matcher(text).matches() ? nearest(text) : null;
           case NUMBER -> DECIMAL.matcher(text).matches() ? Double.valueOf(text) : null;
           default -> text;
         };
     if (value == null) {
       throw ApiError.badField(input.name(), text, input.shape().wanted());
     }
-    input.shape().check(input.name(), value);
+    try {
+      input.shape().check(input.name(), value);
+    } catch (ApiError e) {
+      // What was sent, not the bound that stands for it.
+      throw value.toString().equals(text) || !(value instanceof Long)
+          ? e
+          : ApiError.badField(input.name(), text, input.shape().wanted());
+    }
     return value;
+  }
+
+  /** A whole number, or the bound that it is beyond: one of many digits is a number, too. */
+  private static Long nearest(String text) {
+    return text.length() <= 18
+        ? Long.valueOf(text)
+        : Long.valueOf(
+            new BigInteger(text)
+                .max(BigInteger.valueOf(Long.MIN_VALUE))
+                .min(BigInteger.valueOf(Long.MAX_VALUE))
+                .longValueExact());
   }
 }

@@ -28,8 +28,24 @@ public interface Call {
   /** Which of the contract's media types the client prefers to be answered in. */
   String mediaType();
 
-  /** A required path or query parameter of type string. */
-  String text(String parameter);
+  /** A parameter of type string that is required or has a default in the contract. */
+  default String text(String parameter) {
+    return findText(parameter).orElseThrow(() -> absent(parameter));
+  }
+
+  /** A parameter of type integer that is required or has a default in the contract. */
+  default long integer(String parameter) {
+    return findInteger(parameter).orElseThrow(() -> absent(parameter));
+  }
+
+  /** A parameter of type number that is required or has a default in the contract. */
+  default double number(String parameter) {
+    return findNumber(parameter).orElseThrow(() -> absent(parameter));
+  }
+
+  private static IllegalArgumentException absent(String parameter) {
+    return new IllegalArgumentException("no parameter " + parameter);
+  }
 
   /** An optional parameter of type string. */
   Optional<String> findText(String parameter);

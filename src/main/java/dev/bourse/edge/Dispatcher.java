@@ -179,12 +179,6 @@ public final class Dispatcher {
     }
 
     @Override
-    public String text(String parameter) {
-      return findText(parameter)
-          .orElseThrow(() -> new IllegalArgumentException("no parameter " + parameter));
-    }
-
-    @Override
     public Optional<String> findText(String parameter) {
       return Optional.ofNullable((String) value(parameter));
     }

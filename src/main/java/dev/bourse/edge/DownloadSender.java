@@ -1,6 +1,7 @@
 package dev.bourse.edge;
 
 import dev.bourse.edge.limits.Connections;
+import dev.bourse.edge.limits.OpenConnection;
 import io.vertx.core.Future;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
@@ -25,15 +26,15 @@ final class DownloadSender {
   private static final CharSequence NO_STORE = HttpHeaders.createOptimized("no-store");
 
   private final Exchange exchange;
-  private final RequestRouter loop;
-  private final Connections.Link link;
+  private final LoopContext loop;
+  private final OpenConnection connection;
   private final Answer.Download download;
 
   DownloadSender(
-      Exchange exchange, RequestRouter loop, Connections.Link link, Answer.Download download) {
+      Exchange exchange, LoopContext loop, OpenConnection connection, Answer.Download download) {
     this.exchange = exchange;
     this.loop = loop;
-    this.link = link;
+    this.connection = connection;
     this.download = download;
   }
 
@@ -105,12 +106,11 @@ final class DownloadSender {
   private void send(HttpServerResponse response, long offset, long length) {
     Optional<FileChannel> file = download.bytes().file();
     exchange.count(response.getStatusCode());
-    loop.connections().downloadBegins(link);
+    connection.downloadBegins();
     Future<Void> sending =
         file.isPresent()
             ? response.sendFile(
-                new ProgressChannel(
-                    file.get(), bytes -> loop.connections().downloadGoesOn(link, bytes)),
+                new ProgressChannel(file.get(), bytes -> connection.downloadGoesOn(bytes)),
                 offset,
                 length)
             : sendPieces(response, offset, length);
@@ -121,7 +121,7 @@ final class DownloadSender {
             exchange.sent();
           } else {
             exchange.cutOff(response.getStatusCode(), sent.cause());
-            loop.connections().close(link);
+            connection.close();
           }
         });
   }
@@ -136,10 +136,10 @@ final class DownloadSender {
         .piece(offset, piece)
         .compose(
             (Buffer bytes) -> {
-              loop.connections().sends(link);
+              connection.sends();
               return response.write(bytes);
             })
-        .onSuccess(taken -> loop.connections().downloadGoesOn(link, piece))
+        .onSuccess(taken -> connection.downloadGoesOn(piece))
         .compose(taken -> sendPieces(response, offset + piece, length - piece));
   }
 }

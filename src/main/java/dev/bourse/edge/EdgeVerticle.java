@@ -26,7 +26,8 @@ final class EdgeVerticle extends AbstractVerticle {
 
   @Override
   public void start(Promise<Void> started) {
-    RequestRouter loop = new RequestRouter(edge, vertx, context);
+    LoopContext loop = new LoopContext(edge, context);
+    RequestRouter router = new RequestRouter(vertx, loop);
     endStreams = loop.streams()::end;
     long sweepMillis =
         Math.max(20, Math.min(SWEEP_MILLIS, edge.config().limits().headMillis() / 2));
@@ -35,8 +36,8 @@ final class EdgeVerticle extends AbstractVerticle {
         vertx
             .createHttpServer(options(edge.config()))
             .connectionHandler(loop.connections()::opened)
-            .requestHandler(loop::handle)
-            .invalidRequestHandler(loop::handleInvalid);
+            .requestHandler(router::handle)
+            .invalidRequestHandler(router::handleInvalid);
     server = listening;
     listening
         .listen()

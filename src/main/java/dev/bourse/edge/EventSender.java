@@ -1,7 +1,7 @@
 package dev.bourse.edge;
 
 import dev.bourse.core.ApiError;
-import dev.bourse.edge.limits.Connections;
+import dev.bourse.edge.limits.OpenConnection;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerResponse;
@@ -19,7 +19,7 @@ final class EventSender implements EventSink {
   /** Sends that may wait: a client that is a tick or two behind has a handful. */
   static final int MAX_WAITING = 64;
 
-  /** StoredBytes that may wait before one more is too much; a single event may be longer. */
+  /** Bytes that may wait before one more is too much; a single event may be longer. */
   static final int MAX_WAITING_BYTES = 256 * 1_024;
 
   /** Half of what common proxies let a connection be silent for. */
@@ -28,8 +28,8 @@ final class EventSender implements EventSink {
   private static final Buffer BEAT = Buffer.buffer(":\n\n");
 
   private final Exchange exchange;
-  private final RequestRouter loop;
-  private final Connections.Link link;
+  private final LoopContext loop;
+  private final OpenConnection connection;
   private final EventSource source;
   private final String token;
   private final ArrayDeque<Buffer> waiting = new ArrayDeque<>();
@@ -45,13 +45,13 @@ final class EventSender implements EventSink {
    */
   EventSender(
       Exchange exchange,
-      RequestRouter loop,
-      Connections.Link link,
+      LoopContext loop,
+      OpenConnection connection,
       EventSource source,
       String token) {
     this.exchange = exchange;
     this.loop = loop;
-    this.link = link;
+    this.connection = connection;
     this.source = source;
     this.token = token;
   }
@@ -113,14 +113,14 @@ final class EventSender implements EventSink {
     open.write(bytes);
     if (open.writeQueueFull() && !blocked) {
       blocked = true;
-      loop.connections().sends(link);
+      connection.sends();
       open.drainHandler(room -> drained());
     }
   }
 
   private void drained() {
     blocked = false;
-    loop.connections().sent(link);
+    connection.sent();
     while (!ended && !blocked && !waiting.isEmpty()) {
       Buffer next = waiting.remove();
       waitingBytes -= next.length();
@@ -154,7 +154,7 @@ final class EventSender implements EventSink {
   private void drop() {
     finish();
     exchange.leave();
-    loop.connections().close(link);
+    connection.close();
   }
 
   /** The connection is gone. */

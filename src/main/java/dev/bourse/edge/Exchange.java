@@ -9,7 +9,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.docs.Page;
 import dev.bourse.edge.limits.Budgets;
-import dev.bourse.edge.limits.Connections;
+import dev.bourse.edge.limits.OpenConnection;
 import io.github.bucket4j.ConsumptionProbe;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * One request and its answer, on the event loop of its connection: what is sent, once, whatever the
  * request comes to. What was read of it is {@link ReceivedRequest}.
  */
-final class Exchange implements Connections.PendingRequest {
+final class Exchange implements OpenConnection.PendingRequest {
   private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
 
   static final CharSequence JSON_TYPE = HttpHeaders.createOptimized("application/json");
@@ -56,11 +56,11 @@ final class Exchange implements Connections.PendingRequest {
 
   private static final CharSequence CLOSE = HttpHeaders.createOptimized("close");
 
-  private final RequestRouter loop;
+  private final LoopContext loop;
   private final HttpServerRequest request;
   private final String id;
   private final long enteredNanos;
-  private final Connections.Link link;
+  private final OpenConnection connection;
   private final ReceivedRequest received;
   private @Nullable Endpoint endpoint;
   private boolean done;
@@ -72,18 +72,18 @@ final class Exchange implements Connections.PendingRequest {
   private boolean isLast;
 
   Exchange(
-      RequestRouter loop,
+      LoopContext loop,
       HttpServerRequest request,
-      Connections.Link link,
+      OpenConnection connection,
       String id,
       long enteredNanos) {
     this.loop = loop;
     this.request = request;
     this.id = id;
     this.enteredNanos = enteredNanos;
-    this.link = link;
-    this.received = new ReceivedRequest(request, loop, link);
-    loop.connections().entered(link, this);
+    this.connection = connection;
+    this.received = new ReceivedRequest(request, loop, connection);
+    connection.entered(this);
     loop.metrics().entered();
   }
 
@@ -131,7 +131,7 @@ final class Exchange implements Connections.PendingRequest {
     if (response.headWritten()) {
       LOG.error("answer {} broke off", id, fault);
       settle(response.getStatusCode());
-      loop.connections().close(link);
+      connection.close();
       return;
     }
     if (done && !left) {
@@ -145,13 +145,13 @@ final class Exchange implements Connections.PendingRequest {
     if (answer instanceof Answer.Whole whole) {
       answer(whole);
     } else if (answer instanceof Answer.Streamed streamed) {
-      new PieceSender(this, loop, link, streamed.pieces()).ask();
+      new PieceSender(this, loop, connection, streamed.pieces()).ask();
     } else if (answer instanceof Answer.Download download) {
-      new DownloadSender(this, loop, link, download).begin();
+      new DownloadSender(this, loop, connection, download).begin();
     } else if (answer instanceof Answer.Page page) {
       answer(page);
     } else if (answer instanceof Answer.Events events) {
-      new EventSender(this, loop, link, events.source(), received.budgetKey()).begin();
+      new EventSender(this, loop, connection, events.source(), received.budgetKey()).begin();
     } else if (answer instanceof Answer.Empty empty) {
       HttpServerResponse response = beginAnswer(empty.status());
       if (response != null) {
@@ -339,7 +339,7 @@ final class Exchange implements Connections.PendingRequest {
   /** Sends a refusal after which nothing that the connection brings can be trusted. */
   void refuseAndClose(ApiError error) {
     refuse(error, null);
-    loop.connections().close(link);
+    connection.close();
   }
 
   private @Nullable HttpServerResponse begin(int status) {
@@ -388,10 +388,10 @@ final class Exchange implements Connections.PendingRequest {
       }
       response.headers().set(HttpHeaders.CONNECTION, CLOSE);
       request.handler(ignored -> {});
-      request.endHandler(end -> loop.connections().close(link));
-      loop.connections().lingers(link);
+      request.endHandler(end -> connection.close());
+      connection.lingers();
     } else {
-      loop.connections().answered(link, request);
+      connection.answered(request);
     }
     if (content == null) {
       response.end();
@@ -402,19 +402,19 @@ final class Exchange implements Connections.PendingRequest {
       response.end(content);
     }
     if (isLast) {
-      loop.connections().close(link);
+      connection.close();
     }
     // What waited behind this request has been taken up by now.
-    loop.connections().settled(link);
+    connection.settled();
   }
 
   /** An answer that sends itself to its end has done so; the connection is free. */
   void sent() {
     leave();
-    loop.connections().answered(link, request);
-    loop.connections().settled(link);
+    connection.answered(request);
+    connection.settled();
     if (isLast) {
-      loop.connections().close(link);
+      connection.close();
     }
   }
 

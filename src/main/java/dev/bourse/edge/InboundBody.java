@@ -2,7 +2,7 @@ package dev.bourse.edge;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.edge.limits.Connections;
+import dev.bourse.edge.limits.OpenConnection;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
@@ -31,8 +31,8 @@ final class InboundBody implements Inbound {
   private static final long RETRY_ROOM_MILLIS = 2_000;
 
   private final HttpServerRequest request;
-  private final RequestRouter loop;
-  private final Connections.Link link;
+  private final LoopContext loop;
+  private final OpenConnection connection;
   private final Runnable ended;
   private final Promise<Long> done = Promise.promise();
   private final Deque<byte[]> free = new ArrayDeque<>();
@@ -55,10 +55,10 @@ final class InboundBody implements Inbound {
    * @param ended called once the body has arrived in full
    */
   InboundBody(
-      HttpServerRequest request, RequestRouter loop, Connections.Link link, Runnable ended) {
+      HttpServerRequest request, LoopContext loop, OpenConnection connection, Runnable ended) {
     this.request = request;
     this.loop = loop;
-    this.link = link;
+    this.connection = connection;
     this.ended = ended;
     request.pause();
   }
@@ -98,13 +98,13 @@ final class InboundBody implements Inbound {
     if ("100-continue".equalsIgnoreCase(request.getHeader(HttpHeaders.EXPECT))) {
       request.response().writeContinue();
     }
-    loop.connections().bodyBegins(link);
+    connection.bodyBegins();
     request.handler(this::take);
     request.endHandler(
         end -> {
           isEnded = true;
           ended.run();
-          loop.connections().bodyEnds(link);
+          connection.bodyEnds();
           if (filled > 0 && failure == null) {
             handOver();
           }
@@ -135,7 +135,7 @@ final class InboundBody implements Inbound {
     if (failure != null) {
       return;
     }
-    loop.connections().bodyGrows(link, piece.length());
+    connection.bodyGrows(piece.length());
     int at = 0;
     while (at < piece.length() && failure == null) {
       int length = Math.min(block.length - filled, piece.length() - at);
@@ -166,7 +166,7 @@ final class InboundBody implements Inbound {
     if (waiting >= mayWait && !isEnded && !isPaused) {
       isPaused = true;
       request.pause();
-      loop.connections().bodyWaits(link);
+      connection.bodyWaits();
     }
     Future<Void> taken;
     try {
@@ -191,7 +191,7 @@ final class InboundBody implements Inbound {
     }
     if (isPaused && waiting < mayWait && !isEnded && failure == null) {
       isPaused = false;
-      loop.connections().bodyBegins(link);
+      connection.bodyBegins();
       request.resume();
     }
     settle();

@@ -1,6 +1,7 @@
 package dev.bourse.edge;
 
 import dev.bourse.edge.limits.Connections;
+import dev.bourse.edge.limits.OpenConnection;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -17,15 +18,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class PieceSender {
   private final Exchange exchange;
-  private final RequestRouter loop;
-  private final Connections.Link link;
+  private final LoopContext loop;
+  private final OpenConnection connection;
   private final Pieces pieces;
   private @Nullable HttpServerResponse response;
 
-  PieceSender(Exchange exchange, RequestRouter loop, Connections.Link link, Pieces pieces) {
+  PieceSender(Exchange exchange, LoopContext loop, OpenConnection connection, Pieces pieces) {
     this.exchange = exchange;
     this.loop = loop;
-    this.link = link;
+    this.connection = connection;
     this.pieces = pieces;
   }
 
@@ -76,12 +77,12 @@ final class PieceSender {
   }
 
   private void send(HttpServerResponse begun, Buffer piece) {
-    loop.connections().sends(link);
+    connection.sends();
     begun
         .write(piece)
         .onSuccess(
             sent -> {
-              loop.connections().sent(link);
+              connection.sent();
               ask();
             })
         .onFailure(fault -> cut(begun, fault));
@@ -91,13 +92,13 @@ final class PieceSender {
     exchange.end(begun, null);
     if (exchange.request().version() == HttpVersion.HTTP_1_0) {
       // The end of the connection is all that tells the end of the answer.
-      loop.connections().close(link);
+      connection.close();
     }
   }
 
   /** Ends the connection in the midst of the answer, so that the client sees it is not whole. */
   private void cut(HttpServerResponse begun, Throwable fault) {
     exchange.cutOff(begun.getStatusCode(), fault);
-    loop.connections().close(link);
+    connection.close();
   }
 }

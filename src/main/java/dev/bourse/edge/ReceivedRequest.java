@@ -6,7 +6,7 @@ import dev.bourse.access.Principal;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.edge.limits.Connections;
+import dev.bourse.edge.limits.OpenConnection;
 import io.github.bucket4j.ConsumptionProbe;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
@@ -15,6 +15,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -24,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ReceivedRequest implements Call {
   private final HttpServerRequest request;
-  private final RequestRouter loop;
-  private final Connections.Link link;
+  private final LoopContext loop;
+  private final OpenConnection connection;
   private @Nullable Caller caller;
   private @Nullable ConsumptionProbe budget;
   private String mediaType = OperationContract.JSON;
@@ -34,10 +35,10 @@ final class ReceivedRequest implements Call {
   private @Nullable InboundBody inbound;
   private boolean unread;
 
-  ReceivedRequest(HttpServerRequest request, RequestRouter loop, Connections.Link link) {
+  ReceivedRequest(HttpServerRequest request, LoopContext loop, OpenConnection connection) {
     this.request = request;
     this.loop = loop;
-    this.link = link;
+    this.connection = connection;
     this.unread = announcesBody(request);
   }
 
@@ -80,35 +81,37 @@ final class ReceivedRequest implements Call {
   }
 
   /**
-   * Collects the body, then goes on with it; refuses one that is too long. Nothing happens any more
-   * once the exchange is done.
+   * Collects the body, then goes on with it; refuses one that is too long.
+   *
+   * @param isDone whether the request is answered: nothing happens any more
    */
-  void readBody(Exchange exchange, int maxBytes, Consumer<byte[]> then) {
+  void readBody(
+      int maxBytes, BooleanSupplier isDone, Consumer<ApiError> refuse, Consumer<byte[]> then) {
     Buffer collected = Buffer.buffer();
-    loop.connections().bodyBegins(link);
+    connection.bodyBegins();
     request.handler(
         piece -> {
-          if (exchange.isDone()) {
+          if (isDone.getAsBoolean()) {
             return;
           }
           if (collected.length() + piece.length() > maxBytes) {
-            exchange.fail(tooLarge(maxBytes));
+            refuse.accept(tooLarge(maxBytes));
             return;
           }
           try {
-            loop.connections().gathers(link, piece.length());
+            loop.connections().gathers(connection, piece.length());
           } catch (ApiError noRoom) {
-            exchange.fail(noRoom);
+            refuse.accept(noRoom);
             return;
           }
-          loop.connections().bodyGrows(link, piece.length());
+          connection.bodyGrows(piece.length());
           collected.appendBuffer(piece);
         });
     request.endHandler(
         end -> {
           unread = false;
-          if (!exchange.isDone()) {
-            loop.connections().bodyEnds(link);
+          if (!isDone.getAsBoolean()) {
+            connection.bodyEnds();
             then.accept(collected.getBytes());
           }
         });
@@ -120,7 +123,7 @@ final class ReceivedRequest implements Call {
 
   /** The body is bytes, which the operation reads when it is ready for them. */
   void expectBytes() {
-    inbound = new InboundBody(request, loop, link, () -> unread = false);
+    inbound = new InboundBody(request, loop, connection, () -> unread = false);
   }
 
   /** Whether the body is bytes, of which nothing is lost before the operation reads them. */
@@ -177,12 +180,6 @@ final class ReceivedRequest implements Call {
   @Override
   public String mediaType() {
     return mediaType;
-  }
-
-  @Override
-  public String text(String parameter) {
-    return findText(parameter)
-        .orElseThrow(() -> new IllegalArgumentException("no parameter " + parameter));
   }
 
   @Override

@@ -16,9 +16,7 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import dev.bourse.edge.limits.SharedBudgets;
 import io.github.bucket4j.ConsumptionProbe;
-import io.vertx.core.Context;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonObject;
@@ -31,14 +29,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestPipeline {
   private final Edge edge;
-  private final Context context;
+  private final LoopContext loop;
 
-  /**
-   * @param context of the event loop whose requests come through here
-   */
-  RequestPipeline(Edge edge, Context context) {
-    this.edge = edge;
-    this.context = context;
+  RequestPipeline(LoopContext loop) {
+    this.loop = loop;
+    this.edge = loop.edge();
   }
 
   void enter(Exchange exchange, Endpoint endpoint) {
@@ -106,8 +101,8 @@ final class RequestPipeline {
     }
     spending.onComplete(
         spent ->
-            context.runOnContext(
-                back -> {
+            loop.later(
+                () -> {
                   try {
                     if (!exchange.isDone()) {
                       admit(exchange, endpoint, caller, spent.result());
@@ -190,8 +185,9 @@ final class RequestPipeline {
     exchange
         .received()
         .readBody(
-            exchange,
             maxBytes,
+            exchange::isDone,
+            exchange::fail,
             bytes -> {
               try {
                 perform(exchange, endpoint, body(bytes, endpoint));
@@ -236,10 +232,10 @@ final class RequestPipeline {
     } else {
       future.onComplete(
           outcome -> {
-            if (Vertx.currentContext() == context) {
+            if (loop.isCurrent()) {
               conclude(exchange, future);
             } else {
-              context.runOnContext(back -> conclude(exchange, future));
+              loop.later(() -> conclude(exchange, future));
             }
           });
     }

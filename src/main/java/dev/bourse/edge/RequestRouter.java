@@ -1,6 +1,5 @@
 package dev.bourse.edge;
 
-import dev.bourse.contract.AnyOriginPaths;
 import dev.bourse.contract.Contract;
 import dev.bourse.contract.Percent;
 import dev.bourse.core.ApiError;
@@ -8,16 +7,13 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Text;
 import dev.bourse.docs.Page;
-import dev.bourse.edge.limits.Connections;
 import dev.bourse.edge.limits.EdgeLimits;
-import dev.bourse.edge.limits.Occupancy;
+import dev.bourse.edge.limits.OpenConnection;
 import io.github.bucket4j.ConsumptionProbe;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
-import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
 import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.internal.http.HttpServerRequestInternal;
@@ -27,12 +23,8 @@ import io.vertx.ext.web.Router;
 import io.vertx.ext.web.openapi.router.OpenAPIRoute;
 import io.vertx.ext.web.openapi.router.RouterBuilder;
 import io.vertx.openapi.contract.Path;
-import java.time.ZoneOffset;
-import java.time.ZonedDateTime;
-import java.time.format.DateTimeFormatter;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -47,42 +39,23 @@ final class RequestRouter {
   /** With a counter behind it, enough that two processes' request ids never meet. */
   private static final int ID_PREFIX_LENGTH = 8;
 
-  private final Edge edge;
   private final Vertx vertx;
-  private final Context context;
-  private final RequestPipeline entrance;
-  private final Connections connections;
+  private final LoopContext loop;
+  private final Edge edge;
+  private final RequestPipeline pipeline;
   private final Map<String, Router> routers = new HashMap<>();
-  private final AnyOriginPaths openPaths;
-  private final EdgeMetrics.Series unrouted;
   private final String idPrefix;
-  private final String rateLimitPolicy;
-  private final EventStreams streams;
   private long served;
-  private String date;
 
   /** The request being routed. Routing is synchronous, so a route's handler finds its own here. */
   private @Nullable Exchange entering;
 
-  RequestRouter(Edge edge, Vertx vertx, Context context) {
-    this.edge = edge;
+  RequestRouter(Vertx vertx, LoopContext loop) {
     this.vertx = vertx;
-    this.context = context;
-    this.entrance = new RequestPipeline(edge, context);
+    this.loop = loop;
+    this.edge = loop.edge();
+    this.pipeline = new RequestPipeline(loop);
     this.idPrefix = Ids.base62(edge.sources().random(), ID_PREFIX_LENGTH);
-    this.connections =
-        new Connections(edge.config().limits(), edge.occupancy(), edge.sources().nanos());
-    // A fifth of the connections stays for requests.
-    this.streams =
-        new EventStreams(
-            edge.config().limits().room().connections() / 5 * 4,
-            edge.streams(),
-            edge.streamsOfTokens(),
-            this::later);
-    this.unrouted = edge.metrics().series("none");
-    this.rateLimitPolicy = "\"default\";q=" + edge.tokenBudgets().quota() + ";w=60";
-    this.date = now();
-    this.openPaths = new AnyOriginPaths(edge.contracts());
     for (Contract contract : edge.contracts()) {
       Router router = router(contract);
       for (Path path : contract.model().getPaths()) {
@@ -112,7 +85,7 @@ final class RequestRouter {
       route
           .setDoValidation(false)
           .setDoSecurity(false)
-          .addHandler(routed -> entrance.enter(entered(), endpoint));
+          .addHandler(routed -> pipeline.enter(entered(), endpoint));
     }
     Router router = builder.createRouter();
     for (Route route : router.getRoutes()) {
@@ -135,11 +108,11 @@ final class RequestRouter {
 
   /** Takes a request from the wire. */
   void handle(HttpServerRequest request) {
-    Connections.Link link = connections.find(request.connection());
-    if (link == null) {
+    OpenConnection connection = loop.connections().find(request.connection());
+    if (connection == null) {
       return;
     }
-    Exchange exchange = exchange(request, link);
+    Exchange exchange = exchange(request, connection);
     if (!Headers.hasKnownFraming(request.headers())) {
       exchange.refuseAndClose(
           ApiError.of(
@@ -148,9 +121,9 @@ final class RequestRouter {
       return;
     }
     try {
-      ConsumptionProbe probe = edge.addressBudgets().spend(clientKey(request));
+      ConsumptionProbe probe = edge.addressBudgets().spend(loop.clientKey(request));
       if (probe != null && !probe.isConsumed()) {
-        connections.throttles(link);
+        connection.throttles();
         throw edge.addressBudgets().refusal(probe);
       }
       if (!Headers.hasOneHost(request)) {
@@ -228,11 +201,11 @@ final class RequestRouter {
 
   /** Answers what is not HTTP. The decoder is lost after it, so the connection ends. */
   void handleInvalid(HttpServerRequest request) {
-    Connections.Link link = connections.find(request.connection());
-    if (link == null) {
+    OpenConnection connection = loop.connections().find(request.connection());
+    if (connection == null) {
       return;
     }
-    Exchange exchange = exchange(request, link);
+    Exchange exchange = exchange(request, connection);
     Throwable cause = request.decoderResult().cause();
     ApiError error =
         cause instanceof TooLongHttpLineException
@@ -247,9 +220,9 @@ final class RequestRouter {
     exchange.refuseAndClose(error);
   }
 
-  private Exchange exchange(HttpServerRequest request, Connections.Link link) {
+  private Exchange exchange(HttpServerRequest request, OpenConnection connection) {
     String id = idPrefix + Long.toString(served++, Character.MAX_RADIX);
-    return new Exchange(this, request, link, id, nanos());
+    return new Exchange(loop, request, connection, id, loop.nanos());
   }
 
   private static void notFound(Exchange exchange) {
@@ -279,95 +252,5 @@ final class RequestRouter {
                 + " is not among this route's methods; expected "
                 + allowed),
         allowed);
-  }
-
-  /**
-   * Runs something on this loop once it has done what is at hand; may be called from any thread.
-   */
-  void later(Runnable action) {
-    context.runOnContext(turn -> action.run());
-  }
-
-  /** Once a second: closes late connections and renews the Date header. */
-  void sweep() {
-    date = now();
-    connections.sweep();
-    edge.occupancy().report(nanos());
-    streams.sweep(nanos());
-  }
-
-  private String now() {
-    return DateTimeFormatter.RFC_1123_DATE_TIME.format(
-        ZonedDateTime.now(edge.sources().clock().withZone(ZoneOffset.UTC)));
-  }
-
-  /** Whose budget a request is on by its address. */
-  String clientKey(HttpServerRequest request) {
-    return edge.clientAddress()
-        .key(request.remoteAddress().hostAddress(), Headers.forwardedFor(request.headers()));
-  }
-
-  String baseUrl() {
-    return edge.baseUrl();
-  }
-
-  @Nullable ErrorPages errorPages() {
-    return edge.operations().errorPages();
-  }
-
-  /** Whether pages of any origin may read what is answered there. */
-  boolean isOpen(@Nullable String path) {
-    return path != null && openPaths.has(path);
-  }
-
-  EventStreams streams() {
-    return streams;
-  }
-
-  /** Whether the caller of a request would still be let in. */
-  boolean isStillKnown(HttpServerRequest request) {
-    try {
-      edge.authenticator().authenticate(request.getHeader(HttpHeaders.AUTHORIZATION));
-      return true;
-    } catch (ApiError refused) {
-      return false;
-    }
-  }
-
-  Connections connections() {
-    return connections;
-  }
-
-  Occupancy occupancy() {
-    return edge.occupancy();
-  }
-
-  EdgeMetrics metrics() {
-    return edge.metrics();
-  }
-
-  EdgeMetrics.Series unrouted() {
-    return unrouted;
-  }
-
-  Optional<ApiError> translate(Throwable failure) {
-    return edge.translation().apply(failure);
-  }
-
-  String date() {
-    return date;
-  }
-
-  String rateLimitPolicy() {
-    return rateLimitPolicy;
-  }
-
-  /** Whether the service is about to stop. */
-  boolean isDraining() {
-    return edge.isDraining();
-  }
-
-  long nanos() {
-    return edge.sources().nanos().getAsLong();
   }
 }

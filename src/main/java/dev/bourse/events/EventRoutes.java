@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The VM contract's stream of events, activity and history. */
 public final class EventRoutes {
-  private static final double DEFAULT_HISTORY_HOURS = 24;
 
   private final EventService events;
   private final ActivityService activity;
@@ -39,7 +38,7 @@ public final class EventRoutes {
   }
 
   private Future<Answer> listActivity(Call call) {
-    int page = Math.toIntExact(call.findInteger("page").orElse(0L));
+    int page = Math.toIntExact(call.integer("page"));
     return activity
         .listActivity(call.principal(), call.findText("cluster"), page, call.findText("who"))
         .map(EventRoutes::entries);
@@ -52,9 +51,8 @@ public final class EventRoutes {
   }
 
   private Future<Answer> readHistory(Call call) {
-    double hours = call.findNumber("hours").orElse(DEFAULT_HISTORY_HOURS);
     return activity
-        .readHistory(call.principal(), call.findText("cluster"), hours)
+        .readHistory(call.principal(), call.findText("cluster"), call.number("hours"))
         .map(EventRoutes::history);
   }
 

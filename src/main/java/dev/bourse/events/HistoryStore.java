@@ -15,8 +15,46 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HistoryStore {
   private static final String MOMENTS =
-      "WITH RECURSIVE moment (at) AS (SELECT CAST(? AS BIGINT) UNION ALL"
-          + " SELECT at + CAST(? AS BIGINT) FROM moment WHERE at < CAST(? AS BIGINT)) ";
+      """
+      WITH RECURSIVE moment (at) AS (SELECT CAST(? AS BIGINT) UNION ALL
+      SELECT at + CAST(? AS BIGINT) FROM moment WHERE at < CAST(? AS BIGINT))
+      """;
+
+  private static final String DECLARED =
+      MOMENTS
+          + """
+          SELECT a.max_gpus, a.ceiling_cents FROM moment LEFT JOIN activity a ON a.id =
+          (SELECT x.id FROM activity x WHERE x.cluster = ? AND x.kind = 'request'
+          AND x.ts <= moment.at ORDER BY x.ts DESC, x.id DESC LIMIT 1) ORDER BY moment.at\
+          """;
+
+  private static final String PRICES =
+      MOMENTS
+          + """
+          SELECT moment.at AS at, p.ts, p.clearing_cents, p.cents_millis, p.priced_millis,
+          p.admission_cents FROM moment LEFT JOIN price_point p ON p.pool = ? AND p.ts =
+          (SELECT MAX(x.ts) FROM price_point x WHERE x.pool = ? AND x.ts <= moment.at)
+          ORDER BY moment.at\
+          """;
+
+  private static final String HELD =
+      """
+      SELECT COUNT(*) AS held FROM allocation WHERE cluster = ? AND granted_at <= ?
+      AND (reclaim_at IS NULL OR reclaim_at > ?)\
+      """;
+
+  private static final String GRANTED = perBucket("granted_at");
+
+  private static final String RECLAIMED = perBucket("reclaim_at");
+
+  /** How many of a cluster's nodes have this time in each bucket. */
+  private static String perBucket(String column) {
+    return """
+    SELECT (%1$s - CAST(? AS BIGINT) - 1) / CAST(? AS BIGINT) AS bucket, COUNT(*) AS nodes
+    FROM allocation WHERE cluster = ? AND %1$s > ? AND %1$s <= ? GROUP BY 1\
+    """
+        .formatted(column);
+  }
 
   private final Database database;
 
@@ -28,8 +66,8 @@ public final class HistoryStore {
     Future<List<History.DeclaredAt>> declared = declared(cluster.name(), buckets);
     Future<List<Moment>> prices = prices(pool.name(), buckets);
     Future<Long> heldBefore = heldBefore(cluster.name(), buckets);
-    Future<List<long[]>> grants = perBucket("granted_at", cluster.name(), buckets);
-    Future<List<long[]>> reclaims = perBucket("reclaim_at", cluster.name(), buckets);
+    Future<List<long[]>> grants = perBucket(GRANTED, cluster.name(), buckets);
+    Future<List<long[]>> reclaims = perBucket(RECLAIMED, cluster.name(), buckets);
     return Future.all(declared, prices, heldBefore, grants, reclaims)
         .map(
             all -> {
@@ -48,16 +86,15 @@ public final class HistoryStore {
 
   private Future<List<History.DeclaredAt>> declared(String cluster, History.Buckets buckets) {
     return database.read(
-        MOMENTS
-            + "SELECT a.max_gpus, a.ceiling_cents FROM moment LEFT JOIN activity a ON a.id ="
-            + " (SELECT x.id FROM activity x WHERE x.cluster = ? AND x.kind = 'request'"
-            + " AND x.ts <= moment.at ORDER BY x.ts DESC, x.id DESC LIMIT 1) ORDER BY moment.at",
+        DECLARED,
         List.of(
             buckets.firstMillis() + buckets.stepMillis(),
             buckets.stepMillis(),
             buckets.endMillis(),
             cluster),
-        row -> new History.DeclaredAt(row.integerOrNull(0), row.integerOrNull(1)));
+        row ->
+            new History.DeclaredAt(
+                row.integerOrNull("max_gpus"), row.integerOrNull("ceiling_cents")));
   }
 
   /** A pool's prices in buckets. */
@@ -85,54 +122,42 @@ public final class HistoryStore {
 
   private Future<List<Moment>> prices(String pool, History.Buckets buckets) {
     return database.read(
-        MOMENTS
-            + "SELECT moment.at, p.ts, p.clearing_cents, p.cents_millis, p.priced_millis,"
-            + " p.admission_cents"
-            + " FROM moment LEFT JOIN price_point p ON p.pool = ? AND p.ts ="
-            + " (SELECT MAX(x.ts) FROM price_point x WHERE x.pool = ? AND x.ts <= moment.at)"
-            + " ORDER BY moment.at",
+        PRICES,
         List.of(buckets.firstMillis(), buckets.stepMillis(), buckets.endMillis(), pool, pool),
-        row -> new Moment(priceAt(row), row.integerOrNull(5)));
+        row -> new Moment(priceAt(row), row.integerOrNull("admission_cents")));
   }
 
   private static History.PriceAt priceAt(Row row) {
-    Long pointMillis = row.integerOrNull(1);
+    Long pointMillis = row.integerOrNull("ts");
     if (pointMillis == null) {
       return new History.PriceAt(0, 0);
     }
-    Long cents = row.integerOrNull(2);
-    long since = cents == null ? 0 : row.integer(0) - pointMillis;
+    Long cents = row.integerOrNull("clearing_cents");
+    long since = cents == null ? 0 : row.integer("at") - pointMillis;
     return new History.PriceAt(
-        row.integer(3) + since * (cents == null ? 0 : cents), row.integer(4) + since);
+        row.integer("cents_millis") + since * (cents == null ? 0 : cents),
+        row.integer("priced_millis") + since);
   }
 
   private Future<Long> heldBefore(String cluster, History.Buckets buckets) {
     return database
         .read(
-            "SELECT COUNT(*) FROM allocation WHERE cluster = ? AND granted_at <= ?"
-                + " AND (reclaim_at IS NULL OR reclaim_at > ?)",
+            HELD,
             List.of(cluster, buckets.firstMillis(), buckets.firstMillis()),
-            row -> row.integer(0))
+            row -> row.integer("held"))
         .map(counts -> counts.get(0));
   }
 
   /** How many grants or reclaims fell into each bucket: pairs of bucket and count. */
-  private Future<List<long[]>> perBucket(String column, String cluster, History.Buckets buckets) {
+  private Future<List<long[]>> perBucket(String sql, String cluster, History.Buckets buckets) {
     return database.read(
-        "SELECT ("
-            + column
-            + " - CAST(? AS BIGINT) - 1) / CAST(? AS BIGINT) AS bucket, COUNT(*) FROM allocation"
-            + " WHERE cluster = ? AND "
-            + column
-            + " > ? AND "
-            + column
-            + " <= ? GROUP BY 1",
+        sql,
         List.of(
             buckets.firstMillis(),
             buckets.stepMillis(),
             cluster,
             buckets.firstMillis(),
             buckets.endMillis()),
-        row -> new long[] {row.integer(0), row.integer(1)});
+        row -> new long[] {row.integer("bucket"), row.integer("nodes")});
   }
 }

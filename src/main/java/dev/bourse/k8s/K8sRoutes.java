@@ -13,11 +13,6 @@ import java.util.Optional;
 
 /** The Kubernetes contract's operations. */
 public final class K8sRoutes {
-  private static final int DEFAULT_LIMIT = 100;
-
-  /** One answer's clusters; at some 250 bytes each it stays well under a megabyte. */
-  private static final int MAX_LIMIT = 500;
-
   private final K8sService service;
 
   public K8sRoutes(K8sService service) {
@@ -34,16 +29,19 @@ public final class K8sRoutes {
   }
 
   private Future<Answer> list(Call call) {
-    long limit = call.findInteger("limit").orElse((long) DEFAULT_LIMIT);
     Page<ClusterView> page =
         service.listClusters(
             call.principal(),
             call.findText("after").orElse(""),
-            (int) Math.max(1, Math.min(limit, MAX_LIMIT)));
+            Math.toIntExact(call.integer("limit")));
     JsonArray listed = new JsonArray();
     page.items().forEach(view -> listed.add(K8sText.summary(view)));
     return Future.succeededFuture(
-        Answer.ok(new JsonObject().put("clusters", listed).put("more", page.more())));
+        Answer.ok(
+            new JsonObject()
+                .put("clusters", listed)
+                .put("more", page.more())
+                .put("next", page.more() ? page.last().cluster().name() : null)));
   }
 
   private Future<Answer> read(Call call) {

@@ -98,13 +98,11 @@ public final class K8sService {
    */
   public Future<ClusterView> writeBid(Principal caller, Bid bid, List<Statement> fences) {
     String name = access.resolve(caller, bid.cluster()).cluster().name();
-    return owners
-        .submit(
-            name,
-            (cluster, now) ->
-                Capacity.declare(cluster, order(caller, bid, cluster), terms.apply(cluster), now),
-            fences)
-        .map(cluster -> readCluster(caller, Optional.of(name)));
+    return owners.submit(
+        name,
+        (cluster, now) ->
+            Capacity.declare(cluster, order(caller, bid, cluster), terms.apply(cluster), now),
+        fences);
   }
 
   /** What a bid would do at the next tick, or why it would be refused. Writes nothing. */

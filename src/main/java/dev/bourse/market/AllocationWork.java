@@ -3,6 +3,7 @@ package dev.bourse.market;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Command;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.NodeFailure;
@@ -124,7 +125,9 @@ final class AllocationWork {
         .onFailure(refused -> clearIfLate(allocation))
         .compose(
             state ->
-                state.find(id).isPresent() ? Future.succeededFuture() : clearIfLate(allocation));
+                state.cluster().find(id).isPresent()
+                    ? Future.succeededFuture()
+                    : clearIfLate(allocation));
   }
 
   /** The node is set aside first, so that no tick grants it before its back-off is known. */
@@ -159,7 +162,7 @@ final class AllocationWork {
         .mapEmpty();
   }
 
-  private Future<Cluster> submit(Cluster cluster, Command command) {
+  private Future<ClusterView> submit(Cluster cluster, Command command) {
     return env.owners().submit(cluster.name(), command, List.of(lease.fence()));
   }
 }

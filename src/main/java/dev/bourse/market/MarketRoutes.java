@@ -47,8 +47,7 @@ public final class MarketRoutes {
   private Future<Answer> history(Call call) {
     String pool = call.text("pool");
     return market
-        .readMarketHistory(
-            pool, call.findNumber("hours").orElse(MarketService.DEFAULT_HISTORY_HOURS))
+        .readMarketHistory(pool, call.number("hours"))
         .map(past -> Answer.ok(MarketText.history(pool, past)));
   }
 }

@@ -66,7 +66,7 @@ public final class CheckpointReadTool implements Tool {
             caller.org().orgId(),
             q,
             Optional.ofNullable(arguments.getString("before")),
-            CheckpointView.limit(Optional.ofNullable(arguments.getLong("limit"))))
+            CheckpointView.limit(arguments.getLong("limit", CheckpointView.USUAL_ITEMS)))
         .map(
             found ->
                 CheckpointView.ofOrg(found.page(), CheckpointService.member(caller))

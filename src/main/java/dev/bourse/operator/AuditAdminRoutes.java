@@ -35,10 +35,10 @@ public final class AuditAdminRoutes {
   }
 
   private Future<Answer> list(Call call) {
-    String org = call.findText("org").orElse(PLATFORM);
+    String org = call.text("org");
     String owner = owner(org);
     TrailQuery query =
-        TrailQuery.parse(call.findText("reads"), call.findText("limit"), call.findText("before"));
+        TrailQuery.of(call.text("reads"), call.findInteger("limit"), call.findInteger("before"));
     Optional<TrailText> form = TrailText.of(call.mediaType());
     return trails
         .requireTrail(owner)
@@ -59,10 +59,10 @@ public final class AuditAdminRoutes {
 
   private Future<Answer> verify(Call call) {
     String org = call.text("org");
-    String kind = call.findText("kind").orElse("writes");
+    String kind = call.text("kind");
     Chain chain = new Chain(owner(org), kind.equals("reads"));
     return seals
-        .verifySeals(chain, call.findInteger("after_batch").orElse(0L))
+        .verifySeals(chain, call.integer("after_batch"))
         .map(report -> Answer.ok(json(org, kind, report)));
   }
 

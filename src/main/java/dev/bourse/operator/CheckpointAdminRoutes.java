@@ -46,13 +46,13 @@ public final class CheckpointAdminRoutes {
       CheckpointService checkpoints, Call call, String orgId) {
     return checkpoints.listOfOrg(
         orgId,
-        call.findText("q").orElse(""),
-        call.findText("before"),
-        CommonFields.limit(call.findInteger("limit")));
+        call.text("q"),
+        call.findText("after").or(() -> call.findText("before")),
+        CommonFields.limit(call));
   }
 
   static JsonObject json(String plural, CheckpointService.OwnPage page) {
-    return CommonFields.page(plural, page.page(), CheckpointAdminRoutes::json);
+    return CommonFields.page(plural, page.page(), "cursor", CheckpointAdminRoutes::json);
   }
 
   private Future<Answer> read(Call call) {

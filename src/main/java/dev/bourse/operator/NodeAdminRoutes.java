@@ -22,7 +22,7 @@ public final class NodeAdminRoutes {
 
   public void bind(Operations operations) {
     operations
-        .ok("listNodes", this::list, CommonFields.page("nodes", NodeView::toJson))
+        .ok("listNodes", this::list, CommonFields.page("nodes", "node_id", NodeView::toJson))
         .created("addNode", this::add, NodeView::toJson)
         .ok("readNode", call -> nodes.readNode(call.text("node_id")), NodeView::toJson)
         .ok(
@@ -58,7 +58,7 @@ public final class NodeAdminRoutes {
         call.text("pool"),
         call.findText("after").orElse(""),
         call.findText("status").filter("retired"::equals).isPresent(),
-        CommonFields.limit(call.findInteger("limit")));
+        CommonFields.limit(call));
   }
 
   private Future<NodeView> add(Call call) {

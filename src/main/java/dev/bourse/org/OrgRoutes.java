@@ -142,8 +142,8 @@ public final class OrgRoutes {
   }
 
   private static TrailQuery query(Call call) {
-    return TrailQuery.parse(
-        call.findText("reads"), call.findText("limit"), call.findText("before"));
+    return TrailQuery.of(
+        call.text("reads"), call.findInteger("limit"), call.findInteger("before"));
   }
 
   private static String orgId(Call call) {

@@ -5,11 +5,9 @@ import dev.bourse.audit.Trails;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Pool;
 import dev.bourse.core.ApiError;
-import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.SliceComparison;
 import io.vertx.core.Future;
@@ -129,23 +127,20 @@ public final class PoolService implements Mirror {
     }
     requireOrdered(pool.reserveCents(), pool.capCents());
     String detail =
-        "provider="
-            + pool.provider()
-            + " site="
-            + pool.site()
-            + " gpu_vendor="
-            + pool.gpuVendor()
-            + " gpu_model="
-            + pool.gpuModel()
-            + " gpus_per_node="
-            + pool.gpusPerNode()
-            + " reserve_price_per_gpu_hour="
-            + Price.shown(pool.reserveCents())
-            + " max_price_cap_per_gpu_hour="
-            + Price.shown(pool.capCents());
+        """
+        provider=%s site=%s gpu_vendor=%s gpu_model=%s gpus_per_node=%s \
+        reserve_price_per_gpu_hour=%s max_price_cap_per_gpu_hour=%s\
+        """
+            .formatted(
+                pool.provider(),
+                pool.site(),
+                pool.gpuVendor(),
+                pool.gpuModel(),
+                pool.gpusPerNode(),
+                Price.shown(pool.reserveCents()),
+                Price.shown(pool.capCents()));
     return store
         .create(pool, audit(actor, "pool_create", pool.name(), detail))
-        .recover(e -> Future.failedFuture(e instanceof GuardFailed ? exists(pool.name()) : e))
         .compose(created -> putInForce(pool.name()))
         .map(loaded -> readPool(pool.name()));
   }
@@ -200,7 +195,11 @@ public final class PoolService implements Mirror {
     requireOrdered(standing, changed);
     return store
         .update(name, changed, audit(actor, "pool_update", name, changed.detail()))
-        .recover(e -> e instanceof GuardFailed ? refuse(name, changed, e) : Future.failedFuture(e))
+        .recover(
+            e ->
+                e instanceof PoolStore.PricesCrossed
+                    ? refuse(name, changed, e)
+                    : Future.failedFuture(e))
         .compose(updated -> putInForce(name))
         .map(loaded -> readPool(name));
   }
@@ -208,10 +207,10 @@ public final class PoolService implements Mirror {
   /** Another operator changed the prices meanwhile: refused for what is stored now. */
   private Future<Void> refuse(String name, Settings changed, Throwable failure) {
     return store
-        .findPool(name)
+        .listPools(List.of(name))
         .compose(
             found -> {
-              found.ifPresent(stored -> requireOrdered(stored, changed));
+              found.forEach(stored -> requireOrdered(stored, changed));
               return Future.failedFuture(failure);
             });
   }
@@ -231,11 +230,6 @@ public final class PoolService implements Mirror {
           Price.shown(reserveCents),
           "at most max_price_cap_per_gpu_hour, which is " + Price.shown(capCents));
     }
-  }
-
-  private static ApiError exists(String name) {
-    return ApiError.of(ErrorCode.CONFLICT, "there is a pool '" + name + "' already")
-        .with("reason", "exists");
   }
 
   private AuditRow audit(String actor, String action, String pool, String detail) {

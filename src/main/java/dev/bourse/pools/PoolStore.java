@@ -3,9 +3,11 @@ package dev.bourse.pools;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.capacity.Pool;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Change;
+import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.InList;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
@@ -14,7 +16,6 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -23,15 +24,36 @@ public final class PoolStore {
   /** What other processes are told when a pool is added or changed. */
   public static final String CHANGED = "pool";
 
-  /** The guard of a new pool's row: there is one of that name. */
-  static final String NAME_GUARD = "pool name is free";
+  /** The reserve price would lie above the cap: another operator changed one of them meanwhile. */
+  static final class PricesCrossed extends RuntimeException {
+    private static final long serialVersionUID = 1;
 
-  /** The guard of changed terms: the reserve price would lie above the cap. */
-  static final String PRICES_GUARD = "reserve price is within the cap";
+    PricesCrossed() {
+      super("the reserve price would lie above the cap", null, false, false);
+    }
+  }
 
-  private static final String COLUMNS =
-      "name, site, provider, gpu_vendor, gpu_model, gpus_per_node, reserve_cents, cap_cents,"
-          + " detector_armed, swaps_enabled, ssh_user, ssh_port, env, storage";
+  private record PoolRow(Pool pool, long createdAtMillis) {}
+
+  private static final Columns<PoolRow> COLUMNS =
+      Columns.<PoolRow>of("pool")
+          .fixed("name", r -> r.pool.name())
+          .fixed("site", r -> r.pool.site())
+          .fixed("provider", r -> r.pool.provider())
+          .fixed("gpu_vendor", r -> r.pool.gpuVendor())
+          .fixed("gpu_model", r -> r.pool.gpuModel())
+          .fixed("gpus_per_node", r -> r.pool.gpusPerNode())
+          .fixed("reserve_cents", r -> r.pool.reserveCents())
+          .fixed("cap_cents", r -> r.pool.capCents())
+          .fixed("detector_armed", r -> r.pool.detectorArmed())
+          .fixed("swaps_enabled", r -> r.pool.swapsEnabled())
+          .fixed("ssh_user", r -> r.pool.environment().sshUser())
+          .fixed("ssh_port", r -> r.pool.environment().sshPort())
+          .fixed("env", r -> json(r.pool.environment().env()))
+          .fixed("storage", r -> json(r.pool.environment().storage()))
+          .fixed("created_at", PoolRow::createdAtMillis);
+
+  private static final String SELECT = "SELECT " + COLUMNS.names() + " FROM pool";
 
   private final Database database;
 
@@ -41,65 +63,37 @@ public final class PoolStore {
 
   /** Every pool, by name. */
   public Future<List<Pool>> listPools() {
-    return database.read(
-        "SELECT " + COLUMNS + " FROM pool ORDER BY name", List.of(), PoolStore::pool);
+    return database.read(SELECT + " ORDER BY name", List.of(), PoolStore::pool);
   }
 
-  /** A new pool's row; guarded by its name being free. */
+  /** A new pool's row; refused with {@code conflict} when there is one of that name. */
   public static Statement insert(Pool pool, long nowMillis) {
-    return Statement.guarded(
-        NAME_GUARD,
-        "INSERT INTO pool ("
-            + COLUMNS
-            + ", created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-            + " ON CONFLICT (name) DO NOTHING",
-        pool.name(),
-        pool.site(),
-        pool.provider(),
-        pool.gpuVendor(),
-        pool.gpuModel(),
-        pool.gpusPerNode(),
-        pool.reserveCents(),
-        pool.capCents(),
-        pool.detectorArmed(),
-        pool.swapsEnabled(),
-        pool.environment().sshUser(),
-        pool.environment().sshPort(),
-        json(pool.environment().env()),
-        json(pool.environment().storage()),
-        nowMillis);
+    return COLUMNS
+        .insert(new PoolRow(pool, nowMillis), "ON CONFLICT (name) DO NOTHING")
+        .orElse(
+            () ->
+                ApiError.of(ErrorCode.CONFLICT, "there is a pool '%s' already", pool.name())
+                    .with("reason", "exists"));
   }
 
   /** Those of these pools that are there, as they are stored now. */
   Future<List<Pool>> listPools(List<String> names) {
     List<String> all = InList.of(names);
-    return database.read(
-        "SELECT " + COLUMNS + " FROM pool WHERE name IN " + InList.marks(all),
-        all,
-        PoolStore::pool);
+    return database.read(SELECT + " WHERE name IN " + InList.marks(all), all, PoolStore::pool);
   }
 
   /** So many pools, by name, after this one. */
   Future<List<Pool>> listPools(String after, int limit) {
     return database.read(
-        "SELECT " + COLUMNS + " FROM pool WHERE name > ? ORDER BY name LIMIT ?",
-        List.of(after, limit),
-        PoolStore::pool);
+        SELECT + " WHERE name > ? ORDER BY name LIMIT ?", List.of(after, limit), PoolStore::pool);
   }
 
-  /** One pool as it is stored now. */
-  Future<Optional<Pool>> findPool(String name) {
-    return database
-        .read("SELECT " + COLUMNS + " FROM pool WHERE name = ?", List.of(name), PoolStore::pool)
-        .map(found -> found.stream().findFirst());
-  }
-
-  /** Stores a new pool and the row that records it. Fails on {@link #NAME_GUARD}. */
+  /** Stores a new pool and the row that records it. */
   Future<Void> create(Pool pool, AuditRow audit) {
     return commit(pool.name(), insert(pool, audit.atMillis()), audit);
   }
 
-  /** Stores what changes of a pool. Fails on {@link #PRICES_GUARD}. */
+  /** Stores what changes of a pool. Fails with {@link PricesCrossed}. */
   Future<Void> update(String name, PoolService.Settings changed, AuditRow audit) {
     List<String> columns = new ArrayList<>();
     List<@Nullable Object> values = new ArrayList<>();
@@ -115,13 +109,15 @@ public final class PoolStore {
     values.add(changed.capCents().orElse(null));
     return commit(
         name,
+        // What another operator sets meanwhile counts too.
         new Statement(
-            "UPDATE pool SET "
-                + String.join(", ", columns)
-                // What another operator sets meanwhile counts too.
-                + " WHERE name = ? AND COALESCE(?, reserve_cents) <= COALESCE(?, cap_cents)",
+            """
+            UPDATE pool SET %s
+            WHERE name = ? AND COALESCE(?, reserve_cents) <= COALESCE(?, cap_cents)\
+            """
+                .formatted(String.join(", ", columns)),
             values,
-            () -> new GuardFailed(PRICES_GUARD),
+            PricesCrossed::new,
             1),
         audit);
   }
@@ -139,18 +135,21 @@ public final class PoolStore {
 
   private static Pool pool(Row row) {
     return new Pool(
-        row.text(0),
-        row.text(1),
-        row.text(2),
-        row.text(3),
-        row.textOrNull(4),
-        Math.toIntExact(row.integer(5)),
-        row.integer(6),
-        row.integer(7),
-        row.truth(8),
-        row.truth(9),
+        row.text("name"),
+        row.text("site"),
+        row.text("provider"),
+        row.text("gpu_vendor"),
+        row.textOrNull("gpu_model"),
+        row.smallInteger("gpus_per_node"),
+        row.integer("reserve_cents"),
+        row.integer("cap_cents"),
+        row.truth("detector_armed"),
+        row.truth("swaps_enabled"),
         new Pool.Environment(
-            row.text(10), Math.toIntExact(row.integer(11)), map(row.text(12)), map(row.text(13))));
+            row.text("ssh_user"),
+            row.smallInteger("ssh_port"),
+            map(row.text("env")),
+            map(row.text("storage"))));
   }
 
   private static String json(Map<String, String> map) {

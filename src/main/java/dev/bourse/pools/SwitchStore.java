@@ -42,7 +42,7 @@ final class SwitchStore {
         .read(
             "SELECT name, is_on FROM switch",
             List.of(),
-            row -> stored.put(row.text(0), row.truth(1)))
+            row -> stored.put(row.text("name"), row.truth("is_on")))
         .map(
             rows ->
                 new Switches(

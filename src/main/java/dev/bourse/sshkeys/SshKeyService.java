@@ -10,7 +10,6 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Text;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.SliceComparison;
 import io.vertx.core.Future;
@@ -185,7 +184,7 @@ public final class SshKeyService implements Mirror {
       throw ApiError.badField(
           "public_key",
           material.fingerprint(),
-          "at most " + MAX_KEYS_PER_ORG + " live keys in an organization; revoke one first");
+          "at most %s live keys in an organization; revoke one first".formatted(MAX_KEYS_PER_ORG));
     }
     SshKey key =
         new SshKey(
@@ -266,10 +265,6 @@ public final class SshKeyService implements Mirror {
     AuditRow audit = auditRow(caller, key, "vm_key_revoke");
     return store
         .revoke(key, audit)
-        .recover(
-            e ->
-                Future.failedFuture(
-                    e instanceof GuardFailed ? ApiError.notFound("ssh key", keyId) : e))
         .map(
             committed -> {
               localChanges.incrementAndGet();
@@ -318,13 +313,12 @@ public final class SshKeyService implements Mirror {
         caller.actor(),
         action,
         key.orgId(),
-        "key_id="
-            + key.keyId()
-            + " name="
-            + Text.shown(key.name())
-            + " fingerprint="
-            + key.fingerprint()
-            + (key.cluster() == null ? "" : " cluster=" + key.cluster()));
+        "key_id=%s name=%s fingerprint=%s%s"
+            .formatted(
+                key.keyId(),
+                Text.shown(key.name()),
+                key.fingerprint(),
+                key.cluster() == null ? "" : " cluster=" + key.cluster()));
   }
 
   private static void requireOwn(Principal caller, String orgId) {

@@ -2,7 +2,9 @@ package dev.bourse.sshkeys;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
+import dev.bourse.core.ApiError;
 import dev.bourse.store.Change;
+import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
 import dev.bourse.store.InList;
 import dev.bourse.store.Row;
@@ -14,18 +16,27 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** Rows of ssh keys. */
 public final class SshKeyStore {
   /** What other processes are told when keys come or go; the key is the organization. */
   public static final String CHANGED = "ssh-keys";
 
-  /** The guard of a revoke: the key is not live any more. */
-  static final String LIVE_GUARD = "ssh key is live";
+  private static final Columns<SshKey> COLUMNS =
+      Columns.<SshKey>of("ssh_key")
+          .fixed("key_id", SshKey::keyId)
+          .fixed("org_id", SshKey::orgId)
+          .fixed("name", SshKey::name)
+          .fixed("public_key", SshKey::publicKey)
+          .fixed("fingerprint", SshKey::fingerprint)
+          .fixed("cluster", SshKey::cluster)
+          .fixed("created_at", SshKey::createdAtMillis)
+          .fixed("created_by", SshKey::createdBy);
 
-  private static final String COLUMNS =
-      "key_id, org_id, name, public_key, fingerprint, cluster, created_at, created_by";
+  private static final String SELECT_LIVE =
+      "SELECT %s FROM ssh_key WHERE revoked_at IS NULL".formatted(COLUMNS.names());
+
+  private static final String OLDEST_FIRST = " ORDER BY created_at, key_id";
 
   private final Database database;
 
@@ -35,63 +46,48 @@ public final class SshKeyStore {
 
   /** Every live key, oldest first. */
   Future<List<SshKey>> listLive() {
-    return database.read(
-        "SELECT " + COLUMNS + " FROM ssh_key WHERE revoked_at IS NULL ORDER BY created_at, key_id",
-        List.of(),
-        SshKeyStore::key);
+    return database.read(SELECT_LIVE + OLDEST_FIRST, List.of(), SshKeyStore::key);
   }
 
   /** Every live key of some organizations, oldest first. */
   Future<List<SshKey>> listLive(List<String> orgIds) {
     List<String> all = InList.of(orgIds);
     return database.read(
-        "SELECT "
-            + COLUMNS
-            + " FROM ssh_key WHERE org_id IN "
-            + InList.marks(all)
-            + " AND revoked_at IS NULL ORDER BY created_at, key_id",
-        all,
-        SshKeyStore::key);
+        SELECT_LIVE + " AND org_id IN " + InList.marks(all) + OLDEST_FIRST, all, SshKeyStore::key);
   }
 
-  /** Which live keys an organization has. */
+  /** Which live keys an organization has, by id. */
   record Registry(String orgId, String keyIds) {}
 
   /** What so many organizations have, by id, after this one; those without a key too. */
   Future<List<Registry>> listRegistries(String after, int limit) {
     return database
         .read(
-            "SELECT o.org_id, k.key_id FROM"
-                + " (SELECT org_id FROM org WHERE org_id > ? ORDER BY org_id LIMIT ?) o"
-                + " LEFT JOIN ssh_key k ON k.org_id = o.org_id AND k.revoked_at IS NULL"
-                + " ORDER BY o.org_id, k.key_id",
+            """
+            SELECT o.org_id, COALESCE(k.key_id, '') AS key_id FROM
+            (SELECT org_id FROM org WHERE org_id > ? ORDER BY org_id LIMIT ?) o
+            LEFT JOIN ssh_key k ON k.org_id = o.org_id AND k.revoked_at IS NULL
+            ORDER BY o.org_id, k.key_id\
+            """,
             List.of(after, limit),
-            row -> new OfOrg(row.text(0), row.textOrNull(1)))
+            row -> new Registry(row.text("org_id"), row.text("key_id")))
         .map(
             rows -> {
               Map<String, String> byOrg = new LinkedHashMap<>();
-              for (OfOrg row : rows) {
-                byOrg.merge(
-                    row.orgId(),
-                    row.keyId() == null ? "" : row.keyId(),
-                    (known, next) -> known + " " + next);
-              }
+              rows.forEach(
+                  row ->
+                      byOrg.merge(row.orgId(), row.keyIds(), (known, next) -> known + " " + next));
               return byOrg.entrySet().stream()
                   .map(entry -> new Registry(entry.getKey(), entry.getValue()))
                   .toList();
             });
   }
 
-  private record OfOrg(String orgId, @Nullable String keyId) {}
-
   /** The live key of the same material and reach. */
   Future<Optional<SshKey>> findSame(SshKey key) {
     return database
         .read(
-            "SELECT "
-                + COLUMNS
-                + " FROM ssh_key WHERE org_id = ? AND fingerprint = ?"
-                + " AND COALESCE(cluster, '') = ? AND revoked_at IS NULL",
+            SELECT_LIVE + " AND org_id = ? AND fingerprint = ? AND COALESCE(cluster, '') = ?",
             List.of(key.orgId(), key.fingerprint(), key.cluster() == null ? "" : key.cluster()),
             SshKeyStore::key)
         .map(found -> found.stream().findFirst());
@@ -106,31 +102,21 @@ public final class SshKeyStore {
     return database.read(
         "SELECT public_key FROM ssh_key WHERE key_id IN (" + marks + ") ORDER BY key_id",
         new ArrayList<>(keyIds),
-        row -> row.text(0));
+        row -> row.text("public_key"));
   }
 
   Future<Void> add(SshKey key, AuditRow audit) {
     return database.commit(
-        List.of(
-            Statement.of(
-                "INSERT INTO ssh_key (" + COLUMNS + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                key.keyId(),
-                key.orgId(),
-                key.name(),
-                key.publicKey(),
-                key.fingerprint(),
-                key.cluster(),
-                key.createdAtMillis(),
-                key.createdBy()),
-            AuditStore.insert(audit)),
+        List.of(COLUMNS.insert(key), AuditStore.insert(audit)),
         List.of(new Change(CHANGED, key.orgId())));
   }
 
+  /** Revokes a live key; refused with {@code not-found} when it is not live any more. */
   Future<Void> revoke(SshKey key, AuditRow audit) {
     return database.commit(
         List.of(
             Statement.guarded(
-                LIVE_GUARD,
+                () -> ApiError.notFound("ssh key", key.keyId()),
                 "UPDATE ssh_key SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL",
                 audit.atMillis(),
                 key.keyId()),
@@ -140,13 +126,13 @@ public final class SshKeyStore {
 
   private static SshKey key(Row row) {
     return new SshKey(
-        row.text(0),
-        row.text(1),
-        row.text(2),
-        row.text(3),
-        row.text(4),
-        row.textOrNull(5),
-        row.integer(6),
-        row.text(7));
+        row.text("key_id"),
+        row.text("org_id"),
+        row.text("name"),
+        row.text("public_key"),
+        row.text("fingerprint"),
+        row.textOrNull("cluster"),
+        row.integer("created_at"),
+        row.text("created_by"));
   }
 }

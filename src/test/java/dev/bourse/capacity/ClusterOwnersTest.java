@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
@@ -33,6 +32,22 @@ class ClusterOwnersTest extends StoreFixture {
     owners = await(ClusterOwners.deploy(vertx, clusters, new CapacityStore(database), clock, 2));
   }
 
+  private Future<Cluster> submit(String cluster, Command command) {
+    return submit(cluster, command, List.of());
+  }
+
+  private Future<Cluster> submit(String cluster, Command command, List<Statement> fences) {
+    return owners.submit(cluster, command, fences).map(ClusterView::cluster);
+  }
+
+  @Test
+  void theAnswerIsTheSnapshotThatIsPublished() throws Exception {
+    ClusterView answer = await(owners.submit("c1", declaring(8)));
+
+    assertSame(answer, clusters.find("c1").orElseThrow());
+    assertSame(answer.encoded(), clusters.find("c1").orElseThrow().encoded(), "encoded once");
+  }
+
   @Test
   void clustersArePublishedAsStoredBeforeTheFirstCommand() {
     assertEquals(empty(), published());
@@ -40,7 +55,7 @@ class ClusterOwnersTest extends StoreFixture {
 
   @Test
   void aCommandIsAnsweredOnceItIsStoredAndVisible() throws Exception {
-    Cluster answer = await(owners.submit("c1", declaring(8)));
+    Cluster answer = await(submit("c1", declaring(8)));
 
     assertEquals(1, answer.version());
     assertSame(answer, published());
@@ -54,7 +69,7 @@ class ClusterOwnersTest extends StoreFixture {
     for (int i = 0; i < 100; i++) {
       int number = i;
       all.add(
-          owners.submit(
+          submit(
               "c1",
               (cluster, now) -> {
                 order.add(number);
@@ -72,7 +87,7 @@ class ClusterOwnersTest extends StoreFixture {
   void aFullMailboxAnswersOverloadedAndEverythingQueuedIsStillDone() throws Exception {
     List<Future<Cluster>> all = new ArrayList<>();
     for (int i = 0; i < 3 * ClusterVerticle.MAX_WAITING; i++) {
-      all.add(owners.submit("c1", Steering.maintain(true)));
+      all.add(submit("c1", Steering.maintain(true)));
     }
     await(Future.join(all).otherwiseEmpty());
 
@@ -94,24 +109,24 @@ class ClusterOwnersTest extends StoreFixture {
   @Test
   void aFailingCommandDoesNotStopTheNext() throws Exception {
     Future<Cluster> refused =
-        owners.submit(
+        submit(
             "c1",
             (cluster, now) -> {
               throw ApiError.of(ErrorCode.CLUSTER_GATED, "no");
             });
     Future<Cluster> broken =
-        owners.submit(
+        submit(
             "c1",
             (cluster, now) -> {
               throw new IllegalStateException("made to fail");
             });
     Future<Cluster> overflowing =
-        owners.submit(
+        submit(
             "c1",
             (cluster, now) -> {
               throw new StackOverflowError("made to fail");
             });
-    Future<Cluster> next = owners.submit("c1", declaring(8));
+    Future<Cluster> next = submit("c1", declaring(8));
 
     fails(ApiError.class, refused);
     fails(IllegalStateException.class, broken);
@@ -123,35 +138,38 @@ class ClusterOwnersTest extends StoreFixture {
   void memoryStaysAsItIsWhenTheCommitFails() throws Exception {
     failNextCommits(1);
 
-    fails(StoreUnavailable.class, owners.submit("c1", declaring(8)));
+    fails(StoreUnavailable.class, submit("c1", declaring(8)));
 
     assertEquals(empty(), published());
-    assertEquals(1, await(owners.submit("c1", declaring(16))).version());
+    assertEquals(1, await(submit("c1", declaring(16))).version());
     assertEquals(List.of(16L), integers("SELECT max_gpus FROM cluster"));
   }
 
   @Test
   void aCommandWhoseFenceFailsStoresNothing() throws Exception {
     Statement fence =
-        Statement.guarded("lease", "UPDATE lease SET epoch = epoch WHERE pool = ?", "h100");
+        Statement.guarded(
+            () -> new IllegalStateException("lease"),
+            "UPDATE lease SET epoch = epoch WHERE pool = ?",
+            "h100");
 
-    GuardFailed refused =
-        fails(GuardFailed.class, owners.submit("c1", declaring(8), List.of(fence)));
+    IllegalStateException refused =
+        fails(IllegalStateException.class, submit("c1", declaring(8), List.of(fence)));
 
-    assertEquals("lease", refused.guard());
+    assertEquals("lease", refused.getMessage());
     assertEquals(empty(), published());
   }
 
   @Test
   void whenTheRowMovedBehindTheOwnerItReloadsAndAppliesOnceMore() throws Exception {
     Transition elsewhere = Capacity.declare(empty(), order(24, "3", 0), TERMS, T0);
-    await(new CapacityStore(database).commit(elsewhere, List.of(), T0));
+    await(new CapacityStore(database).commit(elsewhere, List.of(), List.of(), T0));
     clock.advance(Sample.CADENCE);
     List<Long> seen = Collections.synchronizedList(new ArrayList<>());
 
     Cluster answer =
         await(
-            owners.submit(
+            submit(
                 "c1",
                 (cluster, now) -> {
                   seen.add(cluster.version());
@@ -166,9 +184,9 @@ class ClusterOwnersTest extends StoreFixture {
   @Test
   void aStaleCompareAndSetIsRefusedAfterTheReload() throws Exception {
     Transition elsewhere = Capacity.declare(empty(), order(24, "3", 0), TERMS, T0);
-    await(new CapacityStore(database).commit(elsewhere, List.of(), T0));
+    await(new CapacityStore(database).commit(elsewhere, List.of(), List.of(), T0));
 
-    ApiError refused = fails(ApiError.class, owners.submit("c1", declaring(8)));
+    ApiError refused = fails(ApiError.class, submit("c1", declaring(8)));
 
     assertEquals(ErrorCode.VERSION_MISMATCH, refused.code());
     assertEquals(elsewhere.next(), published());
@@ -177,8 +195,7 @@ class ClusterOwnersTest extends StoreFixture {
   @Test
   void aClusterNobodyKnowsIsNotFound() {
     assertEquals(
-        ErrorCode.NOT_FOUND,
-        fails(ApiError.class, owners.submit("c9", Steering.maintain(true))).code());
+        ErrorCode.NOT_FOUND, fails(ApiError.class, submit("c9", Steering.maintain(true))).code());
   }
 
   @Test
@@ -187,7 +204,7 @@ class ClusterOwnersTest extends StoreFixture {
     await(database.commit(CapacityStore.insert(other, T0)));
     await(owners.adopt(other));
 
-    assertEquals(1, await(owners.submit("c2", declaring(8))).version());
+    assertEquals(1, await(submit("c2", declaring(8))).version());
   }
 
   @Test

@@ -54,7 +54,7 @@ public abstract class ExchangeFixture extends StoreFixture {
   }
 
   protected Cluster submit(Command command) throws Exception {
-    return await(owners.submit("c1", command));
+    return await(owners.submit("c1", command).map(ClusterView::cluster));
   }
 
   protected Cluster declare(int maxGpus) throws Exception {

@@ -3,6 +3,7 @@ package dev.bourse.testing;
 import dev.bourse.app.EmbeddedService;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Command;
 import dev.bourse.store.sqlite.SqliteConfig;
 import io.vertx.core.Future;
@@ -248,7 +249,7 @@ public final class RunningBourse implements AutoCloseable {
 
   /** Has an operator's command carried out on a cluster. */
   public Cluster steer(String cluster, Command command) {
-    return await(service.owners().submit(cluster, command));
+    return await(service.owners().submit(cluster, command).map(ClusterView::cluster));
   }
 
   /**

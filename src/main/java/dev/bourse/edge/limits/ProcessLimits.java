@@ -12,7 +12,7 @@ import java.nio.file.Path;
  * @param connectionsPerAddress open ones of one client address; more are closed. Not for proxies
  *     whose {@code X-Forwarded-For} is believed, behind which everybody is
  * @param unreadBytes what heads that are not complete, requests behind one that is not answered,
- *     and JSON bodies take in memory; see {@link Connections#weight}
+ *     and JSON bodies take in memory; see {@link OpenConnection#weight}
  * @param unreadBytesPerAddress the same of one client address
  * @param blockBytes what bodies that are bytes take in memory
  */

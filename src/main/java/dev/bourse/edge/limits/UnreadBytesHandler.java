@@ -18,11 +18,11 @@ final class UnreadBytesHandler extends ChannelInboundHandlerAdapter {
   private static final int SPACIOUS_BYTES = 4_096;
 
   private final Connections connections;
-  private final Connections.Link link;
+  private final OpenConnection connection;
 
-  UnreadBytesHandler(Connections connections, Connections.Link link) {
+  UnreadBytesHandler(Connections connections, OpenConnection connection) {
     this.connections = connections;
-    this.link = link;
+    this.connection = connection;
   }
 
   @Override
@@ -31,30 +31,31 @@ final class UnreadBytesHandler extends ChannelInboundHandlerAdapter {
       context.fireChannelRead(message);
       return;
     }
-    ByteBuf bytes = link.isBetweenRequests() ? compact(context, read) : read;
-    boolean isBehind = link.isAnswering();
-    boolean wasBetween = link.isBetweenRequests();
-    int entered = link.entered();
+    ByteBuf bytes = connection.isBetweenRequests() ? compact(context, read) : read;
+    boolean isBehind = connection.isAnswering();
+    boolean wasBetween = connection.isBetweenRequests();
+    int entered = connection.entered();
     int start = bytes.readerIndex();
     int length = bytes.readableBytes();
     // What the decoder keeps has a second holder beside us; what it has gone through has not.
     bytes.retain();
     try {
       context.fireChannelRead(bytes);
-      if (link.isInBody()) {
+      if (connection.isInBody()) {
         // Bodies are counted by whoever collects them.
         return;
       }
       boolean isPart =
           bytes.refCnt() > 1
               // Whole lines are gone through, and kept as headers of a head that goes on.
-              || (wasBetween && link.isBetweenRequests() && link.entered() == entered)
-              || (!link.hadBody() && endsWithinHead(bytes, start, length));
-      if (isPart || link.isAnswering()) {
-        connections.waits(link, Connections.weight(length, lines(bytes, start, length)), isPart);
-        link.isPipelined |= isBehind;
+              || (wasBetween && connection.isBetweenRequests() && connection.entered() == entered)
+              || (!connection.hadBody() && endsWithinHead(bytes, start, length));
+      if (isPart || connection.isAnswering()) {
+        connections.waits(
+            connection, OpenConnection.weight(length, lines(bytes, start, length)), isPart);
+        connection.isPipelined |= isBehind;
       } else {
-        connections.settled(link);
+        connection.settled();
       }
     } finally {
       bytes.release();

@@ -1,0 +1,144 @@
+package dev.bourse.edge;
+
+import dev.bourse.contract.AnyOriginPaths;
+import dev.bourse.core.ApiError;
+import dev.bourse.edge.limits.Connections;
+import dev.bourse.edge.limits.Occupancy;
+import io.vertx.core.Context;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpServerRequest;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What the requests of one event loop share. */
+final class LoopContext {
+  private final Edge edge;
+  private final Context context;
+  private final Connections connections;
+  private final AnyOriginPaths openPaths;
+  private final EdgeMetrics.Series unrouted;
+  private final String rateLimitPolicy;
+  private final EventStreams streams;
+  private String date;
+
+  LoopContext(Edge edge, Context context) {
+    this.edge = edge;
+    this.context = context;
+    this.connections =
+        new Connections(edge.config().limits(), edge.occupancy(), edge.sources().nanos());
+    // A fifth of the connections stays for requests.
+    this.streams =
+        new EventStreams(
+            edge.config().limits().room().connections() / 5 * 4,
+            edge.streams(),
+            edge.streamsOfTokens(),
+            this::later);
+    this.unrouted = edge.metrics().series("none");
+    this.rateLimitPolicy = "\"default\";q=" + edge.tokenBudgets().quota() + ";w=60";
+    this.date = now();
+    this.openPaths = new AnyOriginPaths(edge.contracts());
+  }
+
+  Edge edge() {
+    return edge;
+  }
+
+  /** Whether the calling thread is at work for this loop. */
+  boolean isCurrent() {
+    return Vertx.currentContext() == context;
+  }
+
+  /**
+   * Runs something on this loop once it has done what is at hand; may be called from any thread.
+   */
+  void later(Runnable action) {
+    context.runOnContext(turn -> action.run());
+  }
+
+  /** Once a second: closes late connections and renews the Date header. */
+  void sweep() {
+    date = now();
+    connections.sweep();
+    edge.occupancy().report(nanos());
+    streams.sweep(nanos());
+  }
+
+  private String now() {
+    return DateTimeFormatter.RFC_1123_DATE_TIME.format(
+        ZonedDateTime.now(edge.sources().clock().withZone(ZoneOffset.UTC)));
+  }
+
+  /** Whose budget a request is on by its address. */
+  String clientKey(HttpServerRequest request) {
+    return edge.clientAddress()
+        .key(request.remoteAddress().hostAddress(), Headers.forwardedFor(request.headers()));
+  }
+
+  String baseUrl() {
+    return edge.baseUrl();
+  }
+
+  @Nullable ErrorPages errorPages() {
+    return edge.operations().errorPages();
+  }
+
+  /** Whether pages of any origin may read what is answered there. */
+  boolean isOpen(@Nullable String path) {
+    return path != null && openPaths.has(path);
+  }
+
+  EventStreams streams() {
+    return streams;
+  }
+
+  /** Whether the caller of a request would still be let in. */
+  boolean isStillKnown(HttpServerRequest request) {
+    try {
+      edge.authenticator().authenticate(request.getHeader(HttpHeaders.AUTHORIZATION));
+      return true;
+    } catch (ApiError refused) {
+      return false;
+    }
+  }
+
+  Connections connections() {
+    return connections;
+  }
+
+  Occupancy occupancy() {
+    return edge.occupancy();
+  }
+
+  EdgeMetrics metrics() {
+    return edge.metrics();
+  }
+
+  EdgeMetrics.Series unrouted() {
+    return unrouted;
+  }
+
+  Optional<ApiError> translate(Throwable failure) {
+    return edge.translation().apply(failure);
+  }
+
+  String date() {
+    return date;
+  }
+
+  String rateLimitPolicy() {
+    return rateLimitPolicy;
+  }
+
+  /** Whether the service is about to stop. */
+  boolean isDraining() {
+    return edge.isDraining();
+  }
+
+  long nanos() {
+    return edge.sources().nanos().getAsLong();
+  }
+}

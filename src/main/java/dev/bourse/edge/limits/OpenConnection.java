@@ -1,0 +1,267 @@
+package dev.bourse.edge.limits;
+
+import io.netty.channel.ChannelOption;
+import io.vertx.core.MultiMap;
+import io.vertx.core.http.HttpConnection;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.impl.ConnectionBase;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection of an event loop: how much is held for it, and until when it may wait for its
+ * client. {@link Connections} looks after all of them.
+ */
+public final class OpenConnection {
+  /**
+   * After an early refusal the client may go on sending for so long, so that it gets to read it.
+   */
+  private static final long LINGER_MILLIS = 2_000;
+
+  /**
+   * How long a connection stays open whose client was told to ask less: somewhat over the second or
+   * so after which it may come back.
+   */
+  private static final long THROTTLED_MILLIS = 5_000;
+
+  private static final long NEVER = Long.MAX_VALUE;
+
+  /** A request of a connection whose answer is not given yet. */
+  public interface PendingRequest {
+    /** Whether there is a body of which some was not read. */
+    boolean hasUnread();
+
+    /** Its body comes too slowly. */
+    void bodyTooSlow();
+
+    /** The client is gone. */
+    void abandon();
+  }
+
+  /** A line of a head becomes a header: an entry of a map, a name and a value, or a request. */
+  private static final int LINE_BYTES = 256;
+
+  /** What bytes that wait take: a buffer that grows by doubling, and what their lines become. */
+  static long weight(int bytes, int lines) {
+    return 2L * bytes + (long) LINE_BYTES * lines;
+  }
+
+  private final EdgeLimits limits;
+  private final LongSupplier nanos;
+  private final Occupancy occupancy;
+  final HttpConnection http;
+  final Occupancy.Tenant tenant;
+  long deadlineMillis;
+
+  /** Until when the bytes a download has taken pay for it. */
+  long paidMillis = NEVER;
+
+  @Nullable PendingRequest pending;
+  boolean readingBody;
+  boolean closing;
+  boolean closed;
+
+  /** What is held for it and not yet read to its end. */
+  long unreadBytes;
+
+  /** Of a head, only a part has come. */
+  boolean inHead;
+
+  private boolean throttled;
+  private int entered;
+  private boolean hadBody;
+
+  /** Requests came before the one ahead of them was answered. */
+  boolean isPipelined;
+
+  OpenConnection(
+      HttpConnection http,
+      Occupancy.Tenant tenant,
+      EdgeLimits limits,
+      Occupancy occupancy,
+      LongSupplier nanos) {
+    this.http = http;
+    this.tenant = tenant;
+    this.limits = limits;
+    this.occupancy = occupancy;
+    this.nanos = nanos;
+    this.deadlineMillis = nowMillis() + limits.headMillis();
+  }
+
+  /** Whether the next bytes belong to a head. */
+  boolean isBetweenRequests() {
+    return pending == null;
+  }
+
+  /** How many requests have come over it; only whether it has changed means anything. */
+  int entered() {
+    return entered;
+  }
+
+  /** Whether the last request had a body, after which lines need not be those of a head. */
+  boolean hadBody() {
+    return hadBody;
+  }
+
+  /** Whether the next bytes belong to a body. */
+  boolean isInBody() {
+    return pending != null && pending.hasUnread();
+  }
+
+  /** Whether a request has arrived in full and is not answered: what comes now waits behind it. */
+  boolean isAnswering() {
+    return pending != null && !pending.hasUnread();
+  }
+
+  /** Whether we wait for its client, rather than the client for us. */
+  boolean isAwaited() {
+    return (pending == null || readingBody) && !closing;
+  }
+
+  /** All that came is read to its end, unless something has begun that is not. */
+  public void settled() {
+    if (unreadBytes > 0 && pending == null && !inHead) {
+      giveBack();
+    }
+  }
+
+  void giveBack() {
+    if (unreadBytes > 0) {
+      occupancy.giveUnread(tenant, unreadBytes);
+      unreadBytes = 0;
+    }
+    isPipelined = false;
+  }
+
+  /** The client asks too much: its connection is not kept as long as others. */
+  public void throttles() {
+    throttled = true;
+  }
+
+  /** A request's head is complete: nothing is awaited of the client for now. */
+  public void entered(PendingRequest entering) {
+    pending = entering;
+    paidMillis = NEVER;
+    entered++;
+    hadBody = entering.hasUnread();
+    inHead = false;
+    readingBody = false;
+    throttled = false;
+    deadlineMillis = NEVER;
+  }
+
+  /** The request's body is awaited; the time it has grows with what arrives. */
+  public void bodyBegins() {
+    readingBody = true;
+    deadlineMillis = nowMillis() + limits.bodyGraceMillis();
+  }
+
+  /**
+   * So many bytes of the body arrived; they buy the rest more time, but never more than a silent
+   * connection has, or a gigabyte would buy weeks.
+   */
+  public void bodyGrows(int bytes) {
+    deadlineMillis =
+        Math.min(
+            deadlineMillis + bytes * 1_000L / limits.minBodyBytesPerSecond(),
+            nowMillis() + limits.keepAliveMillis());
+  }
+
+  /** The body is not taken for now: the client waits for us. */
+  public void bodyWaits() {
+    deadlineMillis = NEVER;
+  }
+
+  /** The whole body is here. */
+  public void bodyEnds() {
+    readingBody = false;
+    deadlineMillis = NEVER;
+  }
+
+  /** A piece of a long answer is being sent; the client must take it in time. */
+  public void sends() {
+    deadlineMillis = nowMillis() + limits.keepAliveMillis();
+  }
+
+  /** Stored bytes are about to be sent; the client must take them at the least pace from now on. */
+  public void downloadBegins() {
+    sends();
+    if (limits.pace().isBounded()) {
+      paidMillis = nowMillis() + limits.pace().windowMillis();
+    }
+  }
+
+  /** The client took so many stored bytes. */
+  public void downloadGoesOn(long bytes) {
+    sends();
+    if (paidMillis != NEVER) {
+      paidMillis =
+          Math.min(
+              paidMillis + limits.pace().millisFor(bytes),
+              nowMillis() + limits.pace().mostAheadMillis());
+    }
+  }
+
+  /** The client took the piece. */
+  public void sent() {
+    deadlineMillis = NEVER;
+  }
+
+  /** The answer is about to be sent and the next request's head is awaited. */
+  public void answered(HttpServerRequest request) {
+    pending = null;
+    readingBody = false;
+    paidMillis = NEVER;
+    long waitMillis =
+        inHead ? limits.headMillis() : throttled ? THROTTLED_MILLIS : limits.keepAliveMillis();
+    deadlineMillis = nowMillis() + Math.min(waitMillis, limits.keepAliveMillis());
+    if (isPipelined) {
+      // Others wait behind it, and may always do: what it took itself goes back alone.
+      long own = Math.min(unreadBytes, weightOf(request.headers()));
+      occupancy.giveUnread(tenant, own);
+      unreadBytes -= own;
+    }
+  }
+
+  private static long weightOf(MultiMap headers) {
+    int bytes = 0;
+    for (Map.Entry<String, String> header : headers) {
+      bytes += header.getKey().length() + header.getValue().length();
+    }
+    return weight(bytes, headers.size() + 2);
+  }
+
+  /** The answer is about to be sent before the whole request was read: the connection ends soon. */
+  public void lingers() {
+    closing = true;
+    pending = null;
+    readingBody = false;
+    deadlineMillis = nowMillis() + LINGER_MILLIS;
+  }
+
+  /** Closes a connection; requests that it still brings are not served. */
+  public void close() {
+    closing = true;
+    closed = true;
+    readingBody = false;
+    paidMillis = NEVER;
+    deadlineMillis = nowMillis() + LINGER_MILLIS;
+    http.close();
+  }
+
+  /**
+   * Closes a connection and has the system forget what it holds for it: megabytes, which a client
+   * that takes them slowly would be sent for hours.
+   */
+  void reset() {
+    if (http instanceof ConnectionBase base) {
+      base.channelHandlerContext().channel().config().setOption(ChannelOption.SO_LINGER, 0);
+    }
+    close();
+  }
+
+  long nowMillis() {
+    return nanos.getAsLong() / 1_000_000;
+  }
+}
