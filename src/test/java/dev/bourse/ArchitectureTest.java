@@ -25,7 +25,10 @@ import org.junit.jupiter.api.TestFactory;
 
 /** The house: which package may import which. There is no list of exceptions. */
 final class ArchitectureTest {
-  /** A package and those it may import; {@code app} may import all and is imported by none. */
+  /**
+   * A package and those it may import; {@code app} may import all and is imported by none but its
+   * own {@code app.commands}.
+   */
   private static final Map<String, List<String>> MAY_IMPORT =
       Map.ofEntries(
           entry("core", List.of()),
@@ -38,7 +41,7 @@ final class ArchitectureTest {
           entry("contract", List.of("core", "access")),
           entry("docs", List.of("core", "contract", "pages")),
           entry("edge.limits", List.of("core")),
-          entry("edge", List.of("core", "access", "contract", "docs", "edge.limits")),
+          entry("edge", List.of("core", "access", "blob", "contract", "docs", "edge.limits")),
           entry("nodes", List.of("core")),
           entry("blob", List.of("core")),
           entry("pools", List.of("core")),
@@ -86,6 +89,21 @@ final class ArchitectureTest {
                   "market")),
           entry("org", List.of("core", "store", "access", "audit", "edge")),
           entry("remote", List.of()),
+          entry(
+              "world",
+              List.of(
+                  "core",
+                  "store",
+                  "access",
+                  "audit",
+                  "nodes",
+                  "pools",
+                  "pools.settings",
+                  "capacity",
+                  "sshkeys",
+                  "market",
+                  "billing",
+                  "org")),
           entry("admin", List.of("core", "contract", "remote")),
           entry("client", List.of("core", "remote")),
           entry("pages", List.of("core")),
@@ -209,7 +227,9 @@ final class ArchitectureTest {
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("operator", List.of("io.vertx.core..")),
-          entry("app", List.of("io.vertx.core..", "picocli", "org.yaml.snakeyaml..", "org.slf4j")));
+          entry("world", List.of("io.vertx.core..", "org.yaml.snakeyaml..", "org.slf4j")),
+          entry("app", List.of("io.vertx.core..", "org.slf4j")),
+          entry("app.commands", List.of("io.vertx.core..", "picocli", "org.slf4j")));
 
   /** Features whose way in is a class named for it, so that nothing else of them knows HTTP. */
   private static final List<String> BEHIND_ROUTES =
@@ -289,13 +309,22 @@ final class ArchitectureTest {
   void theTableNamesEveryPackage() {
     TreeSet<String> found = new TreeSet<>();
     CLASSES.forEach(c -> found.add(c.getPackageName()));
-    TreeSet<String> named = new TreeSet<>(List.of("dev.bourse.app"));
+    TreeSet<String> named = new TreeSet<>(List.of("dev.bourse.app", "dev.bourse.app.commands"));
     MAY_IMPORT.keySet().forEach(name -> named.add("dev.bourse." + name));
     found.remove("dev.bourse");
     TreeSet<String> withLibraries = new TreeSet<>();
     MAY_USE.keySet().forEach(name -> withLibraries.add("dev.bourse." + name));
     assertEquals(withLibraries, found);
     assertEquals(named, found);
+  }
+
+  @Test
+  void theServiceKnowsNothingOfItsCommands() {
+    noClasses()
+        .that(resideInAPackage("dev.bourse.app"))
+        .should()
+        .dependOnClassesThat(resideInAPackage("dev.bourse.app.commands"))
+        .check(CLASSES);
   }
 
   @Test

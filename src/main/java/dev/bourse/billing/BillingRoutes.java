@@ -168,7 +168,11 @@ public final class BillingRoutes {
   }
 
   private Future<Answer> listLedger(Call call) {
-    long before = call.findInteger("before").orElse(Long.MAX_VALUE);
+    long before =
+        call.findText("after")
+            .map(Long::valueOf)
+            .or(() -> call.findInteger("before"))
+            .orElse(Long.MAX_VALUE);
     return billing
         .listLedger(call.principal(), before, limit(call))
         .map(page -> Answer.ok(BillingText.ledger(page)));

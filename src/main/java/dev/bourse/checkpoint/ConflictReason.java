@@ -21,6 +21,7 @@ public enum ConflictReason {
   WRONG_STATUS;
 
   /** The refusal, its detail a template with arguments. */
+  @SuppressWarnings("AnnotateFormatMethod") // The annotation would be one more library.
   public ApiError of(String template, @Nullable Object... arguments) {
     return ApiError.of(ErrorCode.CONFLICT, template.formatted(arguments))
         .with("reason", name().toLowerCase(Locale.ROOT).replace('_', '-'));

@@ -1,14 +1,9 @@
 package dev.bourse.checkpoint;
 
-import dev.bourse.blob.Reading;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
-import dev.bourse.edge.StoredBytes;
 import io.vertx.core.Future;
-import io.vertx.core.buffer.Buffer;
-import java.nio.channels.FileChannel;
-import java.util.Optional;
 
 /** The operations that answer members and everybody with stored bytes. */
 public final class ContentRoutes {
@@ -41,34 +36,10 @@ public final class ContentRoutes {
         opened -> {
           Content content = opened.content();
           return new Answer.Download(
-              bytes(opened.bytes()),
+              opened.bytes(),
               content.contentType(),
               '"' + String.valueOf(content.sha256()) + '"',
               ContentHeaders.of(content, download));
         });
-  }
-
-  private static StoredBytes bytes(Reading reading) {
-    return new StoredBytes() {
-      @Override
-      public long length() {
-        return reading.length();
-      }
-
-      @Override
-      public Optional<FileChannel> file() {
-        return reading.file();
-      }
-
-      @Override
-      public Future<Buffer> piece(long offset, int length) {
-        return reading.piece(offset, length);
-      }
-
-      @Override
-      public void close() {
-        reading.close();
-      }
-    };
   }
 }

@@ -15,7 +15,7 @@ final class Command {
   static String of(Operation operation, JsonObject document, String baseUrl, String example) {
     StringBuilder command = new StringBuilder("curl -sS ");
     if (!List.of("get", "post").contains(operation.method())
-        || operation.method().equals("post") && example.isEmpty()) {
+        || (operation.method().equals("post") && example.isEmpty())) {
       command.append("-X ").append(operation.signature(), 0, operation.method().length());
       command.append(' ');
     }

@@ -97,7 +97,11 @@ public final class DocsPages {
 
   /** The page at a path there is. Makes it the first time, so call it off the event loop. */
   public Page get(String path) {
-    return made.computeIfAbsent(path, absent -> byPath.get(path).get());
+    Supplier<Page> maker = byPath.get(path);
+    if (maker == null) {
+      throw new IllegalArgumentException("there is no page at " + path);
+    }
+    return made.computeIfAbsent(path, absent -> maker.get());
   }
 
   private void add(String path, String contentType, Supplier<String> text) {

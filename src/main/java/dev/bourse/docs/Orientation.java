@@ -33,49 +33,18 @@ final class Orientation {
 
   /** {@code /llms.txt}: an index of guides, contracts and operations, without the operators'. */
   String index() {
-    return """
-    # Bourse
-
-    > A GPU-capacity exchange. An organization declares how many GPUs a cluster wants and the most
-    > it pays per GPU-hour; a market grants whole nodes, bills them at the clearing price and
-    > reclaims them when the declaration no longer matches.
-
-    Base URL: %1$s. Budget: %2$s for each token. The OpenAPI 3.1 contracts are the authority over
-    every text.
-
-    ## Begin here
-
-    - [Recipes](%1$s/AGENTS.md): preview, declare, follow, give back, and what to do on 409, 422,
-      429 and 503, one curl each
-    - [MCP](%1$s/mcp): the same as tools for language models; the member signs in with OAuth
-    - [Documentation for people](%1$s/docs): guides, reference and search
-    - [Operators' routes](%1$s/llms-operators.txt): for those who run the platform
-
-    ## Guides
-
-    %3$s
-    ## Contracts and operations
-    %4$s\
-    """
-        .formatted(
-            baseUrl,
-            budget,
-            guides.stream().map(this::line).collect(Collectors.joining()),
-            contracts(name -> !name.equals(OPERATOR)));
+    return text("llms.txt")
+        .replace(
+            "${guides}\n",
+            guides.stream()
+                .map(guide -> link(guide.title(), guide.path() + ".md") + guide.summary() + "\n")
+                .collect(Collectors.joining()))
+        .replace("${contracts}\n", contracts(name -> !name.equals(OPERATOR)));
   }
 
   /** {@code /llms-operators.txt}: the same for those who run the platform. */
   String operators() {
-    return """
-    # Bourse for operators
-
-    > The routes by which operators run the platform. They take an operator's token, which no
-    > organization or member has. The command `bourse admin` has a command for each.
-
-    Base URL: %1$s. The guide: [operators](%1$s/docs/guides/operators.md).
-    %2$s\
-    """
-        .formatted(baseUrl, contracts(OPERATOR::equals));
+    return text("llms-operators.txt").replace("${contracts}\n", contracts(OPERATOR::equals));
   }
 
   /** {@code /AGENTS.md}: recipes. */
@@ -92,13 +61,16 @@ final class Orientation {
                         .sorted()
                         .collect(Collectors.joining(", ", "- " + entry.getKey() + ": ", "\n")))
             .collect(Collectors.joining());
-    return Guide.localized(Resource.text("docs/AGENTS.md"), baseUrl)
-        .replace("${token_budget}", budget)
-        .replace("${error_codes}\n", codes);
+    return text("AGENTS.md").replace("${error_codes}\n", codes);
   }
 
-  private String line(Guide guide) {
-    return "- [%s](%s%s.md): %s\n".formatted(guide.title(), baseUrl, guide.path(), guide.summary());
+  private String text(String name) {
+    return Guide.localized(Resource.text("docs/" + name), baseUrl)
+        .replace("${token_budget}", budget);
+  }
+
+  private String link(String title, String path) {
+    return "- [%s](%s%s): ".formatted(title, baseUrl, path);
   }
 
   private String contracts(Predicate<String> isListed) {

@@ -143,7 +143,7 @@ final class Reference {
       return source;
     }
     JsonObject at = document;
-    for (String step : ref.substring(2).split("/")) {
+    for (String step : ref.substring(2).split("/", -1)) {
       at = at.getJsonObject(step.replace("~1", "/").replace("~0", "~"));
     }
     return resolved(at);

@@ -38,7 +38,7 @@ final class SchemaText {
     bounds.put("maximum", "at most %s");
     bounds.put("exclusiveMinimum", "more than %s");
     bounds.put("multipleOf", "a multiple of %s");
-    bounds.put("minLength", "at least %s characters");
+    bounds.put("minLength", "%s or more characters");
     bounds.put("maxLength", "at most %s characters");
     bounds.put("minItems", "at least %s items");
     bounds.put("maxItems", "at most %s items");

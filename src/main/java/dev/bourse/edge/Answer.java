@@ -1,5 +1,6 @@
 package dev.bourse.edge;
 
+import dev.bourse.blob.Reading;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -32,7 +33,7 @@ public sealed interface Answer {
    * @param etag a strong validator in its quoted form
    * @param headers further headers
    */
-  record Download(StoredBytes bytes, String contentType, String etag, Map<String, String> headers)
+  record Download(Reading bytes, String contentType, String etag, Map<String, String> headers)
       implements Answer {}
 
   /**

@@ -19,7 +19,7 @@ final class EventSender implements EventSink {
   /** Sends that may wait: a client that is a tick or two behind has a handful. */
   static final int MAX_WAITING = 64;
 
-  /** StoredBytes that may wait before one more is too much; a single event may be longer. */
+  /** Bytes that may wait before one more is too much; a single event may be longer. */
   static final int MAX_WAITING_BYTES = 256 * 1_024;
 
   /** Half of what common proxies let a connection be silent for. */

@@ -37,7 +37,11 @@ public final class K8sRoutes {
     JsonArray listed = new JsonArray();
     page.items().forEach(view -> listed.add(K8sText.summary(view)));
     return Future.succeededFuture(
-        Answer.ok(new JsonObject().put("clusters", listed).put("more", page.more())));
+        Answer.ok(
+            new JsonObject()
+                .put("clusters", listed)
+                .put("more", page.more())
+                .put("next", page.more() ? page.last().cluster().name() : null)));
   }
 
   private Future<Answer> read(Call call) {

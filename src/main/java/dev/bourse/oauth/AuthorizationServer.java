@@ -22,13 +22,24 @@ public final class AuthorizationServer {
   private static final List<String> TEMPLATES =
       List.of("consent", "device", "device-confirm", "message");
 
+  /**
+   * What issues and revokes members' tokens.
+   *
+   * @param keys sign them
+   * @param tokens issues and reads them
+   * @param members knows who may act
+   * @param revocations knows whose are refused
+   */
+  public record TokenIssuer(
+      SigningKeys keys, MemberTokens tokens, Members members, Revocations revocations) {}
+
   private final Vertx vertx;
   private final SigningKeys keys;
   private final Supplier<String> baseUrl;
   private final ClientDocuments documents;
   private final ClientRegistry clients;
   private final Grants grants;
-  private final GrantRevocation endings;
+  private final GrantRevocation revocation;
   private final DeviceFlow devices;
 
   /**
@@ -39,21 +50,19 @@ public final class AuthorizationServer {
       Vertx vertx,
       OAuthConfig config,
       Database database,
-      SigningKeys keys,
-      MemberTokens tokens,
-      Members members,
-      Revocations revocations,
+      TokenIssuer issuer,
       Supplier<String> baseUrl,
       Clock clock,
       RandomGenerator random) {
     this.vertx = vertx;
-    this.keys = keys;
+    this.keys = issuer.keys();
     this.baseUrl = baseUrl;
     documents = new ClientDocuments(vertx, new HttpClientOptions(), config, clock);
     clients = new ClientRegistry(database, documents, clock, random);
     GrantStore store = new GrantStore(database);
-    endings = new GrantRevocation(store, tokens, revocations, clock);
-    grants = new Grants(database, store, endings, tokens, members, clock, random);
+    revocation = new GrantRevocation(store, issuer.tokens(), issuer.revocations(), clock);
+    grants =
+        new Grants(database, store, revocation, issuer.tokens(), issuer.members(), clock, random);
     devices = new DeviceFlow(database, grants, clients, clock, random);
   }
 
@@ -64,7 +73,7 @@ public final class AuthorizationServer {
           PageTemplates templates = new PageTemplates(vertx, TEMPLATES);
           new AuthorizeRoutes(clients, grants, sessions, templates, baseUrl).bind(operations);
           new DeviceRoutes(devices, sessions, templates).bind(operations);
-          new TokenRoutes(clients, grants, endings, devices, baseUrl).bind(operations);
+          new TokenRoutes(clients, grants, revocation, devices, baseUrl).bind(operations);
           new MetadataRoutes(keys, baseUrl).bind(operations);
           return null;
         });
@@ -72,7 +81,7 @@ public final class AuthorizationServer {
 
   /** What members allowed, for their account page. */
   public ConnectedApplications applications() {
-    return endings;
+    return revocation;
   }
 
   /**

@@ -56,21 +56,23 @@ final class ClientRegistry {
     }
     return database
         .read(
-            "SELECT client_id, name, redirect_uris, grant_types FROM oauth_client"
-                + " WHERE client_id = ?",
+            """
+            SELECT client_id, name, redirect_uris, grant_types FROM oauth_client
+            WHERE client_id = ?\
+            """,
             List.of(clientId),
             row ->
                 new Client(
-                    row.text(0),
-                    row.text(1),
-                    new JsonArray(row.text(2)).stream().map(String::valueOf).toList(),
-                    Set.of(row.text(3).split(" ", -1))))
+                    row.text("client_id"),
+                    row.text("name"),
+                    new JsonArray(row.text("redirect_uris")).stream().map(String::valueOf).toList(),
+                    Set.of(row.text("grant_types").split(" ", -1))))
         .map(
             found -> {
               if (found.isEmpty()) {
                 throw new OAuthError(
                     OAuthError.INVALID_CLIENT,
-                    "client_id: there is no such client; it may have registered long ago");
+                    "client_id: no such client is registered; registrations that are not used end");
               }
               return found.get(0);
             });
@@ -95,15 +97,17 @@ final class ClientRegistry {
         .commit(
             List.of(
                 Statement.of(
-                    "DELETE FROM oauth_client WHERE client_id IN (SELECT client_id FROM"
-                        + " oauth_client ORDER BY CASE WHEN used_at IS NULL THEN 1 ELSE 0 END,"
-                        + " COALESCE(used_at, created_at) DESC, client_id"
-                        + " LIMIT 100 OFFSET "
-                        + (MAX_REGISTERED - 1)
-                        + ")"),
+                    """
+                    DELETE FROM oauth_client WHERE client_id IN (SELECT client_id FROM
+                    oauth_client ORDER BY CASE WHEN used_at IS NULL THEN 1 ELSE 0 END,
+                    COALESCE(used_at, created_at) DESC, client_id LIMIT 100 OFFSET %d)\
+                    """
+                        .formatted(MAX_REGISTERED - 1)),
                 Statement.of(
-                    "INSERT INTO oauth_client (client_id, name, redirect_uris, grant_types,"
-                        + " created_at) VALUES (?, ?, ?, ?, ?)",
+                    """
+                    INSERT INTO oauth_client (client_id, name, redirect_uris, grant_types,
+                    created_at) VALUES (?, ?, ?, ?, ?)\
+                    """,
                     client.clientId(),
                     client.name(),
                     redirectUris.encode(),
@@ -127,8 +131,10 @@ final class ClientRegistry {
   /** An application got a token; for the commit that made it. */
   static Statement used(String clientId, long nowMillis) {
     return Statement.of(
-        "UPDATE oauth_client SET used_at = ? WHERE client_id = ?"
-            + " AND (used_at IS NULL OR used_at < ?)",
+        """
+        UPDATE oauth_client SET used_at = ? WHERE client_id = ?
+        AND (used_at IS NULL OR used_at < ?)\
+        """,
         nowMillis,
         clientId,
         nowMillis - USED_STEP_MILLIS);

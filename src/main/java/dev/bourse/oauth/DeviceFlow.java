@@ -4,8 +4,8 @@ import dev.bourse.access.Scope;
 import dev.bourse.core.SecretPrefix;
 import dev.bourse.core.Secrets;
 import dev.bourse.signin.Session;
+import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -50,8 +50,26 @@ final class DeviceFlow {
   private static final String ALLOWED = "allowed";
   private static final String DENIED = "denied";
 
-  /** The guard of whoever answers too late. */
-  private static final String WAITING = "waiting";
+  /** The member decides after the program has stopped waiting. */
+  private static final class DecidedTooLate extends RuntimeException {
+    DecidedTooLate() {
+      super("the program does not wait any more", null, false, false);
+    }
+  }
+
+  private static final Columns<Device> DEVICE =
+      Columns.<Device>of("oauth_device")
+          .fixed("device_sha256", Device::sha256)
+          .fixed("user_code", Device::userCode)
+          .fixed("client_id", Device::clientId)
+          .fixed("scopes", device -> Scope.text(device.scopes()))
+          .fixed("resource", Device::resource)
+          .changing("state", Device::state)
+          .changing("grant_id", Device::grantId)
+          .fixed("created_at", Device::createdAtMillis)
+          .fixed("expires_at", Device::expiresAtMillis)
+          .changing("next_poll_at", Device::nextPollAtMillis)
+          .changing("interval_millis", Device::intervalMillis);
 
   private final Database database;
   private final Grants grants;
@@ -86,6 +104,7 @@ final class DeviceFlow {
       String resource,
       String state,
       @Nullable String grantId,
+      long createdAtMillis,
       long expiresAtMillis,
       long nextPollAtMillis,
       long intervalMillis) {}
@@ -102,33 +121,32 @@ final class DeviceFlow {
     long now = clock.millis();
     Statement makeRoom =
         Statement.of(
-            "DELETE FROM oauth_device WHERE device_sha256 IN (SELECT device_sha256 FROM"
-                + " oauth_device ORDER BY expires_at DESC, device_sha256 LIMIT 100 OFFSET "
-                + (MAX_DEVICES - 1)
-                + ")");
-    Statement insert =
-        Statement.of(
-            "INSERT INTO oauth_device (device_sha256, user_code, client_id, scopes, resource,"
-                + " state, created_at, expires_at, next_poll_at, interval_millis)"
-                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            """
+            DELETE FROM oauth_device WHERE device_sha256 IN (SELECT device_sha256 FROM
+            oauth_device ORDER BY expires_at DESC, device_sha256 LIMIT 100 OFFSET %d)\
+            """
+                .formatted(MAX_DEVICES - 1));
+    Device device =
+        new Device(
             Secrets.stored(deviceCode),
             userCode.toString(),
             client.clientId(),
-            Scopes.text(scopes),
+            scopes,
             resource,
             PENDING,
+            null,
             now,
             now + LIFE_MILLIS,
             now,
             INTERVAL_MILLIS);
     return database
-        .commit(List.of(makeRoom, insert))
+        .commit(List.of(makeRoom, DEVICE.insert(device)))
         .map(new Begun(deviceCode, userCode.toString()));
   }
 
   /** The code as stored, from what a person typed: in any case, with or without the hyphen. */
   static String userCode(String typed) {
-    // What is no letter of ours goes first: made large, others become some of ours.
+    // Other letters are removed first, for in upper case some of them become letters of ours.
     String letters =
         typed
             .replaceAll("[^A-Za-z]", "")
@@ -174,30 +192,19 @@ final class DeviceFlow {
     List<Statement> statements = new ArrayList<>();
     @Nullable String grantId = null;
     if (allowed) {
-      Grant made = grants.grant(session, waiting.client(), waiting.scopes(), waiting.resource());
-      // The program has to fetch its tokens before the code expires.
       Grant grant =
-          new Grant(
-              made.grantId(),
-              made.orgId(),
-              made.username(),
-              made.clientId(),
-              made.clientName(),
-              made.scopes(),
-              made.resource(),
-              made.refreshable(),
-              made.createdAtMillis(),
-              made.createdAtMillis() + LIFE_MILLIS,
-              made.expiresAtMillis(),
-              null);
+          grants.grant(
+              session, waiting.client(), waiting.scopes(), waiting.resource(), LIFE_MILLIS);
       statements.addAll(Grants.consented(grant, session));
       grantId = grant.grantId();
     }
     statements.add(
         Statement.guarded(
-            WAITING,
-            "UPDATE oauth_device SET state = ?, grant_id = ?"
-                + " WHERE user_code = ? AND state = ? AND expires_at > ?",
+            DecidedTooLate::new,
+            """
+            UPDATE oauth_device SET state = ?, grant_id = ?
+            WHERE user_code = ? AND state = ? AND expires_at > ?\
+            """,
             allowed ? ALLOWED : DENIED,
             grantId,
             waiting.userCode(),
@@ -208,9 +215,9 @@ final class DeviceFlow {
         .map(true)
         .recover(
             fault ->
-                fault instanceof GuardFailed failed && failed.guard().equals(WAITING)
+                fault instanceof DecidedTooLate
                     ? Future.succeededFuture(false)
-                    : Grants.sessionEnded(fault));
+                    : Future.failedFuture(fault));
   }
 
   /** A program asks whether it may; fails with {@link OAuthError} until it may. */
@@ -234,15 +241,17 @@ final class DeviceFlow {
                 return grants.begin(
                     device.grantId(),
                     Statement.guarded(
-                        GrantStore.USED,
-                        "UPDATE oauth_device SET state = 'used'"
-                            + " WHERE device_sha256 = ? AND state = ? AND expires_at > ?",
+                        AlreadyUsed::new,
+                        """
+                        UPDATE oauth_device SET state = 'used'
+                        WHERE device_sha256 = ? AND state = ? AND expires_at > ?\
+                        """,
                         device.sha256(),
                         ALLOWED,
                         clock.millis()));
               }
               if (device.state().equals(DENIED)) {
-                throw new OAuthError(OAuthError.ACCESS_DENIED, "the member said no");
+                throw new OAuthError(OAuthError.ACCESS_DENIED, "the member denied the request");
               }
               return waitOn(device);
             });
@@ -259,8 +268,10 @@ final class DeviceFlow {
         .commit(
             List.of(
                 Statement.of(
-                    "UPDATE oauth_device SET next_poll_at = ?, interval_millis = ?"
-                        + " WHERE device_sha256 = ?",
+                    """
+                    UPDATE oauth_device SET next_poll_at = ?, interval_millis = ?
+                    WHERE device_sha256 = ?\
+                    """,
                     now + interval,
                     interval,
                     device.sha256())))
@@ -270,7 +281,7 @@ final class DeviceFlow {
                     isEarly
                         ? new OAuthError(
                             OAuthError.SLOW_DOWN,
-                            "wait " + interval / 1_000 + " seconds between two tries")
+                            "wait %d seconds between two tries".formatted(interval / 1_000))
                         : new OAuthError(
                             OAuthError.AUTHORIZATION_PENDING, "the member has not answered yet")));
   }
@@ -278,10 +289,7 @@ final class DeviceFlow {
   private Future<Optional<Device>> read(String column, String value) {
     return database
         .read(
-            "SELECT device_sha256, user_code, client_id, scopes, resource, state, grant_id,"
-                + " expires_at, next_poll_at, interval_millis FROM oauth_device WHERE "
-                + column
-                + " = ?",
+            "SELECT %s FROM oauth_device WHERE %s = ?".formatted(DEVICE.names(), column),
             List.of(value),
             DeviceFlow::device)
         .map(found -> found.stream().findFirst());
@@ -289,15 +297,16 @@ final class DeviceFlow {
 
   private static Device device(Row row) {
     return new Device(
-        row.text(0),
-        row.text(1),
-        row.text(2),
-        Scopes.stored(row.text(3)),
-        row.text(4),
-        row.text(5),
-        row.textOrNull(6),
-        row.integer(7),
-        row.integer(8),
-        row.integer(9));
+        row.text("device_sha256"),
+        row.text("user_code"),
+        row.text("client_id"),
+        Scope.parse(row.text("scopes")),
+        row.text("resource"),
+        row.text("state"),
+        row.textOrNull("grant_id"),
+        row.integer("created_at"),
+        row.integer("expires_at"),
+        row.integer("next_poll_at"),
+        row.integer("interval_millis"));
   }
 }

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param clientName what the application called itself then
  * @param resource what its tokens are for
  * @param refreshable whether it gets refresh tokens
- * @param idleUntilMillis it ends then, unless it is used before
- * @param expiresAtMillis it ends then, however it is used
+ * @param idleUntilMillis when it ends, unless it is used before
+ * @param expiresAtMillis when it ends, however it is used
  */
 record Grant(
     String grantId,
@@ -27,6 +27,14 @@ record Grant(
     long idleUntilMillis,
     long expiresAtMillis,
     @Nullable Long revokedAtMillis) {
+  Grant {
+    scopes = Set.copyOf(scopes);
+    if (grantId.isEmpty() || orgId.isEmpty() || username.isEmpty()) {
+      throw new IllegalArgumentException(
+          "a grant has an id and a member, not '%s' and '%s/%s'"
+              .formatted(grantId, orgId, username));
+    }
+  }
 
   boolean isInForce(long nowMillis) {
     return revokedAtMillis == null && nowMillis < idleUntilMillis && nowMillis < expiresAtMillis;
@@ -37,9 +45,9 @@ record Grant(
   }
 
   /**
-   * The trail's row of what became of it.
+   * The audit row that says what became of it.
    *
-   * @param further what is told beyond the grant itself, with a space in front; empty for nothing
+   * @param further what to add to the description of the grant, with a space in front; may be empty
    */
   AuditRow row(String action, long atMillis, String further) {
     return new AuditRow(
@@ -48,14 +56,8 @@ record Grant(
         actor(),
         action,
         orgId,
-        "grant_id="
-            + grantId
-            + " client_id="
-            + clientId
-            + " scopes="
-            + Scopes.text(scopes).replace(' ', ',')
-            + " resource="
-            + resource
-            + further);
+        "grant_id=%s client_id=%s scopes=%s resource=%s%s"
+            .formatted(
+                grantId, clientId, String.join(",", Scope.labels(scopes)), resource, further));
   }
 }

@@ -5,15 +5,14 @@ import dev.bourse.access.Revocations;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.signin.ConnectedApplications;
-import dev.bourse.store.GuardFailed;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * The ends of what members allowed applications: taken back by the member, given back by the
- * application, or ended because somebody else holds what was issued.
+ * Ends what members allowed applications: when the member takes it back, when the application gives
+ * it back, or when somebody else holds what was issued.
  */
 final class GrantRevocation implements ConnectedApplications {
   private final GrantStore store;
@@ -28,6 +27,13 @@ final class GrantRevocation implements ConnectedApplications {
     this.clock = clock;
   }
 
+  /** The grant that was to be ended has ended already. */
+  private static final class EndedAlready extends RuntimeException {
+    EndedAlready() {
+      super("the grant has ended already", null, false, false);
+    }
+  }
+
   /** Ends a grant with all its tokens, here at once; nothing happens when it has ended. */
   Future<Void> end(Grant grant, String further) {
     long now = clock.millis();
@@ -35,12 +41,12 @@ final class GrantRevocation implements ConnectedApplications {
         .revokeGrant(
             grant.grantId(),
             List.of(
-                GrantStore.revoke(grant.grantId(), now),
+                GrantStore.revoke(grant.grantId(), now, EndedAlready::new),
                 AuditStore.insert(grant.row("oauth_revoke", now, further))))
         .recover(
             fault ->
-                // Ended before; that its tokens are refused is stored once more, for good measure.
-                fault instanceof GuardFailed
+                // That its tokens are refused is stored once more, which does no harm.
+                fault instanceof EndedAlready
                     ? revocations.revokeGrant(grant.grantId(), List.of())
                     : Future.failedFuture(fault));
   }

@@ -1,25 +1,36 @@
 package dev.bourse.oauth;
 
+import dev.bourse.access.Scope;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
 import dev.bourse.signin.Session;
+import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Supplier;
 
 /** Rows of grants, codes and refresh tokens. */
 final class GrantStore {
-  private static final String GRANT =
-      "g.grant_id, g.org_id, g.username, g.client_id, g.client_name, g.scopes, g.resource,"
-          + " g.refreshable, g.created_at, g.idle_until, g.expires_at, g.revoked_at";
+  private static final Columns<Grant> GRANT =
+      Columns.<Grant>of("oauth_grant")
+          .fixed("grant_id", Grant::grantId)
+          .fixed("org_id", Grant::orgId)
+          .fixed("username", Grant::username)
+          .fixed("client_id", Grant::clientId)
+          .fixed("client_name", Grant::clientName)
+          .fixed("scopes", grant -> Scope.text(grant.scopes()))
+          .fixed("resource", Grant::resource)
+          .fixed("refreshable", Grant::refreshable)
+          .fixed("created_at", Grant::createdAtMillis)
+          .changing("idle_until", Grant::idleUntilMillis)
+          .fixed("expires_at", Grant::expiresAtMillis)
+          .changing("revoked_at", Grant::revokedAtMillis);
 
-  /** The guard of whoever comes second. */
-  static final String USED = "used";
-
-  /** The guard of a consent whose session has ended. */
-  static final String SESSION = "session";
+  private static final String SELECT = "SELECT %s FROM oauth_grant g".formatted(GRANT.names("g"));
 
   private final Database database;
 
@@ -31,7 +42,7 @@ final class GrantStore {
   record Code(
       Grant grant, String redirectUri, String challenge, long expiresAtMillis, boolean isUsed) {}
 
-  /** The grant a refresh token goes on with, and whether another has come after the token. */
+  /** The grant that a refresh token goes on with, and whether another has come after the token. */
   record Refresh(Grant grant, boolean isUsed) {}
 
   /**
@@ -40,38 +51,29 @@ final class GrantStore {
    */
   static Statement requireSession(Session session) {
     return Statement.guarded(
-        SESSION,
-        "UPDATE member SET username = username WHERE org_id = ? AND username = ?"
-            + " AND suspended_at IS NULL"
-            + " AND EXISTS (SELECT 1 FROM member_session WHERE session_sha256 = ?)",
+        () ->
+            ApiError.of(ErrorCode.FORBIDDEN, "you were signed out in the meantime; sign in again"),
+        """
+        UPDATE member SET username = username WHERE org_id = ? AND username = ?
+        AND suspended_at IS NULL
+        AND EXISTS (SELECT 1 FROM member_session WHERE session_sha256 = ?)\
+        """,
         session.orgId(),
         session.username(),
         session.id());
   }
 
   static Statement insert(Grant grant) {
-    return Statement.of(
-        "INSERT INTO oauth_grant (grant_id, org_id, username, client_id, client_name, scopes,"
-            + " resource, refreshable, created_at, idle_until, expires_at)"
-            + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        grant.grantId(),
-        grant.orgId(),
-        grant.username(),
-        grant.clientId(),
-        grant.clientName(),
-        Scopes.text(grant.scopes()),
-        grant.resource(),
-        grant.refreshable(),
-        grant.createdAtMillis(),
-        grant.idleUntilMillis(),
-        grant.expiresAtMillis());
+    return GRANT.insert(grant);
   }
 
   static Statement insertCode(
       String codeSha256, Grant grant, AuthorizationRequest request, long expiresAtMillis) {
     return Statement.of(
-        "INSERT INTO oauth_code (code_sha256, grant_id, redirect_uri, challenge, expires_at)"
-            + " VALUES (?, ?, ?, ?, ?)",
+        """
+        INSERT INTO oauth_code (code_sha256, grant_id, redirect_uri, challenge, expires_at)
+        VALUES (?, ?, ?, ?, ?)\
+        """,
         codeSha256,
         grant.grantId(),
         request.redirectUri(),
@@ -88,43 +90,58 @@ final class GrantStore {
         first.sha256());
   }
 
+  /** Fails the commit with {@link AlreadyUsed} when the code was used before. */
   static Statement useCode(String codeSha256, long nowMillis) {
     return Statement.guarded(
-        USED,
+        AlreadyUsed::new,
         "UPDATE oauth_code SET used_at = ? WHERE code_sha256 = ? AND used_at IS NULL",
         nowMillis,
         codeSha256);
   }
 
-  /** Puts the next token in the place of one that is its family's newest. */
+  /**
+   * Puts the next token in the place of its family's newest; fails the commit with {@link
+   * AlreadyUsed} when the token is not the newest any more.
+   */
   static Statement useRefresh(RefreshToken used, RefreshToken next) {
     return Statement.guarded(
-        USED,
-        "UPDATE oauth_refresh SET refresh_sha256 = ? WHERE family_sha256 = ?"
-            + " AND refresh_sha256 = ?",
+        AlreadyUsed::new,
+        """
+        UPDATE oauth_refresh SET refresh_sha256 = ? WHERE family_sha256 = ?
+        AND refresh_sha256 = ?\
+        """,
         next.sha256(),
         used.familySha256(),
         used.sha256());
   }
 
-  /** The grant goes on; fails the commit when it was revoked, or its member is away. */
+  /**
+   * Prolongs a grant; fails the commit when it was revoked or its member may not act. A member who
+   * joined after the grant was made did not make it, whatever their name.
+   */
   static Statement prolong(String grantId, long nowMillis, long idleUntilMillis) {
     return Statement.guarded(
-        "revoked",
-        "UPDATE oauth_grant SET begun_at = COALESCE(begun_at, CAST(? AS BIGINT)), idle_until = ?"
-            + " WHERE grant_id = ? AND revoked_at IS NULL AND EXISTS (SELECT 1 FROM member m"
-            // Whoever came later by the same name allowed nothing.
-            + " WHERE m.org_id = oauth_grant.org_id AND m.username = oauth_grant.username"
-            + " AND m.suspended_at IS NULL AND m.created_at <= oauth_grant.created_at)",
+        Grants::takenBack,
+        """
+        UPDATE oauth_grant SET begun_at = COALESCE(begun_at, CAST(? AS BIGINT)), idle_until = ?
+        WHERE grant_id = ? AND revoked_at IS NULL AND EXISTS (SELECT 1 FROM member m
+        WHERE m.org_id = oauth_grant.org_id AND m.username = oauth_grant.username
+        AND m.suspended_at IS NULL AND m.created_at <= oauth_grant.created_at)\
+        """,
         nowMillis,
         idleUntilMillis,
         grantId);
   }
 
-  /** Ends a grant; fails the commit when it has ended. */
-  static Statement revoke(String grantId, long nowMillis) {
+  /**
+   * Ends a grant.
+   *
+   * @param ended what the commit fails with when the grant has ended already
+   */
+  static Statement revoke(
+      String grantId, long nowMillis, Supplier<? extends RuntimeException> ended) {
     return Statement.guarded(
-        "revoked",
+        ended,
         "UPDATE oauth_grant SET revoked_at = ? WHERE grant_id = ? AND revoked_at IS NULL",
         nowMillis,
         grantId);
@@ -133,88 +150,82 @@ final class GrantStore {
   Future<Optional<Code>> findCode(String codeSha256) {
     return database
         .read(
-            "SELECT "
-                + GRANT
-                + ", c.redirect_uri, c.challenge, c.expires_at, c.used_at FROM oauth_code c"
-                + " JOIN oauth_grant g ON g.grant_id = c.grant_id WHERE c.code_sha256 = ?",
+            """
+            SELECT %s, c.redirect_uri, c.challenge, c.expires_at AS code_expires_at, c.used_at
+            FROM oauth_code c JOIN oauth_grant g ON g.grant_id = c.grant_id
+            WHERE c.code_sha256 = ?\
+            """
+                .formatted(GRANT.names("g")),
             List.of(codeSha256),
             row ->
                 new Code(
                     grant(row),
-                    row.text(12),
-                    row.text(13),
-                    row.integer(14),
-                    row.integerOrNull(15) != null))
+                    row.text("redirect_uri"),
+                    row.text("challenge"),
+                    row.integer("code_expires_at"),
+                    row.integerOrNull("used_at") != null))
         .map(found -> found.stream().findFirst());
   }
 
   Future<Optional<Refresh>> findRefresh(RefreshToken token) {
     return database
         .read(
-            "SELECT "
-                + GRANT
-                + ", r.refresh_sha256 FROM oauth_refresh r"
-                + " JOIN oauth_grant g ON g.grant_id = r.grant_id WHERE r.family_sha256 = ?",
+            """
+            SELECT %s, r.refresh_sha256 FROM oauth_refresh r
+            JOIN oauth_grant g ON g.grant_id = r.grant_id WHERE r.family_sha256 = ?\
+            """
+                .formatted(GRANT.names("g")),
             List.of(token.familySha256()),
-            row -> new Refresh(grant(row), !row.text(12).equals(token.sha256())))
+            row -> new Refresh(grant(row), !row.text("refresh_sha256").equals(token.sha256())))
         .map(found -> found.stream().findFirst());
   }
 
   Future<Optional<Grant>> find(String grantId) {
     return database
-        .read(
-            "SELECT " + GRANT + " FROM oauth_grant g WHERE g.grant_id = ?",
-            List.of(grantId),
-            GrantStore::grant)
+        .read(SELECT + " WHERE g.grant_id = ?", List.of(grantId), GrantStore::grant)
         .map(found -> found.stream().findFirst());
   }
 
-  /** A member's that are in force and got a token, the newest first. */
+  /** A member's grants that are in force and got a token, the newest first. */
   Future<List<Grant>> list(String orgId, String username, long nowMillis, int limit, int skip) {
     return database.read(
-        "SELECT "
-            + GRANT
-            + " FROM oauth_grant g WHERE g.org_id = ? AND g.username = ? AND g.revoked_at IS NULL"
-            + " AND g.begun_at IS NOT NULL AND g.idle_until > ? AND g.expires_at > ?"
-            + " ORDER BY g.created_at DESC, g.grant_id LIMIT ? OFFSET ?",
+        SELECT
+            + """
+             WHERE g.org_id = ? AND g.username = ? AND g.revoked_at IS NULL
+            AND g.begun_at IS NOT NULL AND g.idle_until > ? AND g.expires_at > ?
+            ORDER BY g.created_at DESC, g.grant_id LIMIT ? OFFSET ?\
+            """,
         List.of(orgId, username, nowMillis, nowMillis, limit, skip),
         GrantStore::grant);
   }
 
-  /** Deletes what nothing can come of any more; a day late, so that errors can tell why. */
+  /** Deletes what cannot be used any more, a day late, so that errors can say why until then. */
   static List<Statement> sweep(long nowMillis, long keptMillis) {
     long before = nowMillis - keptMillis;
-    String ended =
-        "SELECT grant_id FROM oauth_grant WHERE idle_until < ? OR expires_at < ?"
-            + " OR revoked_at < ?";
+    String ended = "idle_until < ? OR expires_at < ? OR revoked_at < ?";
+    String ofEnded =
+        "DELETE FROM %s WHERE grant_id IN (SELECT grant_id FROM oauth_grant WHERE " + ended + ")";
     return List.of(
-        Statement.of(
-            "DELETE FROM oauth_refresh WHERE grant_id IN (" + ended + ")", before, before, before),
+        Statement.of(ofEnded.formatted("oauth_refresh"), before, before, before),
         Statement.of("DELETE FROM oauth_code WHERE expires_at < ?", before),
-        Statement.of(
-            "DELETE FROM oauth_code WHERE grant_id IN (" + ended + ")", before, before, before),
+        Statement.of(ofEnded.formatted("oauth_code"), before, before, before),
         Statement.of("DELETE FROM oauth_device WHERE expires_at < ?", before),
-        Statement.of(
-            "DELETE FROM oauth_grant WHERE idle_until < ? OR expires_at < ? OR revoked_at < ?",
-            before,
-            before,
-            before));
+        Statement.of("DELETE FROM oauth_grant WHERE " + ended, before, before, before));
   }
 
   private static Grant grant(Row row) {
-    @Nullable Long revokedAt = row.integerOrNull(11);
     return new Grant(
-        row.text(0),
-        row.text(1),
-        row.text(2),
-        row.text(3),
-        row.text(4),
-        Scopes.stored(row.text(5)),
-        row.text(6),
-        row.truth(7),
-        row.integer(8),
-        row.integer(9),
-        row.integer(10),
-        revokedAt);
+        row.text("grant_id"),
+        row.text("org_id"),
+        row.text("username"),
+        row.text("client_id"),
+        row.text("client_name"),
+        Scope.parse(row.text("scopes")),
+        row.text("resource"),
+        row.truth("refreshable"),
+        row.integer("created_at"),
+        row.integer("idle_until"),
+        row.integer("expires_at"),
+        row.integerOrNull("revoked_at"));
   }
 }

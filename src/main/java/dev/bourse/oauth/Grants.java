@@ -5,14 +5,11 @@ import dev.bourse.access.MemberTokens;
 import dev.bourse.access.Members;
 import dev.bourse.access.Scope;
 import dev.bourse.audit.AuditStore;
-import dev.bourse.core.ApiError;
-import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.SecretPrefix;
 import dev.bourse.core.Secrets;
 import dev.bourse.signin.Session;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
@@ -24,7 +21,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What members allowed applications: made and turned into tokens; {@link GrantRevocation} end it.
+ * What members allowed applications: makes grants and turns them into tokens. {@link
+ * GrantRevocation} ends them.
  */
 final class Grants {
   static final long ACCESS_MILLIS = Duration.ofMinutes(10).toMillis();
@@ -37,28 +35,28 @@ final class Grants {
 
   private static final long KEPT_MILLIS = Duration.ofDays(1).toMillis();
 
-  /** A member's; as many as the account page lists. The oldest beyond it are taken back. */
+  /** Grants of one member: as many as the account page lists. One more ends the oldest. */
   static final int MAX_OF_MEMBER = 100;
 
   private final Database database;
   private final GrantStore store;
   private final MemberTokens tokens;
   private final Members members;
-  private final GrantRevocation endings;
+  private final GrantRevocation revocation;
   private final Clock clock;
   private final RandomGenerator random;
 
   Grants(
       Database database,
       GrantStore store,
-      GrantRevocation endings,
+      GrantRevocation revocation,
       MemberTokens tokens,
       Members members,
       Clock clock,
       RandomGenerator random) {
     this.database = database;
     this.store = store;
-    this.endings = endings;
+    this.revocation = revocation;
     this.tokens = tokens;
     this.members = members;
     this.clock = clock;
@@ -72,8 +70,13 @@ final class Grants {
    */
   record Issued(String access, @Nullable String refresh, Set<Scope> scopes) {}
 
-  /** A grant as a member consents to it; nothing is stored. */
-  Grant grant(Session session, Client client, Set<Scope> scopes, String resource) {
+  /**
+   * A grant as a member consents to it; nothing is stored.
+   *
+   * @param beginMillis how long the client has to fetch its first tokens
+   */
+  Grant grant(
+      Session session, Client client, Set<Scope> scopes, String resource, long beginMillis) {
     long now = clock.millis();
     return new Grant(
         Ids.next("grt", random),
@@ -85,14 +88,14 @@ final class Grants {
         resource,
         client.isRefreshing(),
         now,
-        now + CODE_MILLIS,
+        now + beginMillis,
         now + LONGEST_MILLIS,
         null);
   }
 
   /**
-   * The rows of a consent; fails the commit when the session it was given in has ended. Else one
-   * that was under way while its member was suspended would be in force afterwards.
+   * The rows of a consent. The commit fails when the session in which it was given has ended; else
+   * a consent that was under way while its member was suspended would be in force afterwards.
    */
   static List<Statement> consented(Grant grant, Session session) {
     return List.of(
@@ -101,23 +104,16 @@ final class Grants {
         AuditStore.insert(grant.row("oauth_grant", grant.createdAtMillis(), "")));
   }
 
-  /** What is told of a fault of a commit with {@link #consented}. */
-  static <T> Future<T> sessionEnded(Throwable fault) {
-    return Future.failedFuture(
-        fault instanceof GuardFailed failed && failed.guard().equals(GrantStore.SESSION)
-            ? ApiError.of(ErrorCode.FORBIDDEN, "you were signed out meanwhile; sign in again")
-            : fault);
-  }
-
   /** Stores a member's consent; the code by which the client gets its tokens. */
   Future<String> consent(Session session, AuthorizationRequest request) {
-    Grant grant = grant(session, request.client(), request.scopes(), request.resource());
+    Grant grant =
+        grant(session, request.client(), request.scopes(), request.resource(), CODE_MILLIS);
     String code = CODE_PREFIX + Secrets.next(random);
     List<Statement> statements = new ArrayList<>(consented(grant, session));
     statements.add(
         GrantStore.insertCode(
             Secrets.stored(code), grant, request, grant.createdAtMillis() + CODE_MILLIS));
-    return database.commit(statements).recover(Grants::sessionEnded).map(code);
+    return database.commit(statements).map(code);
   }
 
   /**
@@ -142,10 +138,10 @@ final class Grants {
                 throw invalid("the code has expired");
               }
               if (!known.redirectUri().equals(redirectUri)) {
-                throw invalid("redirect_uri: not the one the code was asked for with");
+                throw invalid("redirect_uri: expected the one that the code was requested with");
               }
               if (!Pkce.isVerifierOf(known.challenge(), verifier)) {
-                throw invalid("code_verifier: does not fit the code_challenge");
+                throw invalid("code_verifier: does not match the code_challenge");
               }
               requireResource(known.grant(), resource);
               return begin(
@@ -201,7 +197,7 @@ final class Grants {
         .compose(
             found ->
                 begin(
-                    found.orElseThrow(() -> invalid("the grant is gone")),
+                    found.orElseThrow(() -> invalid("the permission does not exist any more")),
                     use,
                     "the device code was used before"));
   }
@@ -218,8 +214,8 @@ final class Grants {
   }
 
   /**
-   * @param use takes what was presented out of use, and fails the commit when it is; and stores the
-   *     refresh token
+   * @param use marks what was presented as used, or fails the commit with {@link AlreadyUsed}; and
+   *     stores the refresh token
    */
   private Future<Issued> issue(
       Grant grant,
@@ -228,10 +224,10 @@ final class Grants {
       @Nullable RefreshToken refresh,
       String replay) {
     if (grant.revokedAtMillis() != null) {
-      throw invalid("the permission was taken back");
+      throw takenBack();
     }
     if (!members.isActive(grant.orgId(), grant.username())) {
-      throw invalid("the member may not act any more");
+      throw invalid("the member was removed or suspended");
     }
     long now = clock.millis();
     long idleUntil = now + (grant.refreshable() ? IDLE_MILLIS : ACCESS_MILLIS);
@@ -241,14 +237,8 @@ final class Grants {
     return database
         .commit(statements)
         .recover(
-            fault -> {
-              if (!(fault instanceof GuardFailed failed)) {
-                return Future.failedFuture(fault);
-              }
-              return failed.guard().equals(GrantStore.USED)
-                  ? replayed(grant, replay).mapEmpty()
-                  : Future.failedFuture(invalid("the permission was taken back"));
-            })
+            fault ->
+                fault instanceof AlreadyUsed ? replayed(grant, replay) : Future.failedFuture(fault))
         .map(
             stored ->
                 new Issued(
@@ -265,9 +255,9 @@ final class Grants {
                     scopes));
   }
 
-  /** Somebody else has what was presented, or had: nobody keeps it. */
+  /** Ends the grant: one of the two who presented the same code or token is a thief. */
   private <T> Future<T> replayed(Grant grant, String why) {
-    return endings
+    return revocation
         .end(grant, " reason=replay")
         .compose(ended -> Future.failedFuture(invalid(why + "; all its tokens are revoked")));
   }
@@ -279,7 +269,7 @@ final class Grants {
             older -> {
               Future<Void> ended = Future.succeededFuture();
               for (Grant one : older) {
-                ended = ended.compose(done -> endings.end(one, " reason=too-many"));
+                ended = ended.compose(done -> revocation.end(one, " reason=too-many"));
               }
               return ended;
             });
@@ -295,6 +285,10 @@ final class Grants {
     List<Statement> statements = new ArrayList<>(GrantStore.sweep(now, KEPT_MILLIS));
     statements.addAll(ClientRegistry.sweep(now));
     return database.commit(statements).map(false);
+  }
+
+  static OAuthError takenBack() {
+    return invalid("the permission was taken back");
   }
 
   private static OAuthError invalid(String description) {

@@ -7,7 +7,6 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Scopes as clients write them and as members read them. */
@@ -32,14 +31,12 @@ final class Scopes {
     if (scope == null || scope.isBlank()) {
       return EnumSet.allOf(Scope.class);
     }
-    Set<Scope> known = stored(scope);
+    Set<Scope> known = Scope.parse(scope);
     if (known.isEmpty()) {
       throw new OAuthError(
           OAuthError.INVALID_SCOPE,
-          "scope: none of "
-              + Text.shown(scope)
-              + " is known; expected some of "
-              + String.join(" ", all()));
+          "scope: none of %s is known; expected some of %s"
+              .formatted(Text.shown(scope), String.join(" ", all())));
     }
     return known;
   }
@@ -69,27 +66,13 @@ final class Scopes {
                   () ->
                       new OAuthError(
                           OAuthError.INVALID_SCOPE,
-                          "scope: the member did not allow "
-                              + Text.shown(label)
-                              + "; expected some of "
-                              + text(granted))));
+                          "scope: the member did not allow %s; expected some of %s"
+                              .formatted(Text.shown(label), Scope.text(granted)))));
     }
     return narrowed;
   }
 
-  static Set<Scope> stored(String scope) {
-    Set<Scope> known = EnumSet.noneOf(Scope.class);
-    for (String label : scope.split(" ", -1)) {
-      Scope.find(label).ifPresent(known::add);
-    }
-    return known;
-  }
-
-  static String text(Set<Scope> scopes) {
-    return scopes.stream().map(Scope::label).sorted().collect(Collectors.joining(" "));
-  }
-
-  /** What they allow, in plain words, the gravest last. */
+  /** What scopes allow, in plain words. */
   static List<String> words(Set<Scope> scopes) {
     return Arrays.stream(Scope.values()).filter(scopes::contains).map(Scopes::words).toList();
   }

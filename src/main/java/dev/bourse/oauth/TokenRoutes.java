@@ -1,5 +1,6 @@
 package dev.bourse.oauth;
 
+import dev.bourse.access.Scope;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
@@ -20,7 +21,7 @@ final class TokenRoutes {
 
   private final ClientRegistry clients;
   private final Grants grants;
-  private final GrantRevocation endings;
+  private final GrantRevocation revocation;
   private final DeviceFlow devices;
   private final Supplier<String> baseUrl;
   private final AttemptLimiter registrations =
@@ -31,12 +32,12 @@ final class TokenRoutes {
   TokenRoutes(
       ClientRegistry clients,
       Grants grants,
-      GrantRevocation endings,
+      GrantRevocation revocation,
       DeviceFlow devices,
       Supplier<String> baseUrl) {
     this.clients = clients;
     this.grants = grants;
-    this.endings = endings;
+    this.revocation = revocation;
     this.devices = devices;
     this.baseUrl = baseUrl;
   }
@@ -139,7 +140,7 @@ final class TokenRoutes {
             .put("access_token", issued.access())
             .put("token_type", "Bearer")
             .put("expires_in", Grants.ACCESS_MILLIS / 1_000)
-            .put("scope", Scopes.text(issued.scopes()));
+            .put("scope", Scope.text(issued.scopes()));
     if (issued.refresh() != null) {
       body.put("refresh_token", issued.refresh());
     }
@@ -149,7 +150,7 @@ final class TokenRoutes {
   private Future<Answer> revoke(Call call) {
     String token = required(call, "token");
     return client(call)
-        .compose(client -> endings.revoke(client, token))
+        .compose(client -> revocation.revoke(client, token))
         .map(revoked -> json(200, new JsonObject(), List.of()));
   }
 

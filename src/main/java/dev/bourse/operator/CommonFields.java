@@ -8,7 +8,6 @@ import dev.bourse.edge.Call;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -35,11 +34,19 @@ final class CommonFields {
     return Price.toCents(usd);
   }
 
-  /** A page as answers spell it. */
-  static <T> JsonObject page(String plural, Page<T> page, Function<T, JsonObject> item) {
+  /**
+   * A page as answers spell it.
+   *
+   * @param key the field of an item after which the page behind it begins
+   */
+  static <T> JsonObject page(
+      String plural, Page<T> page, String key, Function<T, JsonObject> item) {
     JsonArray items = new JsonArray();
     page.items().forEach(each -> items.add(item.apply(each)));
-    return new JsonObject().put(plural, items).put("more", page.more());
+    return new JsonObject()
+        .put(plural, items)
+        .put("more", page.more())
+        .put("next", page.more() ? items.getJsonObject(items.size() - 1).getString(key) : null);
   }
 
   /**

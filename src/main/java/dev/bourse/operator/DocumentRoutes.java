@@ -11,7 +11,6 @@ import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.uploads.DirectUploadService;
-import dev.bourse.uploads.UploadRoutes;
 import dev.bourse.uploads.UploadSessionService;
 import io.vertx.core.Future;
 import java.util.Optional;
@@ -88,7 +87,7 @@ public final class DocumentRoutes {
 
   private Future<Answer> send(Call call) {
     return direct
-        .put(platform(call), call.text("id"), UploadRoutes.source(call))
+        .put(platform(call), call.text("id"), call.bytes())
         .map(landed -> Answer.ok(CheckpointAdminRoutes.json(landed)));
   }
 

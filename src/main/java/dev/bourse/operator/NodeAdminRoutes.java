@@ -1,6 +1,5 @@
 package dev.bourse.operator;
 
-import dev.bourse.core.Page;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
@@ -9,7 +8,6 @@ import dev.bourse.market.NodeService;
 import dev.bourse.market.NodeView;
 import dev.bourse.market.RetirementService;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 import java.util.Optional;
@@ -75,13 +73,7 @@ public final class NodeAdminRoutes {
             call.findText("after").orElse(""),
             call.findText("status").filter("retired"::equals).isPresent(),
             CommonFields.limit(call))
-        .map(NodeAdminRoutes::page);
-  }
-
-  private static Answer page(Page<NodeView> page) {
-    JsonArray listed = new JsonArray();
-    page.items().forEach(node -> listed.add(node(node)));
-    return Answer.ok(new JsonObject().put("nodes", listed).put("more", page.more()));
+        .map(page -> Answer.ok(CommonFields.page("nodes", page, "node_id", NodeAdminRoutes::node)));
   }
 
   private Future<Answer> add(Call call) {

@@ -8,7 +8,6 @@ import dev.bourse.edge.Operations;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.settings.PoolService;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
 import java.util.Optional;
@@ -37,10 +36,8 @@ public final class PoolAdminRoutes {
 
   private Future<Answer> list(Call call) {
     Page<Pool> page = pools.listPools(call.findText("after").orElse(""), CommonFields.limit(call));
-    JsonArray listed = new JsonArray();
-    page.items().forEach(pool -> listed.add(pool(pool)));
     return Future.succeededFuture(
-        Answer.ok(new JsonObject().put("pools", listed).put("more", page.more())));
+        Answer.ok(CommonFields.page("pools", page, "name", PoolAdminRoutes::pool)));
   }
 
   private Future<Answer> create(Call call) {

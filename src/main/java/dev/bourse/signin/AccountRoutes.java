@@ -58,7 +58,7 @@ public final class AccountRoutes {
   }
 
   private Future<Answer> show(Session session) {
-    Future<List<SessionStore.Row>> rows =
+    Future<List<SessionStore.StoredSession>> rows =
         sessions.store().list(session.orgId(), session.username());
     Future<List<ConnectedApplications.Application>> connected =
         applications.list(session.orgId(), session.username());
@@ -94,7 +94,7 @@ public final class AccountRoutes {
                         }));
   }
 
-  private static Map<String, Object> shown(SessionStore.Row row, Session current) {
+  private static Map<String, Object> shown(SessionStore.StoredSession row, Session current) {
     return Map.of(
         "since", time(row.createdAtMillis()),
         "used", time(row.seenAtMillis()),

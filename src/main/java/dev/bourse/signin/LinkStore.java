@@ -9,24 +9,28 @@ import org.jspecify.annotations.Nullable;
 
 /** Rows of sign-in links. */
 final class LinkStore {
-  /** What fails when a link that is to be spent does not work any more. */
-  static final String UNUSED = "unused";
-
   private final Database database;
 
   LinkStore(Database database) {
     this.database = database;
   }
 
+  /** A link that is to be used does not work any more. */
+  static final class LinkSpent extends RuntimeException {
+    LinkSpent() {
+      super("the link was used or has expired", null, false, false);
+    }
+  }
+
   /**
    * What a link stands for.
    *
    * @param email whose it is, in lower case
-   * @param orgId the organization an invitation is for; null for any
+   * @param orgId the organization that an invitation is for; null for any
    * @param name what the person is called; empty when that is not known
    * @param returnTo where the sign-in leads in the browser that asked for it
-   * @param askedBy tells that browser ({@link Sessions.Visitor#mark}); null for none, in which case
-   *     it leads to the account everywhere
+   * @param askedBy identifies that browser ({@link Sessions.Visitor#mark}); null for none, in which
+   *     case the sign-in leads to the account in every browser
    */
   record Link(
       String email,
@@ -39,8 +43,10 @@ final class LinkStore {
     return database.commit(
         List.of(
             Statement.of(
-                "INSERT INTO sign_in_link (link_sha256, email, org_id, person_name, return_to,"
-                    + " asked_by, made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                """
+                INSERT INTO sign_in_link (link_sha256, email, org_id, person_name, return_to,
+                asked_by, made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)\
+                """,
                 id,
                 link.email(),
                 link.orgId(),
@@ -55,30 +61,38 @@ final class LinkStore {
   Future<Optional<Link>> find(String id, long nowMillis) {
     return database
         .read(
-            "SELECT email, org_id, person_name, return_to, asked_by FROM sign_in_link"
-                + " WHERE link_sha256 = ? AND used_at IS NULL AND expires_at > ?",
+            """
+            SELECT email, org_id, person_name, return_to, asked_by FROM sign_in_link
+            WHERE link_sha256 = ? AND used_at IS NULL AND expires_at > ?\
+            """,
             List.of(id, nowMillis),
             row ->
                 new Link(
-                    row.text(0), row.textOrNull(1), row.text(2), row.text(3), row.textOrNull(4)))
+                    row.text("email"),
+                    row.textOrNull("org_id"),
+                    row.text("person_name"),
+                    row.text("return_to"),
+                    row.textOrNull("asked_by")))
         .map(found -> found.stream().findFirst());
   }
 
   /**
-   * Spends a link, in the commit of what it is spent on: nobody loses it to a sign-in that fails.
-   * Of several that try at once one succeeds; {@link #UNUSED} fails for the others.
+   * Uses a link up, in the commit of the sign-in that it is used for: nobody loses it to a sign-in
+   * that fails. Of several that try at once one succeeds; the others fail with {@link LinkSpent}.
    */
   static Statement spending(String id, long nowMillis) {
     return Statement.guarded(
-        UNUSED,
-        "UPDATE sign_in_link SET used_at = ?"
-            + " WHERE link_sha256 = ? AND used_at IS NULL AND expires_at > ?",
+        LinkSpent::new,
+        """
+        UPDATE sign_in_link SET used_at = ?
+        WHERE link_sha256 = ? AND used_at IS NULL AND expires_at > ?\
+        """,
         nowMillis,
         id,
         nowMillis);
   }
 
-  /** Deletes what is past its time. */
+  /** Deletes links that have expired. */
   Future<Void> sweep(long nowMillis) {
     return database.commit(
         List.of(Statement.of("DELETE FROM sign_in_link WHERE expires_at <= ?", nowMillis)));

@@ -1,18 +1,36 @@
 package dev.bourse.signin;
 
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
+import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 /** Rows of sessions. */
 final class SessionStore {
-  /** Sessions of one member: browsers, each some times; the oldest goes when one more starts. */
+  /** Sessions of one member: several browsers, each several times. One more ends the oldest. */
   static final int MAX_PER_MEMBER = 20;
 
-  /** What fails when a session is started for who may not sign in. */
-  static final String ACTIVE = "active";
+  private static final Columns<StoredSession> SESSION =
+      Columns.<StoredSession>of("member_session")
+          .fixed("session_sha256", StoredSession::id)
+          .fixed("org_id", StoredSession::orgId)
+          .fixed("username", StoredSession::username)
+          .fixed("created_at", StoredSession::createdAtMillis)
+          .changing("seen_at", StoredSession::seenAtMillis)
+          .fixed("expires_at", StoredSession::expiresAtMillis);
+
+  /** A member's sessions; its parameters are the organization and the username. */
+  private static final String NEWEST_OF_MEMBER =
+      """
+      SELECT %s FROM member_session WHERE org_id = ? AND username = ?
+      ORDER BY created_at DESC, session_sha256 LIMIT %d\
+      """;
 
   private final Database database;
 
@@ -21,7 +39,7 @@ final class SessionStore {
   }
 
   /** A session as stored. */
-  record Row(
+  record StoredSession(
       String id,
       String orgId,
       String username,
@@ -33,76 +51,77 @@ final class SessionStore {
   record Profile(String orgDisplay, String email, String name) {}
 
   /**
-   * A session whose member may act: is on the roster since before it began, not suspended, of an
-   * organization that is not retired.
+   * A session whose member may act: they are on the roster since before it began and not suspended,
+   * and their organization is not retired.
    */
-  Future<Optional<Row>> find(String id) {
+  Future<Optional<StoredSession>> find(String id) {
     return database
         .read(
-            "SELECT s.session_sha256, s.org_id, s.username, s.created_at, s.seen_at, s.expires_at"
-                + " FROM member_session s"
-                + " JOIN member m ON m.org_id = s.org_id AND m.username = s.username"
-                + " JOIN org o ON o.org_id = s.org_id"
-                + " WHERE s.session_sha256 = ? AND m.suspended_at IS NULL"
-                + " AND m.created_at <= s.created_at AND o.retired_at IS NULL",
+            """
+            SELECT %s FROM member_session s
+            JOIN member m ON m.org_id = s.org_id AND m.username = s.username
+            JOIN org o ON o.org_id = s.org_id
+            WHERE s.session_sha256 = ? AND m.suspended_at IS NULL
+            AND m.created_at <= s.created_at AND o.retired_at IS NULL\
+            """
+                .formatted(SESSION.names("s")),
             List.of(id),
-            SessionStore::row)
+            SessionStore::session)
         .map(found -> found.stream().findFirst());
   }
 
   /** A member's sessions, the newest first. */
-  Future<List<Row>> list(String orgId, String username) {
+  Future<List<StoredSession>> list(String orgId, String username) {
     return database.read(
-        "SELECT session_sha256, org_id, username, created_at, seen_at, expires_at"
-            + " FROM member_session WHERE org_id = ? AND username = ?"
-            + " ORDER BY created_at DESC, session_sha256 LIMIT "
-            + MAX_PER_MEMBER,
+        NEWEST_OF_MEMBER.formatted(SESSION.names(), MAX_PER_MEMBER),
         List.of(orgId, username),
-        SessionStore::row);
+        SessionStore::session);
   }
 
   Future<Optional<Profile>> findProfile(String orgId, String username) {
     return database
         .read(
-            "SELECT o.display, m.email, m.name FROM member m JOIN org o ON o.org_id = m.org_id"
-                + " WHERE m.org_id = ? AND m.username = ?",
+            """
+            SELECT o.display, m.email, m.name FROM member m JOIN org o ON o.org_id = m.org_id
+            WHERE m.org_id = ? AND m.username = ?\
+            """,
             List.of(orgId, username),
-            row -> new Profile(row.text(0), row.text(1), row.text(2)))
+            row -> new Profile(row.text("display"), row.text("email"), row.text("name")))
         .map(found -> found.stream().findFirst());
   }
 
-  /** Starts one, and ends the member's oldest beyond the most there may be. */
-  Future<Void> start(Row session, Optional<String> replaced, List<Statement> along) {
-    List<Statement> statements =
-        new java.util.ArrayList<>(
-            List.of(
-                Statement.guarded(
-                    ACTIVE,
-                    "UPDATE member SET last_login_at = ? WHERE org_id = ? AND username = ?"
-                        + " AND suspended_at IS NULL",
-                    session.createdAtMillis(),
-                    session.orgId(),
-                    session.username()),
-                Statement.of(
-                    "INSERT INTO member_session (session_sha256, org_id, username, created_at,"
-                        + " seen_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
-                    session.id(),
-                    session.orgId(),
-                    session.username(),
-                    session.createdAtMillis(),
-                    session.seenAtMillis(),
-                    session.expiresAtMillis()),
-                Statement.of(
-                    "DELETE FROM member_session WHERE org_id = ? AND username = ?"
-                        + " AND session_sha256 NOT IN (SELECT session_sha256 FROM member_session"
-                        + " WHERE org_id = ? AND username = ?"
-                        + " ORDER BY created_at DESC, session_sha256 LIMIT "
-                        + MAX_PER_MEMBER
-                        + ")",
-                    session.orgId(),
-                    session.username(),
-                    session.orgId(),
-                    session.username())));
+  /**
+   * Starts one, and ends the member's oldest beyond the most there may be.
+   *
+   * @param along stored in the same commit
+   */
+  Future<Void> start(StoredSession session, Optional<String> replaced, List<Statement> along) {
+    String orgId = session.orgId();
+    String username = session.username();
+    List<Statement> statements = new ArrayList<>();
+    statements.add(
+        Statement.guarded(
+            () ->
+                ApiError.of(ErrorCode.FORBIDDEN, "this account was removed or suspended just now"),
+            """
+            UPDATE member SET last_login_at = ? WHERE org_id = ? AND username = ?
+            AND suspended_at IS NULL\
+            """,
+            session.createdAtMillis(),
+            orgId,
+            username));
+    statements.add(SESSION.insert(session));
+    statements.add(
+        Statement.of(
+            """
+            DELETE FROM member_session WHERE org_id = ? AND username = ?
+            AND session_sha256 NOT IN (%s)\
+            """
+                .formatted(NEWEST_OF_MEMBER.formatted("session_sha256", MAX_PER_MEMBER)),
+            orgId,
+            username,
+            orgId,
+            username));
     replaced.ifPresent(id -> statements.add(ending(id)));
     statements.addAll(along);
     return database.commit(statements);
@@ -133,7 +152,7 @@ final class SessionStore {
                 "DELETE FROM member_session WHERE org_id = ? AND username = ?", orgId, username)));
   }
 
-  /** Deletes what is past its time. */
+  /** Deletes sessions that have expired or were not used for too long. */
   Future<Void> sweep(long nowMillis, long idleMillis) {
     return database.commit(
         List.of(
@@ -143,8 +162,13 @@ final class SessionStore {
                 nowMillis - idleMillis)));
   }
 
-  private static Row row(dev.bourse.store.Row row) {
-    return new Row(
-        row.text(0), row.text(1), row.text(2), row.integer(3), row.integer(4), row.integer(5));
+  private static StoredSession session(Row row) {
+    return new StoredSession(
+        row.text("session_sha256"),
+        row.text("org_id"),
+        row.text("username"),
+        row.integer("created_at"),
+        row.integer("seen_at"),
+        row.integer("expires_at"));
   }
 }

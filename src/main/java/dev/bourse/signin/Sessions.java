@@ -7,7 +7,6 @@ import dev.bourse.core.Text;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.store.Database;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -15,6 +14,7 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -69,7 +69,7 @@ public final class Sessions {
         .map(found -> found.filter(this::isInForce).map(row -> session(row, secret.get())));
   }
 
-  private boolean isInForce(SessionStore.Row row) {
+  private boolean isInForce(SessionStore.StoredSession row) {
     long now = clock.millis();
     boolean isInForce = now < row.expiresAtMillis() && now < row.seenAtMillis() + IDLE.toMillis();
     if (isInForce && now >= row.seenAtMillis() + SEEN_STEP_MILLIS) {
@@ -79,7 +79,7 @@ public final class Sessions {
     return isInForce;
   }
 
-  private static Session session(SessionStore.Row row, String secret) {
+  private static Session session(SessionStore.StoredSession row, String secret) {
     return new Session(
         row.id(),
         row.orgId(),
@@ -101,7 +101,7 @@ public final class Sessions {
 
   /** An answer that sends the browser on, by GET, to a path of ours. */
   static Answer.Page redirect(String path, List<Map.Entry<String, String>> further) {
-    List<Map.Entry<String, String>> headers = new java.util.ArrayList<>(further);
+    List<Map.Entry<String, String>> headers = new ArrayList<>(further);
     headers.add(Map.entry("location", path));
     headers.add(Map.entry("cache-control", "no-store"));
     return new Answer.Page(303, "", Buffer.buffer(), headers);
@@ -182,7 +182,9 @@ public final class Sessions {
     if (origin.isPresent() && !origin.get().equals(baseUrl.get())) {
       throw ApiError.of(
           ErrorCode.FORBIDDEN,
-          "this form comes from " + Text.shown(origin.get()) + ", not from " + baseUrl.get());
+          "this form comes from %s, not from %s",
+          Text.shown(origin.get()),
+          baseUrl.get());
     }
     if (site.isPresent() && !site.get().equals("same-origin") && !site.get().equals("none")) {
       throw ApiError.of(ErrorCode.FORBIDDEN, "this form comes from another site");
@@ -194,24 +196,17 @@ public final class Sessions {
    *
    * @param along stored in the same commit
    * @return headers that give the browser its cookies; fails with {@code forbidden} when the member
-   *     may not sign in, with {@link GuardFailed} when a demand of {@code along} does not hold
+   *     may not sign in, or with the refusal of a demand of {@code along} that does not hold
    */
   Future<List<Map.Entry<String, String>>> start(
       Call call, String orgId, String username, List<Statement> along) {
     String secret = Secrets.next(random);
     long now = clock.millis();
-    SessionStore.Row row =
-        new SessionStore.Row(
+    SessionStore.StoredSession row =
+        new SessionStore.StoredSession(
             Secrets.stored(secret), orgId, username, now, now, now + LONGEST.toMillis());
     return store
         .start(row, secret(call, cookieName()).map(Secrets::stored), along)
-        .recover(
-            e ->
-                e instanceof GuardFailed failed && failed.guard().equals(SessionStore.ACTIVE)
-                    ? Future.failedFuture(
-                        ApiError.of(
-                            ErrorCode.FORBIDDEN, "this account was removed or suspended just now"))
-                    : Future.failedFuture(e))
         .map(
             started ->
                 List.of(
@@ -262,11 +257,7 @@ public final class Sessions {
   private Map.Entry<String, String> setCookie(String name, String value, Duration age) {
     return Map.entry(
         "set-cookie",
-        name
-            + '='
-            + value
-            + "; Path=/; HttpOnly; SameSite=Lax; Max-Age="
-            + age.toSeconds()
-            + (isSecure() ? "; Secure" : ""));
+        "%s=%s; Path=/; HttpOnly; SameSite=Lax; Max-Age=%d%s"
+            .formatted(name, value, age.toSeconds(), isSecure() ? "; Secure" : ""));
   }
 }

@@ -11,7 +11,6 @@ import dev.bourse.mail.Mail;
 import dev.bourse.org.Memberships;
 import dev.bourse.org.Memberships.Membership;
 import dev.bourse.pages.PageAsset;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -283,11 +282,7 @@ public final class SignInRoutes {
         .admit(orgId, person.email(), person.name())
         .compose(username -> sessions.start(call, orgId, username, spent))
         .<Answer>map(cookies -> Sessions.redirect(there, cookies))
-        .recover(
-            e ->
-                e instanceof GuardFailed failed && failed.guard().equals(LinkStore.UNUSED)
-                    ? done(expired())
-                    : Future.failedFuture(e));
+        .recover(e -> e instanceof LinkStore.LinkSpent ? done(expired()) : Future.failedFuture(e));
   }
 
   private OidcSignIn provider() {

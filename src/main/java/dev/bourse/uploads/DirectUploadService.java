@@ -1,6 +1,7 @@
 package dev.bourse.uploads;
 
 import dev.bourse.blob.BlobStore;
+import dev.bourse.blob.ByteSource;
 import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.Upload;
 import dev.bourse.checkpoint.BlobName;

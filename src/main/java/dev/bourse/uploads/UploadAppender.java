@@ -1,5 +1,6 @@
 package dev.bourse.uploads;
 
+import dev.bourse.blob.ByteSource;
 import dev.bourse.blob.Upload;
 import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.ConflictReason;

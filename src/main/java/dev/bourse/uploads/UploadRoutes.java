@@ -8,13 +8,11 @@ import dev.bourse.checkpoint.CheckpointView;
 import dev.bourse.checkpoint.Publisher;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
-import dev.bourse.edge.Inbound;
 import dev.bourse.edge.Operations;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 
 /** The operations by which members send the bytes of what they announced. */
 public final class UploadRoutes {
@@ -35,7 +33,7 @@ public final class UploadRoutes {
 
   private Future<Answer> writeContent(Call call) {
     return direct
-        .put(Publisher.of(call.principal()), call.text("id"), source(call))
+        .put(Publisher.of(call.principal()), call.text("id"), call.bytes())
         .map(published -> own(call, published));
   }
 
@@ -55,7 +53,7 @@ public final class UploadRoutes {
 
   private Future<Answer> putUpload(Call call) {
     return sessions
-        .put(call.text("session"), call.header("Content-Range"), source(call))
+        .put(call.text("session"), call.header("Content-Range"), call.bytes())
         .map(UploadRoutes::progress);
   }
 
@@ -71,26 +69,5 @@ public final class UploadRoutes {
     return new Answer.Empty(
         308,
         progress.stored() == 0 ? Map.of() : Map.of("Range", "bytes=0-" + (progress.stored() - 1)));
-  }
-
-  /** The bytes a call brings. */
-  public static ByteSource source(Call call) {
-    Inbound inbound = call.bytes();
-    return new ByteSource() {
-      @Override
-      public OptionalLong length() {
-        return inbound.length();
-      }
-
-      @Override
-      public Optional<String> contentType() {
-        return inbound.contentType();
-      }
-
-      @Override
-      public Future<Long> read(int blockBytes, long expectedBytes, Sink sink) {
-        return inbound.read(blockBytes, expectedBytes, sink::take);
-      }
-    };
   }
 }

@@ -2,6 +2,7 @@ package dev.bourse.uploads;
 
 import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.BlobStore;
+import dev.bourse.blob.ByteSource;
 import dev.bourse.checkpoint.BlobName;
 import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointService;

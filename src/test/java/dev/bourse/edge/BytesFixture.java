@@ -20,14 +20,14 @@ abstract class BytesFixture {
   private static final String CONTRACT =
       """
       openapi: 3.1.0
-      info: {title: StoredBytes, version: 1.0.0, summary: StoredBytes.}
+      info: {title: Bytes, version: 1.0.0, summary: Bytes.}
       servers: [{url: "https://api.bourse.dev"}]
       security: []
       paths:
         /bytes:
           get:
             operationId: getBytes
-            responses: {"200": {description: StoredBytes.}}
+            responses: {"200": {description: Bytes.}}
           options:
             operationId: optionsOfBytes
             responses: {"204": {description: Nothing.}}

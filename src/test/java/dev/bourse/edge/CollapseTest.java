@@ -3,6 +3,7 @@ package dev.bourse.edge;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.blob.Reading;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
@@ -111,8 +112,8 @@ class CollapseTest extends EchoFixture {
             "PUT", "/api/checkpoints/c/content", "some bytes", "Authorization", "Bearer member"));
   }
 
-  /** StoredBytes that cannot even be begun. */
-  private record Broken(AtomicInteger closed) implements StoredBytes {
+  /** Bytes that cannot even be begun. */
+  private record Broken(AtomicInteger closed) implements Reading {
     @Override
     public long length() {
       return 10;
@@ -129,8 +130,9 @@ class CollapseTest extends EchoFixture {
     }
 
     @Override
-    public void close() {
+    public Future<Void> close() {
       closed.incrementAndGet();
+      return Future.succeededFuture();
     }
   }
 }

@@ -3,6 +3,7 @@ package dev.bourse.edge;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.bourse.blob.Reading;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.io.IOException;
@@ -31,7 +32,7 @@ class DownloadTest extends BytesFixture {
   @TempDir static Path folder;
 
   /** Stored bytes, told of when they are closed. */
-  private static final class Stored implements StoredBytes {
+  private static final class Stored implements Reading {
     final AtomicInteger closed = new AtomicInteger();
     private final Optional<FileChannel> file;
 
@@ -64,8 +65,9 @@ class DownloadTest extends BytesFixture {
     }
 
     @Override
-    public void close() {
+    public Future<Void> close() {
       closed.incrementAndGet();
+      return Future.succeededFuture();
     }
   }
 
@@ -203,7 +205,7 @@ class DownloadTest extends BytesFixture {
         call ->
             Future.succeededFuture(
                 new Answer.Download(
-                    new StoredBytes() {
+                    new Reading() {
                       @Override
                       public long length() {
                         return 1L << 30;
@@ -220,8 +222,9 @@ class DownloadTest extends BytesFixture {
                       }
 
                       @Override
-                      public void close() {
+                      public Future<Void> close() {
                         closed.incrementAndGet();
+                        return Future.succeededFuture();
                       }
                     },
                     "model/x",

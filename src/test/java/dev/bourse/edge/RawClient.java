@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** StoredBytes over a socket, for what no HTTP client would send. */
+/** Bytes over a socket, for what no HTTP client would send. */
 public final class RawClient implements AutoCloseable {
   private final Socket socket;
 

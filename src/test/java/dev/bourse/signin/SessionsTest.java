@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.access.Caller;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import dev.bourse.capacity.StoreFixture;
@@ -12,7 +11,6 @@ import dev.bourse.edge.Call;
 import dev.bourse.edge.Inbound;
 import dev.bourse.org.Member;
 import dev.bourse.org.RosterStore;
-import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.List;

@@ -1,6 +1,7 @@
 package dev.bourse.simulation;
 
 import dev.bourse.app.BareProcess;
+import dev.bourse.blob.ByteSource;
 import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.CheckpointStore;
@@ -14,7 +15,6 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.TokenSecret;
-import dev.bourse.uploads.ByteSource;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;

@@ -3,6 +3,7 @@ package dev.bourse.uploads;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.blob.ByteSource;
 import dev.bourse.checkpoint.BlobName;
 import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointService;

@@ -3,6 +3,7 @@ package dev.bourse.store.postgres;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.pgclient.PgException;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a failure of the engine's client means, by the standard's five-character SQLSTATE
@@ -34,18 +35,19 @@ enum PostgresFailure {
   private static final String DISK_FULL = "53100";
 
   /** The store cannot be used because of this; nothing was written. */
-  static StoreUnavailable unavailable(String message, Throwable cause) {
+  static StoreUnavailable unavailable(String message, @Nullable Throwable cause) {
     return unavailable(message, cause, false);
   }
 
   /** The store cannot be used because of this. */
-  static StoreUnavailable unavailable(String message, Throwable cause, boolean mayBeStored) {
+  static StoreUnavailable unavailable(
+      String message, @Nullable Throwable cause, boolean mayBeStored) {
     return new StoreUnavailable(message, cause, isFull(cause), mayBeStored);
   }
 
-  private static boolean isFull(Throwable failure) {
+  private static boolean isFull(@Nullable Throwable failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      if (cause instanceof PgException server && DISK_FULL.equals(server.getSqlState())
+      if ((cause instanceof PgException server && DISK_FULL.equals(server.getSqlState()))
           || String.valueOf(cause.getMessage()).contains("No space left on device")) {
         return true;
       }

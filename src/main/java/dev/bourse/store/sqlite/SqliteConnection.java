@@ -236,8 +236,8 @@ final class SqliteConnection implements AutoCloseable {
   /** Whether the disk, or the file as it is bounded, had no room left. */
   static boolean isFull(Throwable failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      if (cause instanceof SQLException engine
-              && (engine.getErrorCode() & 0xff) == SQLiteErrorCode.SQLITE_FULL.code
+      if ((cause instanceof SQLException engine
+              && (engine.getErrorCode() & 0xff) == SQLiteErrorCode.SQLITE_FULL.code)
           || String.valueOf(cause.getMessage()).contains("No space left on device")) {
         return true;
       }

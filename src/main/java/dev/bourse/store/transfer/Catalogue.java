@@ -24,6 +24,8 @@ public final class Catalogue {
   private final Map<String, Set<String>> references = new TreeMap<>();
 
   /**
+   * Adds a column that the engine's catalogue names.
+   *
    * @param type the type as the engine names it
    * @param keyPosition the column's place in the primary key from 1, or 0
    * @throws StoreRefused when no moved file could hold the type

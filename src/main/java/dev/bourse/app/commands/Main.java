@@ -1,6 +1,7 @@
-package dev.bourse.app;
+package dev.bourse.app.commands;
 
 import dev.bourse.admin.AdminCommand;
+import dev.bourse.app.Config;
 import dev.bourse.client.CommandEnvironment;
 import dev.bourse.client.MemberCommands;
 import dev.bourse.store.StoreRefused;
@@ -36,7 +37,7 @@ public final class Main {
   private static final Logger LOG = LoggerFactory.getLogger(Main.class);
 
   /** Exit code of a command that did not do its work; what it says on standard error tells why. */
-  static final int EXIT_REFUSED = 2;
+  public static final int EXIT_REFUSED = 2;
 
   /** Exit code of a process one of whose event loops had stopped. */
   static final int EXIT_STUCK = 70;

@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.world;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -17,26 +17,26 @@ import java.util.Objects;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** World files. */
-class WorldTest {
-  static World demo() throws IOException {
+/** WorldFile files. */
+class WorldFileTest {
+  static WorldFile demo() throws IOException {
     try (Reader reader =
         new InputStreamReader(
-            Objects.requireNonNull(WorldTest.class.getResourceAsStream("/world/demo.yaml")),
+            Objects.requireNonNull(WorldFileTest.class.getResourceAsStream("/world/demo.yaml")),
             StandardCharsets.UTF_8)) {
-      return World.read("demo", reader);
+      return WorldFile.read("demo", reader);
     }
   }
 
-  static World read(String yaml) throws IOException {
-    return World.read("w", new StringReader(yaml));
+  static WorldFile read(String yaml) throws IOException {
+    return WorldFile.read("w", new StringReader(yaml));
   }
 
   @Test
   void theDemoWorldIsAsTheDocumentationSays() throws IOException {
-    World world = demo();
+    WorldFile world = demo();
 
-    World.Site site = world.sites().get(0);
+    WorldFile.PoolSeed site = world.sites().get(0);
     assertEquals("demo-h100", site.pool().name());
     assertEquals(8, site.pool().gpusPerNode());
     assertEquals(16, site.simulatedNodes());
@@ -45,16 +45,16 @@ class WorldTest {
     assertEquals(
         List.of("acme", "globex", "openlab"),
         world.tenants().stream().map(t -> t.org().orgId()).toList());
-    World.Tenant acme = world.tenants().get(0);
+    WorldFile.OrgSeed acme = world.tenants().get(0);
     assertEquals(
         List.of("acme-train", "acme-batch", "acme-legacy", "acme-k8s"),
-        acme.clusters().stream().map(World.Holder::name).toList());
+        acme.clusters().stream().map(WorldFile.ClusterSeed::name).toList());
     assertEquals(Cluster.Posture.STATIC, acme.clusters().get(2).posture());
     assertEquals(2, acme.clusters().get(2).heldNodes());
-    for (World.Tenant tenant : world.tenants()) {
+    for (WorldFile.OrgSeed tenant : world.tenants()) {
       assertEquals(
           List.of("orgwide", "bound", "readonly", "bare"),
-          tenant.tokens().stream().map(World.Grant::name).toList());
+          tenant.tokens().stream().map(WorldFile.TokenSeed::name).toList());
       assertEquals(Scope.grantableToTokens(), tenant.tokens().get(0).scopes());
       assertEquals(tenant.clusters().get(0).name(), tenant.tokens().get(1).cluster());
       assertEquals(Set.of(Scope.CAPACITY_READ), tenant.tokens().get(2).scopes());

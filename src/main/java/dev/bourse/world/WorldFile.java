@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.world;
 
 import dev.bourse.access.Organization;
 import dev.bourse.access.Scope;
@@ -28,25 +28,25 @@ import org.jspecify.annotations.Nullable;
  * Pools, machines and organizations as a world file lists them. It only seeds the store: what is
  * there already stays as it is.
  */
-record World(List<Site> sites, List<Tenant> tenants) {
+public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
   private static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?");
   private static final int MAX_SIMULATED = 100_000;
   private static final long MAX_CENTS = 100_000_000;
 
   /** A pool and its machines: listed ones, and a number of simulated ones to be made up. */
-  record Site(Pool pool, List<Machine> machines, int simulatedNodes) {}
+  public record PoolSeed(Pool pool, List<Machine> machines, int simulatedNodes) {}
 
   /**
    * An organization with its clusters, members and tokens.
    *
    * @param creditCents what it is given to begin with
    */
-  record Tenant(
+  public record OrgSeed(
       Organization org,
       long creditCents,
-      List<Holder> clusters,
-      List<Member> members,
-      List<Grant> tokens) {}
+      List<ClusterSeed> clusters,
+      List<MemberSeed> members,
+      List<TokenSeed> tokens) {}
 
   /**
    * A cluster.
@@ -54,7 +54,7 @@ record World(List<Site> sites, List<Tenant> tenants) {
    * @param heldNodes nodes it holds from the start; only for an operator-managed one
    * @param ceilingCents what it pays for them at most
    */
-  record Holder(
+  public record ClusterSeed(
       String name,
       String pool,
       Cluster.Kind kind,
@@ -63,20 +63,21 @@ record World(List<Site> sites, List<Tenant> tenants) {
       long ceilingCents) {}
 
   /** A member of an organization. */
-  record Member(String username, String email, String name) {}
+  public record MemberSeed(String username, String email, String name) {}
 
   /** A token to mint. */
-  record Grant(String name, Set<Scope> scopes, @Nullable String cluster) {}
+  public record TokenSeed(String name, Set<Scope> scopes, @Nullable String cluster) {}
 
   /**
    * Reads a world file.
    *
    * @throws IOException naming every fault of the file
    */
-  static World read(String name, Reader reader) throws IOException {
+  public static WorldFile read(String name, Reader reader) throws IOException {
     List<String> faults = new ArrayList<>();
     Yaml yaml = Yaml.read(name, reader, faults);
-    World world = new World(yaml.list("pools", World::site), yaml.list("orgs", World::tenant));
+    WorldFile world =
+        new WorldFile(yaml.list("pools", WorldFile::site), yaml.list("orgs", WorldFile::tenant));
     yaml.done();
     world.check(faults);
     if (!faults.isEmpty()) {
@@ -85,13 +86,13 @@ record World(List<Site> sites, List<Tenant> tenants) {
     return world;
   }
 
-  private static Site site(Yaml yaml) {
-    String pool = yaml.parsed("name", "unnamed", World::name);
+  private static PoolSeed site(Yaml yaml) {
+    String pool = yaml.parsed("name", "unnamed", WorldFile::name);
     int sshPort = yaml.integer("ssh_port", 22, 1, 65_535);
     Pool.Environment environment =
         new Pool.Environment(
             yaml.text("ssh_user"), sshPort, yaml.textMap("env"), yaml.textMap("storage"));
-    return new Site(
+    return new PoolSeed(
         new Pool(
             pool,
             yaml.text("site"),
@@ -99,8 +100,8 @@ record World(List<Site> sites, List<Tenant> tenants) {
             yaml.text("gpu_vendor"),
             yaml.textOrNull("gpu_model"),
             yaml.integer("gpus_per_node", 8, 1, 1024),
-            yaml.parsed("reserve_price_per_gpu_hour", "0", World::cents),
-            yaml.parsed("max_price_cap_per_gpu_hour", "100", World::cents),
+            yaml.parsed("reserve_price_per_gpu_hour", "0", WorldFile::cents),
+            yaml.parsed("max_price_cap_per_gpu_hour", "100", WorldFile::cents),
             yaml.flag("detector_armed", true),
             yaml.flag("swaps_enabled", true),
             environment),
@@ -111,11 +112,11 @@ record World(List<Site> sites, List<Tenant> tenants) {
   private static Machine machine(Yaml yaml, int sshPort) {
     Machine machine =
         new Machine(
-            yaml.parsed("id", "unnamed", World::name),
+            yaml.parsed("id", "unnamed", WorldFile::name),
             canonical(yaml.text("public_ip")),
             yaml.integer("ssh_port", sshPort, 1, 65_535),
             yaml.text("host_key"));
-    if (!machine.publicIp().isEmpty() && !Address.isIp(machine.publicIp())) {
+    if (!machine.publicIp().isEmpty() && IpAddress.canonical(machine.publicIp()).isEmpty()) {
       yaml.fault("public_ip: '" + Text.shown(machine.publicIp()) + "': expected an IP address");
     }
     requireHostKey(yaml, machine);
@@ -141,36 +142,37 @@ record World(List<Site> sites, List<Tenant> tenants) {
     }
   }
 
-  private static Tenant tenant(Yaml yaml) {
-    return new Tenant(
+  private static OrgSeed tenant(Yaml yaml) {
+    return new OrgSeed(
         new Organization(
-            yaml.parsed("id", "unnamed", World::name),
+            yaml.parsed("id", "unnamed", WorldFile::name),
             yaml.text("display"),
-            yaml.parsed("kind", "standard", World::orgKind)),
-        yaml.parsed("credit", "0", World::cents),
-        yaml.list("clusters", World::holder),
-        yaml.list("members", m -> new Member(m.text("username"), m.text("email"), m.text("name"))),
-        yaml.list("tokens", World::grant));
+            yaml.parsed("kind", "standard", WorldFile::orgKind)),
+        yaml.parsed("credit", "0", WorldFile::cents),
+        yaml.list("clusters", WorldFile::holder),
+        yaml.list(
+            "members", m -> new MemberSeed(m.text("username"), m.text("email"), m.text("name"))),
+        yaml.list("tokens", WorldFile::grant));
   }
 
-  private static Holder holder(Yaml yaml) {
-    return new Holder(
-        yaml.parsed("name", "unnamed", World::name),
+  private static ClusterSeed holder(Yaml yaml) {
+    return new ClusterSeed(
+        yaml.parsed("name", "unnamed", WorldFile::name),
         yaml.text("pool"),
         yaml.parsed("kind", "vm", text -> oneOf(Cluster.Kind.values(), text)),
         yaml.parsed("posture", "market", text -> oneOf(Cluster.Posture.values(), text)),
         yaml.integer("held_nodes", 0, 0, MAX_SIMULATED),
-        yaml.parsed("max_price_per_gpu_hour", "0", World::cents));
+        yaml.parsed("max_price_per_gpu_hour", "0", WorldFile::cents));
   }
 
-  private static Grant grant(Yaml yaml) {
+  private static TokenSeed grant(Yaml yaml) {
     Set<Scope> scopes = EnumSet.noneOf(Scope.class);
     for (String label : yaml.texts("scopes")) {
       Scope.find(label)
           .filter(Scope.grantableToTokens()::contains)
           .ifPresentOrElse(scopes::add, () -> yaml.fault("no such scope: " + label));
     }
-    return new Grant(yaml.text("name"), scopes, yaml.textOrNull("cluster"));
+    return new TokenSeed(yaml.text("name"), scopes, yaml.textOrNull("cluster"));
   }
 
   private static String name(String text) {
@@ -218,13 +220,16 @@ record World(List<Site> sites, List<Tenant> tenants) {
         sites.stream().flatMap(s -> s.machines().stream()).map(Machine::publicIp),
         faults);
     once("org", tenants.stream().map(t -> t.org().orgId()), faults);
-    once("cluster", tenants.stream().flatMap(t -> t.clusters().stream()).map(Holder::name), faults);
-    for (Tenant tenant : tenants) {
+    once(
+        "cluster",
+        tenants.stream().flatMap(t -> t.clusters().stream()).map(ClusterSeed::name),
+        faults);
+    for (OrgSeed tenant : tenants) {
       String of = " of org " + tenant.org().orgId();
-      once("token" + of, tenant.tokens().stream().map(Grant::name), faults);
-      once("member" + of, tenant.members().stream().map(Member::username), faults);
+      once("token" + of, tenant.tokens().stream().map(TokenSeed::name), faults);
+      once("member" + of, tenant.members().stream().map(MemberSeed::username), faults);
     }
-    for (Site site : sites) {
+    for (PoolSeed site : sites) {
       boolean isSimulated = site.pool().provider().equals("simulated");
       if (!isSimulated && !site.pool().provider().equals("ssh")) {
         faults.add("pool " + site.pool().name() + ": provider: expected simulated or ssh");
@@ -237,7 +242,7 @@ record World(List<Site> sites, List<Tenant> tenants) {
           tenants.stream()
               .flatMap(tenant -> tenant.clusters().stream())
               .filter(holder -> holder.pool().equals(site.pool().name()))
-              .mapToInt(Holder::heldNodes)
+              .mapToInt(ClusterSeed::heldNodes)
               .sum();
       if (held > site.machines().size() + site.simulatedNodes()) {
         faults.add("pool " + site.pool().name() + ": its clusters hold more nodes than it has");
@@ -246,8 +251,8 @@ record World(List<Site> sites, List<Tenant> tenants) {
         faults.add("pool " + site.pool().name() + ": the reserve price is above the cap");
       }
     }
-    for (Tenant tenant : tenants) {
-      for (Holder holder : tenant.clusters()) {
+    for (OrgSeed tenant : tenants) {
+      for (ClusterSeed holder : tenant.clusters()) {
         if (sites.stream().noneMatch(s -> s.pool().name().equals(holder.pool()))) {
           faults.add("cluster " + holder.name() + ": no such pool: " + holder.pool());
         }
@@ -255,7 +260,7 @@ record World(List<Site> sites, List<Tenant> tenants) {
           faults.add("cluster " + holder.name() + ": held_nodes needs posture static");
         }
       }
-      for (Grant token : tenant.tokens()) {
+      for (TokenSeed token : tenant.tokens()) {
         if (token.cluster() != null
             && tenant.clusters().stream().noneMatch(c -> c.name().equals(token.cluster()))) {
           faults.add("token " + token.name() + ": no such cluster: " + token.cluster());

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** What ends a part of the service, to be done in the reverse order of the start. */
-final class Stops {
+final class ShutdownHooks {
   private final Deque<Supplier<Future<?>>> stops = new ArrayDeque<>();
 
   /** A part has started; this ends it. */

@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.world;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -32,10 +32,10 @@ class SeedingTest extends StoreFixture {
 
   @Test
   void aSecondStartOfTheSameWorldChangesNothing() throws Exception {
-    seed(WorldTest.demo());
+    seed(WorldFileTest.demo());
     List<Long> before = counts();
 
-    JsonObject second = seed(WorldTest.demo());
+    JsonObject second = seed(WorldFileTest.demo());
 
     assertEquals(before, counts());
     assertEquals(new JsonObject(), second.getJsonObject("globex").getJsonObject("tokens"));
@@ -43,7 +43,7 @@ class SeedingTest extends StoreFixture {
 
   @Test
   void theTokensToldAreTheTokensStored() throws Exception {
-    JsonObject told = seed(WorldTest.demo());
+    JsonObject told = seed(WorldFileTest.demo());
     Tokens tokens = new Tokens(new AccessStore(database), clock);
     await(tokens.load());
     String bound = told.getJsonObject("globex").getJsonObject("tokens").getString("bound");
@@ -61,7 +61,7 @@ class SeedingTest extends StoreFixture {
 
   @Test
   void aStaticClusterHoldsItsNodesFromTheStart() throws Exception {
-    seed(WorldTest.demo());
+    seed(WorldFileTest.demo());
 
     assertEquals(
         List.of(2L), integers("SELECT COUNT(*) FROM allocation WHERE cluster = 'acme-legacy'"));
@@ -88,7 +88,7 @@ class SeedingTest extends StoreFixture {
   @Test
   void staticClustersOfTwoOrganizationsShareAPool() throws Exception {
     seed(
-        WorldTest.read(
+        WorldFileTest.read(
             "pools:\n"
                 + pool("p", 4)
                 + "orgs:\n"
@@ -142,7 +142,7 @@ class SeedingTest extends StoreFixture {
   @Test
   void aNodeThatTheFileDescribesOtherwiseKeepsWhatIsStoredAndTheDifferencesAreNamed()
       throws Exception {
-    KnownMachine stored = new KnownMachine("m1", "p", "192.0.2.1", 22, KEY);
+    StoredMachine stored = new StoredMachine("m1", "p", "192.0.2.1", 22, KEY);
     assertEquals(
         List.of(), stored.differences("p", new Machine("m1", "192.0.2.1", 22, KEY + " root@m1")));
     assertEquals(
@@ -165,9 +165,9 @@ class SeedingTest extends StoreFixture {
 
   @Test
   void aNewTokenOfAKnownOrganizationIsMintedAlone() throws Exception {
-    seed(WorldTest.read("orgs: [{id: a, display: A, tokens: [{name: t1}]}]"));
+    seed(WorldFileTest.read("orgs: [{id: a, display: A, tokens: [{name: t1}]}]"));
     JsonObject told =
-        seed(WorldTest.read("orgs: [{id: a, display: A, tokens: [{name: t1}, {name: t2}]}]"));
+        seed(WorldFileTest.read("orgs: [{id: a, display: A, tokens: [{name: t1}, {name: t2}]}]"));
 
     assertEquals(Set.of("t2"), told.getJsonObject("a").getJsonObject("tokens").fieldNames());
     assertNotEquals(null, told.getJsonObject("a").getJsonObject("tokens").getString("t2"));
@@ -181,23 +181,23 @@ class SeedingTest extends StoreFixture {
         + "}\n";
   }
 
-  private static World machines(String list) throws Exception {
-    return WorldTest.read(
+  private static WorldFile machines(String list) throws Exception {
+    return WorldFileTest.read(
         "pools:\n  - {name: p, site: s, provider: ssh, gpu_vendor: v, ssh_user: u, nodes: ["
             + list
             + "]}\n");
   }
 
-  private static World world(String pools, String clusters) throws Exception {
-    return WorldTest.read(
+  private static WorldFile world(String pools, String clusters) throws Exception {
+    return WorldFileTest.read(
         "pools:\n" + pools + "orgs:\n  - {id: a, display: A, clusters: [" + clusters + "]}\n");
   }
 
-  private Future<Seeding> prepared(World world) {
+  private Future<Seeding> prepared(WorldFile world) {
     return new Seeding(database, clock, random).prepare(world);
   }
 
-  private JsonObject seed(World world) throws Exception {
+  private JsonObject seed(WorldFile world) throws Exception {
     Seeding seeding = await(prepared(world));
     await(seeding.commit());
     return seeding.keys();

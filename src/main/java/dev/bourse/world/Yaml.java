@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.world;
 
 import java.io.IOException;
 import java.io.Reader;
@@ -13,7 +13,7 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 import org.yaml.snakeyaml.error.YAMLException;
 
 /** A mapping of a YAML file, read key by key; every fault is collected with its place. */
-final class Yaml {
+public final class Yaml {
   private final String place;
   private final Map<String, Object> values;
   private final List<String> faults;
@@ -25,7 +25,7 @@ final class Yaml {
   }
 
   /** The file's top mapping; only plain data, no tags that would make objects. */
-  static Yaml read(String name, Reader reader, List<String> faults) throws IOException {
+  public static Yaml read(String name, Reader reader, List<String> faults) throws IOException {
     LoaderOptions options = new LoaderOptions();
     options.setAllowDuplicateKeys(false);
     try {
@@ -53,7 +53,7 @@ final class Yaml {
   }
 
   /** All scalars by dotted key; lists are faults. */
-  Map<String, String> flat() {
+  public Map<String, String> flat() {
     Map<String, String> flat = new LinkedHashMap<>();
     values.forEach(
         (key, value) -> {

@@ -1,5 +1,6 @@
-package dev.bourse.app;
+package dev.bourse.app.commands;
 
+import dev.bourse.app.Config;
 import dev.bourse.store.transfer.WholeStore;
 import java.io.IOException;
 import java.io.PrintWriter;

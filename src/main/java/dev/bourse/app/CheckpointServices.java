@@ -47,13 +47,13 @@ import org.slf4j.LoggerFactory;
  * @param contents the bytes, for who reads them
  * @param reviews what operators decide
  */
-record Checkpoints(
+record CheckpointServices(
     CheckpointService checkpoints,
     DirectUploadService direct,
     UploadSessionService sessions,
     ContentService contents,
     ReviewService reviews) {
-  private static final Logger LOG = LoggerFactory.getLogger(Checkpoints.class);
+  private static final Logger LOG = LoggerFactory.getLogger(CheckpointServices.class);
 
   /** Where the bytes are in the data folder. */
   static final String FOLDER = "checkpoints";
@@ -64,10 +64,10 @@ record Checkpoints(
   private static final long RETRY_MILLIS = 1_000;
 
   /** Opens the folder of the bytes. */
-  static Future<BlobStore> openFolder(Ground ground) {
-    Config config = ground.config();
+  static Future<BlobStore> openFolder(ServiceContext context) {
+    Config config = context.config();
     return LocalBlobs.open(
-            ground.vertx(), config.data().resolve(FOLDER), bounds(config), ground.clock())
+            context.vertx(), config.data().resolve(FOLDER), bounds(config), context.clock())
         .map(blobs -> blobs);
   }
 
@@ -76,34 +76,34 @@ record Checkpoints(
    *
    * @param permission knows who may publish
    */
-  static Checkpoints start(
-      Ground ground, Database database, PublishPermission permission, BlobStore blobs) {
-    if (ground.config().checkpoints().enabled() && database.isShared()) {
+  static CheckpointServices start(
+      ServiceContext context, Database database, PublishPermission permission, BlobStore blobs) {
+    if (context.config().checkpoints().enabled() && database.isShared()) {
       LOG.warn(
           "checkpoints are kept on this machine's disk, and other processes on the same database do"
               + " not see them: send /api/checkpoints and /upload to this one alone, or set"
               + " checkpoints.enabled to false on all");
     }
-    CheckpointConfig config = ground.config().checkpoints();
-    Clock clock = ground.clock();
-    RandomGenerator random = ground.random();
+    CheckpointConfig config = context.config().checkpoints();
+    Clock clock = context.clock();
+    RandomGenerator random = context.random();
     CheckpointStore store = new CheckpointStore(database);
     CheckpointChanges changes = new CheckpointChanges(store, config, clock);
     CheckpointService checkpoints = new CheckpointService(changes, store, clock, random);
     Publication publication = new Publication(changes, store, clock, random);
     UploadSessionService sessions =
         new UploadSessionService(checkpoints, publication, store, permission, blobs, clock);
-    Sweep sweep = new Sweep(changes, new SweepStore(database), blobs, clock, ground.time());
-    ground
+    Sweep sweep = new Sweep(changes, new SweepStore(database), blobs, clock, context.time());
+    context
         .metrics()
         .gauge(
             "bourse_uploads_running", "Requests whose bytes are being taken.", sessions::running);
-    ground.stops().push(blobs::close);
-    ground.keepUp(
+    context.shutdown().push(blobs::close);
+    context.keepUp(
         "deleting bytes of no more use",
         config.sweepMillis(),
         () -> sessions.closeIdle().compose(closed -> sweep.run()).map(n -> n > 0));
-    return new Checkpoints(
+    return new CheckpointServices(
         checkpoints,
         new DirectUploadService(
             checkpoints, publication, sessions, permission, blobs, clock, random),

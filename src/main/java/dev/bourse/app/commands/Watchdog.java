@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.app.commands;
 
 import java.util.ArrayList;
 import java.util.List;

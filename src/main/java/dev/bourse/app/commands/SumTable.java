@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.app.commands;
 
 import dev.bourse.store.transfer.TableSum;
 import java.io.PrintWriter;

@@ -20,10 +20,10 @@ import java.util.random.RandomGenerator;
  * @param time confirmed time; there is none before the store is open
  * @param nanoTime the monotonic clock, for waits and time-outs
  * @param random a cryptographic source
- * @param stops where whatever starts says how it ends
+ * @param shutdown where whatever starts says how it ends
  * @param metrics where parts register what they count
  */
-record Ground(
+record ServiceContext(
     Vertx vertx,
     Config config,
     boolean demo,
@@ -31,7 +31,7 @@ record Ground(
     Timekeeper time,
     LongSupplier nanoTime,
     RandomGenerator random,
-    Stops stops,
+    ShutdownHooks shutdown,
     EdgeMetrics metrics) {
 
   /**
@@ -56,6 +56,6 @@ record Ground(
   void keepUp(String name, long intervalMillis, Supplier<Future<Boolean>> step) {
     Upkeep upkeep = new Upkeep(vertx, name, intervalMillis, nanoTime, step);
     upkeep.start();
-    stops.push(upkeep::stop);
+    shutdown.push(upkeep::stop);
   }
 }

@@ -13,10 +13,10 @@ import java.util.function.Consumer;
  * puts the change in force by reading it back; when the store goes away between the two, this is
  * what makes up for it.
  */
-final class ToldDatabase extends ForwardingDatabase {
+final class NotifyingDatabase extends ForwardingDatabase {
   private final Consumer<List<Change>> told;
 
-  ToldDatabase(Database database, Consumer<List<Change>> told) {
+  NotifyingDatabase(Database database, Consumer<List<Change>> told) {
     super(database);
     this.told = told;
   }

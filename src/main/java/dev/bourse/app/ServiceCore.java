@@ -44,7 +44,7 @@ import java.util.function.Supplier;
  * clusters, the markets, money, trails and files, and the work that goes on though nobody asks. It
  * knows nothing of HTTP, so that a simulation runs all of it.
  */
-final class Core {
+final class ServiceCore {
   /** Keys rotate by days, revocations are kept for hours. */
   private static final long KEYS_MILLIS = 3_600_000;
 
@@ -57,7 +57,7 @@ final class Core {
    */
   private static final long RELEASE_INTERVAL_MILLIS = 60_000;
 
-  private final Ground ground;
+  private final ServiceContext context;
   private final Database database;
   private final Memory memory;
   private final ClusterOwners owners;
@@ -66,7 +66,7 @@ final class Core {
   private final HoldService holds;
   private final BillingService billing;
   private final OrgAdminService orgs;
-  private final Checkpoints checkpoints;
+  private final CheckpointServices checkpoints;
 
   /** What is held of the store before anybody owns a cluster. */
   private record Memory(
@@ -79,10 +79,10 @@ final class Core {
       PoolService pools) {
 
     static Memory of(
-        Ground ground, Database database, AccessControl access, Set<String> providers) {
-      Clock clock = ground.clock();
-      Config config = ground.config();
-      AuditedReads reads = new AuditedReads(new AuditStore(database), clock, ground.random());
+        ServiceContext context, Database database, AccessControl access, Set<String> providers) {
+      Clock clock = context.clock();
+      Config config = context.config();
+      AuditedReads reads = new AuditedReads(new AuditStore(database), clock, context.random());
       Clusters clusters =
           new Clusters(
               new Switches(
@@ -96,7 +96,7 @@ final class Core {
           reads,
           clusters,
           keyStore,
-          new SshKeyService(keyStore, clusters, reads, clock, ground.random()),
+          new SshKeyService(keyStore, clusters, reads, clock, context.random()),
           new SwitchService(database, clusters, clock),
           new PoolService(database, clusters, providers, clock));
     }
@@ -114,41 +114,41 @@ final class Core {
    */
   record Ports(Map<String, NodeProvider> providers, Supplier<Future<BlobStore>> blobs) {}
 
-  private Core(
-      Ground ground,
+  private ServiceCore(
+      ServiceContext context,
       Database database,
       Memory memory,
       ClusterOwners owners,
       Map<String, NodeProvider> providers,
       BlobStore blobs) {
-    this.ground = ground;
+    this.context = context;
     this.database = database;
     this.memory = memory;
     this.owners = owners;
     market = market(providers);
-    ground.stops().push(market::stop);
+    context.shutdown().push(market::stop);
     capacity =
         new CapacityService(
             memory.clusters,
             owners,
             memory.keys::hasKeys,
             memory.reads,
-            ground.config().capacity(),
+            context.config().capacity(),
             market::preview,
-            ground.clock(),
-            ground.nanoTime());
-    holds = Billing.holds(ground, database, memory.clusters, owners);
-    billing = Billing.start(ground, database, memory.clusters, holds);
+            context.clock(),
+            context.nanoTime());
+    holds = BillingSetup.holds(context, database, memory.clusters, owners);
+    billing = BillingSetup.start(context, database, memory.clusters, holds);
     orgs =
         new OrgAdminService(
             database,
             memory.access.tokens(),
             memory.access.members(),
             cluster -> owners.submit(cluster, Steering.retire()).mapEmpty(),
-            ground.clock());
+            context.clock());
     checkpoints =
-        Checkpoints.start(
-            ground,
+        CheckpointServices.start(
+            context,
             database,
             new PublishPermission(memory.access.members(), memory.access.tokens()),
             blobs);
@@ -162,21 +162,25 @@ final class Core {
    * @param access who may call; not read yet
    * @param files where the secrets made at a start are told
    */
-  static Future<Core> start(
-      Ground ground, Database database, AccessControl access, Ports ports, KeysFiles files) {
-    Memory memory = Memory.of(ground, database, access, ports.providers().keySet());
-    memory.reads.start(ground.vertx());
-    ground.stops().push(memory.reads::flush);
-    ports.providers().values().forEach(provider -> ground.stops().push(provider::close));
-    return Future.all(access.load(ground, database, files), memory.load())
+  static Future<ServiceCore> start(
+      ServiceContext context,
+      Database database,
+      AccessControl access,
+      Ports ports,
+      KeysFiles files) {
+    Memory memory = Memory.of(context, database, access, ports.providers().keySet());
+    memory.reads.start(context.vertx());
+    context.shutdown().push(memory.reads::flush);
+    ports.providers().values().forEach(provider -> context.shutdown().push(provider::close));
+    return Future.all(access.load(context, database, files), memory.load())
         .compose(
             loaded ->
                 ClusterOwners.deploy(
-                    ground.vertx(),
+                    context.vertx(),
                     memory.clusters,
                     new CapacityStore(database),
-                    ground.clock(),
-                    ground.config().eventLoops()))
+                    context.clock(),
+                    context.config().eventLoops()))
         .compose(
             owners ->
                 ports
@@ -184,7 +188,8 @@ final class Core {
                     .get()
                     .map(
                         blobs ->
-                            new Core(ground, database, memory, owners, ports.providers(), blobs)));
+                            new ServiceCore(
+                                context, database, memory, owners, ports.providers(), blobs)));
   }
 
   /** Puts in force what other processes change. */
@@ -194,7 +199,7 @@ final class Core {
 
   /** Sets to rest what retired organizations still hold, and opens the market. */
   Future<Void> open() {
-    ground.vertx().setPeriodic(RELEASE_INTERVAL_MILLIS, timer -> orgs.releaseRetired());
+    context.vertx().setPeriodic(RELEASE_INTERVAL_MILLIS, timer -> orgs.releaseRetired());
     return orgs.releaseRetired().compose(released -> holds.start()).compose(put -> market.start());
   }
 
@@ -210,9 +215,9 @@ final class Core {
   }
 
   private MarketService market(Map<String, NodeProvider> providers) {
-    MarketConfig config = ground.config().market();
+    MarketConfig config = context.config().market();
     return new MarketService(
-        ground.vertx(),
+        context.vertx(),
         providers,
         new MarketEnvironment(
             database,
@@ -220,36 +225,37 @@ final class Core {
             owners,
             memory.keys,
             new LimitedSpending(
-                database, memory.clusters, config.protectionMillis(), ground.clock()),
+                database, memory.clusters, config.protectionMillis(), context.clock()),
             config,
-            ground.clock(),
-            ground.time(),
-            ground.nanoTime(),
-            ground.random()));
+            context.clock(),
+            context.time(),
+            context.nanoTime(),
+            context.random()));
   }
 
   /** Starts the upkeep of the store's records. */
   private void keepUp() {
-    Clock clock = ground.clock();
-    AuditConfig audit = ground.config().audit();
+    Clock clock = context.clock();
+    AuditConfig audit = context.config().audit();
     long settleMillis =
-        Sealer.settleMillis(ground.config().postgres().map(PostgresConfig::queryMillis).orElse(0L));
-    Sealer sealer = new Sealer(ground.vertx(), database, clock, ground.nanoTime(), settleMillis);
-    TrailRetention trails = new TrailRetention(ground.vertx(), database, audit, ground.time());
+        Sealer.settleMillis(
+            context.config().postgres().map(PostgresConfig::queryMillis).orElse(0L));
+    Sealer sealer = new Sealer(context.vertx(), database, clock, context.nanoTime(), settleMillis);
+    TrailRetention trails = new TrailRetention(context.vertx(), database, audit, context.time());
     ActivityRetention activity =
-        new ActivityRetention(database, audit.activityMillis(), ground.time());
+        new ActivityRetention(database, audit.activityMillis(), context.time());
     long retention = audit.retentionIntervalMillis();
-    ground.keepUp("sealing the audit trail", audit.sealIntervalMillis(), sealer::step);
-    ground.keepUp("deleting audit rows past their time", retention, trails::step);
-    ground.keepUp("deleting activity past its time", retention, activity::step);
-    ground.keepUp(
+    context.keepUp("sealing the audit trail", audit.sealIntervalMillis(), sealer::step);
+    context.keepUp("deleting audit rows past their time", retention, trails::step);
+    context.keepUp("deleting activity past its time", retention, activity::step);
+    context.keepUp(
         "rotating signing keys",
         KEYS_MILLIS,
-        ground.asFarAsConfirmed(memory.access.signingKeys()::step));
-    ground.keepUp(
+        context.asFarAsConfirmed(memory.access.signingKeys()::step));
+    context.keepUp(
         "forgetting revocations past their time",
         KEYS_MILLIS,
-        ground.asFarAsConfirmed(memory.access.revocations()::sweep));
+        context.asFarAsConfirmed(memory.access.revocations()::sweep));
   }
 
   private void correctClock() {
@@ -258,29 +264,29 @@ final class Core {
             database,
             memory.clusters,
             owners,
-            ground.config().market().protectionMillis(),
-            ground.time());
-    ground
+            context.config().market().protectionMillis(),
+            context.time());
+    context
         .metrics()
         .count(
             "bourse_clock_corrections_total",
             "Clusters with times that lay ahead, which were put right.",
             correction::count);
-    ground
+    context
         .metrics()
         .count(
             "bourse_clock_steps_total",
             "Steps of a clock, ahead or back, that this process has seen.",
-            () -> ground.time().view().stepsAhead() + ground.time().view().stepsBack());
-    ground
+            () -> context.time().view().stepsAhead() + context.time().view().stepsBack());
+    context
         .metrics()
         .gauge(
             "bourse_clock_confirmed",
             "1 while a clock is confirmed; while it is 0 nothing is posted or deleted by its age.",
-            () -> ground.time().confirmedMillis().isPresent() ? 1 : 0);
-    ground.keepUp(
+            () -> context.time().confirmedMillis().isPresent() ? 1 : 0);
+    context.keepUp(
         "putting right what a clock that was ahead has left",
-        Math.min(CORRECTION_MILLIS, ground.config().billing().checkMillis()),
+        Math.min(CORRECTION_MILLIS, context.config().billing().checkMillis()),
         correction::step);
   }
 
@@ -335,7 +341,7 @@ final class Core {
     return orgs;
   }
 
-  Checkpoints checkpoints() {
+  CheckpointServices checkpoints() {
     return checkpoints;
   }
 }

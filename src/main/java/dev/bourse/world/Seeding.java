@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.world;
 
 import dev.bourse.access.AccessStore;
 import dev.bourse.access.Members;
@@ -48,7 +48,7 @@ import org.slf4j.LoggerFactory;
  * Makes what a world file lists and the store lacks, in one commit. Only the secrets of tokens
  * minted here are ever seen again: {@link #keys()} tells them, once.
  */
-final class Seeding {
+public final class Seeding {
   private static final Logger LOG = LoggerFactory.getLogger(Seeding.class);
 
   private static final String OPERATOR = "system:operator";
@@ -67,17 +67,17 @@ final class Seeding {
   /** A machine that no cluster holds. */
   private record Spare(String pool, String nodeId, String publicIp) {}
 
-  Seeding(Database database, Clock clock, RandomGenerator random) {
+  public Seeding(Database database, Clock clock, RandomGenerator random) {
     this.database = database;
     this.clock = clock;
     this.random = random;
   }
 
   /** Prepares what is missing; nothing is stored yet. */
-  Future<Seeding> prepare(World world) {
+  public Future<Seeding> prepare(WorldFile world) {
     Future<Set<String>> pools = names("SELECT name FROM pool");
-    Future<List<KnownMachine>> known =
-        database.read(KnownMachine.SQL, List.of(), KnownMachine::read);
+    Future<List<StoredMachine>> known =
+        database.read(StoredMachine.SQL, List.of(), StoredMachine::read);
     Future<List<Spare>> free =
         database.read(
             "SELECT pool, node_id, public_ip FROM node WHERE retired_at IS NULL AND node_id NOT IN"
@@ -92,7 +92,7 @@ final class Seeding {
         .map(
             all -> {
               Set<String> nodes = new HashSet<>();
-              for (KnownMachine machine : known.result()) {
+              for (StoredMachine machine : known.result()) {
                 nodes.add(machine.nodeId());
                 if (machine.publicIp() != null) {
                   addresses.add(machine.publicIp());
@@ -101,10 +101,10 @@ final class Seeding {
               compare(world, known.result());
               world.sites().forEach(s -> s.machines().forEach(m -> addresses.add(m.publicIp())));
               free.result().forEach(this::spare);
-              for (World.Site site : world.sites()) {
+              for (WorldFile.PoolSeed site : world.sites()) {
                 seed(site, pools.result(), nodes);
               }
-              for (World.Tenant tenant : world.tenants()) {
+              for (WorldFile.OrgSeed tenant : world.tenants()) {
                 // What a retired organization lacks it is to lack.
                 if (!retired.result().contains(tenant.org().orgId())) {
                   seed(tenant, orgs.result(), tokens.result());
@@ -116,7 +116,7 @@ final class Seeding {
   }
 
   /** Stores it all. */
-  Future<Void> commit() {
+  public Future<Void> commit() {
     return statements.isEmpty()
         ? Future.succeededFuture()
         : database.commit(
@@ -133,7 +133,7 @@ final class Seeding {
   }
 
   /** What callers need, by organization: clusters, members, secrets of tokens minted just now. */
-  JsonObject keys() {
+  public JsonObject keys() {
     return keys;
   }
 
@@ -146,20 +146,20 @@ final class Seeding {
    *
    * @throws StoreRefused when one cannot be made because its address is another's
    */
-  private static void compare(World world, List<KnownMachine> known) {
-    Map<String, KnownMachine> byId = new HashMap<>();
-    Map<String, KnownMachine> byAddress = new HashMap<>();
-    for (KnownMachine machine : known) {
+  private static void compare(WorldFile world, List<StoredMachine> known) {
+    Map<String, StoredMachine> byId = new HashMap<>();
+    Map<String, StoredMachine> byAddress = new HashMap<>();
+    for (StoredMachine machine : known) {
       byId.put(machine.nodeId(), machine);
       if (machine.publicIp() != null) {
         byAddress.put(machine.publicIp(), machine);
       }
     }
     List<String> faults = new ArrayList<>();
-    for (World.Site site : world.sites()) {
+    for (WorldFile.PoolSeed site : world.sites()) {
       for (Machine machine : site.machines()) {
-        KnownMachine same = byId.get(machine.nodeId());
-        KnownMachine there = byAddress.get(machine.publicIp());
+        StoredMachine same = byId.get(machine.nodeId());
+        StoredMachine there = byAddress.get(machine.publicIp());
         if (same != null) {
           same.differences(site.pool().name(), machine).forEach(LOG::warn);
         } else if (there != null) {
@@ -172,7 +172,7 @@ final class Seeding {
     }
   }
 
-  private void seed(World.Site site, Set<String> pools, Set<String> nodes) {
+  private void seed(WorldFile.PoolSeed site, Set<String> pools, Set<String> nodes) {
     String pool = site.pool().name();
     if (!pools.contains(pool)) {
       statements.add(PoolStore.insert(site.pool(), now()));
@@ -204,7 +204,7 @@ final class Seeding {
     return address;
   }
 
-  private void seed(World.Tenant tenant, Set<String> orgs, Set<String> tokens) {
+  private void seed(WorldFile.OrgSeed tenant, Set<String> orgs, Set<String> tokens) {
     String orgId = tenant.org().orgId();
     boolean isNew = !orgs.contains(orgId);
     if (isNew) {
@@ -212,7 +212,7 @@ final class Seeding {
       seedCredit(orgId, tenant.creditCents());
     }
     JsonObject minted = new JsonObject();
-    for (World.Grant grant : tenant.tokens()) {
+    for (WorldFile.TokenSeed grant : tenant.tokens()) {
       if (!tokens.contains(orgId + "/" + grant.name())) {
         TokenSecret secret = TokenSecret.mint(random);
         statements.addAll(TokenStore.minted(token(orgId, grant, secret), OPERATOR));
@@ -220,7 +220,7 @@ final class Seeding {
       }
     }
     JsonObject people = new JsonObject();
-    for (World.Member member : tenant.members()) {
+    for (WorldFile.MemberSeed member : tenant.members()) {
       // Who was removed from an organization must not come back with the next start.
       if (isNew) {
         statements.add(
@@ -237,7 +237,7 @@ final class Seeding {
             .put("org_id", orgId)
             .put(
                 "clusters",
-                new JsonArray(tenant.clusters().stream().map(World.Holder::name).toList()))
+                new JsonArray(tenant.clusters().stream().map(WorldFile.ClusterSeed::name).toList()))
             .put("tokens", minted)
             .put("members", people));
   }
@@ -258,7 +258,7 @@ final class Seeding {
     }
   }
 
-  private Token token(String orgId, World.Grant grant, TokenSecret secret) {
+  private Token token(String orgId, WorldFile.TokenSeed grant, TokenSecret secret) {
     return new Token(
         secret.tokenId(),
         orgId,
@@ -271,12 +271,12 @@ final class Seeding {
         null);
   }
 
-  private void seedClusters(World.Tenant tenant, World world, Set<String> clusters) {
-    for (World.Holder holder : tenant.clusters()) {
+  private void seedClusters(WorldFile.OrgSeed tenant, WorldFile world, Set<String> clusters) {
+    for (WorldFile.ClusterSeed holder : tenant.clusters()) {
       if (clusters.contains(holder.name())) {
         continue;
       }
-      World.Site site =
+      WorldFile.PoolSeed site =
           world.sites().stream()
               .filter(s -> s.pool().name().equals(holder.pool()))
               .findFirst()
@@ -294,7 +294,8 @@ final class Seeding {
     }
   }
 
-  private Cluster cluster(World.Tenant tenant, World.Holder holder, World.Site site) {
+  private Cluster cluster(
+      WorldFile.OrgSeed tenant, WorldFile.ClusterSeed holder, WorldFile.PoolSeed site) {
     Cluster empty =
         Cluster.created(
             holder.name(), tenant.org().orgId(), holder.pool(), holder.kind(), holder.posture());
@@ -344,7 +345,7 @@ final class Seeding {
   }
 
   /** Held since now and active; the provider prepares the machine at start-up. */
-  private Allocation held(Spare machine, World.Holder holder, int slot) {
+  private Allocation held(Spare machine, WorldFile.ClusterSeed holder, int slot) {
     return new Allocation(
         Ids.next("alc", random),
         machine.nodeId(),

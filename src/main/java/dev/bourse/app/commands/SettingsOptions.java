@@ -1,15 +1,14 @@
-package dev.bourse.app;
+package dev.bourse.app.commands;
 
+import dev.bourse.app.Config;
+import dev.bourse.app.StoreOpening;
 import dev.bourse.core.Settings;
-import dev.bourse.store.postgres.PostgresWholeStore;
-import dev.bourse.store.sqlite.SqliteConfig;
-import dev.bourse.store.sqlite.SqliteWholeStore;
 import dev.bourse.store.transfer.WholeStore;
+import dev.bourse.world.Yaml;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -59,16 +58,6 @@ final class SettingsOptions {
 
   /** Opens the store that {@code serve} with the same options uses. */
   WholeStore openStore(WholeStore.Purpose purpose) throws IOException, Config.Faulty {
-    Config settings = read(Map.of());
-    Clock clock = Clock.systemUTC();
-    return settings.postgres().isPresent()
-        ? PostgresWholeStore.open(
-            settings.postgres().get(), StoreOpening.POSTGRES_SCHEMA, clock, purpose)
-        : SqliteWholeStore.open(
-            settings.data().resolve(StoreOpening.SQLITE_FILE),
-            SqliteConfig.defaults().accepting(settings.acceptedDamage()),
-            StoreOpening.SQLITE_SCHEMA,
-            clock,
-            purpose);
+    return StoreOpening.whole(read(Map.of()), purpose);
   }
 }

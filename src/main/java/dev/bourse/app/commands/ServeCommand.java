@@ -1,7 +1,8 @@
-package dev.bourse.app;
+package dev.bourse.app.commands;
 
+import dev.bourse.app.Bourse;
+import dev.bourse.app.Config;
 import io.vertx.core.Vertx;
-import io.vertx.core.VertxOptions;
 import io.vertx.core.internal.VertxInternal;
 import java.io.IOException;
 import java.util.Map;
@@ -48,10 +49,7 @@ final class ServeCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, Config.Faulty {
     Config config = settings.read(port == null ? Map.of() : Map.of("port", String.valueOf(port)));
-    Vertx vertx =
-        Vertx.vertx(
-            Serving.withoutTemporaryFiles(
-                new VertxOptions().setEventLoopPoolSize(config.eventLoops())));
+    Vertx vertx = Bourse.newVertx(config);
     watch(vertx, config.loopTimeoutMillis());
     Bourse bourse = new Bourse(vertx, config, demo);
     try {

@@ -1,5 +1,6 @@
-package dev.bourse.app;
+package dev.bourse.app.commands;
 
+import dev.bourse.app.Config;
 import dev.bourse.store.StoreRefused;
 import dev.bourse.store.transfer.ExportLoader;
 import dev.bourse.store.transfer.ExportReader;

@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.world;
 
 import dev.bourse.nodes.Machine;
 import dev.bourse.store.Row;
@@ -11,15 +11,15 @@ import org.jspecify.annotations.Nullable;
  * A machine as the store knows it, to be held against a world file that names it too. The store
  * stands: operators may have changed it since the file was written.
  */
-record KnownMachine(
+record StoredMachine(
     String nodeId, String pool, @Nullable String publicIp, long sshPort, @Nullable String hostKey) {
   static final String SQL = "SELECT node_id, pool, public_ip, ssh_port, host_key FROM node";
 
   /** Algorithm and key; what follows in a line is a comment. */
   private static final int WORDS_OF_A_KEY = 2;
 
-  static KnownMachine read(Row row) {
-    return new KnownMachine(
+  static StoredMachine read(Row row) {
+    return new StoredMachine(
         row.text(0), row.text(1), row.textOrNull(2), row.integer(3), row.textOrNull(4));
   }
 
