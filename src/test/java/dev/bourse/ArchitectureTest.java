@@ -50,10 +50,12 @@ final class ArchitectureTest {
           entry(
               "sshkeys", List.of("core", "store", "access", "audit", "edge", "pools", "capacity")),
           entry("events", List.of("core", "store", "access", "audit", "edge", "pools", "capacity")),
+          entry("auction", List.of()),
           entry(
               "market",
               List.of(
                   "core",
+                  "auction",
                   "store",
                   "access",
                   "audit",
@@ -202,6 +204,7 @@ final class ArchitectureTest {
           entry("pools.settings", List.of("io.vertx.core..")),
           entry("sshkeys", List.of("io.vertx.core..")),
           entry("events", List.of("io.vertx.core..", "org.slf4j")),
+          entry("auction", List.of()),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
           entry("billing", List.of("io.vertx.core..", "org.slf4j")),
           entry("k8s", List.of("io.vertx.core..")),

@@ -1,9 +1,12 @@
 package dev.bourse.edge;
 
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The operations of the running service, by operationId. */
@@ -18,6 +21,19 @@ public final class Operations {
       throw new IllegalStateException("operation " + operationId + " is bound twice");
     }
     return this;
+  }
+
+  /** Binds an operation that is answered 200 with its result in JSON. */
+  public <T> Operations ok(
+      String operationId, Function<Call, Future<T>> work, Function<? super T, JsonObject> json) {
+    return bind(operationId, call -> work.apply(call).map(done -> Answer.ok(json.apply(done))));
+  }
+
+  /** Binds an operation that is answered 201 with what it made, in JSON. */
+  public <T> Operations created(
+      String operationId, Function<Call, Future<T>> work, Function<? super T, JsonObject> json) {
+    return bind(
+        operationId, call -> work.apply(call).map(done -> Answer.created(json.apply(done))));
   }
 
   /**
