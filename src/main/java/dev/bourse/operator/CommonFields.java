@@ -28,7 +28,9 @@ final class CommonFields {
     return Price.toCents(usd);
   }
 
-  /** Pages as answers spell them; {@code key} is the field of an item that the next begins after. */
+  /**
+   * Pages as answers spell them; {@code key} is the field of an item that the next begins after.
+   */
   static <T> Function<Page<T>, JsonObject> page(
       String plural, String key, Function<T, JsonObject> item) {
     return page -> page(plural, page, key, item);
