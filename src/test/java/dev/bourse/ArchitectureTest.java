@@ -48,10 +48,12 @@ final class ArchitectureTest {
           entry("pools", List.of("core", "store", "audit", "capacity")),
           entry("sshkeys", List.of("core", "store", "access", "audit", "edge", "capacity")),
           entry("events", List.of("core", "store", "access", "audit", "edge", "capacity")),
+          entry("auction", List.of()),
           entry(
               "market",
               List.of(
                   "core",
+                  "auction",
                   "store",
                   "access",
                   "audit",
@@ -77,6 +79,7 @@ final class ArchitectureTest {
                   "audit",
                   "nodes",
                   "capacity",
+                  "sshkeys",
                   "pools",
                   "market",
                   "billing",
@@ -176,6 +179,7 @@ final class ArchitectureTest {
           entry("pools", List.of("io.vertx.core..")),
           entry("sshkeys", List.of("io.vertx.core..")),
           entry("events", List.of("io.vertx.core..", "org.slf4j")),
+          entry("auction", List.of()),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
           entry("billing", List.of("io.vertx.core..", "org.slf4j")),
           entry("k8s", List.of("io.vertx.core..")),

@@ -1,5 +1,9 @@
 package dev.bourse.market;
 
+import dev.bourse.auction.Auction;
+import dev.bourse.auction.Bidder;
+import dev.bourse.auction.Clearing;
+import dev.bourse.auction.Supply;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;

@@ -1,5 +1,6 @@
 package dev.bourse.market;
 
+import dev.bourse.auction.Clearing;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Quote;

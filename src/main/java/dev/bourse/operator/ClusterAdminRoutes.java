@@ -48,7 +48,7 @@ public final class ClusterAdminRoutes {
             call.findText("org"),
             call.findText("pool"),
             call.findText("after").orElse(""),
-            CommonFields.limit(call));
+            call.limit());
     return Future.succeededFuture(
         Answer.ok(CommonFields.page("clusters", page, "name", ClusterAdminRoutes::summary)));
   }

@@ -4,7 +4,6 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
-import dev.bourse.edge.Call;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
@@ -15,11 +14,6 @@ import org.jspecify.annotations.Nullable;
 /** Parameters and fields that several operations of the operators' API have in common. */
 final class CommonFields {
   private CommonFields() {}
-
-  /** How many items a page is to have; the contract bounds it. */
-  static int limit(Call call) {
-    return Math.toIntExact(call.integer("limit"));
-  }
 
   /**
    * A price field in cents.
@@ -32,6 +26,12 @@ final class CommonFields {
       throw ApiError.badField(field, usd.toPlainString(), "dollars with at most two decimals");
     }
     return Price.toCents(usd);
+  }
+
+  /** Pages as answers spell them; {@code key} is the field of an item that the next begins after. */
+  static <T> Function<Page<T>, JsonObject> page(
+      String plural, String key, Function<T, JsonObject> item) {
+    return page -> page(plural, page, key, item);
   }
 
   /**

@@ -29,7 +29,7 @@ public final class MemberAdminRoutes {
 
   private Future<Answer> list(Call call) {
     return roster
-        .list(call.text("org"), CommonFields.limit(call), call.findText("after"))
+        .list(call.text("org"), call.limit(), call.findText("after"))
         .map(
             page ->
                 Answer.ok(CommonFields.page("members", page, "username", MemberAdminRoutes::json)));

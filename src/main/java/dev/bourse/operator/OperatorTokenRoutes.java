@@ -29,7 +29,7 @@ public final class OperatorTokenRoutes {
 
   private Future<Answer> list(Call call) {
     return tokens
-        .list(CommonFields.limit(call), call.findText("after"))
+        .list(call.limit(), call.findText("after"))
         .map(
             page ->
                 Answer.ok(

@@ -32,7 +32,7 @@ public final class OrgAdminRoutes {
   }
 
   private Future<Answer> list(Call call) {
-    return orgs.list(CommonFields.limit(call), call.findText("after"))
+    return orgs.list(call.limit(), call.findText("after"))
         .map(page -> Answer.ok(CommonFields.page("orgs", page, "org_id", OrgAdminRoutes::json)));
   }
 

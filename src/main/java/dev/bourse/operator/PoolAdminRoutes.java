@@ -35,7 +35,7 @@ public final class PoolAdminRoutes {
   }
 
   private Future<Answer> list(Call call) {
-    Page<Pool> page = pools.listPools(call.findText("after").orElse(""), CommonFields.limit(call));
+    Page<Pool> page = pools.listPools(call.findText("after").orElse(""), call.limit());
     return Future.succeededFuture(
         Answer.ok(CommonFields.page("pools", page, "name", PoolAdminRoutes::pool)));
   }

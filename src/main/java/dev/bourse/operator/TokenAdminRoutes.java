@@ -33,7 +33,7 @@ public final class TokenAdminRoutes {
 
   private Future<Answer> list(Call call) {
     return tokens
-        .list(call.text("org"), CommonFields.limit(call), call.findText("after"))
+        .list(call.text("org"), call.limit(), call.findText("after"))
         .map(
             page ->
                 Answer.ok(CommonFields.page("tokens", page, "token_id", TokenAdminRoutes::json)));

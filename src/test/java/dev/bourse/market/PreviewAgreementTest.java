@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.auction.Clearing;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;

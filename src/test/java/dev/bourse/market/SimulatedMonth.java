@@ -1,5 +1,6 @@
 package dev.bourse.market;
 
+import dev.bourse.auction.Clearing;
 import dev.bourse.billing.HoldState;
 import dev.bourse.billing.Ledger;
 import dev.bourse.billing.Month;

@@ -14,6 +14,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.auction.Clearing;
+import dev.bourse.auction.Supply;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;

@@ -1,6 +1,6 @@
-package dev.bourse.market;
+package dev.bourse.auction;
 
-import dev.bourse.market.Supply.FreeNode;
+import dev.bourse.auction.Supply.FreeNode;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

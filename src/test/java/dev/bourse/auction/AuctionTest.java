@@ -1,14 +1,14 @@
-package dev.bourse.market;
+package dev.bourse.auction;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTimeout;
 
-import dev.bourse.market.Bidder.Participation;
-import dev.bourse.market.Clearing.Grant;
-import dev.bourse.market.Clearing.Reason;
-import dev.bourse.market.Clearing.Reclaim;
-import dev.bourse.market.Supply.FreeNode;
+import dev.bourse.auction.Bidder.Participation;
+import dev.bourse.auction.Clearing.Grant;
+import dev.bourse.auction.Clearing.Reason;
+import dev.bourse.auction.Clearing.Reclaim;
+import dev.bourse.auction.Supply.FreeNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

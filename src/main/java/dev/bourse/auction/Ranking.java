@@ -1,4 +1,4 @@
-package dev.bourse.market;
+package dev.bourse.auction;
 
 import java.util.Arrays;
 import java.util.Comparator;

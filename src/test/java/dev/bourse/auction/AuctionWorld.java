@@ -1,10 +1,10 @@
-package dev.bourse.market;
+package dev.bourse.auction;
 
-import dev.bourse.market.Bidder.Held;
-import dev.bourse.market.Bidder.Participation;
-import dev.bourse.market.Clearing.Grant;
-import dev.bourse.market.Clearing.Reclaim;
-import dev.bourse.market.Supply.FreeNode;
+import dev.bourse.auction.Bidder.Held;
+import dev.bourse.auction.Bidder.Participation;
+import dev.bourse.auction.Clearing.Grant;
+import dev.bourse.auction.Clearing.Reclaim;
+import dev.bourse.auction.Supply.FreeNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

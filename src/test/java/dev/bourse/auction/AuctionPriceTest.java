@@ -1,9 +1,9 @@
-package dev.bourse.market;
+package dev.bourse.auction;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
-import dev.bourse.market.Bidder.Participation;
+import dev.bourse.auction.Bidder.Participation;
 import org.junit.jupiter.api.Test;
 
 /** What a clearing costs, and what would be admitted. */

@@ -1,4 +1,4 @@
-package dev.bourse.market;
+package dev.bourse.auction;
 
 import java.util.List;
 
@@ -24,6 +24,17 @@ public record Bidder(
     Participation participation,
     List<Held> held,
     List<String> swapsAwaiting) {
+  public Bidder {
+    if (ceilingCents < 0) {
+      throw new IllegalArgumentException(
+          "ceiling of %d cents for %s: must not be negative".formatted(ceilingCents, cluster));
+    }
+    if (declaredSlots < held.size()) {
+      throw new IllegalArgumentException(
+          "%d declared slots for %s: must be at least the %d nodes it holds"
+              .formatted(declaredSlots, cluster, held.size()));
+    }
+  }
 
   /** What the auction may do for a cluster. */
   public enum Participation {

@@ -1,4 +1,4 @@
-package dev.bourse.market;
+package dev.bourse.auction;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,8 +1,8 @@
-package dev.bourse.market;
+package dev.bourse.auction;
 
-import dev.bourse.market.Bidder.Held;
-import dev.bourse.market.Bidder.Participation;
-import dev.bourse.market.Supply.FreeNode;
+import dev.bourse.auction.Bidder.Held;
+import dev.bourse.auction.Bidder.Participation;
+import dev.bourse.auction.Supply.FreeNode;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

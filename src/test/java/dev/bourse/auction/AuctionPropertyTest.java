@@ -1,12 +1,12 @@
-package dev.bourse.market;
+package dev.bourse.auction;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.market.Bidder.Participation;
-import dev.bourse.market.Clearing.Grant;
-import dev.bourse.market.Clearing.Reclaim;
+import dev.bourse.auction.Bidder.Participation;
+import dev.bourse.auction.Clearing.Grant;
+import dev.bourse.auction.Clearing.Reclaim;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;

@@ -1,4 +1,4 @@
-package dev.bourse.market;
+package dev.bourse.auction;
 
 import java.util.List;
 import java.util.Map;
