@@ -3,8 +3,6 @@ package dev.bourse.market;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.nodes.NodeProvider;
-import dev.bourse.sshkeys.SshKeyService;
-import dev.bourse.sshkeys.SshKeyStore;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
