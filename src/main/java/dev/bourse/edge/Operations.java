@@ -1,5 +1,6 @@
 package dev.bourse.edge;
 
+import dev.bourse.core.ApiError;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.HashMap;
@@ -11,6 +12,13 @@ import org.jspecify.annotations.Nullable;
 
 /** The operations of the running service, by operationId. */
 public final class Operations {
+  /** Shows a refusal to a person. Called on event loops, so it must not block. */
+  @FunctionalInterface
+  public interface ErrorPages {
+    /** The page of a refusal, with the refusal's status and its {@code Retry-After}, if any. */
+    Answer.Page render(ApiError refusal);
+  }
+
   private final Map<String, Operation> byId = new LinkedHashMap<>();
   private final Map<String, Consumer<Call>> gates = new HashMap<>();
   private @Nullable ErrorPages errorPages;

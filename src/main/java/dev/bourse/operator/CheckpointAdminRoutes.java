@@ -48,7 +48,7 @@ public final class CheckpointAdminRoutes {
         orgId,
         call.text("q"),
         call.findText("after").or(() -> call.findText("before")),
-        CommonFields.limit(call));
+        call.limit());
   }
 
   static JsonObject json(String plural, CheckpointService.OwnPage page) {

@@ -52,7 +52,7 @@ public final class ClusterAdminRoutes {
         call.findText("org"),
         call.findText("pool"),
         call.findText("after").orElse(""),
-        CommonFields.limit(call));
+        call.limit());
   }
 
   private Future<ClusterView> create(Call call) {

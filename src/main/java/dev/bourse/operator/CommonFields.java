@@ -4,7 +4,6 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
-import dev.bourse.edge.Call;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
@@ -15,11 +14,6 @@ import org.jspecify.annotations.Nullable;
 /** Parameters and fields that several operations of the operators' API have in common. */
 final class CommonFields {
   private CommonFields() {}
-
-  /** How many items a page is to have; the contract bounds it. */
-  static int limit(Call call) {
-    return Math.toIntExact(call.integer("limit"));
-  }
 
   /**
    * A price field in cents.

@@ -23,7 +23,7 @@ public final class MemberAdminRoutes {
     operations
         .ok(
             "listOrgMembers",
-            call -> roster.list(call.text("org"), CommonFields.limit(call), call.findText("after")),
+            call -> roster.list(call.text("org"), call.limit(), call.findText("after")),
             CommonFields.page("members", "username", MemberAdminRoutes::json))
         .created("addMember", this::add, MemberAdminRoutes::json)
         .ok("updateMember", this::update, MemberAdminRoutes::json)

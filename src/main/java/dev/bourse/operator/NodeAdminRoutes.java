@@ -54,7 +54,7 @@ public final class NodeAdminRoutes {
         call.text("pool"),
         call.findText("after").orElse(""),
         call.findText("status").filter("retired"::equals).isPresent(),
-        CommonFields.limit(call));
+        call.limit());
   }
 
   private Future<NodeView> add(Call call) {

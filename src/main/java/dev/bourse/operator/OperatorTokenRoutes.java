@@ -24,7 +24,7 @@ public final class OperatorTokenRoutes {
     operations
         .ok(
             "listOperators",
-            call -> tokens.list(CommonFields.limit(call), call.findText("after")),
+            call -> tokens.list(call.limit(), call.findText("after")),
             CommonFields.page("operators", "token_id", OperatorTokenRoutes::json))
         .created("mintOperator", this::mint, OperatorTokenRoutes::minted)
         .ok("revokeOperator", this::revoke, Function.identity());

@@ -19,7 +19,7 @@ public final class OrgAdminRoutes {
     operations
         .ok(
             "listOrgs",
-            call -> orgs.list(CommonFields.limit(call), call.findText("after")),
+            call -> orgs.list(call.limit(), call.findText("after")),
             CommonFields.page("orgs", "org_id", OrgAdminRoutes::json))
         .created(
             "createOrg",

@@ -1,10 +1,10 @@
 package dev.bourse.operator;
 
-import dev.bourse.capacity.Pool;
+import dev.bourse.pools.Pool;
 import dev.bourse.core.Price;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
-import dev.bourse.pools.PoolService;
+import dev.bourse.pools.settings.PoolService;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
@@ -28,7 +28,7 @@ public final class PoolAdminRoutes {
             "listPools",
             call ->
                 Future.succeededFuture(
-                    pools.listPools(call.findText("after").orElse(""), CommonFields.limit(call))),
+                    pools.listPools(call.findText("after").orElse(""), call.limit())),
             CommonFields.page("pools", "name", PoolAdminRoutes::json))
         .created("createPool", this::create, PoolAdminRoutes::json)
         .ok(

@@ -39,7 +39,7 @@ public final class ReviewRoutes {
 
   private Future<Answer> list(Call call) {
     return reviews
-        .list(call.findText("after"), CommonFields.limit(call))
+        .list(call.findText("after"), call.limit())
         .map(page -> Answer.ok(CommonFields.page("reviews", page, "cursor", this::json)));
   }
 

@@ -21,7 +21,7 @@ public final class RuleAdminRoutes {
     operations
         .ok(
             "listJoinRules",
-            call -> rules.list(call.text("org"), CommonFields.limit(call), call.findText("after")),
+            call -> rules.list(call.text("org"), call.limit(), call.findText("after")),
             CommonFields.page("rules", "rule_id", RuleAdminRoutes::json))
         .created("addJoinRule", this::add, RuleAdminRoutes::json)
         .ok("removeJoinRule", this::remove, ruleId -> new JsonObject().put("rule_id", ruleId))

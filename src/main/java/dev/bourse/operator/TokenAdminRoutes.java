@@ -28,7 +28,7 @@ public final class TokenAdminRoutes {
     operations
         .ok(
             "listOrgTokens",
-            call -> tokens.list(call.text("org"), CommonFields.limit(call), call.findText("after")),
+            call -> tokens.list(call.text("org"), call.limit(), call.findText("after")),
             CommonFields.page("tokens", "token_id", TokenAdminRoutes::json))
         .created("mintToken", this::mint, TokenAdminRoutes::minted)
         .ok("revokeToken", this::revoke, Function.identity());

@@ -3,14 +3,14 @@ package dev.bourse.signin;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Answer;
-import dev.bourse.edge.ErrorPages;
+import dev.bourse.edge.Operations;
 import dev.bourse.pages.PageHeaders;
 import dev.bourse.pages.PageTemplates;
 import java.util.List;
 import java.util.Map;
 
 /** Templates as answers, refusals as pages. */
-public final class PageAnswers implements ErrorPages {
+public final class PageAnswers implements Operations.ErrorPages {
   private final PageTemplates templates;
 
   public PageAnswers(PageTemplates templates) {

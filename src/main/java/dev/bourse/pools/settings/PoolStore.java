@@ -1,10 +1,10 @@
-package dev.bourse.pools;
+package dev.bourse.pools.settings;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
-import dev.bourse.capacity.Pool;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.pools.Pool;
 import dev.bourse.store.Change;
 import dev.bourse.store.Columns;
 import dev.bourse.store.Database;

@@ -1,4 +1,4 @@
-package dev.bourse.capacity;
+package dev.bourse.pools;
 
 import dev.bourse.core.Price;
 import io.vertx.core.json.JsonObject;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public record PoolPrices(Pool pool, @Nullable Long clearingCents, @Nullable Long admissionCents) {
 
   /** As of what the pool's market last published, if it has. */
-  static PoolPrices of(Pool pool, @Nullable Quote quote) {
+  public static PoolPrices of(Pool pool, @Nullable Quote quote) {
     return quote == null
         ? new PoolPrices(pool, null, null)
         : new PoolPrices(pool, quote.clearingCents(), quote.admissionCents());

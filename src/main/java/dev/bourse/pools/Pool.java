@@ -1,4 +1,4 @@
-package dev.bourse.capacity;
+package dev.bourse.pools;
 
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,6 @@
-package dev.bourse.app;
+package dev.bourse.capacity;
 
+import static dev.bourse.testing.OperatorRequests.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -369,13 +370,6 @@ class ClusterAdminApiTest {
         "exists");
     refused(operator.get(CLUSTERS + "?limit=501"), "limit: 501", "500");
     assertEquals(List.of(), platformRows(client.cluster()));
-  }
-
-  static void refused(HttpAnswer answer, String... words) {
-    String detail = answer.refused(ErrorCode.BAD_REQUEST).getString("detail");
-    for (String word : words) {
-      assertTrue(detail.contains(word), word + " in: " + detail);
-    }
   }
 
   @Test

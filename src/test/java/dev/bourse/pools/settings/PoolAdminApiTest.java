@@ -1,6 +1,7 @@
-package dev.bourse.app;
+package dev.bourse.pools.settings;
 
-import static dev.bourse.app.ClusterAdminApiTest.refused;
+import static dev.bourse.testing.OperatorRequests.newPool;
+import static dev.bourse.testing.OperatorRequests.refused;
 import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -38,17 +39,6 @@ class PoolAdminApiTest {
   @AfterAll
   static void stop() {
     bourse.close();
-  }
-
-  static JsonObject newPool(String name) {
-    return new JsonObject()
-        .put("name", name)
-        .put("site", "annex")
-        .put("provider", "simulated")
-        .put("gpu_vendor", "NVIDIA")
-        .put(RESERVE, 1.5)
-        .put(CAP, 20)
-        .put("ssh_user", "tenant");
   }
 
   private static HttpAnswer patch(String pool, JsonObject change) {

@@ -1,4 +1,4 @@
-package dev.bourse.capacity;
+package dev.bourse.pools;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.capacity;
 
 import static dev.bourse.testing.ClusterClient.texts;
 import static dev.bourse.testing.RunningBourse.until;
@@ -6,9 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.Hold;
-import dev.bourse.capacity.Steering;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;

@@ -1,6 +1,6 @@
-package dev.bourse.pools;
+package dev.bourse.pools.settings;
 
-import dev.bourse.capacity.Switches;
+import dev.bourse.pools.Switches;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;

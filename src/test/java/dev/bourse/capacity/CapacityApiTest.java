@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.capacity;
 
 import static dev.bourse.testing.ClusterClient.NODE;
 import static dev.bourse.testing.ClusterClient.texts;
@@ -8,10 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.Steering;
-import dev.bourse.capacity.Switches;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.pools.Switches;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.CapacityApiFixture;
 import dev.bourse.testing.ClusterClient;

@@ -1,11 +1,9 @@
-package dev.bourse.app;
+package dev.bourse.capacity;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.Steering;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;

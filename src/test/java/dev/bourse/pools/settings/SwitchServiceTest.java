@@ -1,13 +1,13 @@
-package dev.bourse.pools;
+package dev.bourse.pools.settings;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.StoreFixture;
-import dev.bourse.capacity.Switches;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.pools.Switches;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;

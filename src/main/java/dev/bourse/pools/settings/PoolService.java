@@ -1,12 +1,12 @@
-package dev.bourse.pools;
+package dev.bourse.pools.settings;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.Trails;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.Pool;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
+import dev.bourse.pools.Pool;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.SliceComparison;

@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.sshkeys;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;

@@ -1,4 +1,4 @@
-package dev.bourse.capacity;
+package dev.bourse.pools;
 
 import org.jspecify.annotations.Nullable;
 

@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.capacity;
 
 import static dev.bourse.testing.ClusterClient.texts;
 import static dev.bourse.testing.RunningBourse.until;

@@ -1,11 +1,11 @@
-package dev.bourse.pools;
+package dev.bourse.pools.settings;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.Trails;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.Switches;
 import dev.bourse.core.ApiError;
+import dev.bourse.pools.Switches;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
 import io.vertx.core.Future;

@@ -1,4 +1,4 @@
-package dev.bourse.capacity;
+package dev.bourse.pools;
 
 /**
  * Platform-wide switches that every capacity read shows.
