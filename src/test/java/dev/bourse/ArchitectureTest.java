@@ -25,7 +25,10 @@ import org.junit.jupiter.api.TestFactory;
 
 /** The house: which package may import which. There is no list of exceptions. */
 final class ArchitectureTest {
-  /** A package and those it may import; {@code app} may import all and is imported by none. */
+  /**
+   * A package and those it may import; {@code app} may import all and is imported by none but its
+   * own {@code app.commands}.
+   */
   private static final Map<String, List<String>> MAY_IMPORT =
       Map.ofEntries(
           entry("core", List.of()),
@@ -41,12 +44,29 @@ final class ArchitectureTest {
           entry("edge", List.of("core", "access", "blob", "contract", "docs", "edge.limits")),
           entry("nodes", List.of("core")),
           entry("blob", List.of("core")),
-          entry("capacity", List.of("core", "store", "access", "audit", "edge", "nodes")),
-          entry("pools", List.of("core", "store", "audit", "capacity")),
-          entry("sshkeys", List.of("core", "store", "access", "audit", "edge", "capacity")),
-          entry("events", List.of("core", "store", "access", "audit", "edge", "capacity")),
+          entry("pools", List.of("core")),
+          entry("capacity", List.of("core", "store", "access", "audit", "edge", "nodes", "pools")),
+          entry("pools.settings", List.of("core", "store", "audit", "pools", "capacity")),
+          entry(
+              "sshkeys", List.of("core", "store", "access", "audit", "edge", "pools", "capacity")),
+          entry("events", List.of("core", "store", "access", "audit", "edge", "pools", "capacity")),
+          entry("auction", List.of()),
           entry(
               "market",
+              List.of(
+                  "core",
+                  "auction",
+                  "store",
+                  "access",
+                  "audit",
+                  "edge",
+                  "nodes",
+                  "pools",
+                  "capacity",
+                  "sshkeys",
+                  "events")),
+          entry(
+              "billing",
               List.of(
                   "core",
                   "store",
@@ -54,17 +74,38 @@ final class ArchitectureTest {
                   "audit",
                   "edge",
                   "nodes",
+                  "pools",
                   "capacity",
-                  "sshkeys",
-                  "events")),
-          entry(
-              "billing",
-              List.of("core", "store", "access", "audit", "edge", "nodes", "capacity", "market")),
+                  "market")),
           entry(
               "k8s",
-              List.of("core", "store", "access", "audit", "edge", "nodes", "capacity", "market")),
+              List.of(
+                  "core",
+                  "store",
+                  "access",
+                  "audit",
+                  "edge",
+                  "nodes",
+                  "pools",
+                  "capacity",
+                  "market")),
           entry("org", List.of("core", "store", "access", "audit", "edge")),
           entry("remote", List.of()),
+          entry(
+              "world",
+              List.of(
+                  "core",
+                  "store",
+                  "access",
+                  "audit",
+                  "nodes",
+                  "pools",
+                  "pools.settings",
+                  "capacity",
+                  "sshkeys",
+                  "market",
+                  "billing",
+                  "org")),
           entry("admin", List.of("core", "contract", "remote")),
           entry("client", List.of("core", "remote")),
           entry("pages", List.of("core")),
@@ -83,6 +124,7 @@ final class ArchitectureTest {
                   "access",
                   "contract",
                   "edge",
+                  "pools",
                   "capacity",
                   "market",
                   "billing",
@@ -96,8 +138,9 @@ final class ArchitectureTest {
                   "access",
                   "audit",
                   "edge",
-                  "capacity",
                   "pools",
+                  "pools.settings",
+                  "capacity",
                   "market",
                   "billing",
                   "org",
@@ -157,9 +200,11 @@ final class ArchitectureTest {
           entry("nodes", List.of("io.vertx.core", "org.apache.sshd..", "org.slf4j")),
           entry("blob", List.of("io.vertx.core", "io.vertx.core.buffer", "org.slf4j")),
           entry("capacity", List.of("io.vertx.core..", "org.slf4j")),
-          entry("pools", List.of("io.vertx.core..")),
+          entry("pools", List.of("io.vertx.core.json")),
+          entry("pools.settings", List.of("io.vertx.core..")),
           entry("sshkeys", List.of("io.vertx.core..")),
           entry("events", List.of("io.vertx.core..", "org.slf4j")),
+          entry("auction", List.of()),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
           entry("billing", List.of("io.vertx.core..", "org.slf4j")),
           entry("k8s", List.of("io.vertx.core..")),
@@ -185,13 +230,15 @@ final class ArchitectureTest {
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("operator", List.of("io.vertx.core..")),
-          entry("app", List.of("io.vertx.core..", "picocli", "org.yaml.snakeyaml..", "org.slf4j")));
+          entry("world", List.of("io.vertx.core..", "org.yaml.snakeyaml..", "org.slf4j")),
+          entry("app", List.of("io.vertx.core..", "org.slf4j")),
+          entry("app.commands", List.of("io.vertx.core..", "picocli", "org.slf4j")));
 
   /** Features whose way in is a class named for it, so that nothing else of them knows HTTP. */
   private static final List<String> BEHIND_ROUTES =
       List.of(
           "capacity",
-          "pools",
+          "pools.settings",
           "sshkeys",
           "events",
           "market",
@@ -265,13 +312,22 @@ final class ArchitectureTest {
   void theTableNamesEveryPackage() {
     TreeSet<String> found = new TreeSet<>();
     CLASSES.forEach(c -> found.add(c.getPackageName()));
-    TreeSet<String> named = new TreeSet<>(List.of("dev.bourse.app"));
+    TreeSet<String> named = new TreeSet<>(List.of("dev.bourse.app", "dev.bourse.app.commands"));
     MAY_IMPORT.keySet().forEach(name -> named.add("dev.bourse." + name));
     found.remove("dev.bourse");
     TreeSet<String> withLibraries = new TreeSet<>();
     MAY_USE.keySet().forEach(name -> withLibraries.add("dev.bourse." + name));
     assertEquals(withLibraries, found);
     assertEquals(named, found);
+  }
+
+  @Test
+  void theServiceKnowsNothingOfItsCommands() {
+    noClasses()
+        .that(resideInAPackage("dev.bourse.app"))
+        .should()
+        .dependOnClassesThat(resideInAPackage("dev.bourse.app.commands"))
+        .check(CLASSES);
   }
 
   @Test

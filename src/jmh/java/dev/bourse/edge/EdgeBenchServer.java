@@ -3,6 +3,8 @@ package dev.bourse.edge;
 import dev.bourse.access.Organization;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
+import dev.bourse.contract.Contract;
+import dev.bourse.edge.limits.EdgeLimits;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;

@@ -25,7 +25,8 @@ public record MemberToken(
     long most =
         grantId.isEmpty() ? SigningKeys.LONGEST_TOKEN_MILLIS : Revocations.LONGEST_GRANTED_MILLIS;
     if (validMillis < 1_000 || validMillis > most) {
-      throw new IllegalArgumentException("a token is valid for 1,000 to %d ms, not %d".formatted(most, validMillis));
+      throw new IllegalArgumentException(
+          "a token is valid for 1,000 to %d ms, not %d".formatted(most, validMillis));
     }
   }
 }

@@ -61,7 +61,8 @@ record SigningKey(String privatePem, String publicPem) {
     JsonObject jwk = coordinates();
     String members =
         """
-        {"crv":"P-256","kty":"EC","x":"%s","y":"%s"}"""
+        {"crv":"P-256","kty":"EC","x":"%s","y":"%s"}\
+        """
             .formatted(jwk.getString("x"), jwk.getString("y"));
     try {
       return base64(
@@ -105,8 +106,7 @@ record SigningKey(String privatePem, String publicPem) {
 
   private static String pem(String kind, byte[] encoded) {
     return "-----BEGIN %1$s-----\n%2$s\n-----END %1$s-----\n"
-        .formatted(
-            kind, Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(encoded));
+        .formatted(kind, Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(encoded));
   }
 
   /**

@@ -40,19 +40,22 @@ record AccessControl(
 
   /** Nothing is read yet. */
   static AccessControl of(
-      Ground ground, Database database, Supplier<String> baseUrl, LongSupplier lastKnownNanos) {
-    Clock clock = ground.clock();
-    Config config = ground.config();
+      ServiceContext context,
+      Database database,
+      Supplier<String> baseUrl,
+      LongSupplier lastKnownNanos) {
+    Clock clock = context.clock();
+    Config config = context.config();
     AccessStore access = new AccessStore(database);
     Tokens tokens = new Tokens(access, clock);
     Members members = new Members(access);
     SigningKeys signingKeys =
-        new SigningKeys(ground.vertx(), database, config.data(), config.access(), clock);
+        new SigningKeys(context.vertx(), database, config.data(), config.access(), clock);
     Revocations revocations = new Revocations(database, clock);
     Operators operators = new Operators(access, clock);
     MemberTokens memberTokens =
         new MemberTokens(
-            signingKeys, members, tokens, revocations, baseUrl, clock, ground.random());
+            signingKeys, members, tokens, revocations, baseUrl, clock, context.random());
     long staleMillis = config.storeWatch().staleMillis();
     return new AccessControl(
         tokens,
@@ -63,8 +66,8 @@ record AccessControl(
         memberTokens,
         new FreshCredentials(
             new BearerAuthenticator(tokens, operators, memberTokens),
-            staleMillis == 0 ? ground.nanoTime() : lastKnownNanos,
-            ground.nanoTime(),
+            staleMillis == 0 ? context.nanoTime() : lastKnownNanos,
+            context.nanoTime(),
             staleMillis));
   }
 
@@ -73,13 +76,13 @@ record AccessControl(
    *
    * @param files where that operator's token is told
    */
-  Future<Void> load(Ground ground, Database database, KeysFiles files) {
-    ground.stops().push(tokens::flush);
+  Future<Void> load(ServiceContext context, Database database, KeysFiles files) {
+    context.shutdown().push(tokens::flush);
     FirstOperator first =
-        new FirstOperator(ground.vertx(), database, ground.clock(), ground.random());
+        new FirstOperator(context.vertx(), database, context.clock(), context.random());
     return Future.all(
             List.of(
-                tokens.start(ground.vertx()),
+                tokens.start(context.vertx()),
                 operators.load().compose(loaded -> first.mint(operators, files.listOperators())),
                 members.load(),
                 signingKeys.start(),
@@ -107,8 +110,8 @@ record AccessControl(
   }
 
   /** Tells the demo's members their tokens; once it is known where the service is served. */
-  Future<Void> noteMemberTokens(Ground ground, KeysFiles files) {
-    return ground
+  Future<Void> noteMemberTokens(ServiceContext context, KeysFiles files) {
+    return context
         .vertx()
         .executeBlocking(
             () -> {

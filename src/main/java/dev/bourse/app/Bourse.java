@@ -12,6 +12,7 @@ import dev.bourse.store.Timekeeper;
 import dev.bourse.store.sqlite.SqliteConfig;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.HashMap;
@@ -22,20 +23,20 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** One running service: its parts in the order of their start, and stopped in reverse. */
-final class Bourse {
+public final class Bourse {
   private static final LongSupplier MONOTONIC = System::nanoTime;
 
-  private final Stops stops = new Stops();
+  private final ShutdownHooks stops = new ShutdownHooks();
   private final KeysFiles files;
   private final StoreOpening store;
-  private final Ground ground;
+  private final ServiceContext context;
   private final UnaryOperator<Database> around;
   private final Replication replication;
   private @Nullable Database database;
-  private @Nullable Core core;
+  private @Nullable ServiceCore core;
   private @Nullable Serving serving;
 
-  Bourse(Vertx vertx, Config config, boolean demo) {
+  public Bourse(Vertx vertx, Config config, boolean demo) {
     this(
         vertx,
         config,
@@ -58,8 +59,8 @@ final class Bourse {
       Timekeeper time,
       UnaryOperator<Database> around) {
     this.around = around;
-    ground =
-        new Ground(
+    context =
+        new ServiceContext(
             vertx,
             config,
             demo,
@@ -71,12 +72,19 @@ final class Bourse {
             new EdgeMetrics());
     replication = new Replication(vertx, MONOTONIC);
     files = new KeysFiles(config, demo);
-    store = new StoreOpening(ground, bounds, files);
+    store = new StoreOpening(context, bounds, files);
+  }
+
+  /** What a service with these settings runs on. */
+  public static Vertx newVertx(Config config) {
+    return Vertx.vertx(
+        Serving.withoutTemporaryFiles(
+            new VertxOptions().setEventLoopPoolSize(config.eventLoops())));
   }
 
   /** Starts everything; the service answers when this succeeds. */
-  Future<Void> start() {
-    Serving door = new Serving(ground, files);
+  public Future<Void> start() {
+    Serving door = new Serving(context, files);
     serving = door;
     return door.managed()
         .compose(managed -> store.open(replication))
@@ -87,29 +95,29 @@ final class Bourse {
     database = opened;
     StoreWatch watch =
         new StoreWatch(
-            ground.vertx(),
+            context.vertx(),
             opened,
-            ground.config().storeWatch(),
-            ground.nanoTime(),
-            ground.random());
+            context.config().storeWatch(),
+            context.nanoTime(),
+            context.random());
     watch.start();
-    ground.stops().push(watch::stop);
+    context.shutdown().push(watch::stop);
     door.dependOn(watch::fault);
-    Database told = around.apply(new ToldDatabase(opened, replication::changedHere));
+    Database told = around.apply(new NotifyingDatabase(opened, replication::changedHere));
     // Once other processes write too, what this one knows ages.
     AccessControl access =
         AccessControl.of(
-            ground,
+            context,
             told,
             door::baseUrl,
-            opened.isShared() ? replication::knownAsOfNanos : ground.nanoTime());
-    return Core.start(ground, told, access, ports(), files)
+            opened.isShared() ? replication::knownAsOfNanos : context.nanoTime());
+    return ServiceCore.start(context, told, access, ports(), files)
         .compose(
             started -> {
               core = started;
               started.follow(replication);
               countReplication(opened.isShared());
-              Features features = new Features(ground, told, started, door::baseUrl);
+              Features features = new Features(context, told, started, door::baseUrl);
               return features
                   .start()
                   .compose(bound -> started.open())
@@ -119,33 +127,37 @@ final class Bourse {
                               features.operations(),
                               access.authenticator(),
                               features::reachedBy,
-                              () -> access.noteMemberTokens(ground, files)));
+                              () -> access.noteMemberTokens(context, files)));
             });
   }
 
-  private Core.Ports ports() {
+  private ServiceCore.Ports ports() {
     Map<String, NodeProvider> providers = new HashMap<>();
     providers.put(
         "simulated",
-        new SimulatedNodes(ground.vertx(), ground.config().simulated(), ground.random()));
-    ground.config().ssh().ifPresent(ssh -> providers.put("ssh", new SshNodes(ground.vertx(), ssh)));
-    return new Core.Ports(Map.copyOf(providers), () -> Checkpoints.openFolder(ground));
+        new SimulatedNodes(context.vertx(), context.config().simulated(), context.random()));
+    context
+        .config()
+        .ssh()
+        .ifPresent(ssh -> providers.put("ssh", new SshNodes(context.vertx(), ssh)));
+    return new ServiceCore.Ports(
+        Map.copyOf(providers), () -> CheckpointServices.openFolder(context));
   }
 
   private void countReplication(boolean isShared) {
-    ground
+    context
         .metrics()
         .count(
             "bourse_changes_untold_total",
             "Changes of other processes that were found in the store though nobody told of them.",
             replication::untold);
     if (isShared) {
-      replication.showAge(ground.metrics());
+      replication.showAge(context.metrics());
     }
   }
 
-  /** Stops taking requests, finishes those under way, writes what is in memory, closes. */
-  Future<Void> stop() {
+  /** ShutdownHooks taking requests, finishes those under way, writes what is in memory, closes. */
+  public Future<Void> stop() {
     return stops.stopAll();
   }
 
@@ -155,12 +167,12 @@ final class Bourse {
   }
 
   /** How much longer a stop takes for those who have to learn of it first. */
-  long drainMillis() {
-    return ground.config().drainMillis();
+  public long drainMillis() {
+    return context.config().drainMillis();
   }
 
   /** What clients call the service; once started. */
-  String baseUrl() {
+  public String baseUrl() {
     return Objects.requireNonNull(serving, "not started").baseUrl();
   }
 
@@ -176,7 +188,7 @@ final class Bourse {
 
   /** What is counted, as {@code /metrics} tells it. */
   EdgeMetrics metrics() {
-    return ground.metrics();
+    return context.metrics();
   }
 
   /** Issues members' tokens; once started. */

@@ -5,6 +5,7 @@ import dev.bourse.audit.AuditConfig;
 import dev.bourse.billing.BillingConfig;
 import dev.bourse.capacity.CapacityConfig;
 import dev.bourse.checkpoint.CheckpointConfig;
+import dev.bourse.core.IpAddress;
 import dev.bourse.core.Settings;
 import dev.bourse.edge.EdgeConfig;
 import dev.bourse.edge.limits.DownloadPace;
@@ -20,6 +21,8 @@ import dev.bourse.org.ScimConfig;
 import dev.bourse.signin.SignInConfig;
 import dev.bourse.store.postgres.PostgresConfig;
 import dev.bourse.store.postgres.PostgresUrl;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -59,7 +62,7 @@ import java.util.function.Supplier;
  * @param oauth how applications are known
  * @param world a world file to seed the store from
  */
-record Config(
+public record Config(
     Path data,
     Optional<PostgresConfig> postgres,
     String acceptedDamage,
@@ -93,7 +96,7 @@ record Config(
   private static final int MAX_CONNECTIONS = 1_000_000;
 
   /** The settings could not be used; the message lists every fault. */
-  static final class Faulty extends Exception {
+  public static final class Faulty extends Exception {
     private static final long serialVersionUID = 1;
 
     Faulty(List<String> faults) {
@@ -107,7 +110,7 @@ record Config(
    * @param found faults of the file they come from, reported with theirs
    * @throws Faulty listing all that is wrong
    */
-  static Config from(Settings settings, Path data, List<String> found) throws Faulty {
+  public static Config from(Settings settings, Path data, List<String> found) throws Faulty {
     List<String> faults = new ArrayList<>(found);
     AccessConfig access = AccessConfig.from(settings);
     AuditConfig audit = AuditConfig.from(settings);
@@ -180,7 +183,7 @@ record Config(
     int perMinute = settings.integer("limits.edge-per-minute", 1_200, 0, MAX_BUDGET);
     Set<String> proxies = new TreeSet<>();
     for (String proxy : settings.text("proxies", "").split("[, ]+", -1)) {
-      if (Address.isIp(proxy)) {
+      if (IpAddress.canonical(proxy).isPresent()) {
         proxies.add(proxy);
       } else if (!proxy.isEmpty()) {
         settings.fault("proxies", proxy, "IP addresses with commas between them");
@@ -223,11 +226,27 @@ record Config(
 
   private static String baseUrl(Settings settings) {
     String url = settings.text("base-url", "");
-    if (url.isEmpty() || Address.isBaseUrl(url)) {
+    if (url.isEmpty() || isBaseUrl(url)) {
       return url;
     }
     settings.fault("base-url", url, "http(s)://host[:port], with no slash or path after it");
     return "";
+  }
+
+  /** Whether a text is {@code http(s)://host[:port]} and nothing more. */
+  private static boolean isBaseUrl(String text) {
+    try {
+      URI uri = new URI(text);
+      return uri.getHost() != null
+          && ("http".equals(uri.getScheme()) || "https".equals(uri.getScheme()))
+          && text.equals(
+              uri.getScheme()
+                  + "://"
+                  + uri.getHost()
+                  + (uri.getPort() < 0 ? "" : ":" + uri.getPort()));
+    } catch (URISyntaxException malformed) {
+      return false;
+    }
   }
 
   private static SimulatedConfig simulated(Settings settings) {

@@ -47,9 +47,9 @@ final class Features {
   /** Codes and grants live for minutes and days. */
   private static final long SWEEP_MILLIS = 3_600_000;
 
-  private final Ground ground;
+  private final ServiceContext context;
   private final Database database;
-  private final Core core;
+  private final ServiceCore core;
   private final Supplier<String> baseUrl;
   private final AccessControl access;
   private final Operations operations = new Operations();
@@ -58,8 +58,8 @@ final class Features {
   /**
    * @param baseUrl what clients call the service; asked for once requests are served
    */
-  Features(Ground ground, Database database, Core core, Supplier<String> baseUrl) {
-    this.ground = ground;
+  Features(ServiceContext context, Database database, ServiceCore core, Supplier<String> baseUrl) {
+    this.context = context;
     this.database = database;
     this.core = core;
     this.baseUrl = baseUrl;
@@ -74,8 +74,8 @@ final class Features {
     new BillingRoutes(core.billing()).bind(operations);
     AuthorizationServer oauth =
         new AuthorizationServer(
-            ground.vertx(),
-            ground.config().oauth(),
+            context.vertx(),
+            context.config().oauth(),
             database,
             new AuthorizationServer.TokenIssuer(
                 access.signingKeys(),
@@ -83,23 +83,23 @@ final class Features {
                 access.members(),
                 access.revocations()),
             baseUrl,
-            ground.clock(),
-            ground.random());
-    ground.stops().push(oauth::close);
-    ground.keepUp(
+            context.clock(),
+            context.random());
+    context.shutdown().push(oauth::close);
+    context.keepUp(
         "deleting codes and grants past their time",
         SWEEP_MILLIS,
-        ground.asFarAsConfirmed(oauth::sweep));
-    core.checkpoints().bind(operations, ground.config().checkpoints(), baseUrl);
+        context.asFarAsConfirmed(oauth::sweep));
+    core.checkpoints().bind(operations, context.config().checkpoints(), baseUrl);
     return MemberSignIn.start(
-            ground, operations, database, access.members(), oauth.applications(), baseUrl)
+            context, operations, database, access.members(), oauth.applications(), baseUrl)
         .compose(signIn -> oauth.bind(operations, signIn.sessions()).map(signIn))
         .compose(
             signIn -> {
               OrgAdministration.start(
-                  ground, operations, database, access, signIn.links(), core.orgs());
+                  context, operations, database, access, signIn.links(), core.orgs());
               return McpServer.start(
-                  ground,
+                  context,
                   database,
                   new McpServer.Services(
                       core.capacity(),
@@ -121,16 +121,16 @@ final class Features {
     new CapacityRoutes(core.capacity()).bind(operations);
     new SshKeyRoutes(core.keys()).bind(operations);
     ActivityStore activity = new ActivityStore(database);
-    EventService events = new EventService(clusters, activity, core.reads(), ground.clock());
+    EventService events = new EventService(clusters, activity, core.reads(), context.clock());
     events.start();
-    ground.stops().push(events::stop);
+    context.shutdown().push(events::stop);
     new EventRoutes(
             events,
-            new ActivityService(clusters, activity, new HistoryStore(database), ground.clock()))
+            new ActivityService(clusters, activity, new HistoryStore(database), context.clock()))
         .bind(operations);
     new MarketRoutes(core.market()).bind(operations);
     Previewing previews =
-        new Previewing(clusters, core.capacity()::terms, core.market()::preview, ground.clock());
+        new Previewing(clusters, core.capacity()::terms, core.market()::preview, context.clock());
     K8sService k8s = new K8sService(clusters, core.owners(), core.capacity()::terms, previews);
     new K8sRoutes(k8s).bind(operations);
     return k8s;
@@ -139,14 +139,14 @@ final class Features {
   private OrgService bindOrganization() {
     OrgService org =
         new OrgService(
-            database, new TrailStore(database), directory(), access.tokens(), ground.clock());
+            database, new TrailStore(database), directory(), access.tokens(), context.clock());
     new OrgRoutes(org, whoami()).bind(operations);
     return org;
   }
 
   private WhoamiView whoami() {
     return new WhoamiView(
-        ground.config().edge().requestsPerMinute(),
+        context.config().edge().requestsPerMinute(),
         cluster -> core.clusters().find(cluster).map(view -> view.prices().toJson()));
   }
 
@@ -155,26 +155,26 @@ final class Features {
     Clusters clusters = core.clusters();
     new ClusterAdminRoutes(
             new ClusterAdminService(
-                database, clusters, core.owners(), core.holds(), ground.clock()))
+                database, clusters, core.owners(), core.holds(), context.clock()))
         .bind(operations);
     new PoolAdminRoutes(core.pools()).bind(operations);
-    ground
+    context
         .metrics()
         .gauges(
             "bourse_nodes",
             "Nodes of the pools whose market this process runs, by whether they answer.",
             List.of("pool", "reachability"),
             core.market()::countNodes);
-    NodeService nodes = new NodeService(database, clusters, core.market(), ground.clock());
+    NodeService nodes = new NodeService(database, clusters, core.market(), context.clock());
     new NodeAdminRoutes(
-            nodes, new RetirementService(database, core.owners(), nodes, ground.clock()))
+            nodes, new RetirementService(database, core.owners(), nodes, context.clock()))
         .bind(operations);
     new SwitchRoutes(core.switches()).bind(operations);
-    new ClockRoutes(ground.time()::view).bind(operations);
-    new AuditAdminRoutes(new TrailStore(database), new SealService(ground.vertx(), database))
+    new ClockRoutes(context.time()::view).bind(operations);
+    new AuditAdminRoutes(new TrailStore(database), new SealService(context.vertx(), database))
         .bind(operations);
     new BillingAdminRoutes(
-            new BillingAdminService(database, core.billing(), core.holds(), ground.clock()))
+            new BillingAdminService(database, core.billing(), core.holds(), context.clock()))
         .bind(operations);
   }
 
@@ -190,12 +190,12 @@ final class Features {
 
   private Directory directory() {
     Directory directory =
-        ground
+        context
             .config()
             .scim()
-            .<Directory>map(scim -> new ScimDirectory(ground.vertx(), scim, ground.clock()))
+            .<Directory>map(scim -> new ScimDirectory(context.vertx(), scim, context.clock()))
             .orElseGet(LocalDirectory::new);
-    ground.stops().push(directory::close);
+    context.shutdown().push(directory::close);
     return directory;
   }
 }

@@ -55,15 +55,18 @@ final class McpServer {
       WhoamiView whoami,
       CheckpointService checkpoints) {}
 
-  private final Ground ground;
+  private final ServiceContext context;
   private final Services services;
   private final ConfirmTokens confirms;
   private final HandshakeSessions sessions;
   private volatile @Nullable McpService service;
 
   private McpServer(
-      Ground ground, Services services, ConfirmTokens confirms, HandshakeSessions sessions) {
-    this.ground = ground;
+      ServiceContext context,
+      Services services,
+      ConfirmTokens confirms,
+      HandshakeSessions sessions) {
+    this.context = context;
     this.services = services;
     this.confirms = confirms;
     this.sessions = sessions;
@@ -71,11 +74,11 @@ final class McpServer {
 
   /** Binds the operations; they work once {@link #reachedBy} was called. */
   static Future<McpServer> start(
-      Ground ground, Database database, Services services, Operations operations) {
+      ServiceContext context, Database database, Services services, Operations operations) {
     McpStore store = new McpStore(database);
-    ServiceSecrets secrets = new ServiceSecrets(database, ground.random());
-    ground.keepUp(
-        "deleting used confirm tokens", SWEEP_MILLIS, ground.asFarAsConfirmed(store::sweep));
+    ServiceSecrets secrets = new ServiceSecrets(database, context.random());
+    context.keepUp(
+        "deleting used confirm tokens", SWEEP_MILLIS, context.asFarAsConfirmed(store::sweep));
     return secrets
         .get("mcp-confirm")
         .compose(
@@ -86,12 +89,12 @@ final class McpServer {
                         session -> {
                           McpServer server =
                               new McpServer(
-                                  ground,
+                                  context,
                                   services,
                                   new ConfirmTokens(
-                                      confirm, store, ground.clock(), ground.random()),
+                                      confirm, store, context.clock(), context.random()),
                                   new HandshakeSessions(
-                                      session, store, ground.clock(), ground.random()));
+                                      session, store, context.clock(), context.random()));
                           new McpRoutes(server::service).bind(operations);
                           return server;
                         }));
@@ -106,7 +109,7 @@ final class McpServer {
     service =
         new McpService(
             tools(edge),
-            new ServedDescription(ground.vertx(), edge),
+            new ServedDescription(context.vertx(), edge),
             sessions,
             version(),
             Serving::translate);

@@ -21,45 +21,45 @@ final class MemberSignIn {
 
   /** Binds the operations. */
   static Future<SignIn> start(
-      Ground ground,
+      ServiceContext context,
       Operations operations,
       Database database,
       Members members,
       ConnectedApplications applications,
       Supplier<String> baseUrl) {
-    MailSender mail = mail(ground);
-    ground.stops().push(mail::close);
+    MailSender mail = mail(context);
+    context.shutdown().push(mail::close);
     SignIn signIn =
         new SignIn(
-            ground.vertx(),
-            ground.config().signIn(),
+            context.vertx(),
+            context.config().signIn(),
             database,
-            new Memberships(database, members, ground.clock()),
+            new Memberships(database, members, context.clock()),
             mail,
             baseUrl,
-            ground.clock(),
-            ground.random());
-    ground.keepUp(
+            context.clock(),
+            context.random());
+    context.keepUp(
         "deleting sessions and links past their time",
         SWEEP_INTERVAL_MILLIS,
-        ground.asFarAsConfirmed(signIn::sweep));
+        context.asFarAsConfirmed(signIn::sweep));
     return signIn.bind(operations, applications).map(templates -> signIn);
   }
 
-  private static MailSender mail(Ground ground) {
-    String from = ground.config().mail().from();
-    return ground
+  private static MailSender mail(ServiceContext context) {
+    String from = context.config().mail().from();
+    return context
         .config()
         .mail()
         .smtp()
-        .<MailSender>map(smtp -> new SmtpMail(ground.vertx(), smtp, from))
+        .<MailSender>map(smtp -> new SmtpMail(context.vertx(), smtp, from))
         .orElseGet(
             () ->
                 new OutboxMail(
-                    ground.vertx(),
-                    ground.config().data().resolve("outbox"),
+                    context.vertx(),
+                    context.config().data().resolve("outbox"),
                     from,
-                    ground.clock(),
-                    ground.random()));
+                    context.clock(),
+                    context.random()));
   }
 }

@@ -28,14 +28,14 @@ final class OrgAdministration {
 
   /** Binds the operations. */
   static void start(
-      Ground ground,
+      ServiceContext context,
       Operations operations,
       Database database,
       AccessControl access,
       Invitations invitations,
       OrgAdminService orgs) {
-    Clock clock = ground.clock();
-    RandomGenerator random = ground.random();
+    Clock clock = context.clock();
+    RandomGenerator random = context.random();
     Tokens tokens = access.tokens();
     Members members = access.members();
     Operators operators = access.operators();
@@ -46,7 +46,7 @@ final class OrgAdministration {
     new TokenAdminRoutes(new TokenService(database, tokens, clock, random), clock).bind(operations);
     new OperatorTokenRoutes(new OperatorTokenService(database, operators, clock, random), clock)
         .bind(operations);
-    ground
+    context
         .vertx()
         .setPeriodic(
             CATCH_UP_INTERVAL_MILLIS,

@@ -40,7 +40,7 @@ final class Serving {
 
   private static final Logger LOG = LoggerFactory.getLogger(Serving.class);
 
-  private final Ground ground;
+  private final ServiceContext context;
   private final KeysFiles files;
   private final Readiness readiness = new Readiness();
   private final ManagementVerticle management;
@@ -52,16 +52,16 @@ final class Serving {
    * Begins to read the contracts: one after the other, so that the opening of the store, which all
    * else waits for, has a core of its own.
    */
-  Serving(Ground ground, KeysFiles files) {
-    this.ground = ground;
+  Serving(ServiceContext context, KeysFiles files) {
+    this.context = context;
     this.files = files;
     this.loading =
-        ground
+        context
             .vertx()
             .executeBlocking(() -> Contract.SERVED.stream().map(Contract::load).toList(), false);
     this.management =
         new ManagementVerticle(
-            LOOPBACK, ground.config().managementPort(), readiness, ground.metrics());
+            LOOPBACK, context.config().managementPort(), readiness, context.metrics());
     this.managing = manage();
   }
 
@@ -77,7 +77,7 @@ final class Serving {
                     .setEventLoopPoolSize(1)
                     .setWorkerPoolSize(1)
                     .setInternalBlockingPoolSize(1)));
-    ground.stops().push(own::close);
+    context.shutdown().push(own::close);
     return own.deployVerticle(management)
         .onSuccess(
             id -> LOG.info("health and metrics are on {}:{}", LOOPBACK, management.actualPort()))
@@ -108,33 +108,33 @@ final class Serving {
       Authenticator authenticator,
       Consumer<Edge> built,
       Supplier<Future<Void>> addressed) {
-    EdgeMetrics metrics = ground.metrics();
+    EdgeMetrics metrics = context.metrics();
     return Future.all(loading, openSharedBudgets(metrics))
         .compose(
             ready -> {
               List<Contract> contracts = ready.resultAt(0);
               Edge api =
                   new Edge(
-                      ground.config().edge(),
+                      context.config().edge(),
                       contracts,
                       operations,
                       authenticator,
                       Serving::translate,
                       metrics,
-                      new Sources(ground.clock(), System::nanoTime, ground.random()),
+                      new Sources(context.clock(), System::nanoTime, context.random()),
                       ready.resultAt(1));
               edge = api;
               built.accept(api);
-              return ground
+              return context
                   .vertx()
                   .deployVerticle(
                       api::verticle,
-                      new DeploymentOptions().setInstances(ground.config().eventLoops()));
+                      new DeploymentOptions().setInstances(context.config().eventLoops()));
             })
         .compose(
             id -> {
-              ground.stops().push(() -> ground.vertx().undeploy(id));
-              ground.stops().push(this::drain);
+              context.shutdown().push(() -> context.vertx().undeploy(id));
+              context.shutdown().push(this::drain);
               return noteBaseUrl(baseUrl());
             })
         .compose(noted -> addressed.get())
@@ -148,19 +148,19 @@ final class Serving {
 
   /** Null when each process counts for itself. */
   private Future<@Nullable SharedBudgets> openSharedBudgets(EdgeMetrics metrics) {
-    int perMinute = ground.config().edge().requestsPerMinute();
-    if (ground.config().sharedBudgets().isEmpty() || perMinute == 0) {
+    int perMinute = context.config().edge().requestsPerMinute();
+    if (context.config().sharedBudgets().isEmpty() || perMinute == 0) {
       return Future.succeededFuture();
     }
     return SharedBudgets.open(
-            ground.vertx(),
-            ground.config().sharedBudgets().get(),
+            context.vertx(),
+            context.config().sharedBudgets().get(),
             perMinute,
-            ground.clock(),
+            context.clock(),
             metrics.registry())
         .map(
             opened -> {
-              ground.stops().push(opened::close);
+              context.shutdown().push(opened::close);
               return opened;
             });
   }
@@ -172,14 +172,14 @@ final class Serving {
   private Future<Void> drain() {
     readiness.set(false);
     Objects.requireNonNull(edge, "not started").drain();
-    long drainMillis = ground.config().drainMillis();
+    long drainMillis = context.config().drainMillis();
     return drainMillis == 0
         ? Future.succeededFuture()
-        : ground.vertx().timer(drainMillis, TimeUnit.MILLISECONDS).mapEmpty();
+        : context.vertx().timer(drainMillis, TimeUnit.MILLISECONDS).mapEmpty();
   }
 
   private Future<Void> noteBaseUrl(String baseUrl) {
-    return ground
+    return context
         .vertx()
         .executeBlocking(
             () -> {
@@ -200,7 +200,7 @@ final class Serving {
 
   /** A fault of the store as clients are told of it. */
   static Optional<ApiError> translate(Throwable fault) {
-    Optional<ApiError> ofBlobs = Checkpoints.translate(fault);
+    Optional<ApiError> ofBlobs = CheckpointServices.translate(fault);
     return ofBlobs.isPresent() ? ofBlobs : translateStore(fault);
   }
 

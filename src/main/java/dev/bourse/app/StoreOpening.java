@@ -3,8 +3,13 @@ package dev.bourse.app;
 import dev.bourse.store.ChangeListener;
 import dev.bourse.store.Database;
 import dev.bourse.store.postgres.PostgresDatabase;
+import dev.bourse.store.postgres.PostgresWholeStore;
 import dev.bourse.store.sqlite.SqliteConfig;
 import dev.bourse.store.sqlite.SqliteDatabase;
+import dev.bourse.store.sqlite.SqliteWholeStore;
+import dev.bourse.store.transfer.WholeStore;
+import dev.bourse.world.Seeding;
+import dev.bourse.world.WorldFile;
 import io.vertx.core.Future;
 import java.io.IOException;
 import java.io.InputStream;
@@ -13,26 +18,42 @@ import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
 
 /** Opens the store and puts into it what the world files list and it lacks. */
-final class StoreOpening {
-  /** Where the embedded store is in the data folder, and the engines' schemas on the class path. */
-  static final String SQLITE_FILE = "bourse.db";
+public final class StoreOpening {
+  /** Where the embedded store is in the data folder. */
+  private static final String SQLITE_FILE = "bourse.db";
 
-  static final String SQLITE_SCHEMA = "db/sqlite";
-  static final String POSTGRES_SCHEMA = "db/postgres";
+  /** Where the engines' schemas are on the class path. */
+  private static final String SQLITE_SCHEMA = "db/sqlite";
 
-  private final Ground ground;
+  private static final String POSTGRES_SCHEMA = "db/postgres";
+
+  private final ServiceContext context;
   private final SqliteConfig bounds;
   private final KeysFiles files;
 
   /**
    * @param bounds those of the embedded store
    */
-  StoreOpening(Ground ground, SqliteConfig bounds, KeysFiles files) {
-    this.ground = ground;
+  StoreOpening(ServiceContext context, SqliteConfig bounds, KeysFiles files) {
+    this.context = context;
     this.bounds = bounds;
     this.files = files;
+  }
+
+  /** The store of a service with these settings, for an operator's command. */
+  public static WholeStore whole(Config config, WholeStore.Purpose purpose) throws IOException {
+    Clock clock = Clock.systemUTC();
+    return config.postgres().isPresent()
+        ? PostgresWholeStore.open(config.postgres().get(), POSTGRES_SCHEMA, clock, purpose)
+        : SqliteWholeStore.open(
+            config.data().resolve(SQLITE_FILE),
+            SqliteConfig.defaults().accepting(config.acceptedDamage()),
+            SQLITE_SCHEMA,
+            clock,
+            purpose);
   }
 
   /**
@@ -41,44 +62,44 @@ final class StoreOpening {
    * @param listener hears of changes from the first on
    */
   Future<Database> open(ChangeListener listener) {
-    return ground
+    return context
         .vertx()
         .executeBlocking(
             () -> {
-              DataFolder.open(ground.config().data());
+              DataFolder.open(context.config().data());
               return null;
             })
         .compose(opened -> openStore(listener));
   }
 
   private Future<Database> openStore(ChangeListener listener) {
-    Config config = ground.config();
+    Config config = context.config();
     Future<? extends Database> opening =
         config.postgres().isPresent()
             ? PostgresDatabase.open(
-                ground.vertx(),
+                context.vertx(),
                 config.postgres().get(),
                 POSTGRES_SCHEMA,
-                ground.clock(),
-                ground.random())
+                context.clock(),
+                context.random())
             : SqliteDatabase.open(
-                ground.vertx(),
+                context.vertx(),
                 config.data().resolve(SQLITE_FILE),
                 bounds.accepting(config.acceptedDamage()),
                 SQLITE_SCHEMA,
-                ground.clock());
+                context.clock());
     return opening.compose(
         opened -> {
-          ground.stops().push(opened::close);
+          context.shutdown().push(opened::close);
           opened.listen(listener);
           // Before anything is written by a clock that may be wrong.
-          return ground
+          return context
               .time()
-              .start(ground.vertx(), opened)
+              .start(context.vertx(), opened)
               .compose(
                   watching -> {
                     watching.start();
-                    ground.stops().push(watching::stop);
+                    context.shutdown().push(watching::stop);
                     return seed(opened);
                   })
               .map(opened);
@@ -87,11 +108,11 @@ final class StoreOpening {
 
   private Future<Void> seed(Database database) {
     Future<Void> seeded = Future.succeededFuture();
-    if (ground.demo()) {
+    if (context.demo()) {
       seeded = seed(database, KeysFiles.DEMO, () -> resource("/world/demo.yaml"));
     }
-    if (ground.config().world().isPresent()) {
-      Path world = ground.config().world().get();
+    if (context.config().world().isPresent()) {
+      Path world = context.config().world().get();
       seeded =
           seeded.compose(
               done -> seed(database, KeysFiles.WORLD, () -> Files.newBufferedReader(world)));
@@ -105,12 +126,12 @@ final class StoreOpening {
   }
 
   private Future<Void> seed(Database database, String name, WorldSource source) {
-    return ground
+    return context
         .vertx()
         .executeBlocking(
             () -> {
               try (Reader reader = source.open()) {
-                return World.read(name, reader);
+                return WorldFile.read(name, reader);
               }
             })
         .compose(
@@ -121,12 +142,12 @@ final class StoreOpening {
   }
 
   /** The secrets are told before they are stored: a crash between leaves useless ones, not none. */
-  private Future<Void> seed(Database database, String name, World world) {
-    return new Seeding(database, ground.clock(), ground.random())
+  private Future<Void> seed(Database database, String name, WorldFile world) {
+    return new Seeding(database, context.clock(), context.random())
         .prepare(world)
         .compose(
             seeding ->
-                ground
+                context
                     .vertx()
                     .executeBlocking(() -> files.find(name).merge(seeding.keys()))
                     .compose(
@@ -135,7 +156,7 @@ final class StoreOpening {
                                 .commit()
                                 .recover(
                                     e ->
-                                        ground
+                                        context
                                             .vertx()
                                             .executeBlocking(() -> files.find(name).restore(before))
                                             .compose(restored -> failed(e)))));

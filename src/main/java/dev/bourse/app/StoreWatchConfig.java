@@ -12,7 +12,7 @@ import java.time.Duration;
  * @param staleMillis {@code store.stale-after}: a process whose shared store has not been read for
  *     so long knows too little of revocations to let anybody in; 0 for never
  */
-record StoreWatchConfig(long probeMillis, long awayMillis, long staleMillis) {
+public record StoreWatchConfig(long probeMillis, long awayMillis, long staleMillis) {
   private static final Duration MOST = Duration.ofHours(24);
 
   static StoreWatchConfig from(Settings settings) {

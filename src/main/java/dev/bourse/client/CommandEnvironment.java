@@ -48,7 +48,10 @@ public record CommandEnvironment(
         over -> Thread.sleep(over.toMillis()));
   }
 
-  /** Java only says whether standard input and output are a terminal; Linux says it of standard error. */
+  /**
+   * Java only says whether standard input and output are a terminal; Linux says it of standard
+   * error.
+   */
   private static boolean seesTerminal(Map<String, String> variables) {
     if (variables.getOrDefault("TERM", "dumb").equals("dumb")) {
       return false;

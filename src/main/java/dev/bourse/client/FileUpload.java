@@ -200,7 +200,8 @@ final class FileUpload {
         file.name()
             + (isWhole
                 ? ": the earlier upload has ended; starting again"
-                : ": the file or its description changed since the earlier upload; starting again"));
+                : ": the file or its description changed since the earlier upload; starting"
+                      + " again"));
     place.forget();
     return null;
   }
@@ -259,7 +260,8 @@ final class FileUpload {
   private static Refused odd(String range, @Nullable Exception cause) {
     Refused refused =
         new Refused(
-            ExitCode.REFUSED, "the service answered with an unexpected range: " + ServerMetadata.plain(range));
+            ExitCode.REFUSED,
+            "the service answered with an unexpected range: " + ServerMetadata.plain(range));
     if (cause != null) {
       refused.initCause(cause);
     }

@@ -20,7 +20,8 @@ import picocli.CommandLine.Command;
       "",
       """
       The credentials are kept in $XDG_CONFIG_HOME/bourse/credentials.json, or \
-      ~/.config/bourse/credentials.json, which nobody else can read. They renew themselves."""
+      ~/.config/bourse/credentials.json, which nobody else can read. They renew themselves.\
+      """
     },
     mixinStandardHelpOptions = true)
 final class LoginCommand extends MemberCommand {

@@ -10,10 +10,13 @@ import picocli.CommandLine.Option;
 /** {@code bourse logout}. */
 @Command(
     name = "logout",
-    description = "Ends the sign-in of bourse login at the service, and deletes its credentials here.",
+    description =
+        "Ends the sign-in of bourse login at the service, and deletes its credentials here.",
     mixinStandardHelpOptions = true)
 final class LogoutCommand extends MemberCommand {
-  @Option(names = "--force", description = "Delete the credentials even when the service cannot be reached.")
+  @Option(
+      names = "--force",
+      description = "Delete the credentials even when the service cannot be reached.")
   private boolean force;
 
   LogoutCommand(CommandEnvironment environment) {
@@ -39,7 +42,8 @@ final class LogoutCommand extends MemberCommand {
                 if (!force) {
                   throw new Refused(
                       e.exitCode(),
-                      e.getMessage() + "\nYou are still signed in; --force deletes the credentials anyway");
+                      e.getMessage()
+                          + "\nYou are still signed in; --force deletes the credentials anyway");
                 }
               }
               return account.signedOut();

@@ -20,7 +20,8 @@ import picocli.CommandLine.Parameters;
       "",
       """
       It is written to FILE.part, which is renamed when it is complete and its digest is right. \
-      When the command is interrupted, the same command resumes the download."""
+      When the command is interrupted, the same command resumes the download.\
+      """
     },
     mixinStandardHelpOptions = true)
 final class PullCommand extends CheckpointCommand.Subcommand {

@@ -19,7 +19,8 @@ import picocli.CommandLine.Parameters;
       "",
       """
       A file of more than 32 MiB is sent in pieces. When the command is interrupted, the same \
-      command resumes the upload, for as long as the service keeps what it has (7 days)."""
+      command resumes the upload, for as long as the service keeps what it has (7 days).\
+      """
     },
     mixinStandardHelpOptions = true)
 final class PushCommand extends CheckpointCommand.Subcommand {
@@ -43,7 +44,8 @@ final class PushCommand extends CheckpointCommand.Subcommand {
       description =
           """
           true: replace the item of this file name, if there is one; false: always make a new item; \
-          an item's id: replace that one (default: ${DEFAULT-VALUE}).""",
+          an item's id: replace that one (default: ${DEFAULT-VALUE}).\
+          """,
       defaultValue = "true")
   private String replace = "true";
 
@@ -62,7 +64,8 @@ final class PushCommand extends CheckpointCommand.Subcommand {
     boolean isOneItem = title != null || !(replace.equals("true") || replace.equals("false"));
     if (files.size() > 1 && isOneItem) {
       throw new Refused(
-          ExitCode.USAGE, "--title and --replace ID take one file; %d are given".formatted(files.size()));
+          ExitCode.USAGE,
+          "--title and --replace ID take one file; %d are given".formatted(files.size()));
     }
     Service service = signedIn();
     UploadStates states = new UploadStates(folder());

@@ -76,7 +76,8 @@ record ServerMetadata(
     String endpoint = told.getString(field, "");
     if (!endpoint.startsWith(issuer + '/')) {
       throw new Refused(
-          ExitCode.REFUSED, "%s: its %s is at another service: %s".formatted(issuer, field, plain(endpoint)));
+          ExitCode.REFUSED,
+          "%s: its %s is at another service: %s".formatted(issuer, field, plain(endpoint)));
     }
     return endpoint;
   }

@@ -61,7 +61,8 @@ final class ServiceOptions {
         description =
             """
             A file with a member's token, or an organization's for reading, instead of bourse login \
-            (environment: BOURSE_TOKEN holds the token itself).""")
+            (environment: BOURSE_TOKEN holds the token itself).\
+            """)
     private @Nullable Path tokenFile;
 
     Service service(String url, CommandEnvironment environment, CredentialFile credentials)

@@ -39,7 +39,8 @@ final class StallWatchdog {
           progress.draw();
           if (progress.stillness().compareTo(STALL) > 0) {
             throw new Refused(
-                ExitCode.UNAVAILABLE, "no data was transferred for %d s".formatted(STALL.toSeconds()));
+                ExitCode.UNAVAILABLE,
+                "no data was transferred for %d s".formatted(STALL.toSeconds()));
           }
         }
       }

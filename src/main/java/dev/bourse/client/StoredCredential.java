@@ -31,7 +31,8 @@ final class StoredCredential implements Credential {
   public String token() throws Refused {
     Account account = credentials.find(url).orElse(null);
     if (account == null || account.accessToken() == null) {
-      throw new Refused(ExitCode.USAGE, "you are not signed in at %s: run %s".formatted(url, command()));
+      throw new Refused(
+          ExitCode.USAGE, "you are not signed in at %s: run %s".formatted(url, command()));
     }
     String token = account.accessToken();
     return isFresh(account) ? token : renewed(token);
@@ -81,7 +82,8 @@ final class StoredCredential implements Credential {
         });
     @Nullable String got = token[0];
     if (isOver[0] || got == null) {
-      throw new Refused(ExitCode.REFUSED, "the sign-in at %s has ended; %s".formatted(url, advice()));
+      throw new Refused(
+          ExitCode.REFUSED, "the sign-in at %s has ended; %s".formatted(url, advice()));
     }
     return got;
   }

@@ -47,9 +47,7 @@ record Operation(String method, String path, JsonObject pathItem, JsonObject sou
         credentials.add(scopes.isEmpty() ? kind(scheme) : scopes.getString(0));
       }
     }
-    return credentials.isEmpty()
-        ? List.of("no token")
-        : credentials.stream().distinct().toList();
+    return credentials.isEmpty() ? List.of("no token") : credentials.stream().distinct().toList();
   }
 
   private static String kind(String scheme) {

@@ -125,7 +125,8 @@ final class AuthorizeRoutes {
     String clientId = asked.getOrDefault("client_id", "");
     String redirectUri = asked.getOrDefault("redirect_uri", "");
     if (clientId.isEmpty()) {
-      return Future.failedFuture(refused("client_id: missing; expected the id of the application that asks"));
+      return Future.failedFuture(
+          refused("client_id: missing; expected the id of the application that asks"));
     }
     return clients
         .find(clientId, call.clientKey())

@@ -32,7 +32,8 @@ final class ClientMetadata {
     }
     for (String type : texts(metadata, "response_types", List.of("code"))) {
       if (!type.equals("code")) {
-        throw refused("response_types: %s is not supported; expected code".formatted(Text.shown(type)));
+        throw refused(
+            "response_types: %s is not supported; expected code".formatted(Text.shown(type)));
       }
     }
     Set<String> known = Set.of(Client.CODE, Client.REFRESH, Client.DEVICE);

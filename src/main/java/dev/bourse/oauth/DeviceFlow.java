@@ -144,7 +144,9 @@ final class DeviceFlow {
         .map(new Begun(deviceCode, userCode.toString()));
   }
 
-  /** The stored form of a code that a person typed, in upper or lower case, with or without hyphen. */
+  /**
+   * The stored form of a code that a person typed, in upper or lower case, with or without hyphen.
+   */
   static String userCode(String typed) {
     // Other letters are removed first, for in upper case some of them become letters of ours.
     String letters =
@@ -220,7 +222,9 @@ final class DeviceFlow {
                     : Future.failedFuture(fault));
   }
 
-  /** Issues tokens to a program once a member has allowed it; fails with {@link OAuthError} before. */
+  /**
+   * Issues tokens to a program once a member has allowed it; fails with {@link OAuthError} before.
+   */
   Future<Grants.Issued> poll(Client client, String deviceCode) {
     client.require(Client.DEVICE);
     return read("device_sha256", Secrets.stored(deviceCode))
@@ -234,7 +238,8 @@ final class DeviceFlow {
                               new OAuthError(
                                   OAuthError.INVALID_GRANT, "the device code is unknown"));
               if (clock.millis() >= device.expiresAtMillis() && !device.state().equals("used")) {
-                throw new OAuthError(OAuthError.EXPIRED_TOKEN, "the code has expired: no member answered in time");
+                throw new OAuthError(
+                    OAuthError.EXPIRED_TOKEN, "the code has expired: no member answered in time");
               }
               if (device.grantId() != null) {
                 // A second use of it ends the grant, as one of a code does.

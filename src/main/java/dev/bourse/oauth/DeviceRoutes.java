@@ -91,7 +91,8 @@ final class DeviceRoutes {
               typed,
               """
               This code does not work. A code can be used once, within 10 minutes. Check it, or \
-              start again in the program."""));
+              start again in the program.\
+              """));
     }
     DeviceFlow.Waiting waiting = found.get();
     if (decision == null) {
@@ -104,8 +105,7 @@ final class DeviceRoutes {
             decided ->
                 decided
                     ? done(waiting, allowed)
-                    : entry(
-                        422, session, typed, "This code was already used or has expired."));
+                    : entry(422, session, typed, "This code was already used or has expired."));
   }
 
   private Answer entry(int status, Session session, String code, String fault) {

@@ -86,7 +86,8 @@ final class TokenRoutes {
   private Future<Client> client(Call call) {
     if (call.header("authorization").isPresent()) {
       throw new OAuthError(
-          OAuthError.INVALID_CLIENT, "Authorization: clients have no secrets here; send client_id in the body instead");
+          OAuthError.INVALID_CLIENT,
+          "Authorization: clients have no secrets here; send client_id in the body instead");
     }
     return clients.find(required(call, "client_id"), call.clientKey());
   }

@@ -136,6 +136,10 @@ public final class AccountRoutes {
 
   private Answer.Page signedOut() {
     return pages.message(
-        200, "You are signed out", "This browser is no longer signed in to your account.", "/sign-in", "Sign in");
+        200,
+        "You are signed out",
+        "This browser is no longer signed in to your account.",
+        "/sign-in",
+        "Sign in");
   }
 }

@@ -3,14 +3,19 @@ package dev.bourse.signin;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Answer;
-import dev.bourse.edge.ErrorPages;
+import dev.bourse.edge.Operations;
 import dev.bourse.pages.PageHeaders;
 import dev.bourse.pages.PageTemplates;
 import java.util.List;
 import java.util.Map;
 
+<<<<<<< .merge_file_jrRBhy
 /** Renders templates as answers, and refusals as pages. */
 public final class PageAnswers implements ErrorPages {
+=======
+/** Templates as answers, refusals as pages. */
+public final class PageAnswers implements Operations.ErrorPages {
+>>>>>>> .merge_file_qohu5h
   private final PageTemplates templates;
 
   public PageAnswers(PageTemplates templates) {

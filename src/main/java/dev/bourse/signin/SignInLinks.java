@@ -86,13 +86,14 @@ public final class SignInLinks implements Invitations {
   record Asking(String caller, String mark, String returnTo) {}
 
   /**
-   * Mails a link to an address that some organization admits. Returns at once, for neither the answer
-   * nor its time may show who is known here.
+   * Mails a link to an address that some organization admits. Returns at once, for neither the
+   * answer nor its time may show who is known here.
    */
   void request(String email, Asking asking) {
     String address = Text.folded(email);
     if (!room.tryAcquire()) {
-      LOG.warn("a request for a sign-in link was dropped: {} others are being looked up", MAX_UNDER_WAY);
+      LOG.warn(
+          "a request for a sign-in link was dropped: {} others are being looked up", MAX_UNDER_WAY);
       return;
     }
     memberships

@@ -26,14 +26,16 @@ import dev.bourse.nodes.NodeProvider;
 import dev.bourse.org.OrgAdminService;
 import dev.bourse.org.RosterService;
 import dev.bourse.org.TokenService;
-import dev.bourse.pools.PoolService;
-import dev.bourse.pools.SwitchService;
+import dev.bourse.pools.settings.PoolService;
+import dev.bourse.pools.settings.SwitchService;
 import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.Timekeeper;
 import dev.bourse.uploads.DirectUploadService;
 import dev.bourse.uploads.UploadSessionService;
+import dev.bourse.world.Seeding;
+import dev.bourse.world.WorldFile;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.io.StringReader;
@@ -73,25 +75,26 @@ public final class BareProcess {
 
   private static final long MEMBER_TOKEN_MILLIS = 3_600_000;
 
-  private final Ground ground;
+  private final ServiceContext context;
   private final Database database;
   private final Replication replication;
-  private final Core core;
+  private final ServiceCore core;
   private final NodeService nodes;
 
-  private BareProcess(Ground ground, Database database, Replication replication, Core core) {
-    this.ground = ground;
+  private BareProcess(
+      ServiceContext context, Database database, Replication replication, ServiceCore core) {
+    this.context = context;
     this.database = database;
     this.replication = replication;
     this.core = core;
-    nodes = new NodeService(database, core.clusters(), core.market(), ground.clock());
+    nodes = new NodeService(database, core.clusters(), core.market(), context.clock());
   }
 
   /** Stores what a world file lists. */
   public static Future<Void> seed(Platform platform, Database database, String world) {
     try {
       return new Seeding(database, platform.wall(), platform.random())
-          .prepare(World.read("world", new StringReader(world)))
+          .prepare(WorldFile.read("world", new StringReader(world)))
           .compose(Seeding::commit)
           .mapEmpty();
     } catch (java.io.IOException e) {
@@ -109,8 +112,8 @@ public final class BareProcess {
     }
     Timekeeper time =
         new Timekeeper(platform.wall(), platform.nanoTime(), config.confirmAfterMillis());
-    Ground ground =
-        new Ground(
+    ServiceContext context =
+        new ServiceContext(
             platform.vertx(),
             config,
             false,
@@ -118,34 +121,34 @@ public final class BareProcess {
             time,
             platform.nanoTime(),
             platform.random(),
-            new Stops(),
+            new ShutdownHooks(),
             new EdgeMetrics());
     Replication replication = new Replication(platform.vertx(), platform.nanoTime());
     opened.listen(replication);
-    Database told = new ToldDatabase(opened, replication::changedHere);
+    Database told = new NotifyingDatabase(opened, replication::changedHere);
     return time.start(platform.vertx(), opened)
         .compose(
             watching -> {
               watching.start();
-              ground.stops().push(watching::stop);
-              return Core.start(
-                  ground,
+              context.shutdown().push(watching::stop);
+              return ServiceCore.start(
+                  context,
                   told,
                   AccessControl.of(
-                      ground, told, () -> "http://bourse.invalid", replication::knownAsOfNanos),
-                  new Core.Ports(platform.providers(), platform.blobs()),
+                      context, told, () -> "http://bourse.invalid", replication::knownAsOfNanos),
+                  new ServiceCore.Ports(platform.providers(), platform.blobs()),
                   new KeysFiles(config, false));
             })
         .compose(
             core -> {
               core.follow(replication);
-              return core.open().map(new BareProcess(ground, told, replication, core));
+              return core.open().map(new BareProcess(context, told, replication, core));
             });
   }
 
-  /** Stops as a service that is told to does. */
+  /** ShutdownHooks as a service that is told to does. */
   public Future<Void> stop() {
-    return ground.stops().stopAll();
+    return context.shutdown().stopAll();
   }
 
   public CapacityService capacity() {
@@ -165,7 +168,7 @@ public final class BareProcess {
   }
 
   public TokenService tokenService() {
-    return new TokenService(database, tokens(), ground.clock(), ground.random());
+    return new TokenService(database, tokens(), context.clock(), context.random());
   }
 
   /** Tells callers from their tokens, as the ways in do. */
@@ -194,13 +197,13 @@ public final class BareProcess {
 
   public OperatorTokenService operatorTokens() {
     return new OperatorTokenService(
-        database, core.access().operators(), ground.clock(), ground.random());
+        database, core.access().operators(), context.clock(), context.random());
   }
 
   public RosterService roster() {
     AccessControl access = core.access();
     return new RosterService(
-        database, access.tokens(), access.members(), access.revocations(), ground.clock());
+        database, access.tokens(), access.members(), access.revocations(), context.clock());
   }
 
   public CheckpointService checkpoints() {
@@ -226,7 +229,7 @@ public final class BareProcess {
 
   /** Whether records are deleted by their age now. */
   public boolean isTimeConfirmed() {
-    return ground.time().confirmedMillis().isPresent();
+    return context.time().confirmedMillis().isPresent();
   }
 
   public PoolService pools() {
@@ -246,12 +249,12 @@ public final class BareProcess {
   }
 
   public BillingAdminService billingAdmin() {
-    return new BillingAdminService(database, core.billing(), core.holds(), ground.clock());
+    return new BillingAdminService(database, core.billing(), core.holds(), context.clock());
   }
 
   public ClusterAdminService clusterAdmin() {
     return new ClusterAdminService(
-        database, core.clusters(), core.owners(), core.holds(), ground.clock());
+        database, core.clusters(), core.owners(), core.holds(), context.clock());
   }
 
   public NodeService nodes() {
@@ -259,7 +262,7 @@ public final class BareProcess {
   }
 
   public RetirementService retirement() {
-    return new RetirementService(database, core.owners(), nodes, ground.clock());
+    return new RetirementService(database, core.owners(), nodes, context.clock());
   }
 
   public OrgAdminService orgs() {
@@ -271,7 +274,7 @@ public final class BareProcess {
   }
 
   public SealService seals() {
-    return new SealService(ground.vertx(), database);
+    return new SealService(context.vertx(), database);
   }
 
   /** Changes that were found in the store though nobody told of them. */

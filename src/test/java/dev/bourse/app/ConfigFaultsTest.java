@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.Settings;
 import dev.bourse.edge.limits.SharedBudgetConfig;
+import dev.bourse.world.Yaml;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Files;

@@ -56,7 +56,7 @@ public final class EmbeddedService {
     return bourse.start();
   }
 
-  /** Stops the service in order. */
+  /** ShutdownHooks the service in order. */
   public Future<Void> stop() {
     return bourse.stop().eventually(vertx::close);
   }

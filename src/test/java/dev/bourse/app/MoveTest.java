@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.app.commands.Main;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.CommandRun;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.app.commands.Main;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import java.io.IOException;

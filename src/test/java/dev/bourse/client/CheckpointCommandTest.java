@@ -212,7 +212,7 @@ class CheckpointCommandTest {
             "-XX:TieredStopAtLevel=1",
             "-cp",
             System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-            "dev.bourse.app.Main",
+            "dev.bourse.app.commands.Main",
             "checkpoint",
             "push",
             model.toString());

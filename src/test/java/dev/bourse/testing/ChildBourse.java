@@ -3,7 +3,7 @@ package dev.bourse.testing;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.app.Main;
+import dev.bourse.app.commands.Main;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -125,7 +125,7 @@ public final class ChildBourse implements AutoCloseable {
     exitCode();
   }
 
-  /** Stops it where it stands, as a machine that hangs would. */
+  /** ShutdownHooks it where it stands, as a machine that hangs would. */
   public void freeze() {
     signal("STOP");
   }

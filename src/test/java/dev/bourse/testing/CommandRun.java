@@ -2,7 +2,7 @@ package dev.bourse.testing;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.bourse.app.Main;
+import dev.bourse.app.commands.Main;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;

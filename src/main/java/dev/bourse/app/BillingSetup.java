@@ -1,0 +1,75 @@
+package dev.bourse.app;
+
+import dev.bourse.audit.Sealer;
+import dev.bourse.billing.BillingConfig;
+import dev.bourse.billing.BillingService;
+import dev.bourse.billing.HoldService;
+import dev.bourse.billing.UsagePosting;
+import dev.bourse.capacity.ClusterOwners;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.store.Database;
+import dev.bourse.store.postgres.PostgresConfig;
+
+/** Money, put together. */
+final class BillingSetup {
+  private BillingSetup() {}
+
+  /** What moves the holds of organizations and puts them on their clusters. */
+  static HoldService holds(
+      ServiceContext context, Database database, Clusters clusters, ClusterOwners owners) {
+    return new HoldService(
+        database,
+        clusters,
+        owners,
+        context.config().billing(),
+        context.config().market().protectionMillis(),
+        context.clock(),
+        context.time());
+  }
+
+  /** Begins to post usage and to look after holds, which goes on until the service stops. */
+  static BillingService start(
+      ServiceContext context, Database database, Clusters clusters, HoldService holds) {
+    BillingConfig config = context.config().billing();
+    long protection = context.config().market().protectionMillis();
+    BillingService billing =
+        new BillingService(database, clusters, config, protection, context.clock());
+    UsagePosting posting =
+        new UsagePosting(database, settleMillis(context.config()), context.time());
+    context
+        .metrics()
+        .count(
+            "bourse_usage_posting_failures_total",
+            "Tries to post an organization's hour of usage that failed.",
+            posting::failures);
+    context
+        .metrics()
+        .count(
+            "bourse_usage_reversals_total",
+            "Hours of organizations' usage that were posted by a clock that was ahead, and"
+                + " reversed.",
+            posting::reversals);
+    context
+        .metrics()
+        .gauge(
+            "bourse_usage_posting_behind_seconds",
+            "How long ago the hour ended up to which usage is posted; 0 before the first look.",
+            () -> holds.behindMillis() / 1e3);
+    context
+        .metrics()
+        .gauge(
+            "bourse_billing_holds_waiting",
+            "1 while posting is so far behind that no billing hold begins or goes on.",
+            () -> holds.isWaiting() ? 1 : 0);
+    context.keepUp("posting usage", config.checkMillis(), posting::step);
+    context.keepUp("looking after billing holds", config.checkMillis(), holds::step);
+    return billing;
+  }
+
+  /** At least as long as a commit to a server may be under way. */
+  private static long settleMillis(Config config) {
+    return Math.max(
+        config.billing().settleMillis(),
+        config.postgres().map(PostgresConfig::queryMillis).map(Sealer::settleMillis).orElse(0L));
+  }
+}

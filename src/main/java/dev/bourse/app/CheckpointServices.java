@@ -1,0 +1,169 @@
+package dev.bourse.app;
+
+import dev.bourse.blob.BlobConfig;
+import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobStore;
+import dev.bourse.blob.LocalBlobs;
+import dev.bourse.blob.StorageBusy;
+import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageFull;
+import dev.bourse.checkpoint.CheckpointChanges;
+import dev.bourse.checkpoint.CheckpointConfig;
+import dev.bourse.checkpoint.CheckpointRoutes;
+import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.checkpoint.CheckpointStore;
+import dev.bourse.checkpoint.ContentRoutes;
+import dev.bourse.checkpoint.ContentService;
+import dev.bourse.checkpoint.PublicCheckpointRoutes;
+import dev.bourse.checkpoint.Publication;
+import dev.bourse.checkpoint.ReviewService;
+import dev.bourse.checkpoint.Sweep;
+import dev.bourse.checkpoint.SweepStore;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.edge.Operations;
+import dev.bourse.operator.CheckpointAdminRoutes;
+import dev.bourse.operator.DocumentRoutes;
+import dev.bourse.operator.ReviewRoutes;
+import dev.bourse.store.Database;
+import dev.bourse.uploads.DirectUploadService;
+import dev.bourse.uploads.PublishPermission;
+import dev.bourse.uploads.UploadRoutes;
+import dev.bourse.uploads.UploadSessionService;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The parts that keep published files, put together.
+ *
+ * @param checkpoints what other ways in call
+ * @param direct uploads of one request
+ * @param sessions uploads of many
+ * @param contents the bytes, for who reads them
+ * @param reviews what operators decide
+ */
+record CheckpointServices(
+    CheckpointService checkpoints,
+    DirectUploadService direct,
+    UploadSessionService sessions,
+    ContentService contents,
+    ReviewService reviews) {
+  private static final Logger LOG = LoggerFactory.getLogger(CheckpointServices.class);
+
+  /** Where the bytes are in the data folder. */
+  static final String FOLDER = "checkpoints";
+
+  /** Somebody has to make room first; seconds would not do. */
+  private static final long RETRY_FULL_MILLIS = 120_000;
+
+  private static final long RETRY_MILLIS = 1_000;
+
+  /** Opens the folder of the bytes. */
+  static Future<BlobStore> openFolder(ServiceContext context) {
+    Config config = context.config();
+    return LocalBlobs.open(
+            context.vertx(), config.data().resolve(FOLDER), bounds(config), context.clock())
+        .map(blobs -> blobs);
+  }
+
+  /**
+   * Begins to sweep, which goes on until the service stops.
+   *
+   * @param permission knows who may publish
+   */
+  static CheckpointServices start(
+      ServiceContext context, Database database, PublishPermission permission, BlobStore blobs) {
+    if (context.config().checkpoints().enabled() && database.isShared()) {
+      LOG.warn(
+          "checkpoints are kept on this machine's disk, and other processes on the same database do"
+              + " not see them: send /api/checkpoints and /upload to this one alone, or set"
+              + " checkpoints.enabled to false on all");
+    }
+    CheckpointConfig config = context.config().checkpoints();
+    Clock clock = context.clock();
+    RandomGenerator random = context.random();
+    CheckpointStore store = new CheckpointStore(database);
+    CheckpointChanges changes = new CheckpointChanges(store, config, clock);
+    CheckpointService checkpoints = new CheckpointService(changes, store, clock, random);
+    Publication publication = new Publication(changes, store, clock, random);
+    UploadSessionService sessions =
+        new UploadSessionService(checkpoints, publication, store, permission, blobs, clock);
+    Sweep sweep = new Sweep(changes, new SweepStore(database), blobs, clock, context.time());
+    context
+        .metrics()
+        .gauge(
+            "bourse_uploads_running", "Requests whose bytes are being taken.", sessions::running);
+    context
+        .metrics()
+        .gauge(
+            "bourse_searches_waiting",
+            "Searches of checkpoints that wait for their turn.",
+            checkpoints::searchesWaiting);
+    context.shutdown().push(blobs::close);
+    context.keepUp(
+        "deleting bytes of no more use",
+        config.sweepMillis(),
+        () -> sessions.closeIdle().compose(closed -> sweep.run()).map(n -> n > 0));
+    return new CheckpointServices(
+        checkpoints,
+        new DirectUploadService(
+            checkpoints, publication, sessions, permission, blobs, clock, random),
+        sessions,
+        new ContentService(store, blobs, config.openFiles()),
+        new ReviewService(changes, store, clock));
+  }
+
+  /**
+   * Binds the operations.
+   *
+   * @param baseUrl what clients call the service, for the addresses of upload sessions
+   */
+  void bind(Operations operations, CheckpointConfig config, Supplier<String> baseUrl) {
+    new PublicCheckpointRoutes(checkpoints).bind(operations);
+    new CheckpointRoutes(checkpoints, baseUrl).bind(operations);
+    new UploadRoutes(direct, sessions).bind(operations, config);
+    new ContentRoutes(config, contents).bind(operations);
+    new DocumentRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
+    new CheckpointAdminRoutes(checkpoints).bind(operations);
+    new ReviewRoutes(reviews, contents, config).bind(operations);
+  }
+
+  private static BlobConfig bounds(Config config) {
+    return BlobConfig.defaults().withOpenBlobs(config.checkpoints().openFiles());
+  }
+
+  /** A fault of the bytes' store as clients are told of it; what names files is logged. */
+  static Optional<ApiError> translate(Throwable fault) {
+    if (fault instanceof StorageBusy) {
+      return Optional.of(
+          ApiError.retryLater(
+              ErrorCode.OVERLOADED, "too many files are being moved at once", RETRY_MILLIS));
+    }
+    if (fault instanceof BlobGone) {
+      // Another request, or another process, ended what this one was at.
+      return Optional.of(
+          ApiError.retryLater(
+              ErrorCode.OVERLOADED,
+              "these bytes were published or given up meanwhile; look at the item",
+              RETRY_MILLIS));
+    }
+    if (fault instanceof StorageFull) {
+      LOG.warn("no room for checkpoints: {}", fault.getMessage());
+      return Optional.of(
+          ApiError.retryLater(
+              ErrorCode.STORAGE_FULL, "there is no room for these bytes now", RETRY_FULL_MILLIS));
+    }
+    if (fault instanceof StorageFault) {
+      LOG.error("the checkpoints' storage fails", fault);
+      return Optional.of(
+          ApiError.retryLater(
+              ErrorCode.OVERLOADED, "the bytes cannot be stored or read now", RETRY_MILLIS));
+    }
+    return Optional.empty();
+  }
+}

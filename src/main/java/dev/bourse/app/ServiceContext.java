@@ -1,0 +1,61 @@
+package dev.bourse.app;
+
+import dev.bourse.edge.EdgeMetrics;
+import dev.bourse.store.Timekeeper;
+import dev.bourse.store.Upkeep;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Clock;
+import java.util.OptionalLong;
+import java.util.function.LongFunction;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+
+/**
+ * What every part of one service stands on.
+ *
+ * @param demo whether the demo world is served
+ * @param clock the time
+ * @param time confirmed time; there is none before the store is open
+ * @param nanoTime the monotonic clock, for waits and time-outs
+ * @param random a cryptographic source
+ * @param shutdown where whatever starts says how it ends
+ * @param metrics where parts register what they count
+ */
+record ServiceContext(
+    Vertx vertx,
+    Config config,
+    boolean demo,
+    Clock clock,
+    Timekeeper time,
+    LongSupplier nanoTime,
+    RandomGenerator random,
+    ShutdownHooks shutdown,
+    EdgeMetrics metrics) {
+
+  /**
+   * A step of upkeep that is told confirmed time, and is left out while there is none.
+   *
+   * @param step what deletes records by their age
+   */
+  Supplier<Future<Boolean>> asFarAsConfirmed(LongFunction<Future<Boolean>> step) {
+    return () -> {
+      OptionalLong now = time.confirmedMillis();
+      return now.isEmpty() ? Future.succeededFuture(false) : step.apply(now.getAsLong());
+    };
+  }
+
+  /**
+   * Begins work on the store that nobody waits for; it ends when the service stops.
+   *
+   * @param name what it does, for the log
+   * @param intervalMillis from the end of a round to the next
+   * @param step one small piece of it; tells whether there is more to do in this round
+   */
+  void keepUp(String name, long intervalMillis, Supplier<Future<Boolean>> step) {
+    Upkeep upkeep = new Upkeep(vertx, name, intervalMillis, nanoTime, step);
+    upkeep.start();
+    shutdown.push(upkeep::stop);
+  }
+}

@@ -1,0 +1,350 @@
+package dev.bourse.app;
+
+import dev.bourse.audit.AuditConfig;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.audit.AuditedReads;
+import dev.bourse.audit.Sealer;
+import dev.bourse.audit.TrailRetention;
+import dev.bourse.billing.BillingService;
+import dev.bourse.billing.HoldService;
+import dev.bourse.billing.LimitedSpending;
+import dev.bourse.blob.BlobStore;
+import dev.bourse.capacity.CapacityService;
+import dev.bourse.capacity.CapacityStore;
+import dev.bourse.capacity.ClockCorrection;
+import dev.bourse.capacity.ClusterOwners;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.Steering;
+import dev.bourse.events.ActivityRetention;
+import dev.bourse.market.MarketConfig;
+import dev.bourse.market.MarketEnvironment;
+import dev.bourse.market.MarketService;
+import dev.bourse.market.NodeStore;
+import dev.bourse.nodes.NodeProvider;
+import dev.bourse.org.OrgAdminService;
+import dev.bourse.pools.Switches;
+import dev.bourse.pools.settings.PoolService;
+import dev.bourse.pools.settings.PoolStore;
+import dev.bourse.pools.settings.SwitchService;
+import dev.bourse.sshkeys.SshKeyService;
+import dev.bourse.sshkeys.SshKeyStore;
+import dev.bourse.store.Database;
+import dev.bourse.store.Mirror;
+import dev.bourse.store.postgres.PostgresConfig;
+import dev.bourse.uploads.PublishPermission;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/**
+ * What a process is besides its ways in: what it holds of the store in memory, the owners of
+ * clusters, the markets, money, trails and files, and the work that goes on though nobody asks. It
+ * knows nothing of HTTP, so that a simulation runs all of it.
+ */
+final class ServiceCore {
+  /** Keys rotate by days, revocations are kept for hours. */
+  private static final long KEYS_MILLIS = 3_600_000;
+
+  /** Whatever a clock that was ahead has left is put right within so long. */
+  private static final long CORRECTION_MILLIS = 30_000;
+
+  /**
+   * How often clusters of retired organizations are looked at: whatever a crash, a full queue or
+   * another process left undone holds capacity no longer than this.
+   */
+  private static final long RELEASE_INTERVAL_MILLIS = 60_000;
+
+  private final ServiceContext context;
+  private final Database database;
+  private final Memory memory;
+  private final ClusterOwners owners;
+  private final MarketService market;
+  private final CapacityService capacity;
+  private final HoldService holds;
+  private final BillingService billing;
+  private final OrgAdminService orgs;
+  private final CheckpointServices checkpoints;
+
+  /** What is held of the store before anybody owns a cluster. */
+  private record Memory(
+      AccessControl access,
+      AuditedReads reads,
+      Clusters clusters,
+      SshKeyStore keyStore,
+      SshKeyService keys,
+      SwitchService switches,
+      PoolService pools) {
+
+    static Memory of(
+        ServiceContext context, Database database, AccessControl access, Set<String> providers) {
+      Clock clock = context.clock();
+      Config config = context.config();
+      AuditedReads reads = new AuditedReads(new AuditStore(database), clock, context.random());
+      Clusters clusters =
+          new Clusters(
+              new Switches(
+                  true,
+                  config.capacity().spendLimitEnforced(),
+                  config.capacity().billingHoldEnforced()),
+              clock);
+      SshKeyStore keyStore = new SshKeyStore(database);
+      return new Memory(
+          access,
+          reads,
+          clusters,
+          keyStore,
+          new SshKeyService(keyStore, clusters, reads, clock, context.random()),
+          new SwitchService(database, clusters, clock),
+          new PoolService(database, clusters, providers, clock));
+    }
+
+    Future<Void> load() {
+      return Future.all(keys.load(), pools.load().compose(read -> switches.load())).mapEmpty();
+    }
+  }
+
+  /**
+   * What the core stands on besides the store.
+   *
+   * @param providers those of machines, by the name pools call them
+   * @param blobs opens the store of published bytes
+   */
+  record Ports(Map<String, NodeProvider> providers, Supplier<Future<BlobStore>> blobs) {}
+
+  private ServiceCore(
+      ServiceContext context,
+      Database database,
+      Memory memory,
+      ClusterOwners owners,
+      Map<String, NodeProvider> providers,
+      BlobStore blobs) {
+    this.context = context;
+    this.database = database;
+    this.memory = memory;
+    this.owners = owners;
+    market = market(providers);
+    context.shutdown().push(market::stop);
+    context
+        .metrics()
+        .gauge("bourse_previews_running", "Previews being made now.", market::previewsRunning);
+    capacity =
+        new CapacityService(
+            memory.clusters,
+            owners,
+            memory.keys::hasKeys,
+            memory.reads,
+            context.config().capacity(),
+            market::preview,
+            context.clock(),
+            context.nanoTime());
+    holds = BillingSetup.holds(context, database, memory.clusters, owners);
+    billing = BillingSetup.start(context, database, memory.clusters, holds);
+    orgs =
+        new OrgAdminService(
+            database,
+            memory.access.tokens(),
+            memory.access.members(),
+            cluster -> owners.submit(cluster, Steering.retire()).mapEmpty(),
+            context.clock());
+    checkpoints =
+        CheckpointServices.start(
+            context,
+            database,
+            new PublishPermission(memory.access.members(), memory.access.tokens()),
+            blobs);
+    keepUp();
+    correctClock();
+  }
+
+  /**
+   * Reads what is stored and starts the owners of clusters; the market is not open yet.
+   *
+   * @param access who may call; not read yet
+   * @param files where the secrets made at a start are told
+   */
+  static Future<ServiceCore> start(
+      ServiceContext context,
+      Database database,
+      AccessControl access,
+      Ports ports,
+      KeysFiles files) {
+    Memory memory = Memory.of(context, database, access, ports.providers().keySet());
+    memory.reads.start(context.vertx());
+    context.shutdown().push(memory.reads::flush);
+    ports.providers().values().forEach(provider -> context.shutdown().push(provider::close));
+    return Future.all(access.load(context, database, files), memory.load())
+        .compose(
+            loaded ->
+                ClusterOwners.deploy(
+                    context.vertx(),
+                    memory.clusters,
+                    new CapacityStore(database),
+                    context.clock(),
+                    context.config().eventLoops()))
+        .compose(
+            owners ->
+                ports
+                    .blobs()
+                    .get()
+                    .map(
+                        blobs ->
+                            new ServiceCore(
+                                context, database, memory, owners, ports.providers(), blobs)));
+  }
+
+  /** Puts in force what other processes change. */
+  void follow(Replication replication) {
+    replication.follow(mirrors(), database.isShared());
+  }
+
+  /** Sets to rest what retired organizations still hold, and opens the market. */
+  Future<Void> open() {
+    context.vertx().setPeriodic(RELEASE_INTERVAL_MILLIS, timer -> orgs.releaseRetired());
+    return orgs.releaseRetired().compose(released -> holds.start()).compose(put -> market.start());
+  }
+
+  /** What is held in memory of the store, by the topics that others tell its changes by. */
+  Map<String, Mirror> mirrors() {
+    Map<String, Mirror> mirrors = new HashMap<>(memory.access.mirrors());
+    mirrors.put(PoolStore.CHANGED, memory.pools);
+    mirrors.put(SwitchService.CHANGED, memory.switches);
+    mirrors.put(CapacityStore.CHANGED, owners);
+    mirrors.put(SshKeyStore.CHANGED, memory.keys);
+    mirrors.put(NodeStore.CHANGED, market);
+    return mirrors;
+  }
+
+  private MarketService market(Map<String, NodeProvider> providers) {
+    MarketConfig config = context.config().market();
+    return new MarketService(
+        context.vertx(),
+        providers,
+        new MarketEnvironment(
+            database,
+            memory.clusters,
+            owners,
+            memory.keys,
+            new LimitedSpending(
+                database, memory.clusters, config.protectionMillis(), context.clock()),
+            config,
+            context.clock(),
+            context.time(),
+            context.nanoTime(),
+            context.random()));
+  }
+
+  /** Starts the upkeep of the store's records. */
+  private void keepUp() {
+    Clock clock = context.clock();
+    AuditConfig audit = context.config().audit();
+    long settleMillis =
+        Sealer.settleMillis(
+            context.config().postgres().map(PostgresConfig::queryMillis).orElse(0L));
+    Sealer sealer = new Sealer(context.vertx(), database, clock, context.nanoTime(), settleMillis);
+    TrailRetention trails = new TrailRetention(context.vertx(), database, audit, context.time());
+    ActivityRetention activity =
+        new ActivityRetention(database, audit.activityMillis(), context.time());
+    long retention = audit.retentionIntervalMillis();
+    context.keepUp("sealing the audit trail", audit.sealIntervalMillis(), sealer::step);
+    context.keepUp("deleting audit rows past their time", retention, trails::step);
+    context.keepUp("deleting activity past its time", retention, activity::step);
+    context.keepUp(
+        "rotating signing keys",
+        KEYS_MILLIS,
+        context.asFarAsConfirmed(memory.access.signingKeys()::step));
+    context.keepUp(
+        "forgetting revocations past their time",
+        KEYS_MILLIS,
+        context.asFarAsConfirmed(memory.access.revocations()::sweep));
+  }
+
+  private void correctClock() {
+    ClockCorrection correction =
+        new ClockCorrection(
+            database,
+            memory.clusters,
+            owners,
+            context.config().market().protectionMillis(),
+            context.time());
+    context
+        .metrics()
+        .count(
+            "bourse_clock_corrections_total",
+            "Clusters with times that lay ahead, which were put right.",
+            correction::count);
+    context
+        .metrics()
+        .count(
+            "bourse_clock_steps_total",
+            "Steps of a clock, ahead or back, that this process has seen.",
+            () -> context.time().view().stepsAhead() + context.time().view().stepsBack());
+    context
+        .metrics()
+        .gauge(
+            "bourse_clock_confirmed",
+            "1 while a clock is confirmed; while it is 0 nothing is posted or deleted by its age.",
+            () -> context.time().confirmedMillis().isPresent() ? 1 : 0);
+    context.keepUp(
+        "putting right what a clock that was ahead has left",
+        Math.min(CORRECTION_MILLIS, context.config().billing().checkMillis()),
+        correction::step);
+  }
+
+  AccessControl access() {
+    return memory.access;
+  }
+
+  /** Records reads that have to be audited. */
+  AuditedReads reads() {
+    return memory.reads;
+  }
+
+  /** What the event loops read. */
+  Clusters clusters() {
+    return memory.clusters;
+  }
+
+  SshKeyService keys() {
+    return memory.keys;
+  }
+
+  SwitchService switches() {
+    return memory.switches;
+  }
+
+  PoolService pools() {
+    return memory.pools;
+  }
+
+  /** The way to the clusters' owners. */
+  ClusterOwners owners() {
+    return owners;
+  }
+
+  MarketService market() {
+    return market;
+  }
+
+  CapacityService capacity() {
+    return capacity;
+  }
+
+  HoldService holds() {
+    return holds;
+  }
+
+  BillingService billing() {
+    return billing;
+  }
+
+  OrgAdminService orgs() {
+    return orgs;
+  }
+
+  CheckpointServices checkpoints() {
+    return checkpoints;
+  }
+}

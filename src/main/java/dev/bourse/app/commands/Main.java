@@ -1,0 +1,114 @@
+package dev.bourse.app.commands;
+
+import dev.bourse.admin.AdminCommand;
+import dev.bourse.app.Config;
+import dev.bourse.client.CommandEnvironment;
+import dev.bourse.client.MemberCommands;
+import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreUnavailable;
+import dev.bourse.store.transfer.ExportFault;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.AutoComplete;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** The command line. Each command is a class of its own; what they share is here. */
+@Command(
+    name = "bourse",
+    description = "A GPU-capacity exchange.",
+    mixinStandardHelpOptions = true,
+    versionProvider = Main.Version.class,
+    subcommands = {
+      ServeCommand.class,
+      MigrateCommand.class,
+      DoctorCommand.class,
+      ExportCommand.class,
+      ImportCommand.class,
+      AutoComplete.GenerateCompletion.class
+    })
+public final class Main {
+  private static final Logger LOG = LoggerFactory.getLogger(Main.class);
+
+  /** Exit code of a command that did not do its work; what it says on standard error tells why. */
+  public static final int EXIT_REFUSED = 2;
+
+  /** Exit code of a process one of whose event loops had stopped. */
+  static final int EXIT_STUCK = 70;
+
+  private Main() {}
+
+  public static void main(String[] args) {
+    CommandLine line = commandLine();
+    // Reading its contract would cost a start of the service a tenth of a second.
+    if (args.length == 0 || !args[0].equals("serve")) {
+      line.addSubcommand("admin", AdminCommand.create(System.getenv()));
+      MemberCommands.addTo(line, CommandEnvironment.ofProcess());
+    }
+    int code = args.length == 0 ? usage(line) : line.execute(args);
+    if (code != 0) {
+      System.exit(code);
+    }
+  }
+
+  /** All commands; whatever one throws becomes a message and {@link #EXIT_REFUSED}. */
+  public static CommandLine commandLine() {
+    return new CommandLine(new Main())
+        .setExecutionExceptionHandler(
+            (failure, command, parsed) -> {
+              if (!isExpected(failure)) {
+                LOG.error("a fault of the program itself", failure);
+              }
+              command.getErr().println("bourse " + command.getCommandName() + ": " + told(failure));
+              return EXIT_REFUSED;
+            });
+  }
+
+  private static int usage(CommandLine line) {
+    line.usage(System.err);
+    return EXIT_REFUSED;
+  }
+
+  /** What a failure means to whoever started the command. */
+  static String told(Throwable failure) {
+    if (failure instanceof UncheckedIOException && failure.getCause() != null) {
+      return told(failure.getCause());
+    }
+    String message = String.valueOf(failure.getMessage());
+    if (failure instanceof NoSuchFileException) {
+      return message + ": there is no such file or folder";
+    }
+    if (failure instanceof AccessDeniedException) {
+      return message + ": this user may not do that";
+    }
+    if (failure instanceof FileAlreadyExistsException || failure instanceof NotDirectoryException) {
+      return message + ": is not a folder";
+    }
+    return message;
+  }
+
+  /** Whether a failure is of the surroundings, so that its message says all there is to know. */
+  static boolean isExpected(Throwable failure) {
+    return failure instanceof Config.Faulty
+        || failure instanceof ExportFault
+        || failure instanceof IOException
+        || failure instanceof UncheckedIOException
+        || failure instanceof StoreRefused
+        || failure instanceof StoreUnavailable;
+  }
+
+  /** The version of the jar. */
+  static final class Version implements CommandLine.IVersionProvider {
+    @Override
+    public String[] getVersion() {
+      String version = Main.class.getPackage().getImplementationVersion();
+      return new String[] {"bourse " + (version == null ? "(not packaged)" : version)};
+    }
+  }
+}

@@ -1,0 +1,117 @@
+package dev.bourse.app.commands;
+
+import dev.bourse.app.Bourse;
+import dev.bourse.app.Config;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.VertxInternal;
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code bourse serve}. */
+@Command(
+    name = "serve",
+    description = "Serves until it is told to stop (SIGTERM, Ctrl-C).",
+    mixinStandardHelpOptions = true)
+final class ServeCommand implements Callable<Integer> {
+  private static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
+
+  /** A clean stop takes a second or two; past this the supervisor had better see an exit. */
+  private static final long STOP_SECONDS = 30;
+
+  private static final long LAST_WORD_MILLIS = 2_000;
+
+  /**
+   * A start takes a second, but for one that has to migrate a large store, or waits for another.
+   */
+  private static final long START_MINUTES = 60;
+
+  @Mixin private SettingsOptions settings = new SettingsOptions();
+
+  @Option(
+      names = "--port",
+      paramLabel = "N",
+      description = "The API's port; 0 picks a free one (default: 8080).")
+  private @Nullable Integer port;
+
+  @Option(
+      names = "--demo",
+      description = "Creates a small world to try things in; its tokens are in demo.json.")
+  private boolean demo;
+
+  @Override
+  public Integer call() throws IOException, Config.Faulty {
+    Config config = settings.read(port == null ? Map.of() : Map.of("port", String.valueOf(port)));
+    Vertx vertx = Bourse.newVertx(config);
+    watch(vertx, config.loopTimeoutMillis());
+    Bourse bourse = new Bourse(vertx, config, demo);
+    try {
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(vertx, bourse), "stop"));
+      bourse.start().await(START_MINUTES, TimeUnit.MINUTES);
+    } catch (Exception e) {
+      if (Main.isExpected(e)) {
+        // The message says all there is to know; where in the program it came up helps nobody.
+        LOG.error("cannot start: {}", Main.told(e));
+      } else {
+        LOG.error("cannot start: {}", e.getMessage(), e);
+      }
+      // Not through the hook's wait: nothing serves yet, what is open is closed by the hook.
+      return Main.EXIT_REFUSED;
+    }
+    System.out.println("ready " + bourse.baseUrl());
+    System.out.flush();
+    return 0;
+  }
+
+  /** Has the process end when one of its event loops stops turning. */
+  static void watch(Vertx vertx, long limitMillis) {
+    if (limitMillis > 0) {
+      new Watchdog(
+              ((VertxInternal) vertx).nettyEventLoopGroup(),
+              limitMillis,
+              () -> endStuck(limitMillis))
+          .start();
+    }
+  }
+
+  /** A loop may be stuck at the very log that is to tell of it, so the end does not wait for it. */
+  private static void endStuck(long limitMillis) {
+    Thread telling =
+        new Thread(
+            () ->
+                LOG.error(
+                    "an event loop has not turned for {} ms (event-loop-timeout); the process ends"
+                        + " with exit code {}",
+                    limitMillis,
+                    Main.EXIT_STUCK),
+            "last word");
+    telling.setDaemon(true);
+    telling.start();
+    try {
+      telling.join(LAST_WORD_MILLIS);
+    } catch (InterruptedException ended) {
+      Thread.currentThread().interrupt();
+    }
+    Runtime.getRuntime().halt(Main.EXIT_STUCK);
+  }
+
+  private static void stop(Vertx vertx, Bourse bourse) {
+    try {
+      bourse
+          .stop()
+          .eventually(vertx::close)
+          .toCompletionStage()
+          .toCompletableFuture()
+          .get(STOP_SECONDS + bourse.drainMillis() / 1_000, TimeUnit.SECONDS);
+    } catch (Exception e) {
+      LOG.error("not stopped cleanly", e);
+    }
+  }
+}

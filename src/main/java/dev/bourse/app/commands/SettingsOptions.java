@@ -1,0 +1,63 @@
+package dev.bourse.app.commands;
+
+import dev.bourse.app.Config;
+import dev.bourse.app.StoreOpening;
+import dev.bourse.core.Settings;
+import dev.bourse.store.transfer.WholeStore;
+import dev.bourse.world.Yaml;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options that say which service is meant: with the same ones, commands mean the same. */
+final class SettingsOptions {
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description = "Settings in YAML (see conf/bourse.yaml).")
+  private @Nullable Path config;
+
+  @Option(
+      names = "--data",
+      paramLabel = "FOLDER",
+      description = "The data folder (default: ${DEFAULT-VALUE}).",
+      defaultValue = "data")
+  private Path data = Path.of("data");
+
+  @Option(
+      names = "--set",
+      paramLabel = "KEY=VALUE",
+      description = "Overrides one setting; may be repeated.")
+  private Map<String, String> overrides = new LinkedHashMap<>();
+
+  /**
+   * Reads the settings: the file's, over them those given here, over them {@code --set}.
+   *
+   * @throws IOException when the file cannot be read
+   * @throws Config.Faulty listing all that is wrong
+   */
+  Config read(Map<String, String> given) throws IOException, Config.Faulty {
+    Map<String, String> values = new LinkedHashMap<>();
+    List<String> faults = new ArrayList<>();
+    if (config != null) {
+      try (Reader reader = Files.newBufferedReader(config)) {
+        values.putAll(Yaml.read(config.toString(), reader, faults).flat());
+      }
+    }
+    values.putAll(given);
+    values.putAll(overrides);
+    return Config.from(new Settings(values, System.getenv()), data, faults);
+  }
+
+  /** Opens the store that {@code serve} with the same options uses. */
+  WholeStore openStore(WholeStore.Purpose purpose) throws IOException, Config.Faulty {
+    return StoreOpening.whole(read(Map.of()), purpose);
+  }
+}

@@ -1,0 +1,370 @@
+package dev.bourse.world;
+
+import dev.bourse.access.AccessStore;
+import dev.bourse.access.Members;
+import dev.bourse.access.Token;
+import dev.bourse.access.Tokens;
+import dev.bourse.billing.Ledger;
+import dev.bourse.billing.LedgerStore;
+import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.ActivityRows;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.CapacityStore;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Declaration;
+import dev.bourse.capacity.Verdict;
+import dev.bourse.core.Ids;
+import dev.bourse.core.TokenSecret;
+import dev.bourse.market.NodeStore;
+import dev.bourse.nodes.Machine;
+import dev.bourse.nodes.SimulatedNodes;
+import dev.bourse.org.Member;
+import dev.bourse.org.RosterStore;
+import dev.bourse.org.TokenStore;
+import dev.bourse.pools.settings.PoolStore;
+import dev.bourse.store.Change;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import dev.bourse.store.StoreRefused;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.time.Clock;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes what a world file lists and the store lacks, in one commit. Only the secrets of tokens
+ * minted here are ever seen again: {@link #keys()} tells them, once.
+ */
+public final class Seeding {
+  private static final Logger LOG = LoggerFactory.getLogger(Seeding.class);
+
+  private static final String OPERATOR = "system:operator";
+
+  private static final long MICROS_PER_CENT = 10_000;
+
+  private final Database database;
+  private final Clock clock;
+  private final RandomGenerator random;
+  private final List<Statement> statements = new ArrayList<>();
+  private final Map<String, Deque<Spare>> spare = new HashMap<>();
+  private final Set<String> addresses = new HashSet<>();
+  private int nextAddress;
+  private final JsonObject keys = new JsonObject();
+
+  /** A machine that no cluster holds. */
+  private record Spare(String pool, String nodeId, String publicIp) {}
+
+  public Seeding(Database database, Clock clock, RandomGenerator random) {
+    this.database = database;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /** Prepares what is missing; nothing is stored yet. */
+  public Future<Seeding> prepare(WorldFile world) {
+    Future<Set<String>> pools = names("SELECT name FROM pool");
+    Future<List<StoredMachine>> known =
+        database.read(StoredMachine.SQL, List.of(), StoredMachine::read);
+    Future<List<Spare>> free =
+        database.read(
+            "SELECT pool, node_id, public_ip FROM node WHERE retired_at IS NULL AND node_id NOT IN"
+                + " (SELECT node_id FROM allocation WHERE gone_at IS NULL) ORDER BY node_id",
+            List.of(),
+            row -> new Spare(row.text(0), row.text(1), row.text(2)));
+    Future<Set<String>> orgs = names("SELECT org_id FROM org");
+    Future<Set<String>> clusters = names("SELECT name FROM cluster");
+    Future<Set<String>> retired = names("SELECT org_id FROM org WHERE retired_at IS NOT NULL");
+    Future<Set<String>> tokens = names("SELECT org_id || '/' || name FROM token");
+    return Future.all(List.of(pools, known, free, orgs, clusters, retired, tokens))
+        .map(
+            all -> {
+              Set<String> nodes = new HashSet<>();
+              for (StoredMachine machine : known.result()) {
+                nodes.add(machine.nodeId());
+                if (machine.publicIp() != null) {
+                  addresses.add(machine.publicIp());
+                }
+              }
+              compare(world, known.result());
+              world.sites().forEach(s -> s.machines().forEach(m -> addresses.add(m.publicIp())));
+              free.result().forEach(this::spare);
+              for (WorldFile.PoolSeed site : world.sites()) {
+                seed(site, pools.result(), nodes);
+              }
+              for (WorldFile.OrgSeed tenant : world.tenants()) {
+                // What a retired organization lacks it is to lack.
+                if (!retired.result().contains(tenant.org().orgId())) {
+                  seed(tenant, orgs.result(), tokens.result());
+                  seedClusters(tenant, world, clusters.result());
+                }
+              }
+              return this;
+            });
+  }
+
+  /** Stores it all. */
+  public Future<Void> commit() {
+    return statements.isEmpty()
+        ? Future.succeededFuture()
+        : database.commit(
+            statements,
+            // A world may bring anything, and the others compare all of it.
+            Stream.of(
+                    PoolStore.CHANGED,
+                    CapacityStore.CHANGED,
+                    Tokens.ORGANIZATION_CHANGED,
+                    Tokens.CHANGED,
+                    Members.CHANGED)
+                .map(topic -> new Change(topic, ""))
+                .toList());
+  }
+
+  /** What callers need, by organization: clusters, members, secrets of tokens minted just now. */
+  public JsonObject keys() {
+    return keys;
+  }
+
+  private Future<Set<String>> names(String sql) {
+    return database.read(sql, List.of(), row -> row.text(0)).map(HashSet::new);
+  }
+
+  /**
+   * Holds the file's machines against the store's.
+   *
+   * @throws StoreRefused when one cannot be made because its address is another's
+   */
+  private static void compare(WorldFile world, List<StoredMachine> known) {
+    Map<String, StoredMachine> byId = new HashMap<>();
+    Map<String, StoredMachine> byAddress = new HashMap<>();
+    for (StoredMachine machine : known) {
+      byId.put(machine.nodeId(), machine);
+      if (machine.publicIp() != null) {
+        byAddress.put(machine.publicIp(), machine);
+      }
+    }
+    List<String> faults = new ArrayList<>();
+    for (WorldFile.PoolSeed site : world.sites()) {
+      for (Machine machine : site.machines()) {
+        StoredMachine same = byId.get(machine.nodeId());
+        StoredMachine there = byAddress.get(machine.publicIp());
+        if (same != null) {
+          same.differences(site.pool().name(), machine).forEach(LOG::warn);
+        } else if (there != null) {
+          faults.add(there.inTheWayOf(machine));
+        }
+      }
+    }
+    if (!faults.isEmpty()) {
+      throw new StoreRefused(String.join("\n", faults), null);
+    }
+  }
+
+  private void seed(WorldFile.PoolSeed site, Set<String> pools, Set<String> nodes) {
+    String pool = site.pool().name();
+    if (!pools.contains(pool)) {
+      statements.add(PoolStore.insert(site.pool(), now()));
+    }
+    List<Machine> all = new ArrayList<>(site.machines());
+    for (int i = 1; i <= site.simulatedNodes(); i++) {
+      String nodeId = pool + "-" + String.format("%05d", i);
+      if (!nodes.contains(nodeId)) {
+        all.add(new Machine(nodeId, freeAddress(), site.pool().environment().sshPort(), null));
+      }
+    }
+    for (Machine machine : all) {
+      if (nodes.add(machine.nodeId())) {
+        statements.add(NodeStore.insert(pool, machine, now()));
+        spare(new Spare(pool, machine.nodeId(), machine.publicIp()));
+      }
+    }
+  }
+
+  private void spare(Spare machine) {
+    spare.computeIfAbsent(machine.pool(), pool -> new ArrayDeque<>()).add(machine);
+  }
+
+  private String freeAddress() {
+    String address = SimulatedNodes.address(nextAddress++);
+    while (!addresses.add(address)) {
+      address = SimulatedNodes.address(nextAddress++);
+    }
+    return address;
+  }
+
+  private void seed(WorldFile.OrgSeed tenant, Set<String> orgs, Set<String> tokens) {
+    String orgId = tenant.org().orgId();
+    boolean isNew = !orgs.contains(orgId);
+    if (isNew) {
+      statements.add(AccessStore.insert(tenant.org(), now()));
+      seedCredit(orgId, tenant.creditCents());
+    }
+    JsonObject minted = new JsonObject();
+    for (WorldFile.TokenSeed grant : tenant.tokens()) {
+      if (!tokens.contains(orgId + "/" + grant.name())) {
+        TokenSecret secret = TokenSecret.mint(random);
+        statements.addAll(TokenStore.minted(token(orgId, grant, secret), OPERATOR));
+        minted.put(grant.name(), secret.text());
+      }
+    }
+    JsonObject people = new JsonObject();
+    for (WorldFile.MemberSeed member : tenant.members()) {
+      // Who was removed from an organization must not come back with the next start.
+      if (isNew) {
+        statements.add(
+            RosterStore.insert(
+                Member.joining(orgId, member.username(), member.email(), member.name(), now())));
+      }
+      people.put(
+          member.username(),
+          new JsonObject().put("username", member.username()).put("email", member.email()));
+    }
+    keys.put(
+        orgId,
+        new JsonObject()
+            .put("org_id", orgId)
+            .put(
+                "clusters",
+                new JsonArray(tenant.clusters().stream().map(WorldFile.ClusterSeed::name).toList()))
+            .put("tokens", minted)
+            .put("members", people));
+  }
+
+  /** Once, when the organization is made: what it has spent since is spent. */
+  private void seedCredit(String orgId, long cents) {
+    if (cents > 0) {
+      statements.addAll(
+          LedgerStore.insert(
+              Ledger.given(
+                  Ledger.Kind.CREDIT,
+                  orgId,
+                  "world",
+                  cents * MICROS_PER_CENT,
+                  OPERATOR,
+                  "to begin with",
+                  now())));
+    }
+  }
+
+  private Token token(String orgId, WorldFile.TokenSeed grant, TokenSecret secret) {
+    return new Token(
+        secret.tokenId(),
+        orgId,
+        grant.name(),
+        HexFormat.of().formatHex(secret.sha256()),
+        grant.scopes(),
+        grant.cluster(),
+        OPERATOR,
+        now(),
+        null);
+  }
+
+  private void seedClusters(WorldFile.OrgSeed tenant, WorldFile world, Set<String> clusters) {
+    for (WorldFile.ClusterSeed holder : tenant.clusters()) {
+      if (clusters.contains(holder.name())) {
+        continue;
+      }
+      WorldFile.PoolSeed site =
+          world.sites().stream()
+              .filter(s -> s.pool().name().equals(holder.pool()))
+              .findFirst()
+              .orElseThrow();
+      Cluster cluster = cluster(tenant, holder, site);
+      statements.addAll(CapacityStore.insert(cluster, now()));
+      if (cluster.declared() != null) {
+        statements.add(
+            ActivityRows.insert(
+                Activity.declared(
+                    OPERATOR, cluster.declared().maxGpus(), cluster.declared().ceilingCents()),
+                holder.name(),
+                now()));
+      }
+    }
+  }
+
+  private Cluster cluster(
+      WorldFile.OrgSeed tenant, WorldFile.ClusterSeed holder, WorldFile.PoolSeed site) {
+    Cluster empty =
+        Cluster.created(
+            holder.name(), tenant.org().orgId(), holder.pool(), holder.kind(), holder.posture());
+    if (holder.heldNodes() == 0) {
+      return empty;
+    }
+    Deque<Spare> nodes = spare.getOrDefault(holder.pool(), new ArrayDeque<>());
+    if (nodes.size() < holder.heldNodes()) {
+      throw new StoreRefused(
+          "cluster "
+              + holder.name()
+              + " is to hold "
+              + holder.heldNodes()
+              + " nodes of pool "
+              + holder.pool()
+              + ", which has "
+              + nodes.size()
+              + " to spare",
+          null);
+    }
+    List<Allocation> held = new ArrayList<>();
+    for (int slot = 0; slot < holder.heldNodes(); slot++) {
+      held.add(held(nodes.remove(), holder, slot));
+    }
+    return new Cluster(
+        empty.name(),
+        empty.orgId(),
+        empty.pool(),
+        empty.kind(),
+        empty.posture(),
+        true,
+        false,
+        0,
+        0,
+        new Declaration(
+            holder.heldNodes() * site.pool().gpusPerNode(),
+            holder.ceilingCents(),
+            now(),
+            now(),
+            OPERATOR),
+        held,
+        Verdict.NONE,
+        0,
+        0,
+        null,
+        empty.overrides());
+  }
+
+  /** Held since now and active; the provider prepares the machine at start-up. */
+  private Allocation held(Spare machine, WorldFile.ClusterSeed holder, int slot) {
+    return new Allocation(
+        Ids.next("alc", random),
+        machine.nodeId(),
+        machine.publicIp(),
+        slot,
+        Allocation.State.ACTIVE,
+        now(),
+        now(),
+        null,
+        holder.ceilingCents(),
+        false,
+        0,
+        null,
+        null,
+        List.of(),
+        null);
+  }
+
+  private long now() {
+    return clock.millis();
+  }
+}

@@ -1,0 +1,276 @@
+package dev.bourse.world;
+
+import dev.bourse.access.Organization;
+import dev.bourse.access.Scope;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.IpAddress;
+import dev.bourse.core.Price;
+import dev.bourse.core.Text;
+import dev.bourse.nodes.Machine;
+import dev.bourse.pools.Pool;
+import dev.bourse.sshkeys.SshPublicKey;
+import java.io.IOException;
+import java.io.Reader;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pools, machines and organizations as a world file lists them. It only seeds the store: what is
+ * there already stays as it is.
+ */
+public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
+  private static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?");
+  private static final int MAX_SIMULATED = 100_000;
+  private static final long MAX_CENTS = 100_000_000;
+
+  /** A pool and its machines: listed ones, and a number of simulated ones to be made up. */
+  public record PoolSeed(Pool pool, List<Machine> machines, int simulatedNodes) {}
+
+  /**
+   * An organization with its clusters, members and tokens.
+   *
+   * @param creditCents what it is given to begin with
+   */
+  public record OrgSeed(
+      Organization org,
+      long creditCents,
+      List<ClusterSeed> clusters,
+      List<MemberSeed> members,
+      List<TokenSeed> tokens) {}
+
+  /**
+   * A cluster.
+   *
+   * @param heldNodes nodes it holds from the start; only for an operator-managed one
+   * @param ceilingCents what it pays for them at most
+   */
+  public record ClusterSeed(
+      String name,
+      String pool,
+      Cluster.Kind kind,
+      Cluster.Posture posture,
+      int heldNodes,
+      long ceilingCents) {}
+
+  /** A member of an organization. */
+  public record MemberSeed(String username, String email, String name) {}
+
+  /** A token to mint. */
+  public record TokenSeed(String name, Set<Scope> scopes, @Nullable String cluster) {}
+
+  /**
+   * Reads a world file.
+   *
+   * @throws IOException naming every fault of the file
+   */
+  public static WorldFile read(String name, Reader reader) throws IOException {
+    List<String> faults = new ArrayList<>();
+    Yaml yaml = Yaml.read(name, reader, faults);
+    WorldFile world =
+        new WorldFile(yaml.list("pools", WorldFile::site), yaml.list("orgs", WorldFile::tenant));
+    yaml.done();
+    world.check(faults);
+    if (!faults.isEmpty()) {
+      throw new IOException(String.join("\n", faults));
+    }
+    return world;
+  }
+
+  private static PoolSeed site(Yaml yaml) {
+    String pool = yaml.parsed("name", "unnamed", WorldFile::name);
+    int sshPort = yaml.integer("ssh_port", 22, 1, 65_535);
+    Pool.Environment environment =
+        new Pool.Environment(
+            yaml.text("ssh_user"), sshPort, yaml.textMap("env"), yaml.textMap("storage"));
+    return new PoolSeed(
+        new Pool(
+            pool,
+            yaml.text("site"),
+            yaml.text("provider"),
+            yaml.text("gpu_vendor"),
+            yaml.textOrNull("gpu_model"),
+            yaml.integer("gpus_per_node", 8, 1, 1024),
+            yaml.parsed("reserve_price_per_gpu_hour", "0", WorldFile::cents),
+            yaml.parsed("max_price_cap_per_gpu_hour", "100", WorldFile::cents),
+            yaml.flag("detector_armed", true),
+            yaml.flag("swaps_enabled", true),
+            environment),
+        yaml.list("nodes", node -> machine(node, sshPort)),
+        yaml.integer("simulated_nodes", 0, 0, MAX_SIMULATED));
+  }
+
+  private static Machine machine(Yaml yaml, int sshPort) {
+    Machine machine =
+        new Machine(
+            yaml.parsed("id", "unnamed", WorldFile::name),
+            canonical(yaml.text("public_ip")),
+            yaml.integer("ssh_port", sshPort, 1, 65_535),
+            yaml.text("host_key"));
+    if (!machine.publicIp().isEmpty() && IpAddress.canonical(machine.publicIp()).isEmpty()) {
+      yaml.fault("public_ip: '" + Text.shown(machine.publicIp()) + "': expected an IP address");
+    }
+    requireHostKey(yaml, machine);
+    return machine;
+  }
+
+  /** In its one spelling, so that no machine is in the inventory twice. */
+  private static String canonical(String address) {
+    return IpAddress.canonical(address).orElse(address);
+  }
+
+  private static void requireHostKey(Yaml yaml, Machine machine) {
+    String key = machine.hostKey();
+    if (key == null || key.isEmpty()) {
+      return;
+    }
+    try {
+      SshPublicKey.parse(key);
+    } catch (ApiError refused) {
+      yaml.fault(
+          "host_key: expected 'type base64' as ssh-keyscan prints it, without the address; "
+              + refused.detail());
+    }
+  }
+
+  private static OrgSeed tenant(Yaml yaml) {
+    return new OrgSeed(
+        new Organization(
+            yaml.parsed("id", "unnamed", WorldFile::name),
+            yaml.text("display"),
+            yaml.parsed("kind", "standard", WorldFile::orgKind)),
+        yaml.parsed("credit", "0", WorldFile::cents),
+        yaml.list("clusters", WorldFile::holder),
+        yaml.list(
+            "members", m -> new MemberSeed(m.text("username"), m.text("email"), m.text("name"))),
+        yaml.list("tokens", WorldFile::grant));
+  }
+
+  private static ClusterSeed holder(Yaml yaml) {
+    return new ClusterSeed(
+        yaml.parsed("name", "unnamed", WorldFile::name),
+        yaml.text("pool"),
+        yaml.parsed("kind", "vm", text -> oneOf(Cluster.Kind.values(), text)),
+        yaml.parsed("posture", "market", text -> oneOf(Cluster.Posture.values(), text)),
+        yaml.integer("held_nodes", 0, 0, MAX_SIMULATED),
+        yaml.parsed("max_price_per_gpu_hour", "0", WorldFile::cents));
+  }
+
+  private static TokenSeed grant(Yaml yaml) {
+    Set<Scope> scopes = EnumSet.noneOf(Scope.class);
+    for (String label : yaml.texts("scopes")) {
+      Scope.find(label)
+          .filter(Scope.grantableToTokens()::contains)
+          .ifPresentOrElse(scopes::add, () -> yaml.fault("no such scope: " + label));
+    }
+    return new TokenSeed(yaml.text("name"), scopes, yaml.textOrNull("cluster"));
+  }
+
+  private static String name(String text) {
+    if (!NAME.matcher(text).matches()) {
+      throw new IllegalArgumentException(
+          "expected up to 63 of a-z, 0-9, '.' and '-', with a letter or digit at either end");
+    }
+    return text;
+  }
+
+  private static <E extends Enum<E>> E oneOf(E[] values, String text) {
+    for (E value : values) {
+      if (value.name().toLowerCase(Locale.ROOT).equals(text)) {
+        return value;
+      }
+    }
+    throw new IllegalArgumentException(
+        "expected one of " + Arrays.toString(values).toLowerCase(Locale.ROOT));
+  }
+
+  private static String orgKind(String text) {
+    if (!text.equals("standard") && !text.equals("public_research")) {
+      throw new IllegalArgumentException("expected standard or public_research");
+    }
+    return text;
+  }
+
+  private static long cents(String text) {
+    try {
+      long cents = Price.toCents(new BigDecimal(text));
+      if (cents >= 0 && cents <= MAX_CENTS) {
+        return cents;
+      }
+    } catch (ArithmeticException | NumberFormatException notDollars) {
+      // Refused below, with those out of range.
+    }
+    throw new IllegalArgumentException("expected dollars with at most two decimals, 0 to 1000000");
+  }
+
+  private void check(List<String> faults) {
+    once("pool", sites.stream().map(s -> s.pool().name()), faults);
+    once("node", sites.stream().flatMap(s -> s.machines().stream()).map(Machine::nodeId), faults);
+    once(
+        "public_ip",
+        sites.stream().flatMap(s -> s.machines().stream()).map(Machine::publicIp),
+        faults);
+    once("org", tenants.stream().map(t -> t.org().orgId()), faults);
+    once(
+        "cluster",
+        tenants.stream().flatMap(t -> t.clusters().stream()).map(ClusterSeed::name),
+        faults);
+    for (OrgSeed tenant : tenants) {
+      String of = " of org " + tenant.org().orgId();
+      once("token" + of, tenant.tokens().stream().map(TokenSeed::name), faults);
+      once("member" + of, tenant.members().stream().map(MemberSeed::username), faults);
+    }
+    for (PoolSeed site : sites) {
+      boolean isSimulated = site.pool().provider().equals("simulated");
+      if (!isSimulated && !site.pool().provider().equals("ssh")) {
+        faults.add("pool " + site.pool().name() + ": provider: expected simulated or ssh");
+      }
+      if (isSimulated != site.machines().isEmpty() || (!isSimulated && site.simulatedNodes() > 0)) {
+        faults.add(
+            "pool " + site.pool().name() + ": a simulated pool has simulated_nodes, another nodes");
+      }
+      int held =
+          tenants.stream()
+              .flatMap(tenant -> tenant.clusters().stream())
+              .filter(holder -> holder.pool().equals(site.pool().name()))
+              .mapToInt(ClusterSeed::heldNodes)
+              .sum();
+      if (held > site.machines().size() + site.simulatedNodes()) {
+        faults.add("pool " + site.pool().name() + ": its clusters hold more nodes than it has");
+      }
+      if (site.pool().reserveCents() > site.pool().capCents()) {
+        faults.add("pool " + site.pool().name() + ": the reserve price is above the cap");
+      }
+    }
+    for (OrgSeed tenant : tenants) {
+      for (ClusterSeed holder : tenant.clusters()) {
+        if (sites.stream().noneMatch(s -> s.pool().name().equals(holder.pool()))) {
+          faults.add("cluster " + holder.name() + ": no such pool: " + holder.pool());
+        }
+        if (holder.heldNodes() > 0 && holder.posture() != Cluster.Posture.STATIC) {
+          faults.add("cluster " + holder.name() + ": held_nodes needs posture static");
+        }
+      }
+      for (TokenSeed token : tenant.tokens()) {
+        if (token.cluster() != null
+            && tenant.clusters().stream().noneMatch(c -> c.name().equals(token.cluster()))) {
+          faults.add("token " + token.name() + ": no such cluster: " + token.cluster());
+        }
+      }
+    }
+  }
+
+  private static void once(String noun, Stream<String> names, List<String> faults) {
+    Set<String> seen = new HashSet<>();
+    names.filter(name -> !seen.add(name)).forEach(n -> faults.add(noun + " " + n + ": twice"));
+  }
+}
