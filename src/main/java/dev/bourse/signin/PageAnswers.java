@@ -9,13 +9,8 @@ import dev.bourse.pages.PageTemplates;
 import java.util.List;
 import java.util.Map;
 
-<<<<<<< .merge_file_jrRBhy
 /** Renders templates as answers, and refusals as pages. */
-public final class PageAnswers implements ErrorPages {
-=======
-/** Templates as answers, refusals as pages. */
 public final class PageAnswers implements Operations.ErrorPages {
->>>>>>> .merge_file_qohu5h
   private final PageTemplates templates;
 
   public PageAnswers(PageTemplates templates) {
