@@ -48,7 +48,7 @@ public final class BillingRoutes {
             BillingText.time("from", call.findText("from")).orElseGet(billing::monthStartMillis),
             BillingText.time("to", call.findText("to")).orElse(Long.MAX_VALUE),
             call.findText("after"),
-            call.mediaType().equals(CSV) ? LINES_PER_PIECE : limit(call));
+            call.mediaType().equals(CSV) ? LINES_PER_PIECE : call.limit());
     return call.mediaType().equals(CSV)
         ? Future.succeededFuture(new Answer.Streamed(new Export(call.principal(), query)::next))
         : billing
@@ -176,11 +176,7 @@ public final class BillingRoutes {
             .or(() -> call.findInteger("before"))
             .orElse(Long.MAX_VALUE);
     return billing
-        .listLedger(call.principal(), before, limit(call))
+        .listLedger(call.principal(), before, call.limit())
         .map(page -> Answer.ok(BillingText.ledger(page)));
-  }
-
-  private static int limit(Call call) {
-    return Math.toIntExact(call.integer("limit"));
   }
 }

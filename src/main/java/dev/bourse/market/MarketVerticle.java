@@ -196,7 +196,7 @@ final class MarketVerticle extends VerticleBase {
    */
   private void renewalFailed(Lease held, Throwable cause) {
     long leftMillis = env.config().leaseMillis() - millisSince(leaseSince);
-    if (cause instanceof LeaseLost || leftMillis <= 0) {
+    if (cause instanceof Lease.Lost || leftMillis <= 0) {
       lose(held, "renewal", cause);
       return;
     }
@@ -246,7 +246,7 @@ final class MarketVerticle extends VerticleBase {
             .<Void>mapEmpty();
     ticking.onComplete(
         done -> {
-          if (done.failed() && done.cause() instanceof LeaseLost) {
+          if (done.failed() && done.cause() instanceof Lease.Lost) {
             lose(held, "tick", done.cause());
           } else {
             if (done.failed()) {

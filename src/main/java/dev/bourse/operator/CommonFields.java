@@ -4,7 +4,6 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
-import dev.bourse.edge.Call;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
@@ -15,11 +14,6 @@ import org.jspecify.annotations.Nullable;
 /** Parameters and fields that several operations of the operators' API have in common. */
 final class CommonFields {
   private CommonFields() {}
-
-  /** How many items a page is to have; the contract bounds it. */
-  static int limit(Call call) {
-    return Math.toIntExact(call.integer("limit"));
-  }
 
   /**
    * A price field in cents.
@@ -35,6 +29,14 @@ final class CommonFields {
   }
 
   /**
+   * Pages as answers spell them; {@code key} is the field of an item that the next begins after.
+   */
+  static <T> Function<Page<T>, JsonObject> page(
+      String plural, String key, Function<T, JsonObject> item) {
+    return page -> page(plural, page, key, item);
+  }
+
+  /**
    * A page as answers spell it.
    *
    * @param key the field of an item after which the page behind it begins
@@ -47,6 +49,11 @@ final class CommonFields {
         .put(plural, items)
         .put("more", page.more())
         .put("next", page.more() ? items.getJsonObject(items.size() - 1).getString(key) : null);
+  }
+
+  /** A token that was revoked. */
+  static JsonObject revoked(String tokenId, long atMillis) {
+    return new JsonObject().put("token_id", tokenId).put("revoked_at", Times.rfc3339(atMillis));
   }
 
   /**
