@@ -127,6 +127,9 @@ final class ServiceCore {
     this.owners = owners;
     market = market(providers);
     context.shutdown().push(market::stop);
+    context
+        .metrics()
+        .gauge("bourse_previews_running", "Previews being made now.", market::previewsRunning);
     capacity =
         new CapacityService(
             memory.clusters,

@@ -86,10 +86,11 @@ final class BlobFiles {
   static String checkedName(String name) {
     if (!NAME.matcher(name).matches()) {
       throw new IllegalArgumentException(
-          "'"
-              + Text.shown(name)
-              + "' names no blob; expected 1 to 128 letters, digits, dots, dashes and underscores,"
-              + " no dot first");
+          """
+          '%s' names no blob; expected 1 to 128 letters, digits, dots, dashes and underscores, no \
+          dot first\
+          """
+              .formatted(Text.shown(name)));
     }
     return name;
   }

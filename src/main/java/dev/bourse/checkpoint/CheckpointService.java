@@ -259,6 +259,11 @@ public final class CheckpointService {
     return listed(feedSearches, q, () -> store.listFeed(q, cursor, limit));
   }
 
+  /** How many searches wait for their turn now. */
+  public int searchesWaiting() {
+    return feedSearches.waiting() + ownSearches.waiting();
+  }
+
   private static <T> Future<T> listed(Searches searches, String q, Supplier<Future<T>> list) {
     return q.isEmpty() ? list.get() : searches.within(list);
   }

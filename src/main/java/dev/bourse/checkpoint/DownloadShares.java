@@ -82,11 +82,11 @@ final class DownloadShares {
         ErrorCode.OVERLOADED,
         held == 0
             ? "as many files are being read as may be at once"
-            : held
-                + " different files are being read for you, as many as may be while there is room"
-                + " for "
-                + Math.max(0, free)
-                + " more; read them faster, or one after the other",
+            : """
+            %s different files are being read for you, as many as may be while there is room \
+            for %s more; read them faster, or one after the other\
+            """
+                .formatted(held, Math.max(0, free)),
         RETRY_MILLIS);
   }
 

@@ -21,9 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes what is of no more use: announcements whose bytes did not come in time or that nobody may
- * publish any more, items of retired organizations, bytes that were replaced or deleted, and bytes
- * that no row knows of because a crash came between them.
+ * Deletes what is not needed any more: announcements whose bytes did not come in time or that
+ * nobody may publish any more, items of retired organizations, bytes that were replaced or deleted,
+ * and bytes that no row knows of because a crash came between them.
  *
  * <p>One run does a bounded piece of each; the next goes on where it stopped. Several processes may
  * sweep at once: everything it does can be done twice.
@@ -34,13 +34,13 @@ public final class Sweep {
   /** Rows of one run: some milliseconds of the store. */
   private static final int ROWS = 100;
 
-  /** Pages of bytes that cannot be deleted which one run passes over. */
+  /** How many pages of bytes that cannot be deleted one run passes over. */
   private static final int PAGES = 10;
 
   /** Announcements looked at in one run, each with two look-ups: some milliseconds of the store. */
   private static final int PENDING = 2_000;
 
-  /** How often the log tells of what cannot be done, while other things can. */
+  /** How often the log repeats that some deletions fail while others succeed. */
   private static final long NEWS_MILLIS = 3_600_000;
 
   /** Names looked up in one run; the store behind may have millions. */

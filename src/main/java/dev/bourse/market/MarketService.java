@@ -188,6 +188,11 @@ public final class MarketService implements Mirror {
                         .onComplete(done)));
   }
 
+  /** How many previews are being made now. */
+  public int previewsRunning() {
+    return previews.running();
+  }
+
   private synchronized Future<MarketVerticle> opened(String pool) {
     Open known = open.get(pool);
     return known == null

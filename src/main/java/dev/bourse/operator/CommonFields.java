@@ -51,6 +51,11 @@ final class CommonFields {
         .put("next", page.more() ? items.getJsonObject(items.size() - 1).getString(key) : null);
   }
 
+  /** A token that was revoked. */
+  static JsonObject revoked(String tokenId, long atMillis) {
+    return new JsonObject().put("token_id", tokenId).put("revoked_at", Times.rfc3339(atMillis));
+  }
+
   /**
    * When a token is to expire, null for never.
    *
