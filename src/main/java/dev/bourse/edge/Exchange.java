@@ -80,7 +80,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     this.connection = connection;
     this.received = new ReceivedRequest(request, loop, connection);
     connection.entered(this);
-    loop.metrics().entered();
+    loop.edge().metrics().entered();
   }
 
   HttpServerRequest request() {
@@ -252,7 +252,7 @@ final class Exchange implements OpenConnection.PendingRequest {
       missing = lacking.scope();
       error = lacking.refusal();
     } else {
-      Optional<ApiError> translated = loop.translate(failure);
+      Optional<ApiError> translated = loop.edge().translation().apply(failure);
       if (translated.isEmpty()) {
         LOG.error(
             "request {} failed: operation {}", id, endpoint == null ? "-" : endpoint.id(), failure);
@@ -269,7 +269,7 @@ final class Exchange implements OpenConnection.PendingRequest {
   /** Sends a refusal; {@code allow} is the Allow header of a 405. */
   void refuse(ApiError error, @Nullable String allow) {
     ErrorFormat refusals = endpoint == null ? ofNoOperation(error) : endpoint.refusals();
-    Operations.ErrorPages pages = loop.errorPages();
+    Operations.ErrorPages pages = loop.edge().operations().errorPages();
     if (refusals == ErrorFormat.PAGE && pages != null && prefersPage()) {
       answer(pages.render(error));
       return;
@@ -280,7 +280,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     }
     MultiMap headers = response.headers();
     CharSequence challenge =
-        Challenge.of(response.getStatusCode(), endpoint, missing, received, loop.baseUrl());
+        Challenge.of(response.getStatusCode(), endpoint, missing, received, loop.edge().baseUrl());
     if (challenge != null) {
       headers.add(WWW_AUTHENTICATE, challenge);
     }
@@ -326,7 +326,7 @@ final class Exchange implements OpenConnection.PendingRequest {
           .add(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN, ANY)
           .add(HttpHeaders.ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
     }
-    if (loop.isDraining()) {
+    if (loop.edge().isDraining()) {
       headers.set(HttpHeaders.CONNECTION, CLOSE);
       isLast = true;
     }
@@ -398,7 +398,7 @@ final class Exchange implements OpenConnection.PendingRequest {
   void leave() {
     if (!left) {
       left = true;
-      loop.metrics().left();
+      loop.edge().metrics().left();
     }
   }
 

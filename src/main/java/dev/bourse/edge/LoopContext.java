@@ -3,7 +3,6 @@ package dev.bourse.edge;
 import dev.bourse.contract.AnyOriginPaths;
 import dev.bourse.core.ApiError;
 import dev.bourse.edge.limits.Connections;
-import dev.bourse.edge.limits.Occupancy;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpHeaders;
@@ -11,7 +10,6 @@ import io.vertx.core.http.HttpServerRequest;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** What the requests of one event loop share. */
@@ -78,14 +76,6 @@ final class LoopContext {
         .key(request.remoteAddress().hostAddress(), Headers.forwardedFor(request.headers()));
   }
 
-  String baseUrl() {
-    return edge.baseUrl();
-  }
-
-  Operations.@Nullable ErrorPages errorPages() {
-    return edge.operations().errorPages();
-  }
-
   /** Whether pages of any origin may read what is answered there. */
   boolean isOpen(@Nullable String path) {
     return path != null && openPaths.has(path);
@@ -109,20 +99,8 @@ final class LoopContext {
     return connections;
   }
 
-  Occupancy occupancy() {
-    return edge.occupancy();
-  }
-
-  EdgeMetrics metrics() {
-    return edge.metrics();
-  }
-
   EdgeMetrics.Series unrouted() {
     return unrouted;
-  }
-
-  Optional<ApiError> translate(Throwable failure) {
-    return edge.translation().apply(failure);
   }
 
   String date() {
@@ -131,11 +109,6 @@ final class LoopContext {
 
   String rateLimitPolicy() {
     return rateLimitPolicy;
-  }
-
-  /** Whether the service is about to stop. */
-  boolean isDraining() {
-    return edge.isDraining();
   }
 
   long nanos() {

@@ -111,8 +111,10 @@ public final class ConfirmTokens {
         || !signer.matches(pieces[2], parts(caller, tool, arguments, pieces[1]))) {
       throw refused(
           "confirm-altered",
-          "confirm_token is not of this call: token, arguments or member differ from the preview's;"
-              + " nothing was written");
+          """
+          confirm_token is not of this call: token, arguments or member differ from the preview's; \
+          nothing was written\
+          """);
     }
     Confirmation confirmation = confirmation(pieces[1]);
     if (clock.millis() >= confirmation.expiresAtMillis()) {

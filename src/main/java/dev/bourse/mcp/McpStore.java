@@ -52,8 +52,10 @@ public final class McpStore {
     return database.commit(
         List.of(
             Statement.of(
-                "INSERT INTO mcp_session_ended (session_sha256, expires_at) VALUES (?, ?)"
-                    + " ON CONFLICT DO NOTHING",
+                """
+                INSERT INTO mcp_session_ended (session_sha256, expires_at) VALUES (?, ?)
+                ON CONFLICT DO NOTHING\
+                """,
                 sessionSha256,
                 expiresAtMillis)));
   }

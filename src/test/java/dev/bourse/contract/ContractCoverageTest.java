@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.contract;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;

@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.mcp;
 
 import static dev.bourse.testing.McpClient.ENDPOINT;
 import static dev.bourse.testing.McpClient.STATELESS;

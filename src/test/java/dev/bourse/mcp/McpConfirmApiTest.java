@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.mcp;
 
 import static dev.bourse.testing.McpClient.bid;
 import static dev.bourse.testing.McpClient.confirm;
@@ -14,7 +14,6 @@ import dev.bourse.access.Scope;
 import dev.bourse.access.ServiceSecrets;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.mcp.PastConfirms;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
