@@ -6,6 +6,8 @@
  * <dl>
  *   <dt>account
  *   <dd>what is stored of an organization's money; a ledger account is one side of a transaction
+ *   <dt>activity
+ *   <dd>what a tenant reads of its clusters' past: declarations, and what was done to them
  *   <dt>announcement
  *   <dd>what a member says of a file before its bytes come; reserves storage and a place
  *   <dt>any-origin path
@@ -18,6 +20,8 @@
  *   <dd>one change of a checkpoint with all that follows from it, for one commit
  *   <dt>conflict reason
  *   <dd>the <code>reason</code> a <code>conflict</code> about a checkpoint carries
+ *   <dt>cluster event
+ *   <dd>what happened to a cluster, as a type; an entry of activity is one with its actor
  *   <dt>contract
  *   <dd>an OpenAPI document; it is the authority on the interface that it describes
  *   <dt>error format
@@ -32,6 +36,10 @@
  *   <dd>a bulkhead: how much of one kind of work runs, waits and is one owner's
  *   <dt>metadata
  *   <dd>what is told of a file besides its bytes: title, name, type, length, digest
+ *   <dt>operator commands
+ *   <dd>what operators and billing do to a cluster, carried out by its owner
+ *   <dt>owner
+ *   <dd>the one verticle that carries out commands on a cluster, one at a time
  *   <dt>participation
  *   <dd>what the auction may do for a cluster: bid, keep, lose everything, or nothing
  *   <dt>preview
@@ -54,6 +62,8 @@
  *   <dd>what a routed request passes before its operation: caller, scope, budget, media type, body
  *   <dt>schema validator
  *   <dd>a schema of a contract, compiled, that accepts a value or names its first violation
+ *   <dt>snapshot
+ *   <dd>an immutable state of a cluster as published, with the terms in force for it
  *   <dt>tick
  *   <dd>one clearing of a pool's market
  *   <dt>timeline
