@@ -7,7 +7,7 @@ import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Holds;
-import dev.bourse.capacity.Steering;
+import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.Times;
 import dev.bourse.pools.Switches;
@@ -250,7 +250,7 @@ public final class HoldService implements Holds {
         put.add(
             owners.submit(
                 view.cluster().name(),
-                Steering.billingHold(hold),
+                OperatorCommands.billingHold(hold),
                 List.of(AccountStore.fence(orgId, state))));
       }
     }
