@@ -18,14 +18,18 @@
  *   <dd>requests a minute that a token or a client address may make
  *   <dt>change set
  *   <dd>one change of a checkpoint with all that follows from it, for one commit
- *   <dt>conflict reason
- *   <dd>the <code>reason</code> a <code>conflict</code> about a checkpoint carries
  *   <dt>cluster event
  *   <dd>what happened to a cluster, as a type; an entry of activity is one with its actor
+ *   <dt>confirm token
+ *   <dd>what a tool's preview gives and its confirm takes, once and for the same arguments
+ *   <dt>conflict reason
+ *   <dd>the <code>reason</code> a <code>conflict</code> about a checkpoint carries
  *   <dt>contract
  *   <dd>an OpenAPI document; it is the authority on the interface that it describes
  *   <dt>error format
  *   <dd>how an operation encodes refusals: JSON, an HTML page, or OAuth's fields
+ *   <dt>event loop
+ *   <dd>a thread of Vert.x that serves some of the connections and must never block
  *   <dt>exchange
  *   <dd>one request and its answer, on the event loop of its connection
  *   <dt>guide
@@ -34,8 +38,12 @@
  *   <dd>asking the machines of a pool which allocation each is prepared for
  *   <dt>limit
  *   <dd>a bulkhead: how much of one kind of work runs, waits and is one owner's
+ *   <dt>MCP
+ *   <dd>the Model Context Protocol, by which language models call the exchange as tools
  *   <dt>metadata
  *   <dd>what is told of a file besides its bytes: title, name, type, length, digest
+ *   <dt>occupancy
+ *   <dd>how much of its connections and memory the process has given to clients
  *   <dt>operator commands
  *   <dd>what operators and billing do to a cluster, carried out by its owner
  *   <dt>owner
@@ -62,6 +70,8 @@
  *   <dd>what a routed request passes before its operation: caller, scope, budget, media type, body
  *   <dt>schema validator
  *   <dd>a schema of a contract, compiled, that accepts a value or names its first violation
+ *   <dt>security scheme
+ *   <dd>a kind of credential that contracts name: apiToken, memberToken, mcpToken, operatorToken
  *   <dt>snapshot
  *   <dd>an immutable state of a cluster as published, with the terms in force for it
  *   <dt>tick
