@@ -143,7 +143,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     } else if (answer instanceof Answer.Streamed streamed) {
       new PieceSender(this, loop, connection, streamed.pieces()).ask();
     } else if (answer instanceof Answer.Download download) {
-      new DownloadSender(this, loop, connection, download).begin();
+      new DownloadSender(this, connection, download).begin();
     } else if (answer instanceof Answer.Page page) {
       answer(page);
     } else if (answer instanceof Answer.Events events) {
