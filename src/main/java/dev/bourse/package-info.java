@@ -4,6 +4,8 @@
  * <p>Glossary:
  *
  * <dl>
+ *   <dt>access control
+ *   <dd>what authenticates callers: organizations' and operators' tokens, members, signing keys
  *   <dt>account
  *   <dd>what is stored of an organization's money; a ledger account is one side of a transaction
  *   <dt>announcement
@@ -16,6 +18,8 @@
  *   <dd>requests a minute that a token or a client address may make
  *   <dt>change set
  *   <dd>one change of a checkpoint with all that follows from it, for one commit
+ *   <dt>circuit breaker
+ *   <dd>stops calls to another service for a while after one has failed
  *   <dt>conflict reason
  *   <dd>the <code>reason</code> a <code>conflict</code> about a checkpoint carries
  *   <dt>contract
@@ -30,6 +34,8 @@
  *   <dd>asking the machines of a pool which allocation each is prepared for
  *   <dt>limit
  *   <dd>a bulkhead: how much of one kind of work runs, waits and is one owner's
+ *   <dt>membership
+ *   <dd>an organization that a proven e-mail address may enter, as a member or by a join rule
  *   <dt>metadata
  *   <dd>what is told of a file besides its bytes: title, name, type, length, digest
  *   <dt>participation
@@ -52,6 +58,8 @@
  *   <dd>whether a new file may take the place of one that is there
  *   <dt>request pipeline
  *   <dd>what a routed request passes before its operation: caller, scope, budget, media type, body
+ *   <dt>retry policy
+ *   <dd>how often, and after how long a wait, a transfer is tried again
  *   <dt>schema validator
  *   <dd>a schema of a contract, compiled, that accepts a value or names its first violation
  *   <dt>tick

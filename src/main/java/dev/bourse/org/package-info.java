@@ -3,8 +3,8 @@
  * what tokens are there, who did what.
  *
  * <p>{@link dev.bourse.org.OrgRoutes} speaks HTTP, {@link dev.bourse.org.OrgService} decides,
- * {@link dev.bourse.org.OrgStore} reads the rows; trails are the audit package's. It reads the
- * store, not the clusters in memory: those belong to the capacity package, which this one does not
+ * {@link dev.bourse.org.OrgStore} and its like read the rows; trails are the audit package's. It reads
+ * the store, not the clusters in memory: those belong to the capacity package, which this one does not
  * know, and hold what one surface runs, while a token can address clusters of every kind. The calls
  * are rare, so a query by index is cheap enough.
  *
