@@ -131,8 +131,7 @@ final class Progress implements AutoCloseable {
 
   static String line(String name, long done, long total, TransferRate meter) {
     return "%s: %d %%, %s%s"
-        .formatted(
-            name, percent(done, total), Sizes.part(done, total), rest(", ", total, meter));
+        .formatted(name, percent(done, total), Sizes.part(done, total), rest(", ", total, meter));
   }
 
   private static long percent(long done, long total) {

@@ -142,8 +142,7 @@ public final class OrgRoutes {
   }
 
   private static TrailQuery query(Call call) {
-    return TrailQuery.of(
-        call.text("reads"), call.findInteger("limit"), call.findInteger("before"));
+    return TrailQuery.of(call.text("reads"), call.findInteger("limit"), call.findInteger("before"));
   }
 
   private static String orgId(Call call) {

@@ -2,6 +2,7 @@ package dev.bourse.store;
 
 import io.vertx.core.Future;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The port to durable state. Every method may be called from any thread and never blocks it; a
@@ -19,6 +20,11 @@ public interface Database {
    *     or null
    */
   <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper);
+
+  /** The first row of a query; empty for none. */
+  default <T> Future<Optional<T>> readFirst(String sql, List<?> parameters, RowMapper<T> mapper) {
+    return read(sql, parameters, mapper).map(found -> found.stream().findFirst());
+  }
 
   /**
    * Carries out all statements in one transaction, or none. When the future succeeds the change is
