@@ -8,6 +8,8 @@
  *   <dd>what authenticates callers: organizations' and operators' tokens, members, signing keys
  *   <dt>account
  *   <dd>what is stored of an organization's money; a ledger account is one side of a transaction
+ *   <dt>activity
+ *   <dd>what a tenant reads of its clusters' past: declarations, and what was done to them
  *   <dt>announcement
  *   <dd>what a member says of a file before its bytes come; reserves storage and a place
  *   <dt>any-origin path
@@ -20,12 +22,18 @@
  *   <dd>one change of a checkpoint with all that follows from it, for one commit
  *   <dt>circuit breaker
  *   <dd>stops calls to another service for a while after one has failed
+ *   <dt>cluster event
+ *   <dd>what happened to a cluster, as a type; an entry of activity is one with its actor
+ *   <dt>confirm token
+ *   <dd>what a tool's preview gives and its confirm takes, once and for the same arguments
  *   <dt>conflict reason
  *   <dd>the <code>reason</code> a <code>conflict</code> about a checkpoint carries
  *   <dt>contract
  *   <dd>an OpenAPI document; it is the authority on the interface that it describes
  *   <dt>error format
  *   <dd>how an operation encodes refusals: JSON, an HTML page, or OAuth's fields
+ *   <dt>event loop
+ *   <dd>a thread of Vert.x that serves some of the connections and must never block
  *   <dt>exchange
  *   <dd>one request and its answer, on the event loop of its connection
  *   <dt>guide
@@ -34,10 +42,18 @@
  *   <dd>asking the machines of a pool which allocation each is prepared for
  *   <dt>limit
  *   <dd>a bulkhead: how much of one kind of work runs, waits and is one owner's
+ *   <dt>MCP
+ *   <dd>the Model Context Protocol, by which language models call the exchange as tools
  *   <dt>membership
  *   <dd>an organization that a proven e-mail address may enter, as a member or by a join rule
  *   <dt>metadata
  *   <dd>what is told of a file besides its bytes: title, name, type, length, digest
+ *   <dt>occupancy
+ *   <dd>how much of its connections and memory the process has given to clients
+ *   <dt>operator commands
+ *   <dd>what operators and billing do to a cluster, carried out by its owner
+ *   <dt>owner
+ *   <dd>the one verticle that carries out commands on a cluster, one at a time
  *   <dt>participation
  *   <dd>what the auction may do for a cluster: bid, keep, lose everything, or nothing
  *   <dt>preview
@@ -62,6 +78,10 @@
  *   <dd>how often, and after how long a wait, a transfer is tried again
  *   <dt>schema validator
  *   <dd>a schema of a contract, compiled, that accepts a value or names its first violation
+ *   <dt>security scheme
+ *   <dd>a kind of credential that contracts name: apiToken, memberToken, mcpToken, operatorToken
+ *   <dt>snapshot
+ *   <dd>an immutable state of a cluster as published, with the terms in force for it
  *   <dt>tick
  *   <dd>one clearing of a pool's market
  *   <dt>timeline

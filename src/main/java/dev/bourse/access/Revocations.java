@@ -197,8 +197,10 @@ public final class Revocations implements Mirror {
         new Cutoff(row.integer("issued_until"), row.integer("kept_until")));
   }
 
-  private boolean putGrant(Row row) {
-    return grants.put(row.text("grant_id"), row.integer("kept_until")) == null;
+  private long putGrant(Row row) {
+    long keptUntil = row.integer("kept_until");
+    grants.put(row.text("grant_id"), keptUntil);
+    return keptUntil;
   }
 
   /** Tells whether it goes further than what was known. */

@@ -30,7 +30,9 @@ public final class OrgRoutes {
         .bind("listTokens", this::listTokens)
         .bind("listTokenActivity", this::listTokenActivity)
         .bind("revokeOwnToken", this::revokeOwnToken)
-        .bind("listOrgActivity", this::listOrgActivity);
+        .bind("listOrgActivity", this::listOrgActivity)
+        .bind("exportOrgActivityCsv", this::listOrgActivity)
+        .bind("exportOrgActivityNdjson", this::listOrgActivity);
   }
 
   private Future<Answer> whoami(Call call) {
