@@ -80,6 +80,7 @@ final class ArchitectureTest {
                   "pools",
                   "market",
                   "billing",
+                  "sshkeys",
                   "org")),
           entry("admin", List.of("core", "contract", "remote")),
           entry("client", List.of("core", "remote")),
