@@ -81,7 +81,11 @@ final class Reachability {
             "SELECT node_id, last_seen, last_error FROM node"
                 + " WHERE pool = ? AND retired_at IS NULL",
             List.of(lease.pool()),
-            row -> new Stored(row.text(0), row.integerOrNull(1), row.textOrNull(2)))
+            row ->
+                new Stored(
+                    row.text("node_id"),
+                    row.integerOrNull("last_seen"),
+                    row.textOrNull("last_error")))
         .map(
             rows -> {
               for (Stored row : rows) {
