@@ -289,7 +289,7 @@ async function device() {
   await look(page, "device-confirm");
   await tabTo(page, "Allow");
   await page.keyboard.press("Space");
-  await heading(page, "You can go back");
+  await heading(page, "The program is connected");
   await look(page, "device-done");
   quiet();
   const poll = () =>
@@ -309,7 +309,7 @@ async function device() {
   await heading(page, "Allow Bourse command line?");
   await tabTo(page, "Do not allow");
   await page.keyboard.press("Enter");
-  await heading(page, "Nothing was allowed");
+  await heading(page, "The program is not connected");
   const refused = await post("/oauth/token", {
     grant_type: "urn:ietf:params:oauth:grant-type:device_code",
     client_id: "bourse-cli",

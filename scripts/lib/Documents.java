@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
  * a reader would run them. scripts/README.md tells how documents are written for this.
  *
  * <p>Each {@code sh} block goes to the one bash of the document, and a block of another kind that
- * follows it is its output. The info string says what differs: {@code sh serve} starts something
+ * follows it is its output; where none is shown, no refusal may be printed. The info string says what differs: {@code sh serve} starts something
  * that prints {@code ready} and runs until the document ends, {@code by-hand} is left to the
  * reader.
  */
@@ -98,6 +98,9 @@ final class Documents {
         if (!next.isShell() && !next.isByHand()) {
           compared++;
           different += same(next, output) ? 0 : 1;
+        } else if (output.contains("{\"error\":")) {
+          different++;
+          System.out.printf("%s:%d: the service refused%n%s", file, block.line(), output);
         }
       }
     } finally {

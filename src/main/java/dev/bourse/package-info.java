@@ -24,6 +24,8 @@
  *   <dd>how an operation encodes refusals: JSON, an HTML page, or OAuth's fields
  *   <dt>exchange
  *   <dd>one request and its answer, on the event loop of its connection
+ *   <dt>guide
+ *   <dd>a text about one subject, served at {@code /docs/guides} as a page and as Markdown
  *   <dt>holdings scan
  *   <dd>asking the machines of a pool which allocation each is prepared for
  *   <dt>limit
@@ -42,6 +44,10 @@
  *   <dd>which machines answered when they were last tried, and when
  *   <dt>reassignment
  *   <dd>taking a machine from one allocation to the next, safely against late calls
+ *   <dt>recipe
+ *   <dd>what a program does for one purpose, with a command, in {@code /AGENTS.md}
+ *   <dt>reference
+ *   <dd>the pages at {@code /docs/reference} that are made from the contracts
  *   <dt>replace policy
  *   <dd>whether a new file may take the place of one that is there
  *   <dt>request pipeline

@@ -3,7 +3,7 @@ package dev.bourse.access;
 import dev.bourse.core.ApiError;
 import org.jspecify.annotations.Nullable;
 
-/** Tells who is calling. Never blocks: all it needs is in memory. */
+/** Finds the caller of a request. Never blocks: all it needs is in memory. */
 public interface Authenticator {
   /**
    * The caller an {@code Authorization} header stands for.

@@ -5,7 +5,7 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.TokenSecret;
 import org.jspecify.annotations.Nullable;
 
-/** Every credential the service knows, told apart by its shape. */
+/** Authenticates bearer tokens of every kind; the shape of a token says which kind it is. */
 public final class BearerAuthenticator implements Authenticator {
   private static final String SCHEME = "Bearer ";
 

@@ -3,7 +3,7 @@ package dev.bourse.access;
 import java.util.Set;
 
 /**
- * What a member's token is to say.
+ * The claims of a member's token that is to be issued.
  *
  * @param audience the one resource it is for: the service's address, or that of its MCP endpoint
  * @param scopes what its bearer may do
@@ -25,7 +25,8 @@ public record MemberToken(
     long most =
         grantId.isEmpty() ? SigningKeys.LONGEST_TOKEN_MILLIS : Revocations.LONGEST_GRANTED_MILLIS;
     if (validMillis < 1_000 || validMillis > most) {
-      throw new IllegalArgumentException("no token is valid for " + validMillis + " ms");
+      throw new IllegalArgumentException(
+          "a token is valid for 1,000 to %d ms, not %d".formatted(most, validMillis));
     }
   }
 }

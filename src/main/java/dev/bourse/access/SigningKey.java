@@ -60,11 +60,10 @@ record SigningKey(String privatePem, String publicPem) {
   String kid() {
     JsonObject jwk = coordinates();
     String members =
-        "{\"crv\":\"P-256\",\"kty\":\"EC\",\"x\":\""
-            + jwk.getString("x")
-            + "\",\"y\":\""
-            + jwk.getString("y")
-            + "\"}";
+        """
+        {"crv":"P-256","kty":"EC","x":"%s","y":"%s"}\
+        """
+            .formatted(jwk.getString("x"), jwk.getString("y"));
     try {
       return base64(
           MessageDigest.getInstance("SHA-256").digest(members.getBytes(StandardCharsets.US_ASCII)));
@@ -89,7 +88,7 @@ record SigningKey(String privatePem, String publicPem) {
           .put("x", base64(fixed(key.getW().getAffineX())))
           .put("y", base64(fixed(key.getW().getAffineY())));
     } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("the public key is none of P-256", e);
+      throw new IllegalStateException("the public key is not a P-256 key", e);
     }
   }
 
@@ -106,13 +105,8 @@ record SigningKey(String privatePem, String publicPem) {
   }
 
   private static String pem(String kind, byte[] encoded) {
-    return "-----BEGIN "
-        + kind
-        + "-----\n"
-        + Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(encoded)
-        + "\n-----END "
-        + kind
-        + "-----\n";
+    return "-----BEGIN %1$s-----\n%2$s\n-----END %1$s-----\n"
+        .formatted(kind, Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(encoded));
   }
 
   /**
@@ -129,7 +123,7 @@ record SigningKey(String privatePem, String publicPem) {
       signature.update(signed.getBytes(StandardCharsets.US_ASCII));
       return signed + '.' + base64(signature.sign());
     } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("the private key is none of P-256", e);
+      throw new IllegalStateException("the private key is not a P-256 key", e);
     }
   }
 

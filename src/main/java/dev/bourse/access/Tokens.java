@@ -287,7 +287,11 @@ public final class Tokens implements Mirror {
     List<CachedToken> moved = moved();
     long pauseMillis = 1 + TOUCH_INTERVAL_MILLIS / 2 * TOUCHES_PER_COMMIT / (1 + moved.size());
     storeFrom(moved, 0, () -> vertx.timer(pauseMillis).mapEmpty())
-        .onFailure(e -> LOG.warn("times of last use not stored: {}", e.toString()))
+        .onFailure(
+            e ->
+                LOG.warn(
+                    "when tokens were last used could not be stored; this is tried again: {}",
+                    e.toString()))
         .onComplete(done -> isFlushing = false);
   }
 

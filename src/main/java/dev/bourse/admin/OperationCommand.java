@@ -195,7 +195,7 @@ final class OperationCommand implements Callable<Integer> {
       if (pages == MAX_PAGES) {
         throw new Refused(ExitCode.REFUSED, "the list has over " + MAX_PAGES + " pages");
       }
-      page = service.call(operation.method(), path(Optional.of(lastKey(all))), body);
+      page = service.call(operation.method(), path(Optional.of(next(page, all))), body);
       all.addAll(page.getJsonArray(list.get()));
     }
     return page.copy().put(list.get(), all);
@@ -227,7 +227,7 @@ final class OperationCommand implements Callable<Integer> {
           "more follow: "
               + cursor().orElse("")
               + " "
-              + lastKey(items)
+              + next(answer, items)
               + ", or "
               + ALL
               + " for all");
@@ -253,12 +253,15 @@ final class OperationCommand implements Callable<Integer> {
         .findFirst();
   }
 
-  /** What the next page begins after: an item's cursor; without one its key, the first field. */
-  private static String lastKey(JsonArray items) {
+  /**
+   * What the next page begins after; of a trail, the last entry's key, which is its first field.
+   */
+  private static String next(JsonObject page, JsonArray items) {
+    if (page.getValue("next") instanceof String next) {
+      return next;
+    }
     JsonObject last = items.getJsonObject(items.size() - 1);
-    return last.containsKey("cursor")
-        ? last.getString("cursor")
-        : String.valueOf(last.getValue(last.fieldNames().iterator().next()));
+    return String.valueOf(last.getValue(last.fieldNames().iterator().next()));
   }
 
   private String path(Optional<String> after) {

@@ -98,6 +98,12 @@ record CheckpointServices(
         .metrics()
         .gauge(
             "bourse_uploads_running", "Requests whose bytes are being taken.", sessions::running);
+    context
+        .metrics()
+        .gauge(
+            "bourse_searches_waiting",
+            "Searches of checkpoints that wait for their turn.",
+            checkpoints::searchesWaiting);
     context.shutdown().push(blobs::close);
     context.keepUp(
         "deleting bytes of no more use",

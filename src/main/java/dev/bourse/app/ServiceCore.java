@@ -15,7 +15,6 @@ import dev.bourse.capacity.ClockCorrection;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Steering;
-import dev.bourse.capacity.Switches;
 import dev.bourse.events.ActivityRetention;
 import dev.bourse.market.MarketConfig;
 import dev.bourse.market.MarketEnvironment;
@@ -23,9 +22,10 @@ import dev.bourse.market.MarketService;
 import dev.bourse.market.NodeStore;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.org.OrgAdminService;
-import dev.bourse.pools.PoolService;
-import dev.bourse.pools.PoolStore;
-import dev.bourse.pools.SwitchService;
+import dev.bourse.pools.Switches;
+import dev.bourse.pools.settings.PoolService;
+import dev.bourse.pools.settings.PoolStore;
+import dev.bourse.pools.settings.SwitchService;
 import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.Database;
@@ -127,6 +127,9 @@ final class ServiceCore {
     this.owners = owners;
     market = market(providers);
     context.shutdown().push(market::stop);
+    context
+        .metrics()
+        .gauge("bourse_previews_running", "Previews being made now.", market::previewsRunning);
     capacity =
         new CapacityService(
             memory.clusters,

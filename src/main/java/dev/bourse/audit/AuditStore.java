@@ -17,7 +17,10 @@ public final class AuditStore {
   private static final String ROW = "(?, ?, ?, ?, ?, ?, ?)";
   private static final String INSERT_ONE = INSERT + "VALUES " + ROW;
 
-  /** Rows of one INSERT: several times cheaper a row than one each, well within bind limits. */
+  /**
+   * Rows of one INSERT: several times cheaper per row than single INSERTs, and well within bind
+   * limits.
+   */
   private static final int ROWS_PER_INSERT = 64;
 
   private static final String INSERT_MANY = INSERT_ONE + (", " + ROW).repeat(ROWS_PER_INSERT - 1);
@@ -64,12 +67,12 @@ public final class AuditStore {
   }
 
   /**
-   * Stores reads, once however often the same batch is tried: of a server that was lost while it
-   * was to commit nobody knows whether it did. An embedded engine cannot be lost so, and spares the
-   * mark.
+   * Stores reads once, however often the same batch is tried: when the server is lost during a
+   * commit, nobody knows whether it committed. An embedded engine cannot be lost like that and
+   * needs no mark.
    *
    * @param batchId the batch's own, the same at each try
-   * @param settled batches known to be stored, whose marks can go
+   * @param settled batches that are known to be stored, whose marks are deleted
    */
   Future<Void> insertReads(
       String batchId, List<AuditRow> rows, List<String> settled, long nowMillis) {

@@ -5,11 +5,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Rows of all trails, in the order of their ids, on their way into batches. */
+/** Gathers the rows of all trails, in the order of their ids, into batches. */
 final class BatchBuilder {
   /**
    * Rows of one commit: many, so that busy chains get whole batches although their rows lie
-   * scattered; no more, for a lost race repeats them. About 5 MB.
+   * scattered; but no more, because a lost race repeats them. About 5 MB.
    */
   private static final int MAX_ROWS = 50_000;
 
@@ -95,11 +95,8 @@ final class BatchBuilder {
                 Seal.sealing(chain, previous, draft.rows.all(), draft.newestAtMillis, nowMillis);
             if (seal.firstId() <= previous.lastId()) {
               throw new IllegalStateException(
-                  "rows are sealed up to "
-                      + previous.lastId()
-                      + ", past the "
-                      + fromId
-                      + " that is noted in audit_sealed; somebody set it back");
+                  "rows are sealed up to %s, past the %s that is noted in audit_sealed; somebody set it back"
+                      .formatted(previous.lastId(), fromId));
             }
             seals.add(seal);
             heads.put(chain, seal.link());

@@ -1,7 +1,5 @@
 package dev.bourse.audit;
 
-import dev.bourse.audit.SealVerification.Fault;
-import dev.bourse.audit.SealVerification.What;
 import dev.bourse.core.ApiError;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
@@ -31,14 +29,6 @@ public final class SealService {
     this.trails = new TrailStore(database);
   }
 
-  /**
-   * The first fault of a run.
-   *
-   * @param rowId null when it is none of one row
-   * @param what {@code changed}, {@code missing}, {@code added}, {@code seal} or {@code gap}
-   */
-  public record Finding(long batch, @Nullable Long rowId, String what, String detail) {}
-
   /** The last batch of a chain; whoever notes it elsewhere can later prove all up to it. */
   public record Head(long batch, String seal, long sealedAtMillis) {}
 
@@ -61,7 +51,7 @@ public final class SealService {
       @Nullable Long next,
       long throughId,
       @Nullable Head head,
-      @Nullable Finding fault) {}
+      @Nullable SealFault fault) {}
 
   /** What is to be compared. */
   private record Run(
@@ -223,7 +213,7 @@ public final class SealService {
         end++;
       }
       List<RecordedRow> mine = new ArrayList<>(run.rows().subList(at, end));
-      Optional<Fault> fault = SealVerification.check(before, seal, mine);
+      Optional<SealFault> fault = SealVerification.check(before, seal, mine);
       if (fault.isPresent()) {
         return report(run, sound, rows, purged, fault.get());
       }
@@ -235,22 +225,23 @@ public final class SealService {
     }
     if (!run.beyond().isEmpty()) {
       long id = run.beyond().get(0).id();
-      Fault fault =
-          new Fault(
+      SealFault added =
+          new SealFault(
               before == null ? 1 : before.batch() + 1,
               id,
-              What.ADDED,
+              SealFault.What.ADDED,
               """
               row %s is in no batch, though all rows up to %s are: it was slipped in, or the seal \
               of its batch is gone\
               """
                   .formatted(id, run.throughId()));
-      return report(run, sound, rows, purged, fault);
+      return report(run, sound, rows, purged, added);
     }
     return report(run, sound, rows, purged, null);
   }
 
-  private static Report report(Run run, int sound, long rows, int purged, @Nullable Fault fault) {
+  private static Report report(
+      Run run, int sound, long rows, int purged, @Nullable SealFault fault) {
     Seal head = run.head();
     long last =
         fault != null
@@ -264,8 +255,6 @@ public final class SealService {
         head != null && last < head.batch() ? (Long) last : null,
         run.throughId(),
         head == null ? null : new Head(head.batch(), head.seal(), head.sealedAtMillis()),
-        fault == null
-            ? null
-            : new Finding(fault.batch(), fault.rowId(), fault.what().label(), fault.detail()));
+        fault);
   }
 }

@@ -14,7 +14,7 @@ import java.util.Optional;
 
 /** SQL of the seals and of the rows under them. */
 final class SealStore {
-  /** The one walk over the trail there is. */
+  /** The name of the only walk over the trail. */
   private static final String WALK = "audit";
 
   /** Another process has done the same already. */

@@ -2,39 +2,11 @@ package dev.bourse.audit;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Compares rows with the seals over them. Pure. */
 final class SealVerification {
-  /** What is wrong. */
-  public enum What {
-    /** A row is not as it was sealed. */
-    CHANGED,
-    /** A sealed row is gone. */
-    MISSING,
-    /** A row is there that was not sealed, among rows that were. */
-    ADDED,
-    /** The record of a batch contradicts itself, or the batch before it. */
-    SEAL,
-    /** The record of a batch is gone. */
-    GAP;
-
-    /** As clients see it. */
-    public String label() {
-      return name().toLowerCase(Locale.ROOT);
-    }
-  }
-
-  /**
-   * The first thing found wrong.
-   *
-   * @param rowId the row; null when it is none of one row
-   * @param detail for people
-   */
-  public record Fault(long batch, @Nullable Long rowId, What what, String detail) {}
-
   private SealVerification() {}
 
   /**
@@ -45,72 +17,91 @@ final class SealVerification {
    * @param rows the chain's rows after the previous batch up to this batch's last, by id; of more
    *     than the batch has, one more will do
    */
-  static Optional<Fault> check(Seal.@Nullable Link previous, Seal stored, List<RecordedRow> rows) {
+  static Optional<SealFault> check(
+      Seal.@Nullable Link previous, Seal stored, List<RecordedRow> rows) {
     if (previous != null && stored.batch() != previous.batch() + 1) {
       long gone = previous.batch() + 1;
-      return fault(gone, null, What.GAP, "the seal of batch " + gone + " is gone");
+      return fault(gone, null, SealFault.What.GAP, "the seal of batch " + gone + " is gone");
     }
-    Optional<Fault> form = checkForm(previous, stored);
+    Optional<SealFault> form = checkForm(previous, stored);
     if (form.isPresent()) {
       return form;
     }
-    Optional<Fault> row = checkRows(stored, rows);
+    Optional<SealFault> row = checkRows(stored, rows);
     if (row.isPresent()) {
       return row;
     }
     if (!stored.isPurged() && !Arrays.equals(digests(rows).content(), stored.rows().content())) {
       return fault(
-          stored.batch(), null, What.SEAL, "the digest over the rows is not the one kept of them");
+          stored.batch(),
+          null,
+          SealFault.What.SEAL,
+          "the digest over the rows is not the one kept of them");
     }
     if (previous != null && !stored.expected(previous.seal()).equals(stored.seal())) {
       return fault(
           stored.batch(),
           null,
-          What.SEAL,
+          SealFault.What.SEAL,
           "the seal is not the one that follows from batch %s and what is kept of this one"
               .formatted(previous.batch()));
     }
     return Optional.empty();
   }
 
-  private static Optional<Fault> checkForm(Seal.@Nullable Link previous, Seal stored) {
+  private static Optional<SealFault> checkForm(Seal.@Nullable Link previous, Seal stored) {
     boolean plausible = stored.rowCount() >= 1 && stored.rowCount() <= Seal.MAX_ROWS;
     if (!plausible || !stored.rows().areOf(stored.isPurged() ? 0 : stored.rowCount())) {
       return fault(
-          stored.batch(), null, What.SEAL, "the digests kept are not those of the rows it counts");
+          stored.batch(),
+          null,
+          SealFault.What.SEAL,
+          "the digests kept are not those of the rows it counts");
     }
     if (!stored.isPurged()
         && (stored.rows().id(0) != stored.firstId()
             || stored.rows().id(stored.rows().count() - 1) != stored.lastId())) {
       return fault(
-          stored.batch(), null, What.SEAL, "its first and last row are not those of its digests");
+          stored.batch(),
+          null,
+          SealFault.What.SEAL,
+          "its first and last row are not those of its digests");
     }
     if (previous != null && stored.firstId() <= previous.lastId()) {
       return fault(
-          stored.batch(), null, What.SEAL, "it begins before the batch it follows has ended");
+          stored.batch(),
+          null,
+          SealFault.What.SEAL,
+          "it begins before the batch it follows has ended");
     }
     // Batches are purged in their order, so a purged one after one that is kept was not purged.
     if (previous != null && stored.isPurged() && !previous.isPurged()) {
       return fault(
-          stored.batch(), null, What.SEAL, "it is marked as purged, but the one before is kept");
+          stored.batch(),
+          null,
+          SealFault.What.SEAL,
+          "it is marked as purged, but the one before is kept");
     }
     return Optional.empty();
   }
 
   /** Both are in the order of their ids, so the first place where they part names the row. */
-  private static Optional<Fault> checkRows(Seal stored, List<RecordedRow> rows) {
+  private static Optional<SealFault> checkRows(Seal stored, List<RecordedRow> rows) {
     RowDigests sealed = stored.rows();
     for (int i = 0; i < Math.max(sealed.count(), rows.size()); i++) {
       if (i == sealed.count() || (i < rows.size() && rows.get(i).id() < sealed.id(i))) {
         long id = rows.get(i).id();
-        return fault(stored.batch(), id, What.ADDED, "row " + id + " was not sealed with it");
+        return fault(
+            stored.batch(), id, SealFault.What.ADDED, "row " + id + " was not sealed with it");
       }
       long id = sealed.id(i);
       if (i == rows.size() || rows.get(i).id() > id) {
-        return fault(stored.batch(), id, What.MISSING, "row " + id + " was sealed and is gone");
+        return fault(
+            stored.batch(), id, SealFault.What.MISSING, "row " + id + " was sealed and is gone");
       }
       if (!sealed.matches(i, RowDigests.of(rows.get(i)))) {
-        return fault(stored.batch(), id, What.CHANGED, "row " + id + " is not as it was sealed");
+        return fault(
+            stored.batch(), id, SealFault.What.CHANGED, "row " + id + " is not as it was sealed");
       }
     }
     return Optional.empty();
@@ -122,7 +113,8 @@ final class SealVerification {
     return gathered.all();
   }
 
-  static Optional<Fault> fault(long batch, @Nullable Long rowId, What what, String detail) {
-    return Optional.of(new Fault(batch, rowId, what, detail));
+  private static Optional<SealFault> fault(
+      long batch, @Nullable Long rowId, SealFault.What what, String detail) {
+    return Optional.of(new SealFault(batch, rowId, what, detail));
   }
 }

@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts settled rows of all trails into sealed batches, in the order of their ids, off the way of
- * writes. A step of {@link dev.bourse.store.Upkeep}; one at a time.
+ * Puts settled rows of all trails into sealed batches, in the order of their ids, without delaying
+ * any write. A step of {@link dev.bourse.store.Upkeep}; one at a time.
  *
  * <p>PostgreSQL gives ids when a row is inserted and not when it is committed, so below the
  * greatest id that is seen others may still be on their way. Therefore a round notes the greatest
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * this process alone commits ids in order and needs no waiting.
  *
  * <p>Several processes may seal one store: each commit is guarded by how far the trail was sealed,
- * and who loses leaves the rest of the round to the other.
+ * and whoever loses leaves the rest of the round to the other.
  */
 public final class Sealer {
   /**

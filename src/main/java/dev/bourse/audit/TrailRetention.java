@@ -1,6 +1,5 @@
 package dev.bourse.audit;
 
-import dev.bourse.audit.SealVerification.Fault;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
@@ -94,8 +93,8 @@ public final class TrailRetention {
                     : Future.failedFuture(e));
   }
 
-  /** Unless another process has purged it between two queries: then the next look tells. */
-  private Future<Void> keep(Seal seal, Fault fault) {
+  /** Keeps the batch as evidence, unless a second look shows that another process has purged it. */
+  private Future<Void> keep(Seal seal, SealFault fault) {
     return store
         .listSeals(seal.chain(), seal.batch(), seal.batch())
         .map(

@@ -19,8 +19,8 @@ public enum TrailText {
 
   /**
    * Comma-separated values as of RFC 4180, with a header line. A value that a spreadsheet would
-   * take for a formula gets an apostrophe before it, for the file is made to be opened in one and
-   * clients choose parts of what is recorded; NDJSON has every value as it is.
+   * take for a formula gets an apostrophe before it, because the file is made to be opened in one
+   * and clients choose parts of what is recorded; NDJSON has every value as it is.
    */
   CSV("text/csv", "id,ts,actor,action,subject,detail\r\n") {
     @Override

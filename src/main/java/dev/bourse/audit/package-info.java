@@ -8,7 +8,7 @@
  *
  * <p>A trail is read a page at a time by {@link dev.bourse.audit.TrailStore}, newest first, by id
  * below the last one seen: no page counts or skips what is before it. {@link
- * dev.bourse.audit.TrailExport} strings pages together for who wants all.
+ * dev.bourse.audit.TrailExport} joins the pages for whoever wants the whole trail.
  *
  * <p>A page begins with the newest row below which none can appear any more: where several
  * processes write, ids are handed out in another order than commits end in, and whoever pages or

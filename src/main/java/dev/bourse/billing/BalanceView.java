@@ -1,7 +1,7 @@
 package dev.bourse.billing;
 
-import dev.bourse.capacity.Switches;
 import dev.bourse.core.Times;
+import dev.bourse.pools.Switches;
 import io.vertx.core.json.JsonObject;
 import org.jspecify.annotations.Nullable;
 

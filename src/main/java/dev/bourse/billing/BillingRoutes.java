@@ -46,7 +46,7 @@ public final class BillingRoutes {
             BillingText.time("from", call.findText("from")).orElseGet(billing::monthStartMillis),
             BillingText.time("to", call.findText("to")).orElse(Long.MAX_VALUE),
             call.findText("after"),
-            limit(call));
+            call.limit());
     return call.mediaType().equals(CSV)
         ? Future.succeededFuture(new Answer.Streamed(new Export(call.principal(), query)::next))
         : billing
@@ -168,13 +168,13 @@ public final class BillingRoutes {
   }
 
   private Future<Answer> listLedger(Call call) {
-    long before = call.findInteger("before").orElse(Long.MAX_VALUE);
+    long before =
+        call.findText("after")
+            .map(Long::valueOf)
+            .or(() -> call.findInteger("before"))
+            .orElse(Long.MAX_VALUE);
     return billing
-        .listLedger(call.principal(), before, limit(call))
+        .listLedger(call.principal(), before, call.limit())
         .map(page -> Answer.ok(BillingText.ledger(page)));
-  }
-
-  private static int limit(Call call) {
-    return Math.toIntExact(call.integer("limit"));
   }
 }

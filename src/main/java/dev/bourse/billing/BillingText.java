@@ -24,7 +24,7 @@ public final class BillingText {
 
   /** Where the page after this one begins; null when there is none. */
   static @Nullable String next(Page<BillingService.UsageLine> page) {
-    return page.more() ? BillingService.cursor(page.items().get(page.items().size() - 1)) : null;
+    return page.more() ? BillingService.cursor(page.last()) : null;
   }
 
   private static JsonObject line(Usage.Line line) {
@@ -91,7 +91,10 @@ public final class BillingText {
   public static JsonObject ledger(Page<LedgerStore.Posting> page) {
     JsonArray transactions = new JsonArray();
     page.items().forEach(p -> transactions.add(posting(p).put("reverses", p.reverses())));
-    return new JsonObject().put("transactions", transactions).put("more", page.more());
+    return new JsonObject()
+        .put("transactions", transactions)
+        .put("more", page.more())
+        .put("next", page.more() ? String.valueOf(page.last().id()) : null);
   }
 
   /** A transaction as its organization and operators see it. */

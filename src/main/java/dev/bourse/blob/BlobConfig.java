@@ -9,7 +9,7 @@ package dev.bourse.blob;
  *     inspector and up to {@code waitingBlocks} blocks, so this bounds the memory of all uploads:
  *     the default is 128 MiB of blocks of 256 KiB
  * @param waitingBlocks blocks of one upload that may wait or be under way, 1 to 64; from 2 on the
- *     next block is there when a thread is done with one
+ *     next block is there when a thread has finished one
  * @param openBlobs blobs that may be read at once, 1 to 100,000; each holds an open file, however
  *     many read it
  * @param waitingCalls other calls that may wait or be under way, 1 to 100,000: openings,
@@ -42,7 +42,7 @@ public record BlobConfig(
         Math.min(256, Runtime.getRuntime().availableProcessors()), 128, 4, 512, 1_024, 1L << 30);
   }
 
-  /** The same bounds with another one of blobs read at once. */
+  /** The same bounds with another number of blobs that may be read at once. */
   public BlobConfig withOpenBlobs(int most) {
     return new BlobConfig(threads, openUploads, waitingBlocks, most, waitingCalls, reserveBytes);
   }

@@ -86,10 +86,11 @@ final class BlobFiles {
   static String checkedName(String name) {
     if (!NAME.matcher(name).matches()) {
       throw new IllegalArgumentException(
-          "'"
-              + Text.shown(name)
-              + "' names no blob; expected 1 to 128 letters, digits, dots, dashes and underscores,"
-              + " no dot first");
+          """
+          '%s' names no blob; expected 1 to 128 letters, digits, dots, dashes and underscores, no \
+          dot first\
+          """
+              .formatted(Text.shown(name)));
     }
     return name;
   }
@@ -161,13 +162,13 @@ final class BlobFiles {
     Path blob = path(Area.BLOBS, key);
     try {
       if (length(Area.BLOBS, key) >= 0) {
-        // The crash came behind the rename. A file system that lost only the removal of the old
+        // The crash came after the rename. A file system that lost only the removal of the old
         // name in it shows both.
         Files.deleteIfExists(upload);
       } else {
         moveUnlessMoved(upload, blob, key, now);
       }
-      // In any case, since an earlier call may have been cut short in front of this.
+      // In any case, since an earlier call may have been cut short before this.
       flushFolder(blob.resolveSibling(""));
       flushFolder(root.resolve(Area.BLOBS.folder));
     } catch (NoSuchFileException e) {
@@ -178,8 +179,8 @@ final class BlobFiles {
   }
 
   /**
-   * Makes the upload durable and the blob. Another process may be at the same: whichever renames
-   * first has flushed before, so that the other finds all done.
+   * Makes the upload durable and the blob. Another process may be doing the same; whichever renames
+   * first has flushed before, so the other finds everything done.
    */
   private void moveUnlessMoved(Path upload, Path blob, String key, Instant now) throws IOException {
     try {
@@ -231,8 +232,8 @@ final class BlobFiles {
   }
 
   /**
-   * What an I/O error means. The platform tells it in words alone, of the system's language, so
-   * room on the disk is asked too; a quota or a limit on files shows in the words only.
+   * What an I/O error means. Java tells it only in the system's words, so the room on the disk is
+   * checked too; a quota or a limit on files shows in the words only.
    */
   RuntimeException failure(String what, IOException e) {
     String words = String.valueOf(e.getMessage());
@@ -299,7 +300,7 @@ final class BlobFiles {
     }
   }
 
-  /** Closes what nothing depends on any more. */
+  /** Closes a file on which nothing depends any more. */
   static void closeQuietly(FileChannel channel) {
     try {
       channel.close();

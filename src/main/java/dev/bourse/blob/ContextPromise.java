@@ -38,7 +38,7 @@ final class ContextPromise<T> {
     try {
       context.runOnContext(v -> completion.run());
     } catch (RejectedExecutionException e) {
-      log.warn("an answer found its event loop gone", e);
+      log.warn("a result could not be delivered, for its event loop is gone", e);
     }
   }
 }

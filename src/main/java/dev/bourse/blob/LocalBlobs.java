@@ -162,7 +162,7 @@ public final class LocalBlobs implements BlobStore {
         });
   }
 
-  /** The last deed to an upload that was marked as ending. */
+  /** Does the last thing to an upload that is marked as ending. */
   private Future<Void> end(String uploadId, Runnable deed) {
     return workers
         .<Void>longCall(

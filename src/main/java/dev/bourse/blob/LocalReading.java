@@ -54,14 +54,8 @@ final class LocalReading implements Reading {
     if (count < 1 || count > BlobStore.MAX_BLOCK_BYTES || offset < 0 || offset > length - count) {
       return Future.failedFuture(
           new IllegalArgumentException(
-              count
-                  + " bytes at "
-                  + offset
-                  + " are no piece of a blob of "
-                  + length
-                  + "; expected 1 to "
-                  + BlobStore.MAX_BLOCK_BYTES
-                  + " bytes within it"));
+              "%s bytes at %s are no piece of a blob of %s; expected 1 to %s bytes within it"
+                  .formatted(count, offset, length, BlobStore.MAX_BLOCK_BYTES)));
     }
     return isClosed()
         ? Future.failedFuture(

@@ -13,9 +13,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of a local store, in four pools so that nothing slow is in front of something quick:
- * blocks on their way to the disk; stored bytes that are inspected again; short calls; and long
- * ones, which flush, free or list and may take seconds.
+ * The threads of a local store, in four pools, so that nothing slow delays something quick: blocks
+ * on their way to the disk; stored bytes that are inspected again; short calls; and long ones,
+ * which flush, free or list and may take seconds.
  *
  * <p>No thread is ever interrupted, for that would close the file it is at.
  */
@@ -102,7 +102,7 @@ final class Workers {
             } catch (Throwable e) {
               failure = e;
             }
-            // In front of the answer, so that whoever hears of it finds the place free.
+            // Before the answer, so that whoever hears of it finds the place free.
             leave.run();
             if (failure == null) {
               answer.succeed(result);

@@ -5,6 +5,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Price;
 import dev.bourse.core.Text;
+import dev.bourse.pools.Pool;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;

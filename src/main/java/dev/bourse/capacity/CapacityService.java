@@ -4,6 +4,8 @@ import dev.bourse.access.Principal;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditedReads;
 import dev.bourse.core.ApiError;
+import dev.bourse.pools.Pool;
+import dev.bourse.pools.Quote;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.math.BigDecimal;

@@ -1,6 +1,7 @@
 package dev.bourse.capacity;
 
 import dev.bourse.core.ConfirmedTime;
+import dev.bourse.pools.Pool;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;

@@ -1,6 +1,9 @@
 package dev.bourse.capacity;
 
 import dev.bourse.core.Page;
+import dev.bourse.pools.Pool;
+import dev.bourse.pools.Quote;
+import dev.bourse.pools.Switches;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collection;

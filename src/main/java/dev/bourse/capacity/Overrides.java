@@ -1,5 +1,6 @@
 package dev.bourse.capacity;
 
+import dev.bourse.pools.Pool;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;

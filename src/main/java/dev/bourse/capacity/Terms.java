@@ -1,5 +1,6 @@
 package dev.bourse.capacity;
 
+import dev.bourse.pools.Pool;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -36,7 +36,7 @@ record ChangeSet(Optional<Checkpoint> before, Optional<Checkpoint> after) {
         .toList();
   }
 
-  /** Revisions that are no more. */
+  /** The revisions that are gone afterwards. */
   List<Revision> dropped() {
     List<Integer> kept =
         after.map(Checkpoint::revisions).orElse(List.of()).stream().map(Revision::number).toList();
@@ -51,12 +51,12 @@ record ChangeSet(Optional<Checkpoint> before, Optional<Checkpoint> after) {
         - before.map(Checkpoint::heldBytes).orElse(0L);
   }
 
-  /** Items more, or fewer. */
+  /** How many items there are more; negative for fewer. */
   int itemsTaken() {
     return (after.isPresent() ? 1 : 0) - (before.isPresent() ? 1 : 0);
   }
 
-  /** Uploads nobody will add to any more, by name. */
+  /** The names of the uploads that nobody will add to any more. */
   List<String> uselessUploads() {
     List<String> names = new ArrayList<>();
     dropped().forEach(revision -> addUpload(names, revision));
@@ -72,7 +72,7 @@ record ChangeSet(Optional<Checkpoint> before, Optional<Checkpoint> after) {
     }
   }
 
-  /** Blobs nobody will read any more, by key. */
+  /** The keys of the blobs that nobody will read any more. */
   List<String> uselessBlobs() {
     List<String> keys = new ArrayList<>();
     dropped().stream()

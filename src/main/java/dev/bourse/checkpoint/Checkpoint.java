@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param orgId the organization it belongs to; {@link #PLATFORM} for the platform's documents
  * @param fileName with organization and visibility, its place
  * @param creator the member's username; the operator's label for platform documents
- * @param creatorId what its owner is known by, who alone replaces and deletes it; null when that is
- *     a member who is no more
+ * @param creatorId the id of its owner, who alone may replace and delete it; null once that member
+ *     is gone
  * @param publisherName who the platform's document is by; null for an organization's
  * @param changedAtMillis when it was last published or replaced; lists are ordered by it
  * @param lastRevision the highest number any of its revisions ever had
@@ -121,7 +121,7 @@ public record Checkpoint(
     return List.copyOf(all.values());
   }
 
-  /** Bytes it counts for against its organization's storage. */
+  /** How many bytes it takes of its organization's storage. */
   long heldBytes() {
     return revisions().stream()
         .filter(Revision::isHeld)
@@ -129,7 +129,7 @@ public record Checkpoint(
         .sum();
   }
 
-  /** A new edition is announced; one announced before and not complete is given up. */
+  /** The item with a new edition announced; an earlier one that is not complete is given up. */
   Checkpoint redrafted(Revision next) {
     if (next.number() != lastRevision + 1) {
       throw new IllegalArgumentException("revision " + next.number() + " follows " + lastRevision);
@@ -179,14 +179,14 @@ public record Checkpoint(
     return visibility == Visibility.PUBLIC && !isPlatform();
   }
 
-  /** Without its draft; empty when that was all there was. */
+  /** The item without its draft; empty when it had nothing else. */
   Optional<Checkpoint> withoutDraft() {
     return head == null && live == null
         ? Optional.empty()
         : Optional.of(with(fileName, changedAtMillis, lastRevision, null, head, live));
   }
 
-  /** The draft's time is over: its bytes are given up, and a note of it stays. */
+  /** The time for the draft's bytes is over; a note of it stays. */
   Checkpoint expired() {
     return with(fileName, changedAtMillis, lastRevision, draftOrFail().expired(), head, live);
   }
@@ -216,12 +216,15 @@ public record Checkpoint(
     return reviewed;
   }
 
-  /** What an item answers that is not the caller's, deleted or was never there: all alike. */
+  /**
+   * The answer about an item that is not the caller's, was deleted or never existed: it is always
+   * the same.
+   */
   static ApiError gone(String id) {
     return ApiError.of(ErrorCode.GONE, "no checkpoint '" + Text.shown(id) + "' of yours");
   }
 
-  /** What an item answers that its owner has none of. */
+  /** The answer about an item that this owner does not have. */
   static ApiError unknown(String orgId, String id) {
     return orgId.equals(PLATFORM) ? ApiError.notFound("document", id) : gone(id);
   }

@@ -16,15 +16,18 @@ import java.util.function.Supplier;
  * changes under them, and recorded in the trail of whoever the item belongs to.
  */
 public final class CheckpointChanges {
-  /** Items of one owner: a search goes over all of them, in less than a second. */
+  /** The most items of one owner; a search goes over all of them in less than a second. */
   static final int MAX_ITEMS = 10_000;
 
-  /** Changes of one item that overtake each other: a person's double click, not a crowd. */
+  /**
+   * How often a change is tried while others change the item: enough for a double click, not for a
+   * crowd.
+   */
   private static final int MAX_ATTEMPTS = 8;
 
   private static final long RETRY_MILLIS = 1_000;
 
-  /** The subject of rows in the platform's trail that are about no part of it in particular. */
+  /** The subject of rows in the platform's trail that concern no particular part of it. */
   private static final String PLATFORM_SUBJECT = "platform";
 
   private final CheckpointStore store;
@@ -42,7 +45,7 @@ public final class CheckpointChanges {
   }
 
   /**
-   * Makes a change of an item that is read anew when another change comes in between.
+   * Changes an item, which is read again whenever another change comes in between.
    *
    * @param reading the item as it is
    * @param change the item as it is to be; may refuse

@@ -17,8 +17,8 @@ import java.time.Duration;
  * @param publisher {@code checkpoints.publisher}: who the platform's documents are by, as readers
  *     are told
  * @param sessionMillis {@code checkpoints.session-lifetime}: how long announced bytes are awaited
- * @param sweepMillis {@code checkpoints.sweep-interval}: how often what is of no more use is looked
- *     for
+ * @param sweepMillis {@code checkpoints.sweep-interval}: how often the sweep looks for what is not
+ *     needed any more
  * @param graceMillis {@code checkpoints.deletion-delay}: how long bytes stay after they were
  *     replaced or deleted, so that whoever has just looked up where they are still finds them
  * @param openFiles {@code checkpoints.open-files}: how many files may be read at once by all

@@ -20,11 +20,11 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What members and operators do with checkpoints, but for sending their bytes: that is {@code
+ * What members and operators do with checkpoints, except for sending their bytes: that is {@code
  * dev.bourse.uploads}.
  */
 public final class CheckpointService {
-  /** 256 bits and a little: nobody guesses a session. */
+  /** A little more than 256 bits, so that nobody guesses a session. */
   private static final int SESSION_CHARACTERS = 43;
 
   private final CheckpointChanges changes;
@@ -33,7 +33,10 @@ public final class CheckpointService {
   private final Clock clock;
   private final RandomGenerator random;
 
-  /** Apart, so that no crowd of anonymous readers keeps members from searching. */
+  /**
+   * Separate from the members' searches, so that a crowd of anonymous readers keeps no member from
+   * searching.
+   */
   private final Searches feedSearches = new Searches();
 
   private final Searches ownSearches = new Searches();
@@ -56,7 +59,10 @@ public final class CheckpointService {
     return Publisher.publishesPublicly(caller);
   }
 
-  /** What a member who calls owns items by; empty for an organization's token, which only reads. */
+  /**
+   * The id by which a calling member owns items; empty for an organization's token, which only
+   * reads.
+   */
   public static Optional<String> member(Principal caller) {
     return Optional.ofNullable(caller.memberId());
   }
@@ -107,7 +113,7 @@ public final class CheckpointService {
     }
   }
 
-  /** A credential may be in the words about a file too. */
+  /** Refuses metadata in which a credential is found. */
   private static void requireNoSecret(Metadata metadata) {
     requireNoSecret("filename", new SecretScan(metadata.fileName()).end());
     requireNoSecret("title", SecretScan.ofText(metadata.title()));
@@ -214,7 +220,9 @@ public final class CheckpointService {
         null);
   }
 
-  /** How a session's secret is stored: whoever reads the store cannot upload. */
+  /**
+   * The form in which a session's secret is stored, so that whoever reads the store cannot upload.
+   */
   public static String sessionDigest(String session) {
     return HexFormat.of().formatHex(Digests.sha256(session.getBytes(StandardCharsets.ISO_8859_1)));
   }
@@ -251,6 +259,11 @@ public final class CheckpointService {
     return listed(feedSearches, q, () -> store.listFeed(q, cursor, limit));
   }
 
+  /** How many searches wait for their turn now. */
+  public int searchesWaiting() {
+    return feedSearches.waiting() + ownSearches.waiting();
+  }
+
   private static <T> Future<T> listed(Searches searches, String q, Supplier<Future<T>> list) {
     return q.isEmpty() ? list.get() : searches.within(list);
   }
@@ -272,7 +285,7 @@ public final class CheckpointService {
         .map(found -> found.orElseThrow(() -> ApiError.notFound("checkpoint", id)));
   }
 
-  /** An item of whomever, for operators; {@code not-found} when there is none. */
+  /** Any owner's item, for operators; {@code not-found} when there is none. */
   public Future<CheckpointStore.Listed> getAny(String id) {
     return store
         .find(id)
@@ -335,7 +348,7 @@ public final class CheckpointService {
   }
 
   /**
-   * Removes an item of whomever; {@code not-found} when there is none. Returns when.
+   * Removes any owner's item; {@code not-found} when there is none. Returns when.
    *
    * @param actor the operator
    */

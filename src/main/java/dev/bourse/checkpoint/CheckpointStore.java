@@ -36,12 +36,13 @@ public final class CheckpointStore {
   private static final String OF_THE_LIVING = " AND o.retired_at IS NULL";
 
   /**
-   * Items one read of a search looks at. Measured on two busy cores: 2 ms with descriptions of 300
-   * characters, 15 ms with the longest; all other reads of the store wait behind it.
+   * How many items one read of a search looks at. Measured on two busy cores: 2 ms with
+   * descriptions of 300 characters, 15 ms with the longest; all other reads of the store wait
+   * behind it.
    */
   static final int WINDOW = 500;
 
-  /** Items one page of a search looks at: more than any organization may have. */
+  /** How many items one page of a search looks at: more than any organization may have. */
   static final int MOST_SEARCHED = 20_000;
 
   private static final Items FEED =
@@ -59,7 +60,7 @@ public final class CheckpointStore {
   }
 
   /**
-   * An item and what its organization is called.
+   * An item and its organization's display name.
    *
    * @param orgDisplay empty for the platform
    */
@@ -122,7 +123,7 @@ public final class CheckpointStore {
         orgId);
   }
 
-  /** Only what is needed: small files are downloaded as fast as this is read. */
+  /** Reads only what is needed, since this read bounds how fast small files are downloaded. */
   private Future<Optional<Content>> content(String revision, String... values) {
     return database
         .read(
@@ -225,7 +226,7 @@ public final class CheckpointStore {
     return found.map(items -> Page.of(items, limit));
   }
 
-  /** Window after window: whoever else reads the store gets a turn between two. */
+  /** Searches window after window, so that other reads get a turn between two of them. */
   private Future<List<Listed>> search(
       Items list, String q, Optional<Cursor> before, int most, int windows, List<Listed> found) {
     return windowEnd(list, before)

@@ -10,8 +10,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Look-ups of things that many ask for at once, such as a file everybody downloads. Those who ask
- * while a look-up is under way share the one after it: each is answered by a look-up that began
+ * Coalesces look-ups of what many ask for at once, such as a file everybody downloads. Those who
+ * ask while a look-up is under way share the one after it: each is answered by a look-up that began
  * after it asked, so nobody sees less than by a look-up of its own, and nothing is kept that could
  * be stale.
  *
@@ -60,7 +60,7 @@ final class CoalescedLookups<K, V> {
             });
   }
 
-  /** The place of a look-up that ended goes to those who wait, or is free. */
+  /** Hands the place of a look-up that ended to those who wait, or frees it. */
   private @Nullable Promise<V> succeed(Place<K> place) {
     synchronized (underWay) {
       Next<V> next = underWay.remove(place);

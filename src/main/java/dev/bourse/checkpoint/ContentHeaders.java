@@ -15,28 +15,17 @@ final class ContentHeaders {
   private static final String SANDBOX =
       "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
+  private static final List<String> ACTIVE_ENDINGS =
+      List.of("/html", "/xml", "/xsl", "+xml", "/xml-dtd", "/xml-external-parsed-entity");
+
   private static final Set<String> SCRIPT_SUBTYPES =
       Set.of(
-          "javascript",
-          "x-javascript",
-          "ecmascript",
-          "x-ecmascript",
-          "jscript",
-          "livescript",
-          "typescript",
-          "x-typescript",
-          "vbscript",
-          "wasm",
-          "x-sh",
-          "x-shellscript",
-          "x-csh",
-          "x-bat",
-          "x-python",
-          "x-python-script",
-          "x-perl",
-          "x-ruby",
-          "x-powershell",
-          "hta");
+          """
+          javascript x-javascript ecmascript x-ecmascript jscript livescript typescript \
+          x-typescript vbscript wasm x-sh x-shellscript x-csh x-bat x-python x-python-script \
+          x-perl x-ruby x-powershell hta\
+          """
+              .split(" "));
 
   private static final List<String> SCRIPT_ENDINGS =
       List.of(
@@ -53,12 +42,7 @@ final class ContentHeaders {
 
   /** Whether browsers run what is in files of this type: html, SVG and XML of any kind. */
   static boolean isActive(String mediaType) {
-    return mediaType.endsWith("/html")
-        || mediaType.endsWith("/xml")
-        || mediaType.endsWith("/xsl")
-        || mediaType.endsWith("+xml")
-        || mediaType.endsWith("/xml-dtd")
-        || mediaType.endsWith("/xml-external-parsed-entity");
+    return ACTIVE_ENDINGS.stream().anyMatch(mediaType::endsWith);
   }
 
   /** Whether it is a program in source form, by type or by name. */
@@ -70,7 +54,7 @@ final class ContentHeaders {
         || SCRIPT_ENDINGS.stream().anyMatch(name::endsWith);
   }
 
-  /** Type aside, what goes with the bytes of a file. */
+  /** The headers that go with the bytes of a file, except for their type. */
   static Map<String, String> of(Content content, boolean download) {
     Map<String, String> headers = new LinkedHashMap<>();
     String type = mediaType(content.contentType());
@@ -106,11 +90,11 @@ final class ContentHeaders {
       isPlain &= safe;
       plain.append(safe ? c : '_');
     }
-    return (attachment ? "attachment" : "inline")
-        + "; filename=\""
-        + plain
-        + '"'
-        + (isPlain ? "" : "; filename*=UTF-8''" + exact);
+    return "%s; filename=\"%s\"%s"
+        .formatted(
+            attachment ? "attachment" : "inline",
+            plain,
+            isPlain ? "" : "; filename*=UTF-8''" + exact);
   }
 
   /** The characters that RFC 8187 leaves as they are. */

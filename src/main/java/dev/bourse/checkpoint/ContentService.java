@@ -11,16 +11,16 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
-/** Finds stored bytes, to whomever they are for, though they are replaced meanwhile. */
+/** Opens stored bytes for whoever may read them, even while they are being replaced. */
 public final class ContentService {
-  /** A revision replaced between look-up and opening is looked up again; not for ever. */
+  /** How often a revision is looked up that is replaced between look-up and opening. */
   private static final int ATTEMPTS = 3;
 
   private final CheckpointStore store;
   private final BlobStore blobs;
   private final DownloadShares shares;
 
-  /** Many download the same small file at once, when a run of many nodes starts. */
+  /** Many nodes download the same small file at once when a run starts. */
   private final CoalescedLookups<Wanted, Content> lookups = new CoalescedLookups<>();
 
   /**
@@ -76,11 +76,11 @@ public final class ContentService {
   }
 
   /**
-   * Opens bytes for an operator; fails as the finding does, and with {@code conflict} {@code
-   * object-missing} when none are complete.
+   * Opens bytes for an operator. Fails as the look-up does, and with {@code conflict} {@code
+   * object-missing} when the bytes are not complete.
    *
    * @param operator whose share of what may be read at once it is on
-   * @param finding looks for them, anew when they are gone meanwhile
+   * @param finding looks the bytes up; called again when they were replaced meanwhile
    */
   public Future<Opened> open(String operator, Supplier<Future<Content>> finding) {
     return open(new DownloadShares.Reader(false, operator), finding, ATTEMPTS);
@@ -114,7 +114,7 @@ public final class ContentService {
         .map(reading -> new Shared(reading, () -> shares.end(reader, key)));
   }
 
-  /** A reading that gives its place back with its end. */
+  /** A reading that gives its place back when it is closed. */
   private static final class Shared implements Reading {
     private final Reading reading;
     private final Runnable onClosed;

@@ -6,14 +6,14 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Who may have how many files read at once. There are so many for all; without shares the slow
- * readers of one organization would keep everybody else from downloading.
+ * Limits how many files each reader may have open at once. All readers share a fixed number;
+ * without shares the slow readers of one organization would keep everybody else from downloading.
  *
  * <p>A reader may hold as many files as are free, so whoever holds much is refused while one who
- * holds little is not, and the last place goes to somebody who has none. A fixed share was
- * rejected: small enough to protect many it would slow an organization that is alone, and large
- * enough for that a few together would take everything. Anonymous readers together hold half at
- * most, for addresses cost nothing.
+ * holds little is not, and the last place goes to somebody who has none. A fixed share ({@link
+ * dev.bourse.core.Limit}) was rejected: one small enough to protect many would slow an organization
+ * that is alone, and with one large enough for that a few together would take everything. Anonymous
+ * readers together hold half at most, because addresses cost nothing.
  *
  * <p>A file that is read many times over is held once, whoever reads it: a thousand machines that
  * start from the same file are as good as one.
@@ -71,7 +71,7 @@ final class DownloadShares {
     return reader.isAnonymous() ? Math.min(free, free(openOnFeed, mostOfFeed, key)) : free;
   }
 
-  /** To read along takes no place of anybody's. */
+  /** Whoever reads a file that is open already takes nobody's place. */
   private static int free(Map<String, Integer> open, int most, String key) {
     int free = most - open.size();
     return open.containsKey(key) ? Math.max(1, free) : free;
@@ -82,11 +82,11 @@ final class DownloadShares {
         ErrorCode.OVERLOADED,
         held == 0
             ? "as many files are being read as may be at once"
-            : held
-                + " different files are being read for you, as many as may be while there is room"
-                + " for "
-                + Math.max(0, free)
-                + " more; read them faster, or one after the other",
+            : """
+            %s different files are being read for you, as many as may be while there is room \
+            for %s more; read them faster, or one after the other\
+            """
+                .formatted(held, Math.max(0, free)),
         RETRY_MILLIS);
   }
 

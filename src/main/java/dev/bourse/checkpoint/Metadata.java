@@ -18,4 +18,12 @@ public record Metadata(
     String fileName,
     String contentType,
     long bytes,
-    @Nullable String sha256) {}
+    @Nullable String sha256) {
+  public Metadata {
+    if (bytes < 0 || fileName.isEmpty()) {
+      throw new IllegalArgumentException(
+          "a file '%s' of %s bytes; expected a name and 0 bytes or more"
+              .formatted(fileName, bytes));
+    }
+  }
+}

@@ -27,7 +27,10 @@ public final class Publication {
     this.random = random;
   }
 
-  /** The bytes of a session are whole and about to be made durable under their digest's name. */
+  /**
+   * Notes that a session's bytes are complete, before they are made durable under their digest's
+   * name.
+   */
   public Future<Checkpoint> note(
       Checkpoint item, Revision draft, String sha256, List<String> findings) {
     return changes.change(
@@ -36,7 +39,7 @@ public final class Publication {
         after -> List.of());
   }
 
-  /** The bytes are durable: readers, or a review, get them with this commit. */
+  /** Publishes bytes that are durable: with this commit readers, or a review, get them. */
   public Future<Checkpoint> publish(
       String actor, Checkpoint item, Revision draft, String sha256, List<String> findings) {
     String reviewId = Ids.next("rev", random);
@@ -56,7 +59,7 @@ public final class Publication {
                             after.needsReview() ? " review=" + reviewId : ""))));
   }
 
-  /** The item, which moves to the place of this name; another may have come there meanwhile. */
+  /** The item, once it is certain that no other has come to the place of this name. */
   private Future<Checkpoint> placed(Checkpoint item, String fileName) {
     if (item.fileName().equals(fileName)) {
       return Future.succeededFuture(item);

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param orgId whose items they are; {@link Checkpoint#PLATFORM} for the platform's documents
  * @param creator the member's username; the operator's label for the platform
- * @param creatorId what the member owns items by; the operator's label for the platform
+ * @param creatorId the id by which the member owns items; the operator's label for the platform
  * @param actor how audit rows name whoever acts
  * @param name who the platform's documents are by; null for a member
  * @param publishesPublicly whether the public feed is open to it

@@ -64,11 +64,13 @@ public record ReplacePolicy(Mode mode, String id) {
     return atPlace;
   }
 
-  /** What a file meets whose place another item has. */
+  /** The refusal of a file whose place another item has. */
   static ApiError taken(Checkpoint there) {
     return ConflictReason.EXISTS.of(
-        "checkpoint %s of %s has this file name and visibility; take another name or, if it is"
-            + " yours, replace it",
+        """
+        checkpoint %s of %s has this file name and visibility; take another name or, if it is \
+        yours, replace it\
+        """,
         there.id(), there.creator());
   }
 }

@@ -7,11 +7,11 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * The automated check of a public file: what whoever decides should look at. It refuses nothing;
- * credentials, which it does not look for, were refused on the way in.
+ * The automated check of a public file, for whoever decides on it. It refuses nothing, and it does
+ * not look for credentials, which were refused during the upload.
  */
 public final class ReviewCheck {
-  /** Beginnings by which kinds of files are known, and the media types that fit them. */
+  /** How files of some kinds begin, and the media types that fit them. */
   private enum Signature {
     ELF("an ELF program", "", "\u007fELF"),
     PE("a Windows program", "", "MZ"),

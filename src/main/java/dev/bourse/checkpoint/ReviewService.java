@@ -11,7 +11,7 @@ import java.util.function.UnaryOperator;
 
 /**
  * The decision on public files. A review is of one revision: when that is replaced or deleted
- * meanwhile, the review is gone with it, so nobody approves what they have not seen.
+ * meanwhile, the review is gone too, so nobody approves what they have not seen.
  */
 public final class ReviewService {
   private final CheckpointChanges changes;
@@ -27,12 +27,11 @@ public final class ReviewService {
   /**
    * A review: of the item's revision that carries its id.
    *
-   * @param orgDisplay what the organization is called
+   * @param listed the item and what its organization is called
    */
-  public record Review(Checkpoint item, Revision revision, String orgDisplay) {
-    /** The item, and what its organization is called. */
-    public CheckpointStore.Listed listed() {
-      return new CheckpointStore.Listed(item, orgDisplay);
+  public record Review(CheckpointStore.Listed listed, Revision revision) {
+    public Checkpoint item() {
+      return listed.item();
     }
   }
 
@@ -44,7 +43,7 @@ public final class ReviewService {
             page ->
                 new Page<>(
                     page.items().stream()
-                        .map(l -> new Review(l.item(), l.item().shown(), l.orgDisplay()))
+                        .map(listed -> new Review(listed, listed.item().shown()))
                         .toList(),
                     page.more()));
   }
@@ -61,7 +60,7 @@ public final class ReviewService {
 
   private static Review review(String reviewId, Optional<CheckpointStore.Listed> found) {
     CheckpointStore.Listed listed = found.orElseThrow(() -> ApiError.notFound("review", reviewId));
-    return new Review(listed.item(), revision(listed.item(), reviewId), listed.orgDisplay());
+    return new Review(listed, revision(listed.item(), reviewId));
   }
 
   /** The revision a review is of; {@code not-found} when the item has none of this review. */
@@ -84,7 +83,8 @@ public final class ReviewService {
   }
 
   /**
-   * Leaves the revision with its organization; the creator is told the reason.
+   * Keeps the revision off the feed; the organization still reads it, and the creator is told the
+   * reason.
    *
    * @param actor the operator
    */
@@ -107,6 +107,7 @@ public final class ReviewService {
         actor,
         item,
         "checkpoint_review",
-        CheckpointChanges.describe(item, item.shown()) + " review=" + reviewId + ' ' + detail);
+        "%s review=%s %s"
+            .formatted(CheckpointChanges.describe(item, item.shown()), reviewId, detail));
   }
 }

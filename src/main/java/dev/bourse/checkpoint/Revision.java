@@ -54,6 +54,9 @@ public record Revision(
   }
 
   public Revision {
+    if (number < 1) {
+      throw new IllegalArgumentException("revision " + number + "; the first is 1");
+    }
     findings = List.copyOf(findings);
   }
 

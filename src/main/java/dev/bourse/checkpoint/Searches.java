@@ -16,6 +16,11 @@ final class Searches {
 
   private final Limit limit = Limit.of("searches", 1).queueing(MAX_WAITING);
 
+  /** How many wait now. */
+  int waiting() {
+    return limit.waiting();
+  }
+
   /**
    * Begins a search, on the caller's context, once all that were asked for before have ended. Fails
    * with {@code overloaded} when too many wait.

@@ -21,9 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes what is of no more use: announcements whose bytes did not come in time or that nobody may
- * publish any more, items of retired organizations, bytes that were replaced or deleted, and bytes
- * that no row knows of because a crash came between them.
+ * Deletes what is not needed any more: announcements whose bytes did not come in time or that
+ * nobody may publish any more, items of retired organizations, bytes that were replaced or deleted,
+ * and bytes that no row knows of because a crash came between them.
  *
  * <p>One run does a bounded piece of each; the next goes on where it stopped. Several processes may
  * sweep at once: everything it does can be done twice.
@@ -34,13 +34,13 @@ public final class Sweep {
   /** Rows of one run: some milliseconds of the store. */
   private static final int ROWS = 100;
 
-  /** Pages of bytes that cannot be deleted which one run passes over. */
+  /** How many pages of bytes that cannot be deleted one run passes over. */
   private static final int PAGES = 10;
 
   /** Announcements looked at in one run, each with two look-ups: some milliseconds of the store. */
   private static final int PENDING = 2_000;
 
-  /** How often the log tells of what cannot be done, while other things can. */
+  /** How often the log repeats that some deletions fail while others succeed. */
   private static final long NEWS_MILLIS = 3_600_000;
 
   /** Names looked up in one run; the store behind may have millions. */
@@ -62,7 +62,7 @@ public final class Sweep {
   private long lastPending;
   private Optional<SweepStore.Garbage> lastGarbage = Optional.empty();
 
-  /** Why something of this run was left to a later one; nothing else is held up by it. */
+  /** Why something was left to a later run; nothing else is held up by it. */
   private @Nullable Throwable trouble;
 
   private int failures;
@@ -85,43 +85,43 @@ public final class Sweep {
   }
 
   /**
-   * One run; tells how many rows and files it was about. Runs must not overlap. Fails when
-   * something could not be done and nothing else was left to do.
+   * Makes one run and tells how many rows and files it changed or deleted. Runs must not overlap.
+   * Fails when something could not be done and nothing else was left to do.
    */
   public Future<Integer> run() {
     trouble = null;
     failures = 0;
     OptionalLong now = time.confirmedMillis();
     return withdraw()
-        .compose(done -> removeRetired().map(done::plus))
+        .compose(done -> removeRetired().map(more -> done + more))
         .compose(
             done ->
                 now.isEmpty()
                     ? Future.succeededFuture(done)
-                    : deleteByAge(now.getAsLong()).map(done::plus))
+                    : deleteByAge(now.getAsLong()).map(more -> done + more))
         .compose(
             done -> {
               Throwable cause = trouble;
               if (cause == null) {
-                return Future.succeededFuture(done.count);
+                return Future.succeededFuture(done);
               }
-              if (done.count == 0) {
+              if (done == 0) {
                 return Future.failedFuture(cause);
               }
               report(cause);
-              return Future.succeededFuture(done.count);
+              return Future.succeededFuture(done);
             });
   }
 
-  private Future<Done> deleteByAge(long now) {
+  private Future<Integer> deleteByAge(long now) {
     return expire(now)
-        .compose(done -> forget(now).map(done::plus))
-        .compose(done -> deleteGarbage(now, PAGES).map(done::plus))
-        .compose(done -> deleteOrphanUploads(now).map(done::plus))
-        .compose(done -> deleteOrphanBlobs(now).map(done::plus));
+        .compose(done -> forget(now).map(more -> done + more))
+        .compose(done -> deleteGarbage(now, PAGES).map(more -> done + more))
+        .compose(done -> deleteOrphanUploads(now).map(more -> done + more))
+        .compose(done -> deleteOrphanBlobs(now).map(more -> done + more));
   }
 
-  /** A run that fails is reported by whoever runs it; one that does a part of its work is here. */
+  /** A run that fails is reported by its caller; one that did part of its work is reported here. */
   private void report(Throwable cause) {
     if (clock.millis() >= nextNewsMillis) {
       nextNewsMillis = clock.millis() + NEWS_MILLIS;
@@ -129,26 +129,19 @@ public final class Sweep {
     }
   }
 
-  /** How much was done. */
-  private record Done(int count) {
-    Done plus(Done more) {
-      return new Done(count + more.count);
-    }
-  }
-
   /** Gives up what did not arrive in time; a note stays for whoever asks why. */
-  private Future<Done> expire(long now) {
+  private Future<Integer> expire(long now) {
     return store
         .listOverdue(Revision.State.PENDING, now, ROWS)
         .compose(late -> each(late, item -> commit(ChangeSet.of(item, item.expired()))));
   }
 
   /**
-   * Takes back what whoever announced it may not publish any more, for they were removed or
+   * Takes announcements back whose members may not publish any more, because they were removed or
    * suspended or the public feed was closed to their organization. Nobody is left who may ask why,
    * so no note stays.
    */
-  private Future<Done> withdraw() {
+  private Future<Integer> withdraw() {
     long after = lastPending;
     return store
         .findPendingEnd(after, PENDING)
@@ -174,7 +167,7 @@ public final class Sweep {
   }
 
   /** Drops the notes once they are as old again. */
-  private Future<Done> forget(long now) {
+  private Future<Integer> forget(long now) {
     long before = now - changes.config().sessionMillis();
     return store
         .listOverdue(Revision.State.EXPIRED, before, ROWS)
@@ -183,8 +176,8 @@ public final class Sweep {
                 each(old, item -> commit(new ChangeSet(Optional.of(item), item.withoutDraft()))));
   }
 
-  /** Nobody is left who could read them or remove them. */
-  private Future<Done> removeRetired() {
+  /** Removes the items of retired organizations, since nobody is left who could. */
+  private Future<Integer> removeRetired() {
     return store
         .listOfRetired(ROWS)
         .compose(items -> each(items, item -> changes.remove(OFFBOARD, item)));
@@ -198,7 +191,7 @@ public final class Sweep {
    * Deletes a page, or passes over pages of which nothing can be deleted: those are tried again
    * once the run has come to the end of all there is.
    */
-  private Future<Done> deleteGarbage(long now, int pages) {
+  private Future<Integer> deleteGarbage(long now, int pages) {
     return store
         .listGarbage(now - changes.config().graceMillis(), lastGarbage, ROWS)
         .compose(
@@ -217,7 +210,7 @@ public final class Sweep {
             })
         .compose(
             done ->
-                done.count == 0 && lastGarbage.isPresent() && pages > 1
+                done == 0 && lastGarbage.isPresent() && pages > 1
                     ? deleteGarbage(now, pages - 1)
                     : Future.succeededFuture(done));
   }
@@ -226,7 +219,7 @@ public final class Sweep {
     return garbage.isBlob() ? blobs.delete(garbage.name()) : blobs.abandon(garbage.name());
   }
 
-  private Future<Done> deleteOrphanUploads(long now) {
+  private Future<Integer> deleteOrphanUploads(long now) {
     return blobs
         .listUploads(orphanTime(now), lastUpload, NAMES)
         .compose(
@@ -237,7 +230,7 @@ public final class Sweep {
         .compose(orphans -> each(orphans, blobs::abandon));
   }
 
-  private Future<Done> deleteOrphanBlobs(long now) {
+  private Future<Integer> deleteOrphanBlobs(long now) {
     return blobs
         .listBlobs(orphanTime(now), lastBlob, NAMES)
         .compose(
@@ -248,7 +241,10 @@ public final class Sweep {
         .compose(orphans -> each(orphans, blobs::delete));
   }
 
-  /** By either clock: files are dated by this machine's, which may be another than is confirmed. */
+  /**
+   * The earlier of two times counts: files are dated by this machine's clock, which may differ from
+   * the confirmed time.
+   */
   private Instant orphanTime(long now) {
     return Instant.ofEpochMilli(Math.min(now, clock.millis()) - ORPHAN_AGE_MILLIS);
   }
@@ -258,7 +254,7 @@ public final class Sweep {
     return page.more() ? page.items().get(page.items().size() - 1) : "";
   }
 
-  /** Those of these names that no revision has use for. */
+  /** The names among these that no revision uses. */
   private Future<List<String>> orphans(
       List<String> names, BiFunction<Checkpoint, String, Boolean> isUsed) {
     Map<String, String> itemOf = new LinkedHashMap<>();
@@ -299,20 +295,20 @@ public final class Sweep {
   }
 
   /**
-   * One after the other: the sweep is in nobody's way. What fails is left to the next run, as is an
-   * item that changed meanwhile.
+   * Works on one after the other, so as to be in nobody's way. What fails is left to the next run,
+   * as is an item that changed meanwhile.
    */
-  private <T> Future<Done> each(List<T> all, Function<T, Future<Void>> work) {
-    Future<Done> done = Future.succeededFuture(new Done(0));
+  private <T> Future<Integer> each(List<T> all, Function<T, Future<Void>> work) {
+    Future<Integer> done = Future.succeededFuture(0);
     for (T one : all) {
       done = done.compose(before -> work.apply(one).transform(tried -> counted(before, tried)));
     }
     return done;
   }
 
-  private Future<Done> counted(Done before, AsyncResult<Void> tried) {
+  private Future<Integer> counted(int before, AsyncResult<Void> tried) {
     if (tried.succeeded()) {
-      return Future.succeededFuture(before.plus(new Done(1)));
+      return Future.succeededFuture(before + 1);
     }
     if (!(tried.cause() instanceof CheckpointStore.ItemChanged)) {
       trouble = tried.cause();

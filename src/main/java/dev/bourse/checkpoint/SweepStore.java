@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Rows of checkpoints that are of no more use, and of bytes that await deletion. */
+/** Rows of checkpoints that are not needed any more, and of bytes that await deletion. */
 public final class SweepStore {
   private final Database database;
 
@@ -38,10 +38,10 @@ public final class SweepStore {
   }
 
   /**
-   * Until when the last of so many drafts is awaited, in the order of that; empty when there are
-   * fewer.
+   * When the last of so many drafts expires, in the order in which they expire; empty when there
+   * are fewer.
    *
-   * @param afterMillis those awaited until then and before are passed over
+   * @param afterMillis drafts that expire then or earlier are passed over
    */
   Future<Optional<Long>> findPendingEnd(long afterMillis, int count) {
     return database
@@ -58,7 +58,7 @@ public final class SweepStore {
   /**
    * Items whose draft nobody may publish any more.
    *
-   * @param afterMillis of the drafts awaited until later than this
+   * @param afterMillis of the drafts that expire later than this
    * @param untilMillis and not later than this
    */
   Future<List<Checkpoint>> listWithdrawn(long afterMillis, long untilMillis, int limit) {
@@ -77,7 +77,7 @@ public final class SweepStore {
    * Bytes that await deletion.
    *
    * @param isBlob else an upload
-   * @param sinceMillis since when they are of no use
+   * @param sinceMillis since when they are useless
    */
   record Garbage(String name, boolean isBlob, long sinceMillis) {
     private String kind() {
@@ -86,7 +86,7 @@ public final class SweepStore {
   }
 
   /**
-   * What has been of no use since before some time, the oldest first.
+   * What has been useless since before some time, the oldest first.
    *
    * @param after the last of the page before
    */

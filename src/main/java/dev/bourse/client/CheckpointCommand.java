@@ -8,7 +8,7 @@ import picocli.CommandLine.Mixin;
 /** {@code bourse checkpoint}: an organization's published files. */
 @Command(
     name = "checkpoint",
-    description = "Publishes files for the organization or for everybody, and fetches them.",
+    description = "Publishes files for the organization or for everybody, and downloads them.",
     mixinStandardHelpOptions = true,
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
@@ -16,7 +16,7 @@ import picocli.CommandLine.Mixin;
       " 1:refused; the same command will be refused again",
       " 2:the command line is wrong",
       " 3:the service cannot be reached or cannot serve now; try again",
-      " 4:what was fetched is not what was published"
+      " 4:the downloaded bytes are not those that were published"
     })
 final class CheckpointCommand {
   /** How answers are printed. */
@@ -29,13 +29,13 @@ final class CheckpointCommand {
   abstract static class Subcommand extends MemberCommand {
     @Mixin private final ServiceOptions.WithToken token = new ServiceOptions.WithToken();
 
-    Subcommand(CommandEnvironment surroundings) {
-      super(surroundings);
+    Subcommand(CommandEnvironment environment) {
+      super(environment);
     }
 
     /** The service with the member's token. */
     final Service signedIn() throws Refused {
-      return token.service(url(), surroundings(), credentials());
+      return token.service(url(), environment(), credentials());
     }
   }
 }

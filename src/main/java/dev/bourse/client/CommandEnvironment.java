@@ -12,16 +12,16 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
- * What the commands find around them.
+ * What commands use of the process and the machine that they run on.
  *
- * @param environment the variables of the process
+ * @param variables the environment variables of the process
  * @param hasTerminal whether a person sees what is written to standard error
  * @param clock for expiries, rates and waits
  * @param random for the spread of repeated tries
  * @param pause how they wait
  */
 public record CommandEnvironment(
-    Map<String, String> environment,
+    Map<String, String> variables,
     boolean hasTerminal,
     Clock clock,
     RandomGenerator random,
@@ -34,23 +34,26 @@ public record CommandEnvironment(
   }
 
   public CommandEnvironment {
-    environment = Map.copyOf(environment);
+    variables = Map.copyOf(variables);
   }
 
   /** Those of this process. */
   public static CommandEnvironment ofProcess() {
-    Map<String, String> environment = System.getenv();
+    Map<String, String> variables = System.getenv();
     return new CommandEnvironment(
-        environment,
-        seesTerminal(environment),
+        variables,
+        seesTerminal(variables),
         Clock.systemUTC(),
         new SecureRandom(),
         over -> Thread.sleep(over.toMillis()));
   }
 
-  /** Java asks after standard input and output alone; where standard error goes, Linux tells. */
-  private static boolean seesTerminal(Map<String, String> environment) {
-    if (environment.getOrDefault("TERM", "dumb").equals("dumb")) {
+  /**
+   * Java only says whether standard input and output are a terminal; Linux says it of standard
+   * error.
+   */
+  private static boolean seesTerminal(Map<String, String> variables) {
+    if (variables.getOrDefault("TERM", "dumb").equals("dumb")) {
       return false;
     }
     Path standardError = Path.of("/proc/self/fd/2");

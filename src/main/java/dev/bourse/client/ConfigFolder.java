@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ConfigFolder {
   /** Longer than whoever has the lock may wait for an answer. */
-  private static final Duration LOCK_PATIENCE = Duration.ofSeconds(90);
+  private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(90);
 
   private static final Duration LOCK_POLL = Duration.ofMillis(50);
 
@@ -38,7 +38,7 @@ final class ConfigFolder {
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
   private final Path folder;
-  private final CommandEnvironment surroundings;
+  private final CommandEnvironment environment;
 
   /** Work done while a lock is held. */
   @FunctionalInterface
@@ -46,15 +46,15 @@ final class ConfigFolder {
     T run() throws Refused;
   }
 
-  ConfigFolder(CommandEnvironment surroundings) {
-    this.folder = folder(surroundings.environment());
-    this.surroundings = surroundings;
+  ConfigFolder(CommandEnvironment environment) {
+    this.folder = folder(environment.variables());
+    this.environment = environment;
   }
 
   private static Path folder(Map<String, String> environment) {
     String xdg = environment.getOrDefault("XDG_CONFIG_HOME", "");
     String home = environment.getOrDefault("HOME", System.getProperty("user.home", "."));
-    // Its specification has a relative path ignored.
+    // The specification says that a relative path is ignored.
     Path base = xdg.startsWith("/") ? Path.of(xdg) : Path.of(home, ".config");
     return base.resolve("bourse");
   }
@@ -113,17 +113,17 @@ final class ConfigFolder {
 
   /** Does work while no other command does work under this name; waits for one that does. */
   <T> T locked(String name, Work<T> work) throws Refused {
-    long deadline = surroundings.clock().millis() + LOCK_PATIENCE.toMillis();
+    long deadline = environment.clock().millis() + LOCK_TIMEOUT.toMillis();
     try (FileChannel channel = lockFile(name)) {
       while (true) {
         if (lock(channel) != null) {
           return work.run();
         }
-        if (surroundings.clock().millis() > deadline) {
+        if (environment.clock().millis() > deadline) {
           throw new Refused(
-              ExitCode.UNAVAILABLE, "another command holds " + file(name) + ".lock; try again");
+              ExitCode.UNAVAILABLE, "another command is using %s; try again".formatted(file(name)));
         }
-        surroundings.pause().until(LOCK_POLL);
+        environment.pause().until(LOCK_POLL);
       }
     } catch (IOException e) {
       throw new Refused(ExitCode.USAGE, "cannot lock " + file(name) + ".lock: " + e);

@@ -11,7 +11,7 @@ import java.util.Map;
 
 /** Signing in without a browser at hand (RFC 8628): shows a code and waits for the permission. */
 final class DeviceLogin {
-  /** As what every service knows this command line, so that nothing has to be registered. */
+  /** Every service knows this command line by this id, so that it need not register. */
   private static final String CLIENT_ID = "bourse-cli";
 
   /** What the commands here need, and no more. */
@@ -23,57 +23,57 @@ final class DeviceLogin {
   /** RFC 8628, section 3.5. */
   private static final long SLOWER_SECONDS = 5;
 
-  /** A service that cannot be reached is asked ever more seldom, down to this. */
+  /** A service that cannot be reached is polled less and less often, down to this. */
   private static final long SELDOM_SECONDS = 60;
 
   /** However long the code lasts, nobody waits longer than this. */
   private static final long MAX_SECONDS = 3_600;
 
   private final Service service;
-  private final CommandEnvironment surroundings;
+  private final CommandEnvironment environment;
   private final PrintWriter out;
 
-  DeviceLogin(Service service, CommandEnvironment surroundings, PrintWriter out) {
+  DeviceLogin(Service service, CommandEnvironment environment, PrintWriter out) {
     this.service = service;
-    this.surroundings = surroundings;
+    this.environment = environment;
     this.out = out;
   }
 
   /** Signs in. */
   Account run() throws Refused {
-    ServerMetadata authority = ServerMetadata.discover(service);
+    ServerMetadata metadata = ServerMetadata.discover(service);
     ServerMetadata.Reply begun =
         ServerMetadata.ask(
             service,
-            authority.deviceEndpoint(),
-            Map.of("client_id", CLIENT_ID, "scope", SCOPE, "resource", authority.issuer()));
+            metadata.deviceEndpoint(),
+            Map.of("client_id", CLIENT_ID, "scope", SCOPE, "resource", metadata.issuer()));
     if (!begun.isDone()) {
-      throw begun.refused("no sign-in at " + service.baseUrl());
+      throw begun.refused("cannot sign in at " + service.baseUrl());
     }
     show(begun.body());
-    JsonObject tokens = poll(authority, begun.body());
+    JsonObject tokens = poll(metadata, begun.body());
     Account account =
         new Account(
             CLIENT_ID,
-            authority.tokenEndpoint(),
-            authority.revocationEndpoint(),
+            metadata.tokenEndpoint(),
+            metadata.revocationEndpoint(),
             null,
             Instant.EPOCH,
             null);
-    return account.with(tokens, surroundings.clock().instant());
+    return account.with(tokens, environment.clock().instant());
   }
 
   private void show(JsonObject begun) {
     String complete = begun.getString("verification_uri_complete", "");
     out.printf(
-        "Open %s and type the code%n%n    %s%n%n",
+        "Open %s and enter the code%n%n    %s%n%n",
         ServerMetadata.plain(begun.getString("verification_uri", "")),
         ServerMetadata.plain(begun.getString("user_code", "")));
     if (!complete.isEmpty()) {
       out.printf("or open %s%n", ServerMetadata.plain(complete));
     }
     out.printf(
-        "Waiting for the answer; the code is good for %d minutes.%n",
+        "Waiting for you to allow it; the code expires in %d minutes.%n",
         Math.max(1, lifeSeconds(begun) / 60));
     out.flush();
   }
@@ -82,12 +82,12 @@ final class DeviceLogin {
     return Math.min(MAX_SECONDS, begun.getLong("expires_in", 600L));
   }
 
-  private JsonObject poll(ServerMetadata authority, JsonObject begun) throws Refused {
-    Instant end = surroundings.clock().instant().plusSeconds(lifeSeconds(begun));
+  private JsonObject poll(ServerMetadata metadata, JsonObject begun) throws Refused {
+    Instant end = environment.clock().instant().plusSeconds(lifeSeconds(begun));
     long interval = Math.max(1, begun.getLong("interval", INTERVAL_SECONDS));
     while (true) {
       pause(interval);
-      if (surroundings.clock().instant().isAfter(end)) {
+      if (environment.clock().instant().isAfter(end)) {
         throw expired();
       }
       ServerMetadata.Reply reply;
@@ -95,7 +95,7 @@ final class DeviceLogin {
         reply =
             ServerMetadata.ask(
                 service,
-                authority.tokenEndpoint(),
+                metadata.tokenEndpoint(),
                 Map.of(
                     "grant_type",
                     ServerMetadata.DEVICE_GRANT,
@@ -112,7 +112,7 @@ final class DeviceLogin {
       }
       if (reply.isDone()) {
         if (reply.body().getString("access_token") == null) {
-          throw reply.refused("no token was given");
+          throw reply.refused("the service gave no token");
         }
         return reply.body();
       }
@@ -129,7 +129,7 @@ final class DeviceLogin {
           throw new Refused(ExitCode.REFUSED, "the sign-in was denied; nothing is stored");
       case "expired_token" -> throw expired();
       default -> {
-        Refused refused = reply.refused("no sign-in");
+        Refused refused = reply.refused("cannot sign in");
         if (!refused.isTransient()) {
           throw refused;
         }
@@ -140,12 +140,12 @@ final class DeviceLogin {
 
   private static Refused expired() {
     return new Refused(
-        ExitCode.REFUSED, "nobody answered in time; run bourse login for another code");
+        ExitCode.REFUSED, "the code has expired; run bourse login again for another one");
   }
 
   private void pause(long seconds) throws Refused {
     try {
-      surroundings.pause().until(Duration.ofSeconds(seconds));
+      environment.pause().until(Duration.ofSeconds(seconds));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new Refused(ExitCode.UNAVAILABLE, "interrupted");

@@ -29,12 +29,12 @@ final class FileDownload {
   private static final int PIECE = 1 << 16;
 
   private final Service service;
-  private final CommandEnvironment surroundings;
+  private final CommandEnvironment environment;
   private final PrintWriter err;
 
-  FileDownload(Service service, CommandEnvironment surroundings, PrintWriter err) {
+  FileDownload(Service service, CommandEnvironment environment, PrintWriter err) {
     this.service = service;
-    this.surroundings = surroundings;
+    this.environment = environment;
     this.err = err;
   }
 
@@ -70,7 +70,7 @@ final class FileDownload {
       }
       String found = receive(path, sha256, size, part, file);
       if (!found.equals(sha256) && kept > 0) {
-        err.println(part + " held bytes of another file; starting anew");
+        err.println(part + " held bytes of another file; starting again");
         file.truncate(0);
         found = receive(path, sha256, size, part, file);
       }
@@ -78,11 +78,8 @@ final class FileDownload {
         Files.deleteIfExists(part);
         throw new Refused(
             ExitCode.NOT_WHOLE,
-            "what came is not what was published: sha256 "
-                + found
-                + ", expected "
-                + sha256
-                + "; nothing is kept");
+            "the bytes are not those that were published: sha256 %s, expected %s; nothing is kept"
+                .formatted(found, sha256));
       }
       file.force(true);
       Files.move(part, target, StandardCopyOption.REPLACE_EXISTING);
@@ -104,22 +101,22 @@ final class FileDownload {
       throws Refused, IOException {
     PrefixDigest arrived = new PrefixDigest().read(part, file, file.size());
     if (arrived.length() > 0) {
-      err.printf("%s: going on at %s%n", part, Sizes.part(arrived.length(), size));
+      err.printf("%s: resuming at %s%n", part, Sizes.part(arrived.length(), size));
     }
     try (Progress progress =
-        new Progress(err, surroundings, part.getFileName().toString(), arrived.length(), size)) {
-      RetryPolicy patience = new RetryPolicy(surroundings, progress);
+        new Progress(err, environment, part.getFileName().toString(), arrived.length(), size)) {
+      RetryPolicy retries = new RetryPolicy(environment, progress);
       while (arrived.length() < size) {
         PrefixDigest from = arrived;
         PrefixDigest[] now = {from};
         try {
           StallWatchdog.over(progress, () -> piece(path, sha256, size, from, file, progress, now));
         } catch (Refused e) {
-          patience.after(e);
+          retries.after(e);
         } finally {
           arrived = now[0];
         }
-        patience.arrived(arrived.length());
+        retries.arrived(arrived.length());
       }
       return arrived.sha256();
     }

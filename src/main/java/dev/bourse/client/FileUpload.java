@@ -13,7 +13,7 @@ import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Publishes a file: announces it, sends its bytes in the way the service tells, and closes. */
+/** Publishes a file: announces it, sends its bytes as the service asks for them, and commits it. */
 final class FileUpload {
   /** Up to here a file goes in one request, unless the service wants it otherwise. */
   static final long MAX_DIRECT_BYTES = 32L << 20;
@@ -21,8 +21,8 @@ final class FileUpload {
   static final String FAMILY = "/api/checkpoints";
 
   /**
-   * For the answer after the bytes: {@link StallWatchdog} ends a request that stalls, and the
-   * slowest body a service takes, 512 bytes a second, is not for us to cut short.
+   * How long a request with bytes may take. {@link StallWatchdog} ends one that stalls; the service
+   * accepts bodies as slow as 512 bytes a second, so this must not end them earlier.
    */
   static final Duration TRANSFER = Duration.ofDays(1);
 
@@ -36,14 +36,14 @@ final class FileUpload {
   private static final Duration COMMIT = Duration.ofMinutes(10);
 
   private final Service service;
-  private final CommandEnvironment surroundings;
+  private final CommandEnvironment environment;
   private final UploadStates states;
   private final PrintWriter err;
 
   FileUpload(
-      Service service, CommandEnvironment surroundings, UploadStates states, PrintWriter err) {
+      Service service, CommandEnvironment environment, UploadStates states, PrintWriter err) {
     this.service = service;
-    this.surroundings = surroundings;
+    this.environment = environment;
     this.states = states;
     this.err = err;
   }
@@ -90,7 +90,7 @@ final class FileUpload {
 
   private JsonObject direct(LocalFile file, JsonObject announced, String id) throws Refused {
     try (Progress progress = progress(file, 0)) {
-      RetryPolicy patience = new RetryPolicy(surroundings, progress);
+      RetryPolicy retries = new RetryPolicy(environment, progress);
       while (true) {
         file.requireUnchanged();
         FileRange outgoing = new FileRange(file.path(), new PrefixDigest(), file.size(), progress);
@@ -109,7 +109,7 @@ final class FileUpload {
           if (landed != null) {
             return landed;
           }
-          patience.after(e);
+          retries.after(e);
         }
       }
     }
@@ -136,7 +136,7 @@ final class FileUpload {
   }
 
   private Progress progress(LocalFile file, long start) {
-    return new Progress(err, surroundings, file.name(), start, file.size());
+    return new Progress(err, environment, file.name(), start, file.size());
   }
 
   /** A resumable upload at work: what of the file has been sent, and its digest. */
@@ -185,7 +185,7 @@ final class FileUpload {
     }
     boolean isSame = state.isOf(file) && state.announced().equals(announced);
     boolean isWhole = isSame;
-    if (isSame && surroundings.clock().instant().isBefore(state.expiresAt())) {
+    if (isSame && environment.clock().instant().isBefore(state.expiresAt())) {
       // What was sent must still be what the file begins with.
       PrefixDigest sent = new PrefixDigest().read(file.path(), state.hashedBytes());
       isWhole = sent.sha256().equals(state.sha256());
@@ -199,8 +199,9 @@ final class FileUpload {
     err.println(
         file.name()
             + (isWhole
-                ? ": the earlier upload is over; starting anew"
-                : ": it or what is said of it changed since the earlier upload; starting anew"));
+                ? ": the earlier upload has ended; starting again"
+                : ": the file or its description changed since the earlier upload; starting"
+                      + " again"));
     place.forget();
     return null;
   }
@@ -209,7 +210,7 @@ final class FileUpload {
     try {
       begun.standsAt(kept(begun));
       err.printf(
-          "%s: going on at %s%n",
+          "%s: resuming at %s%n",
           begun.file.name(), Sizes.part(begun.sent.length(), begun.file.size()));
       return true;
     } catch (Refused e) {
@@ -259,7 +260,8 @@ final class FileUpload {
   private static Refused odd(String range, @Nullable Exception cause) {
     Refused refused =
         new Refused(
-            ExitCode.REFUSED, "the service tells of odd bytes: " + ServerMetadata.plain(range));
+            ExitCode.REFUSED,
+            "the service answered with an unexpected range: " + ServerMetadata.plain(range));
     if (cause != null) {
       refused.initCause(cause);
     }
@@ -269,7 +271,7 @@ final class FileUpload {
   private JsonObject resumable(Begun begun) throws Refused {
     try (Progress progress = progress(begun.file, begun.sent.length());
         ResumeHint note = new ResumeHint(progress, begun.file)) {
-      RetryPolicy patience = new RetryPolicy(surroundings, progress);
+      RetryPolicy retries = new RetryPolicy(environment, progress);
       boolean isLost = false;
       while (true) {
         begun.file.requireUnchanged();
@@ -280,24 +282,24 @@ final class FileUpload {
           }
           if (begun.sent.length() < begun.file.size()) {
             send(begun, progress);
-            patience.arrived(begun.sent.length());
+            retries.arrived(begun.sent.length());
           } else {
             return commit(begun);
           }
         } catch (Refused e) {
           isLost = true;
-          afterFailure(e, begun, patience, progress);
+          afterFailure(e, begun, retries, progress);
         }
       }
     }
   }
 
-  private void afterFailure(Refused e, Begun begun, RetryPolicy patience, Progress progress)
+  private void afterFailure(Refused e, Begun begun, RetryPolicy retries, Progress progress)
       throws Refused {
     if (e.reason().equals("object-missing")) {
-      patience.after(new Refused(ExitCode.UNAVAILABLE, "the service misses bytes"));
+      retries.after(new Refused(ExitCode.UNAVAILABLE, "the service does not have all bytes"));
     } else if (e.isTransient()) {
-      patience.after(e);
+      retries.after(e);
     } else {
       if (e.is("gone") || e.is("secret-detected") || e.reason().equals("sha-mismatch")) {
         begun.place.forget();

@@ -29,7 +29,7 @@ final class ListCommand extends CheckpointCommand.Subcommand {
   @Option(
       names = "-q",
       paramLabel = "TEXT",
-      description = "Only items whose title, description or file name holds this.")
+      description = "Only items whose title, description or file name contains this.")
   private @Nullable String text;
 
   @Option(
@@ -45,8 +45,8 @@ final class ListCommand extends CheckpointCommand.Subcommand {
       defaultValue = "table")
   private CheckpointCommand.Output output = CheckpointCommand.Output.table;
 
-  ListCommand(CommandEnvironment surroundings) {
-    super(surroundings);
+  ListCommand(CommandEnvironment environment) {
+    super(environment);
   }
 
   @Override
@@ -74,7 +74,7 @@ final class ListCommand extends CheckpointCommand.Subcommand {
       rows.add(row);
     }
     out().print(Table.rows(rows));
-    // What is said of the list comes after it, wherever the two go.
+    // The line on standard error follows the list, also when both go to one terminal.
     out().flush();
     if (rows.isEmpty()) {
       err().println("none");

@@ -58,7 +58,7 @@ record LocalFile(Path path, String name, long size, long modifiedMillis) {
     if (now.size != size || now.modifiedMillis != modifiedMillis) {
       throw new Refused(
           ExitCode.REFUSED,
-          path + " changed while it was sent; the same command sends it from its start");
+          path + " changed while it was sent; run the same command again to send it anew");
     }
   }
 

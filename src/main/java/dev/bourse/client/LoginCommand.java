@@ -16,15 +16,17 @@ import picocli.CommandLine.Command;
 @Command(
     name = "login",
     description = {
-      "Signs a member in: shows an address and a code, and waits until the code is allowed there.",
+      "Signs a member in: shows an address and a code, and waits until you allow the code there.",
       "",
-      "What comes of it is kept in $XDG_CONFIG_HOME/bourse/credentials.json, or"
-          + " ~/.config/bourse/credentials.json, which nobody else can read, and renewed by itself."
+      """
+      The credentials are kept in $XDG_CONFIG_HOME/bourse/credentials.json, or \
+      ~/.config/bourse/credentials.json, which nobody else can read. They renew themselves.\
+      """
     },
     mixinStandardHelpOptions = true)
 final class LoginCommand extends MemberCommand {
-  LoginCommand(CommandEnvironment surroundings) {
-    super(surroundings);
+  LoginCommand(CommandEnvironment environment) {
+    super(environment);
   }
 
   @Override
@@ -32,15 +34,15 @@ final class LoginCommand extends MemberCommand {
     Service service = service();
     String url = service.baseUrl();
     if (isPlainElsewhere(url)) {
-      err().println(url + " is not https: what is sent there can be read on its way");
+      err().println(url + " is not https: others on the network can read what is sent there");
       err().flush();
     }
     CredentialFile credentials = credentials();
     Optional<Account> known = credentials.find(url);
-    Account account = new DeviceLogin(service, surroundings(), out()).run();
+    Account account = new DeviceLogin(service, environment(), out()).run();
     credentials.update(url, stored -> account);
     out().println("Signed in at " + url + who(account.accessToken()) + ".");
-    // Nobody can use it any more but for whoever copied it.
+    // The earlier sign-in is of no use any more, except to somebody who copied it.
     known.ifPresent(old -> giveBack(service, old));
   }
 
@@ -48,7 +50,7 @@ final class LoginCommand extends MemberCommand {
     try {
       LogoutCommand.revoke(service, old);
     } catch (Refused e) {
-      // It ends by itself in time; the new sign-in is what was asked for.
+      // It expires by itself; the new sign-in, which was asked for, has succeeded.
       return;
     }
   }
@@ -59,7 +61,7 @@ final class LoginCommand extends MemberCommand {
         && !List.of("localhost", "127.0.0.1", "[::1]").contains(String.valueOf(host));
   }
 
-  /** Who the token says that is: for people to read, and nothing goes by it. */
+  /** Who the token says has signed in: for people to read; nothing is decided by it. */
   private static String who(@Nullable String token) {
     List<String> parts = token == null ? List.of() : List.of(token.split("\\.", -1));
     if (parts.size() != 3) {

@@ -10,14 +10,17 @@ import picocli.CommandLine.Option;
 /** {@code bourse logout}. */
 @Command(
     name = "logout",
-    description = "Gives the sign-in of bourse login back to the service and forgets it.",
+    description =
+        "Ends the sign-in of bourse login at the service, and deletes its credentials here.",
     mixinStandardHelpOptions = true)
 final class LogoutCommand extends MemberCommand {
-  @Option(names = "--force", description = "Forget it even when the service cannot be told.")
+  @Option(
+      names = "--force",
+      description = "Delete the credentials even when the service cannot be reached.")
   private boolean force;
 
-  LogoutCommand(CommandEnvironment surroundings) {
-    super(surroundings);
+  LogoutCommand(CommandEnvironment environment) {
+    super(environment);
   }
 
   @Override
@@ -39,7 +42,8 @@ final class LogoutCommand extends MemberCommand {
                 if (!force) {
                   throw new Refused(
                       e.exitCode(),
-                      e.getMessage() + "\nStill signed in; --force forgets the sign-in anyway");
+                      e.getMessage()
+                          + "\nYou are still signed in; --force deletes the credentials anyway");
                 }
               }
               return account.signedOut();

@@ -12,14 +12,14 @@ import picocli.CommandLine.Spec;
 
 /** What the members' commands share: where the service is, and how they end. */
 abstract class MemberCommand implements Callable<Integer> {
-  private final CommandEnvironment surroundings;
+  private final CommandEnvironment environment;
 
   @Mixin private final ServiceOptions options = new ServiceOptions();
 
   @Spec private CommandSpec spec;
 
-  MemberCommand(CommandEnvironment surroundings) {
-    this.surroundings = surroundings;
+  MemberCommand(CommandEnvironment environment) {
+    this.environment = environment;
     // Set by picocli before anything is called.
     this.spec = CommandSpec.create();
   }
@@ -53,12 +53,12 @@ abstract class MemberCommand implements Callable<Integer> {
     return spec.commandLine().getErr();
   }
 
-  final CommandEnvironment surroundings() {
-    return surroundings;
+  final CommandEnvironment environment() {
+    return environment;
   }
 
   final ConfigFolder folder() {
-    return new ConfigFolder(surroundings);
+    return new ConfigFolder(environment);
   }
 
   final CredentialFile credentials() {
@@ -67,7 +67,7 @@ abstract class MemberCommand implements Callable<Integer> {
 
   /** The address of the service meant. */
   final String url() throws Refused {
-    return options.url(surroundings, credentials());
+    return options.url(environment, credentials());
   }
 
   /** The service without anybody's token. */

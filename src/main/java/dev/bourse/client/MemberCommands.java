@@ -11,14 +11,14 @@ public final class MemberCommands {
    *
    * @return the same command line
    */
-  public static CommandLine addTo(CommandLine line, CommandEnvironment surroundings) {
+  public static CommandLine addTo(CommandLine line, CommandEnvironment environment) {
     CommandLine checkpoint =
         new CommandLine(new CheckpointCommand())
-            .addSubcommand(new PushCommand(surroundings))
-            .addSubcommand(new PullCommand(surroundings))
-            .addSubcommand(new ListCommand(surroundings));
-    return line.addSubcommand(new LoginCommand(surroundings))
-        .addSubcommand(new LogoutCommand(surroundings))
+            .addSubcommand(new PushCommand(environment))
+            .addSubcommand(new PullCommand(environment))
+            .addSubcommand(new ListCommand(environment));
+    return line.addSubcommand(new LoginCommand(environment))
+        .addSubcommand(new LogoutCommand(environment))
         .addSubcommand(checkpoint);
   }
 }

@@ -40,10 +40,10 @@ final class Progress implements AutoCloseable {
    * @param start the bytes that are there already
    * @param total all its bytes, at least 1
    */
-  Progress(PrintWriter err, CommandEnvironment surroundings, String name, long start, long total) {
+  Progress(PrintWriter err, CommandEnvironment environment, String name, long start, long total) {
     this.err = err;
-    this.hasTerminal = surroundings.hasTerminal();
-    this.clock = surroundings.clock();
+    this.hasTerminal = environment.hasTerminal();
+    this.clock = environment.clock();
     this.name = Text.shown(name);
     this.total = total;
     this.done = new AtomicLong(start);

@@ -16,10 +16,12 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "pull",
     description = {
-      "Fetches a file: the organization's, or one of the public feed.",
+      "Downloads a file of the organization or of the public feed.",
       "",
-      "It is written to FILE.part and takes its name when all of it is there and its digest is"
-          + " right. When the command is interrupted, the same command goes on where it stood."
+      """
+      It is written to FILE.part, which is renamed when it is complete and its digest is right. \
+      When the command is interrupted, the same command resumes the download.\
+      """
     },
     mixinStandardHelpOptions = true)
 final class PullCommand extends CheckpointCommand.Subcommand {
@@ -29,14 +31,14 @@ final class PullCommand extends CheckpointCommand.Subcommand {
   @Option(
       names = {"-o", "--output"},
       paramLabel = "FILE",
-      description = "Where to; default: the item's file name, in this folder.")
+      description = "Where to write it. Default: the item's file name, in this folder.")
   private @Nullable Path output;
 
-  @Option(names = "--force", description = "Replace a file that is there.")
+  @Option(names = "--force", description = "Replace a file that exists.")
   private boolean force;
 
-  PullCommand(CommandEnvironment surroundings) {
-    super(surroundings);
+  PullCommand(CommandEnvironment environment) {
+    super(environment);
   }
 
   @Override
@@ -55,16 +57,16 @@ final class PullCommand extends CheckpointCommand.Subcommand {
     }
     Path target = output == null ? named(item.getString("filename")) : output;
     if (!force && Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
-      throw new Refused(ExitCode.REFUSED, target + " is there already; --force replaces it");
+      throw new Refused(ExitCode.REFUSED, target + " exists; --force replaces it");
     }
     if (Files.isDirectory(target) || target.getFileName() == null) {
       throw new Refused(ExitCode.USAGE, "-o: " + target + " is a folder; name a file");
     }
-    new FileDownload(service, surroundings(), err()).fetch(path, item, target);
+    new FileDownload(service, environment(), err()).fetch(path, item, target);
     out().printf("%s  %s%n", target, Sizes.bytes(item.getLong("bytes")));
   }
 
-  /** The item's name is somebody else's choice: it must not lead anywhere, nor be a hidden file. */
+  /** Somebody else chose the item's name: it must not lead to another folder or hide the file. */
   private static Path named(String filename) throws Refused {
     boolean isPlain =
         !filename.isEmpty()
@@ -73,9 +75,8 @@ final class PullCommand extends CheckpointCommand.Subcommand {
     if (!isPlain) {
       throw new Refused(
           ExitCode.USAGE,
-          "the item's name, "
-              + ServerMetadata.plain(filename)
-              + ", is none to save under; give -o");
+          "the item's name, %s, cannot be used for a file; give -o"
+              .formatted(ServerMetadata.plain(filename)));
     }
     return Path.of(filename);
   }

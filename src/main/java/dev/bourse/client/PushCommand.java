@@ -17,8 +17,10 @@ import picocli.CommandLine.Parameters;
     description = {
       "Publishes files.",
       "",
-      "A file of more than 32 MiB goes in pieces: when the command is interrupted, the same command"
-          + " goes on where it stood, for as long as the service keeps what it has (7 days)."
+      """
+      A file of more than 32 MiB is sent in pieces. When the command is interrupted, the same \
+      command resumes the upload, for as long as the service keeps what it has (7 days).\
+      """
     },
     mixinStandardHelpOptions = true)
 final class PushCommand extends CheckpointCommand.Subcommand {
@@ -28,20 +30,22 @@ final class PushCommand extends CheckpointCommand.Subcommand {
   @Option(names = "--title", paramLabel = "TEXT", description = "Default: the file's name.")
   private @Nullable String title;
 
-  @Option(names = "--description", paramLabel = "TEXT", description = "More about it.")
+  @Option(names = "--description", paramLabel = "TEXT", description = "A description of the file.")
   private String description = "";
 
   @Option(
       names = "--public",
-      description = "For everybody, after a review; without it for the organization.")
+      description = "Publish for everybody, after a review. Default: for the organization alone.")
   private boolean isPublic;
 
   @Option(
       names = "--replace",
       paramLabel = "true|false|ID",
       description =
-          "true: take the place of the item of this file name; false: only a new item; an item's"
-              + " id: take the place of that one (default: ${DEFAULT-VALUE}).",
+          """
+          true: replace the item of this file name, if there is one; false: always make a new item; \
+          an item's id: replace that one (default: ${DEFAULT-VALUE}).\
+          """,
       defaultValue = "true")
   private String replace = "true";
 
@@ -51,8 +55,8 @@ final class PushCommand extends CheckpointCommand.Subcommand {
       description = "The media type it is served with. Default: by the file's name.")
   private @Nullable String contentType;
 
-  PushCommand(CommandEnvironment surroundings) {
-    super(surroundings);
+  PushCommand(CommandEnvironment environment) {
+    super(environment);
   }
 
   @Override
@@ -60,12 +64,13 @@ final class PushCommand extends CheckpointCommand.Subcommand {
     boolean isOneItem = title != null || !(replace.equals("true") || replace.equals("false"));
     if (files.size() > 1 && isOneItem) {
       throw new Refused(
-          ExitCode.USAGE, "--title and --replace ID are for one file; " + files.size() + " given");
+          ExitCode.USAGE,
+          "--title and --replace ID take one file; %d are given".formatted(files.size()));
     }
     Service service = signedIn();
     UploadStates states = new UploadStates(folder());
-    states.sweep(surroundings().clock().instant());
-    FileUpload sending = new FileUpload(service, surroundings(), states, err());
+    states.sweep(environment().clock().instant());
+    FileUpload sending = new FileUpload(service, environment(), states, err());
     for (Path given : files) {
       LocalFile file = LocalFile.look(given);
       JsonObject item = sending.publish(file, publication(file));

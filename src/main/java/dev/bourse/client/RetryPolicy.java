@@ -4,7 +4,7 @@ import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import java.time.Duration;
 
-/** How often and how long apart a transfer is tried again while it gets nowhere. */
+/** How often, and after how long a wait, a transfer that makes no progress is tried again. */
 final class RetryPolicy {
   /** With the waits below a service may be away for two minutes, as in a restart. */
   private static final int MAX_FAILURES = 9;
@@ -15,18 +15,18 @@ final class RetryPolicy {
   /** A service that wants to be left alone for longer is not waited for. */
   private static final long LONGEST_ASKED_SECONDS = 120;
 
-  private final CommandEnvironment surroundings;
+  private final CommandEnvironment environment;
   private final Progress progress;
   private int failures;
   private long bytes;
 
-  RetryPolicy(CommandEnvironment surroundings, Progress progress) {
-    this.surroundings = surroundings;
+  RetryPolicy(CommandEnvironment environment, Progress progress) {
+    this.environment = environment;
     this.progress = progress;
     this.bytes = progress.bytes();
   }
 
-  /** Bytes arrived up to here for good; when there are more than ever, patience is whole again. */
+  /** Bytes up to here have arrived. When that is progress, failures are counted anew. */
   void arrived(long upTo) {
     if (upTo > bytes) {
       bytes = upTo;
@@ -48,16 +48,16 @@ final class RetryPolicy {
       throw failure;
     }
     long backOff = Math.min(LONGEST_MILLIS, FIRST_MILLIS << (failures - 1));
-    // Spread, so that all who lost a service do not come back at one moment.
-    long spread = backOff / 2 + surroundings.random().nextLong(backOff / 2 + 1);
+    // Spread, so that clients that lost the service together do not come back together.
+    long spread = backOff / 2 + environment.random().nextLong(backOff / 2 + 1);
     Duration wait = Duration.ofMillis(Math.max(spread, failure.retryAfterSeconds() * 1_000));
     progress.say(
-        failure.getMessage().lines().findFirst().orElse("")
-            + "; trying again in "
-            + Math.max(1, wait.toSeconds())
-            + " s");
+        "%s; trying again in %d s"
+            .formatted(
+                failure.getMessage().lines().findFirst().orElse(""),
+                Math.max(1, wait.toSeconds())));
     try {
-      surroundings.pause().until(wait);
+      environment.pause().until(wait);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new Refused(ExitCode.UNAVAILABLE, "interrupted");

@@ -10,7 +10,7 @@ import java.net.http.HttpResponse;
 import java.util.Map;
 
 /**
- * Where a service hands out tokens (RFC 8414).
+ * The metadata of a service's authorization server: where tokens are issued (RFC 8414).
  *
  * @param issuer what it calls itself
  */
@@ -60,10 +60,10 @@ record ServerMetadata(
     String issuer = told.getString("issuer", "");
     if (!issuer.equals(url)) {
       throw new Refused(
-          ExitCode.REFUSED, url + " calls itself " + plain(issuer) + "; use --url with that");
+          ExitCode.REFUSED, "%s calls itself %s; give that to --url".formatted(url, plain(issuer)));
     }
     if (!told.getJsonArray("grant_types_supported", new JsonArray()).contains(DEVICE_GRANT)) {
-      throw new Refused(ExitCode.REFUSED, url + " does not let command lines sign in");
+      throw new Refused(ExitCode.REFUSED, url + " does not support sign-in from a command line");
     }
     return new ServerMetadata(
         issuer,
@@ -76,7 +76,8 @@ record ServerMetadata(
     String endpoint = told.getString(field, "");
     if (!endpoint.startsWith(issuer + '/')) {
       throw new Refused(
-          ExitCode.REFUSED, issuer + ": its " + field + " is not its own: " + plain(endpoint));
+          ExitCode.REFUSED,
+          "%s: its %s is at another service: %s".formatted(issuer, field, plain(endpoint)));
     }
     return endpoint;
   }

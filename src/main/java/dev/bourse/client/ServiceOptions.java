@@ -20,12 +20,12 @@ final class ServiceOptions {
       names = "--url",
       paramLabel = "URL",
       description =
-          "Where the service is (environment: BOURSE_URL; default: where bourse login was last).")
+          "The service's address (environment: BOURSE_URL; default: where you signed in last).")
   private @Nullable String url;
 
   /** The address meant, without a slash at its end. */
-  String url(CommandEnvironment surroundings, CredentialFile credentials) throws Refused {
-    String given = url != null ? url : surroundings.environment().getOrDefault("BOURSE_URL", "");
+  String url(CommandEnvironment environment, CredentialFile credentials) throws Refused {
+    String given = url != null ? url : environment.variables().getOrDefault("BOURSE_URL", "");
     if (given.isBlank()) {
       given = credentials.current().orElse(BY_DEFAULT);
     }
@@ -59,36 +59,37 @@ final class ServiceOptions {
         names = "--token-file",
         paramLabel = "FILE",
         description =
-            "A file with a member's token, or for reading an organization's, in place of bourse"
-                + " login (environment: BOURSE_TOKEN holds the token itself).")
+            """
+            A file with a member's token, or an organization's for reading, instead of bourse login \
+            (environment: BOURSE_TOKEN holds the token itself).\
+            """)
     private @Nullable Path tokenFile;
 
-    Service service(String url, CommandEnvironment surroundings, CredentialFile credentials)
+    Service service(String url, CommandEnvironment environment, CredentialFile credentials)
         throws Refused {
-      return new Service(url, credential(url, surroundings, credentials));
+      return new Service(url, credential(url, environment, credentials));
     }
 
     private Credential credential(
-        String url, CommandEnvironment surroundings, CredentialFile credentials) throws Refused {
+        String url, CommandEnvironment environment, CredentialFile credentials) throws Refused {
       if (tokenFile != null) {
         return given(read(tokenFile), "--token-file");
       }
-      String variable = surroundings.environment().getOrDefault("BOURSE_TOKEN", "").strip();
+      String variable = environment.variables().getOrDefault("BOURSE_TOKEN", "").strip();
       return variable.isEmpty()
-          ? new StoredCredential(credentials, url, surroundings)
+          ? new StoredCredential(credentials, url, environment)
           : given(variable, "BOURSE_TOKEN");
     }
 
     private static Credential given(String token, String where) throws Refused {
       if (token.isEmpty() || !token.chars().allMatch(c -> c > ' ' && c < 127)) {
         throw new Refused(
-            ExitCode.USAGE, where + " holds no token: expected one line without gaps");
+            ExitCode.USAGE, where + " holds no token: expected one line without spaces");
       }
       return Credential.of(
           token,
-          where
-              + " must hold a member's token, or for reading an organization's; bourse login"
-              + " gets one");
+          "%s must hold a member's token, or an organization's for reading; bourse login gets one"
+              .formatted(where));
     }
 
     private static String read(Path file) throws Refused {

@@ -9,7 +9,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Has bytes moved in a thread of its own, so that their progress is drawn and a stall noticed. */
+/** Runs a transfer in a thread of its own, draws its progress, and ends it when it stalls. */
 final class StallWatchdog {
   /** A connection on which nothing moves for so long is given up. */
   static final Duration STALL = Duration.ofSeconds(60);
@@ -39,7 +39,8 @@ final class StallWatchdog {
           progress.draw();
           if (progress.stillness().compareTo(STALL) > 0) {
             throw new Refused(
-                ExitCode.UNAVAILABLE, "nothing moved for " + STALL.toSeconds() + " s");
+                ExitCode.UNAVAILABLE,
+                "no data was transferred for %d s".formatted(STALL.toSeconds()));
           }
         }
       }
@@ -56,7 +57,7 @@ final class StallWatchdog {
     }
   }
 
-  /** Whoever tries again must not meet the try before it. */
+  /** Ends the thread, so that the next try does not run beside this one. */
   private static void end(FutureTask<?> task, Thread worker) {
     if (task.isDone()) {
       return;

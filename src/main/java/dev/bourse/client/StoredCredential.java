@@ -17,13 +17,13 @@ final class StoredCredential implements Credential {
 
   private final CredentialFile credentials;
   private final String url;
-  private final CommandEnvironment surroundings;
+  private final CommandEnvironment environment;
   private final Service service;
 
-  StoredCredential(CredentialFile credentials, String url, CommandEnvironment surroundings) {
+  StoredCredential(CredentialFile credentials, String url, CommandEnvironment environment) {
     this.credentials = credentials;
     this.url = url;
-    this.surroundings = surroundings;
+    this.environment = environment;
     this.service = new Service(url, this);
   }
 
@@ -31,14 +31,15 @@ final class StoredCredential implements Credential {
   public String token() throws Refused {
     Account account = credentials.find(url).orElse(null);
     if (account == null || account.accessToken() == null) {
-      throw new Refused(ExitCode.USAGE, "nobody is signed in at " + url + ": " + command());
+      throw new Refused(
+          ExitCode.USAGE, "you are not signed in at %s: run %s".formatted(url, command()));
     }
     String token = account.accessToken();
     return isFresh(account) ? token : renewed(token);
   }
 
   private boolean isFresh(Account account) {
-    return surroundings.clock().instant().plus(MARGIN).isBefore(account.expiresAt());
+    return environment.clock().instant().plus(MARGIN).isBefore(account.expiresAt());
   }
 
   @Override
@@ -81,7 +82,8 @@ final class StoredCredential implements Credential {
         });
     @Nullable String got = token[0];
     if (isOver[0] || got == null) {
-      throw new Refused(ExitCode.REFUSED, "the sign-in at " + url + " is over; " + advice());
+      throw new Refused(
+          ExitCode.REFUSED, "the sign-in at %s has ended; %s".formatted(url, advice()));
     }
     return got;
   }
@@ -91,7 +93,7 @@ final class StoredCredential implements Credential {
     if (account.refreshToken() == null) {
       return Optional.empty();
     }
-    // Not tried again when its answer is lost: a second use would look like a thief's.
+    // This is not tried again when its answer is lost: a second use would look like a theft.
     ServerMetadata.Reply reply =
         ServerMetadata.ask(
             service,
@@ -101,7 +103,7 @@ final class StoredCredential implements Credential {
                 "client_id", account.clientId(),
                 "refresh_token", account.refreshToken()));
     if (reply.isDone() && reply.body().getString("access_token") != null) {
-      Instant now = surroundings.clock().instant();
+      Instant now = environment.clock().instant();
       return Optional.of(account.with(reply.body(), now));
     }
     if (reply.error().equals("invalid_grant") || reply.error().equals("invalid_client")) {

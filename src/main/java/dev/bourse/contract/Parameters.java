@@ -125,10 +125,9 @@ public final class Parameters {
         if (input == null) {
           throw ApiError.of(
               ErrorCode.BAD_REQUEST,
-              "unknown query parameter '"
-                  + Text.shown(raw)
-                  + "'; this operation takes "
-                  + (queryInputs.isEmpty() ? "none" : String.join(", ", queryInputs.keySet())));
+              "unknown query parameter '%s'; this operation takes %s",
+              Text.shown(raw),
+              queryInputs.isEmpty() ? "none" : String.join(", ", queryInputs.keySet()));
         }
         Object value = typed(input, bare ? "" : query.substring(equals + 1, end), true);
         if (values.put(input.name(), value) != null) {

@@ -95,12 +95,8 @@ public final class SchemaRules {
     }
     if (schema.getString(SchemaDescription.ACCEPTS, "").isEmpty()) {
       faults.add(
-          place
-              + ": the pattern "
-              + pattern
-              + " stands without "
-              + SchemaDescription.ACCEPTS
-              + " in words");
+          "%s: the pattern %s stands without %s in words"
+              .formatted(place, pattern, SchemaDescription.ACCEPTS));
     }
   }
 

@@ -236,11 +236,11 @@ public final class SchemaValidator {
     int count = object.size();
     if (count < leastFields || count > mostFields) {
       return SchemaViolation.said(
-          count
-              + (count == 1 ? " field is" : " fields are")
-              + " not acceptable; expected at "
-              + (count < leastFields ? "least " + leastFields : "most " + mostFields)
-              + (properties.isEmpty() ? "" : " of " + String.join(", ", properties.keySet())));
+          "%s not acceptable; expected at %s%s"
+              .formatted(
+                  count + (count == 1 ? " field is" : " fields are"),
+                  count < leastFields ? "least " + leastFields : "most " + mostFields,
+                  properties.isEmpty() ? "" : " of " + String.join(", ", properties.keySet())));
     }
     SchemaViolation unknown =
         names == null && others == null && !isClosed ? null : ofOthers(object);
@@ -266,10 +266,8 @@ public final class SchemaValidator {
     for (String name : object.fieldNames()) {
       if (names != null && names.fault(name) != null) {
         return SchemaViolation.said(
-            "the name "
-                + Text.shown(name)
-                + " is not acceptable; expected "
-                + SchemaDescription.of(names.schema));
+            "the name %s is not acceptable; expected %s"
+                .formatted(Text.shown(name), SchemaDescription.of(names.schema)));
       }
       if (properties.containsKey(name)) {
         continue;

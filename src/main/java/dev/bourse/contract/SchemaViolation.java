@@ -23,9 +23,8 @@ public record SchemaViolation(String before, String path, String after) {
   /** A value that is not acceptable, though of the right type. */
   static SchemaViolation of(Object value, JsonObject schema) {
     return said(
-        Text.shown(String.valueOf(value))
-            + " is not acceptable; expected "
-            + SchemaDescription.of(schema));
+        "%s is not acceptable; expected %s"
+            .formatted(Text.shown(String.valueOf(value)), SchemaDescription.of(schema)));
   }
 
   /** A value of another type. */

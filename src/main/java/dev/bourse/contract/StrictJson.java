@@ -79,17 +79,13 @@ public final class StrictJson {
       return value;
     } catch (StreamConstraintsException e) {
       throw refused(
-          "a number of more than "
-              + MAX_NUMBER
-              + " characters, or a name of more than "
-              + MAX_NAME);
+          "a number of more than %s characters, or a name of more than %s"
+              .formatted(MAX_NUMBER, MAX_NAME));
     } catch (JsonProcessingException e) {
       JsonLocation at = e.getLocation();
       throw refused(
-          "not valid JSON"
-              + (at == null ? "" : " at line " + at.getLineNr() + ", column " + at.getColumnNr())
-              + ": "
-              + Text.shown(e.getOriginalMessage()));
+          "not valid JSON%s: %s"
+              .formatted(at == null ? "" : " at " + place(at), Text.shown(e.getOriginalMessage())));
     } catch (IOException e) {
       throw new IllegalStateException("reading from memory failed", e);
     }
@@ -167,10 +163,11 @@ public final class StrictJson {
   }
 
   private static String place(JsonParser parser) {
-    return "line "
-        + parser.currentTokenLocation().getLineNr()
-        + ", column "
-        + parser.currentTokenLocation().getColumnNr();
+    return place(parser.currentTokenLocation());
+  }
+
+  private static String place(JsonLocation at) {
+    return "line %s, column %s".formatted(at.getLineNr(), at.getColumnNr());
   }
 
   private static ApiError refused(String why) {

@@ -13,6 +13,11 @@ public record Page<T>(List<T> items, boolean more) {
     items = List.copyOf(items);
   }
 
+  /** The page's last item, of one that has items. */
+  public T last() {
+    return items.get(items.size() - 1);
+  }
+
   /** A page of at most {@code size} out of a read that fetched one more than it needs. */
   public static <T> Page<T> of(List<T> fetched, int size) {
     return fetched.size() > size

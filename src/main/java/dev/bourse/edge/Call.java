@@ -2,6 +2,8 @@ package dev.bourse.edge;
 
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
+import dev.bourse.blob.ByteSource;
+import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
@@ -13,8 +15,14 @@ public interface Call {
   /** The caller of an operation that demands an operator's token. */
   Operator operator();
 
-  /** The body of an operation that takes bytes. */
-  Inbound bytes();
+  /** The body of an operation that takes bytes, of which nothing was read before. */
+  ByteSource bytes();
+
+  /**
+   * Reads the body of an operation that takes bytes, if it is JSON in UTF-8 of so many bytes at
+   * most; fails with {@code unsupported-media-type} and {@code too-large} otherwise.
+   */
+  Future<byte[]> readJson(int maxBytes);
 
   /** A request header; the first of several. */
   Optional<String> header(String name);
@@ -36,6 +44,11 @@ public interface Call {
   /** A parameter of type integer that is required or has a default in the contract. */
   default long integer(String parameter) {
     return findInteger(parameter).orElseThrow(() -> absent(parameter));
+  }
+
+  /** How many items a page has at most: the parameter of that name, which its contract bounds. */
+  default int limit() {
+    return Math.toIntExact(integer("limit"));
   }
 
   /** A parameter of type number that is required or has a default in the contract. */

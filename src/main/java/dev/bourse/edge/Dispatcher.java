@@ -4,6 +4,7 @@ import dev.bourse.access.InsufficientScope;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
+import dev.bourse.blob.ByteSource;
 import dev.bourse.contract.Contract;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.contract.Percent;
@@ -154,7 +155,12 @@ public final class Dispatcher {
     }
 
     @Override
-    public Inbound bytes() {
+    public ByteSource bytes() {
+      throw new IllegalStateException("a read has no body");
+    }
+
+    @Override
+    public Future<byte[]> readJson(int maxBytes) {
       throw new IllegalStateException("a read has no body");
     }
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * a bound; a client beyond it is dropped, and so is one that takes nothing for as long as a silent
  * connection may live. A comment every so often shows both ends that the other is there.
  */
-final class EventSender implements EventSink {
+final class EventSender implements EventSource.Sink {
   /** Sends that may wait: a client that is a tick or two behind has a handful. */
   static final int MAX_WAITING = 64;
 

@@ -1,7 +1,6 @@
 package dev.bourse.edge;
 
 import dev.bourse.access.InsufficientScope;
-import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.contract.ErrorFormat;
 import dev.bourse.contract.OperationContract;
@@ -19,8 +18,6 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,7 +41,6 @@ final class Exchange implements OpenConnection.PendingRequest {
   private static final CharSequence REVALIDATE = HttpHeaders.createOptimized("private, no-cache");
   private static final CharSequence WWW_AUTHENTICATE =
       HttpHeaders.createOptimized("www-authenticate");
-  private static final CharSequence BEARER = HttpHeaders.createOptimized("Bearer");
   private static final String HTML = "text/html";
   private static final CharSequence ANY = HttpHeaders.createOptimized("*");
 
@@ -245,7 +241,7 @@ final class Exchange implements OpenConnection.PendingRequest {
 
   /** Sends a refusal, or 500 for what is none; nothing internal leaves. */
   void fail(Throwable failure) {
-    if (failure instanceof Inbound.ClientGone) {
+    if (failure instanceof InboundBody.ClientGone) {
       // Who breaks off a body says so to the client, where there still is one.
       return;
     }
@@ -273,7 +269,7 @@ final class Exchange implements OpenConnection.PendingRequest {
   /** Sends a refusal; {@code allow} is the Allow header of a 405. */
   void refuse(ApiError error, @Nullable String allow) {
     ErrorFormat refusals = endpoint == null ? ofNoOperation(error) : endpoint.refusals();
-    ErrorPages pages = loop.errorPages();
+    Operations.ErrorPages pages = loop.errorPages();
     if (refusals == ErrorFormat.PAGE && pages != null && prefersPage()) {
       answer(pages.render(error));
       return;
@@ -283,8 +279,10 @@ final class Exchange implements OpenConnection.PendingRequest {
       return;
     }
     MultiMap headers = response.headers();
-    if (response.getStatusCode() == 401 || (missing != null && isMcp())) {
-      headers.add(WWW_AUTHENTICATE, challenge());
+    CharSequence challenge =
+        Challenge.of(response.getStatusCode(), endpoint, missing, received, loop.baseUrl());
+    if (challenge != null) {
+      headers.add(WWW_AUTHENTICATE, challenge);
     }
     if (allow != null) {
       headers.add(HttpHeaders.ALLOW, allow);
@@ -307,33 +305,6 @@ final class Exchange implements OpenConnection.PendingRequest {
         Headers.preferred(
             request.getHeader(HttpHeaders.ACCEPT), List.of(OperationContract.JSON, HTML));
     return HTML.equals(preferred);
-  }
-
-  private boolean isMcp() {
-    return endpoint != null && endpoint.schemes().contains(Principal.MCP_SCHEME);
-  }
-
-  /** How to authenticate (RFC 9110, 11.6.1); members' tokens are found by way of RFC 9728. */
-  private CharSequence challenge() {
-    String metadata = loop.baseUrl() + "/.well-known/oauth-protected-resource";
-    if (isMcp()) {
-      return "Bearer %sresource_metadata=\"%s/mcp\"".formatted(mistake(), metadata);
-    }
-    return endpoint != null && endpoint.schemes().contains(Principal.MEMBER_SCHEME)
-        ? "Bearer resource_metadata=\"%s\"".formatted(metadata)
-        : BEARER;
-  }
-
-  /** What is wrong with the credential, as RFC 6750 has it; empty when there is none. */
-  private String mistake() {
-    if (missing == null) {
-      String sent = request.getHeader(HttpHeaders.AUTHORIZATION);
-      return sent == null || sent.isEmpty() ? "" : "error=\"invalid_token\", ";
-    }
-    // With those it has: a client that asks for these anew must not lose others by it.
-    TreeSet<String> scopes = new TreeSet<>(Set.of(missing.label()));
-    received.principal().scopes().forEach(scope -> scopes.add(scope.label()));
-    return "error=\"insufficient_scope\", scope=\"%s\", ".formatted(String.join(" ", scopes));
   }
 
   /** Sends a refusal after which nothing that the connection brings can be trusted. */

@@ -1,13 +1,17 @@
 package dev.bourse.edge;
 
+import dev.bourse.blob.ByteSource;
+import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Text;
 import dev.bourse.edge.limits.OpenConnection;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
+import java.io.ByteArrayOutputStream;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Objects;
@@ -21,12 +25,15 @@ import org.jspecify.annotations.Nullable;
  * happens on the connection's event loop; memory is bounded by the blocks that wait, and over all
  * bodies by {@link ProcessLimits#blockBytes}.
  */
-final class InboundBody implements Inbound {
+final class InboundBody implements ByteSource {
   /** Blocks a sink may have at a time: one at work, one ready, and two for the network's jitter. */
   static final int MAX_WAITING = 4;
 
   /** What Vert.x and the decoder hold of a body that is paused: one read of the network, twice. */
   private static final int NETWORK_BYTES = 128 * 1024;
+
+  /** Most messages in JSON fit in one block. */
+  private static final int JSON_BLOCK_BYTES = 8_192;
 
   private static final long RETRY_ROOM_MILLIS = 2_000;
 
@@ -114,13 +121,41 @@ final class InboundBody implements Inbound {
     return done.future();
   }
 
-  /** Such a body is collected, in a buffer that grows by doubling. */
-  @Override
-  public Future<byte[]> readJson(int maxBytes) {
+  /**
+   * Reads a body that must be JSON in UTF-8, and no longer than so many bytes, into a buffer that
+   * grows by doubling.
+   *
+   * <p>Fails with {@code unsupported-media-type}, {@code too-large}, or as {@link #read}.
+   */
+  Future<byte[]> readJson(int maxBytes) {
+    String type = contentType().orElse("missing");
+    if (!Headers.isInUtf8(type, OperationContract.JSON)) {
+      return Future.failedFuture(
+          ApiError.of(
+              ErrorCode.UNSUPPORTED_MEDIA_TYPE,
+              "Content-Type is %s; expected %s",
+              Text.shown(type),
+              OperationContract.JSON));
+    }
+    if (length().orElse(0) > maxBytes) {
+      return Future.failedFuture(ReceivedRequest.tooLarge(maxBytes));
+    }
     if (!hold(2 * Math.min(length().orElse(maxBytes), maxBytes))) {
       return Future.failedFuture(noRoom());
     }
-    return Inbound.super.readJson(maxBytes).onComplete(read -> letGo());
+    ByteArrayOutputStream collected = new ByteArrayOutputStream();
+    return read(
+            JSON_BLOCK_BYTES,
+            Long.MAX_VALUE,
+            (bytes, from, to) -> {
+              if (collected.size() + to - from > maxBytes) {
+                return Future.failedFuture(ReceivedRequest.tooLarge(maxBytes));
+              }
+              collected.write(bytes, from, to - from);
+              return Future.succeededFuture();
+            })
+        .map(length -> collected.toByteArray())
+        .onComplete(read -> letGo());
   }
 
   private ApiError noRoom() {
@@ -235,5 +270,14 @@ final class InboundBody implements Inbound {
   private void letGo() {
     loop.occupancy().giveBlock(heldBytes);
     heldBytes = 0;
+  }
+
+  /** The client left before its body ended. */
+  static final class ClientGone extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    ClientGone() {
+      super("the client left before the body ended", null, false, false);
+    }
   }
 }

@@ -82,7 +82,7 @@ final class LoopContext {
     return edge.baseUrl();
   }
 
-  @Nullable ErrorPages errorPages() {
+  Operations.@Nullable ErrorPages errorPages() {
     return edge.operations().errorPages();
   }
 

@@ -1,13 +1,24 @@
 package dev.bourse.edge;
 
+import dev.bourse.core.ApiError;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The operations of the running service, by operationId. */
 public final class Operations {
+  /** Shows a refusal to a person. Called on event loops, so it must not block. */
+  @FunctionalInterface
+  public interface ErrorPages {
+    /** The page of a refusal, with the refusal's status and its {@code Retry-After}, if any. */
+    Answer.Page render(ApiError refusal);
+  }
+
   private final Map<String, Operation> byId = new LinkedHashMap<>();
   private final Map<String, Consumer<Call>> gates = new HashMap<>();
   private @Nullable ErrorPages errorPages;
@@ -18,6 +29,19 @@ public final class Operations {
       throw new IllegalStateException("operation " + operationId + " is bound twice");
     }
     return this;
+  }
+
+  /** Binds an operation that is answered 200 with its result in JSON. */
+  public <T> Operations ok(
+      String operationId, Function<Call, Future<T>> work, Function<? super T, JsonObject> json) {
+    return bind(operationId, call -> work.apply(call).map(done -> Answer.ok(json.apply(done))));
+  }
+
+  /** Binds an operation that is answered 201 with what it made, in JSON. */
+  public <T> Operations created(
+      String operationId, Function<Call, Future<T>> work, Function<? super T, JsonObject> json) {
+    return bind(
+        operationId, call -> work.apply(call).map(done -> Answer.created(json.apply(done))));
   }
 
   /**

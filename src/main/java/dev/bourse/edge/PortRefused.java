@@ -8,14 +8,8 @@ public final class PortRefused extends IOException {
 
   PortRefused(String setting, String host, int port, Throwable cause) {
     super(
-        "port "
-            + port
-            + " of "
-            + host
-            + " cannot be listened on ("
-            + setting
-            + "): "
-            + cause.getMessage(),
+        "port %s of %s cannot be listened on (%s): %s"
+            .formatted(port, host, setting, cause.getMessage()),
         cause);
   }
 }

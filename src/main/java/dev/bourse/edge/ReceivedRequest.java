@@ -3,11 +3,13 @@ package dev.bourse.edge;
 import dev.bourse.access.Caller;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
+import dev.bourse.blob.ByteSource;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.limits.OpenConnection;
 import io.github.bucket4j.ConsumptionProbe;
+import io.vertx.core.Future;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
@@ -155,7 +157,16 @@ final class ReceivedRequest implements Call {
   }
 
   @Override
-  public Inbound bytes() {
+  public ByteSource bytes() {
+    return inbound();
+  }
+
+  @Override
+  public Future<byte[]> readJson(int maxBytes) {
+    return inbound().readJson(maxBytes);
+  }
+
+  private InboundBody inbound() {
     if (inbound == null) {
       throw new IllegalStateException("this operation takes no bytes");
     }

@@ -171,10 +171,9 @@ final class RequestPipeline {
     if (!Headers.isInUtf8(contentType, expected)) {
       throw ApiError.of(
           ErrorCode.UNSUPPORTED_MEDIA_TYPE,
-          "Content-Type is "
-              + (contentType == null ? "missing" : Text.shown(contentType))
-              + "; expected "
-              + expected);
+          "Content-Type is %s; expected %s",
+          contentType == null ? "missing" : Text.shown(contentType),
+          expected);
     }
     if (Headers.isLonger(request.getHeader(HttpHeaders.CONTENT_LENGTH), maxBytes)) {
       throw ReceivedRequest.tooLarge(maxBytes);

@@ -248,9 +248,9 @@ final class RequestRouter {
     exchange.refuse(
         ApiError.of(
             ErrorCode.METHOD_NOT_ALLOWED,
-            Text.shown(exchange.request().method().name())
-                + " is not among this route's methods; expected "
-                + allowed),
+            "%s is not among this route's methods; expected %s",
+            Text.shown(exchange.request().method().name()),
+            allowed),
         allowed);
   }
 }

@@ -7,8 +7,8 @@
  * start when contracts and handlers do not fit. {@code RequestRouter} finds a request's route and
  * {@code RequestPipeline} takes it to its operation; {@code ReceivedRequest} is what was read of
  * it, and {@code Exchange} sends the answer. Bodies that are bytes come in block by block ({@link
- * dev.bourse.edge.Inbound}), long answers go out piece by piece ({@link dev.bourse.edge.Pieces}) or
- * as stored bytes ({@link dev.bourse.blob.Reading}), so that memory does not grow with either.
+ * dev.bourse.blob.ByteSource}), long answers go out piece by piece ({@link dev.bourse.edge.Pieces})
+ * or as stored bytes ({@link dev.bourse.blob.Reading}), so that memory does not grow with either.
  * Streams of events ({@link dev.bourse.edge.EventSource}) stay open; what waits for a client is
  * bounded, and a client that does not take it is disconnected.
  *

@@ -1,7 +1,7 @@
 package dev.bourse.events;
 
 import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.Pool;
+import dev.bourse.pools.Pool;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import io.vertx.core.Future;

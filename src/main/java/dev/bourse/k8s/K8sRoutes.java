@@ -30,14 +30,15 @@ public final class K8sRoutes {
 
   private Future<Answer> list(Call call) {
     Page<ClusterView> page =
-        service.listClusters(
-            call.principal(),
-            call.findText("after").orElse(""),
-            Math.toIntExact(call.integer("limit")));
+        service.listClusters(call.principal(), call.findText("after").orElse(""), call.limit());
     JsonArray listed = new JsonArray();
     page.items().forEach(view -> listed.add(K8sText.summary(view)));
     return Future.succeededFuture(
-        Answer.ok(new JsonObject().put("clusters", listed).put("more", page.more())));
+        Answer.ok(
+            new JsonObject()
+                .put("clusters", listed)
+                .put("more", page.more())
+                .put("next", page.more() ? page.last().cluster().name() : null)));
   }
 
   private Future<Answer> read(Call call) {

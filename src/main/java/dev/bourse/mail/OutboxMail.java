@@ -50,7 +50,7 @@ public final class OutboxMail implements MailSender {
   @Override
   public boolean send(Mail mail) {
     if (!waiting.tryAcquire()) {
-      LOG.warn("a mail was dropped: {} wait to be written", MAX_WAITING);
+      LOG.warn("a mail was dropped: {} others wait to be written", MAX_WAITING);
       return false;
     }
     vertx

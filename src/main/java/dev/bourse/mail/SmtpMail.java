@@ -101,8 +101,8 @@ public final class SmtpMail implements MailSender {
                 smtp.security() == MailConfig.Security.STARTTLS
                     ? StartTLSOptions.REQUIRED
                     : StartTLSOptions.DISABLED);
-    // The mail client holds the certificate's name against the host's by itself; and, where that is
-    // asked for by setHostnameVerificationAlgorithm, does not.
+    // The mail client compares the certificate's name with the host's by itself, but does not when
+    // setHostnameVerificationAlgorithm asks for it.
     options.setConnectTimeout(10_000);
     return smtp.user().isEmpty()
         ? options.setLogin(LoginOption.DISABLED)
@@ -115,7 +115,7 @@ public final class SmtpMail implements MailSender {
   @Override
   public boolean send(Mail mail) {
     if (!room.tryAcquire()) {
-      LOG.warn("a mail was dropped: {} wait for the mail server", MAX_WAITING);
+      LOG.warn("a mail was dropped: {} others wait for the mail server", MAX_WAITING);
       return false;
     }
     context.runOnContext(turn -> enqueue(new Waiting(mail, 0)));
@@ -157,7 +157,7 @@ public final class SmtpMail implements MailSender {
   private void failed(Waiting waiting, Throwable cause) {
     if (closed) {
       room.release();
-      LOG.info("a mail was dropped at the stop: {}", shown(cause));
+      LOG.info("a mail was dropped because the service stops: {}", shown(cause));
       return;
     }
     boolean isFinal =
@@ -165,10 +165,10 @@ public final class SmtpMail implements MailSender {
             || (cause instanceof SMTPException refusal && refusal.isPermanent());
     if (isFinal) {
       room.release();
-      LOG.warn("a mail was given up after {} attempts: {}", waiting.failures() + 1, shown(cause));
+      LOG.warn("a mail could not be sent in {} attempts: {}", waiting.failures() + 1, shown(cause));
       return;
     }
-    LOG.info("a mail waits for the mail server: {}", shown(cause));
+    LOG.info("a mail could not be sent and is tried again: {}", shown(cause));
     vertx.setTimer(
         pausesMillis.get(waiting.failures()),
         timer ->
@@ -176,7 +176,7 @@ public final class SmtpMail implements MailSender {
                 turn -> enqueue(new Waiting(waiting.mail(), waiting.failures() + 1))));
   }
 
-  /** Servers repeat what they were sent; its first line is enough to tell the fault. */
+  /** The first line, which names the fault: servers repeat what they were sent after it. */
   private static String shown(Throwable cause) {
     return cause.toString().lines().findFirst().orElse("");
   }
@@ -196,7 +196,7 @@ public final class SmtpMail implements MailSender {
   }
 
   /**
-   * Mails that wait are dropped; those under way are waited for.
+   * Drops mails that wait, and waits for those that are being sent.
    *
    * <p>The mail client's own close ends in a NullPointerException when it meets a connection that
    * was asked for and is not there: one that is being made, or could not be. Hence it is asked only

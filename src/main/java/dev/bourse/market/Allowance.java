@@ -1,5 +1,6 @@
 package dev.bourse.market;
 
+import dev.bourse.auction.Bidder;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.core.Price;
 import java.util.ArrayList;
@@ -21,6 +22,10 @@ public record Allowance(Map<String, Long> remainingMicros, long windowMillis) {
 
   public Allowance {
     remainingMicros = Map.copyOf(remainingMicros);
+    if (windowMillis < 0) {
+      throw new IllegalArgumentException(
+          "a window of %d ms: must not be negative".formatted(windowMillis));
+    }
   }
 
   /**

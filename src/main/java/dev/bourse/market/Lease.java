@@ -15,13 +15,22 @@ record Lease(String pool, String owner, long epoch) {
     }
   }
 
-  /** Fails a commit with {@link LeaseLost} unless this lease is still the pool's latest. */
+  /** Fails a commit with {@link Lost} unless this lease is still the pool's latest. */
   Statement fence() {
     return Statement.guarded(
-        LeaseLost::new,
+        Lost::new,
         "UPDATE lease SET epoch = epoch WHERE pool = ? AND owner = ? AND epoch = ?",
         pool,
         owner,
         epoch);
+  }
+
+  /** Another process has taken a pool's lease, so that nothing of the commit was written. */
+  static final class Lost extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    Lost() {
+      super("another process has the pool's lease", null, false, false);
+    }
   }
 }

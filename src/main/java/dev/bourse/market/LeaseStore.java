@@ -54,7 +54,7 @@ final class LeaseStore {
                   .map(Optional.of(lease))
                   .recover(
                       e ->
-                          e instanceof LeaseLost
+                          e instanceof Lease.Lost
                               ? Future.succeededFuture(Optional.empty())
                               : Future.failedFuture(e));
             });
@@ -82,7 +82,7 @@ final class LeaseStore {
         parameters.add(MAX_LEASE_MILLIS);
       }
     }
-    return Statement.guarded(LeaseLost::new, sql, parameters.toArray());
+    return Statement.guarded(Lease.Lost::new, sql, parameters.toArray());
   }
 
   /** Whether a lease must be renewed to be kept. */
@@ -90,12 +90,12 @@ final class LeaseStore {
     return database.isShared();
   }
 
-  /** Keeps a lease for so long from now on. Fails with {@link LeaseLost} when another has it. */
+  /** Keeps a lease for so long from now on. Fails with {@link Lease.Lost} when another has it. */
   Future<Void> renew(Lease lease, long leaseMillis) {
     return expire(lease, expiry, leaseMillis);
   }
 
-  /** Gives a lease back. Fails with {@link LeaseLost} when another process has it. */
+  /** Gives a lease back. Fails with {@link Lease.Lost} when another process has it. */
   Future<Void> release(Lease lease) {
     return expire(lease, "?", 0L);
   }
@@ -104,7 +104,7 @@ final class LeaseStore {
     return database.commit(
         List.of(
             Statement.guarded(
-                LeaseLost::new,
+                Lease.Lost::new,
                 "UPDATE lease SET expires_at = %s WHERE pool = ? AND owner = ? AND epoch = ?"
                     .formatted(at),
                 parameter,

@@ -2,8 +2,6 @@ package dev.bourse.market;
 
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.Pool;
-import dev.bourse.capacity.Quote;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
@@ -13,6 +11,8 @@ import dev.bourse.events.History;
 import dev.bourse.events.HistoryStore;
 import dev.bourse.events.PriceHistory;
 import dev.bourse.nodes.NodeProvider;
+import dev.bourse.pools.Pool;
+import dev.bourse.pools.Quote;
 import dev.bourse.store.Mirror;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -186,6 +186,11 @@ public final class MarketService implements Mirror {
                         .compose(market -> market.preview(changed))
                         .onComplete(made -> place.close())
                         .onComplete(done)));
+  }
+
+  /** How many previews are being made now. */
+  public int previewsRunning() {
+    return previews.running();
   }
 
   private synchronized Future<MarketVerticle> opened(String pool) {

@@ -1,11 +1,11 @@
 package dev.bourse.market;
 
-import dev.bourse.capacity.Demand;
-import dev.bourse.capacity.Pool;
-import dev.bourse.capacity.Quote;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import dev.bourse.events.PriceHistory;
+import dev.bourse.pools.Demand;
+import dev.bourse.pools.Pool;
+import dev.bourse.pools.Quote;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;

@@ -3,8 +3,6 @@ package dev.bourse.market;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.nodes.NodeProvider;
-import dev.bourse.sshkeys.SshKeyService;
-import dev.bourse.sshkeys.SshKeyStore;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
@@ -198,7 +196,7 @@ final class MarketVerticle extends VerticleBase {
    */
   private void renewalFailed(Lease held, Throwable cause) {
     long leftMillis = env.config().leaseMillis() - millisSince(leaseSince);
-    if (cause instanceof LeaseLost || leftMillis <= 0) {
+    if (cause instanceof Lease.Lost || leftMillis <= 0) {
       lose(held, "renewal", cause);
       return;
     }
@@ -248,7 +246,7 @@ final class MarketVerticle extends VerticleBase {
             .<Void>mapEmpty();
     ticking.onComplete(
         done -> {
-          if (done.failed() && done.cause() instanceof LeaseLost) {
+          if (done.failed() && done.cause() instanceof Lease.Lost) {
             lose(held, "tick", done.cause());
           } else {
             if (done.failed()) {

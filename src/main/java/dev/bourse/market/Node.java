@@ -36,6 +36,14 @@ public record Node(
   /** No back-off lasts as long. */
   private static final long AHEAD_MILLIS = 3_600_000;
 
+  public Node {
+    if (failures < 0 || retries < 0 || generation < 0) {
+      throw new IllegalArgumentException(
+          "%d failures, %d retries, generation %d of node %s: must not be negative"
+              .formatted(failures, retries, generation, machine.nodeId()));
+    }
+  }
+
   /** A machine that answers, as it was from the first. */
   public Node(
       Machine machine,

@@ -3,13 +3,13 @@ package dev.bourse.market;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.Trails;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.Pool;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.IpAddress;
 import dev.bourse.core.Page;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.SimulatedNodes;
+import dev.bourse.pools.Pool;
 import dev.bourse.sshkeys.SshPublicKey;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
@@ -62,7 +62,7 @@ public final class NodeService {
   }
 
   private NodeView view(NodeStore.StoredNode stored) {
-    return NodeView.of(stored, clock.millis());
+    return new NodeView(stored, clock.millis());
   }
 
   /**
@@ -117,7 +117,7 @@ public final class NodeService {
                     .apply(ip)
                     .recover(
                         e ->
-                            e instanceof NodeTaken && triesLeft > 1
+                            e instanceof NodeStore.Taken && triesLeft > 1
                                 ? requireFreeId(nodeId)
                                     .compose(
                                         free -> createAtFreeAddress(nodeId, create, triesLeft - 1))
@@ -137,14 +137,14 @@ public final class NodeService {
         .create(pool, machine, row)
         .recover(
             e ->
-                e instanceof NodeTaken
+                e instanceof NodeStore.Taken
                     ? nodes.recreate(pool, machine, row).recover(failed -> explain(failed, ip))
                     : Future.failedFuture(e));
   }
 
   /** Of two at once the index refuses one, which the engines tell each its way. */
   private Future<Void> explain(Throwable e, String ip) {
-    return e instanceof NodeTaken
+    return e instanceof NodeStore.Taken
         ? Future.failedFuture(e)
         : nodes
             .findAt(ip)
@@ -153,7 +153,7 @@ public final class NodeService {
 
   /** Tells which is taken, the id or the address. */
   private Future<Void> refuse(Throwable e, String nodeId, String ip) {
-    return e instanceof NodeTaken
+    return e instanceof NodeStore.Taken
         ? requireFreeId(nodeId).compose(free -> refuseAddress(ip))
         : Future.failedFuture(e);
   }
@@ -324,7 +324,7 @@ public final class NodeService {
     return readNode(nodeId)
         .compose(
             node -> {
-              if (node.retiredAtMillis() != null) {
+              if (node.isRetired()) {
                 throw NodeStore.isRetired(nodeId);
               }
               return change.store(node).compose(stored -> changed(node.pool(), nodeId));

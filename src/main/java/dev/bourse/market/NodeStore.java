@@ -75,6 +75,27 @@ public final class NodeStore {
 
   private static final String ANOTHER = "generation = generation + 1";
 
+  /**
+   * A node was retired, replaced, granted or given back since it was read, so that nothing of the
+   * commit was written.
+   */
+  static final class Moved extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    Moved() {
+      super("the node has changed since it was read", null, false, false);
+    }
+  }
+
+  /** The id or the address of a new node is another node's, so that nothing was written. */
+  static final class Taken extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    Taken() {
+      super("the node's id or its address is taken", null, false, false);
+    }
+  }
+
   private final Database database;
 
   NodeStore(Database database) {
@@ -196,24 +217,24 @@ public final class NodeStore {
   /** A new node's row. The commit fails when its id or its address is another node's. */
   public static Statement insert(String pool, Machine machine, long nowMillis) {
     return NODE.insert(StoredNode.added(pool, machine, nowMillis), "ON CONFLICT DO NOTHING")
-        .orElse(NodeTaken::new);
+        .orElse(Taken::new);
   }
 
-  /** Stores a new node. Fails with {@link NodeTaken}. */
+  /** Stores a new node. Fails with {@link Taken}. */
   Future<Void> create(String pool, Machine machine, AuditRow audit) {
     return commit(pool, audit, insert(pool, machine, audit.atMillis()));
   }
 
   /**
-   * Stores a new node in the place of a retired one of its id. Fails with {@link NodeTaken} when
-   * that is not retired, or the address is another node's.
+   * Stores a new node in the place of a retired one of its id. Fails with {@link Taken} when that
+   * is not retired, or the address is another node's.
    */
   Future<Void> recreate(String pool, Machine machine, AuditRow audit) {
     return commit(
         pool,
         audit,
         Statement.guarded(
-            NodeTaken::new,
+            Taken::new,
             """
             UPDATE node SET retired_at = NULL, retired_ip = NULL, generation = generation + 1
             WHERE node_id = ? AND retired_at IS NOT NULL
@@ -226,7 +247,7 @@ public final class NodeStore {
   }
 
   /**
-   * Stores what became of a node. Fails with {@link NodeMoved} when an operator made another of it
+   * Stores what became of a node. Fails with {@link Moved} when an operator made another of it
    * meanwhile.
    */
   Future<Void> update(Node node, Lease lease) {
@@ -234,7 +255,7 @@ public final class NodeStore {
         List.of(
             lease.fence(),
             Statement.guarded(
-                NodeMoved::new,
+                Moved::new,
                 """
                 UPDATE node SET failures = ?, usable_after = ?, quarantined_at = ?,
                 unclean_after = ? WHERE node_id = ? AND generation = ?\
@@ -269,7 +290,7 @@ public final class NodeStore {
   }
 
   /**
-   * Retires a node that nobody holds. Fails with {@link NodeMoved} when it is retired already or
+   * Retires a node that nobody holds. Fails with {@link Moved} when it is retired already or
    * somebody holds it, which is looked at when the row is locked already, for whoever grants locks
    * it first.
    */
@@ -279,7 +300,7 @@ public final class NodeStore {
         audit,
         retired(nodeId, audit.atMillis()),
         Statement.guarded(
-            NodeMoved::new,
+            Moved::new,
             """
             UPDATE node SET cordoned = cordoned WHERE node_id = ? AND NOT EXISTS
             (SELECT 1 FROM allocation a WHERE a.node_id = ? AND a.gone_at IS NULL)\
@@ -288,30 +309,30 @@ public final class NodeStore {
             nodeId));
   }
 
-  /** A node's row once it is retired; its address is free. Fails with {@link NodeMoved}. */
+  /** A node's row once it is retired; its address is free. Fails with {@link Moved}. */
   static Statement retired(String nodeId, long nowMillis) {
     return set(
-        NodeMoved::new,
+        Moved::new,
         nodeId,
         "retired_at = ?, retired_ip = public_ip, public_ip = 'retired ' || node_id, cordoned = ?",
         nowMillis,
         true);
   }
 
-  /** A node's row once an operator has cleaned it. Fails with {@link NodeMoved}. */
+  /** A node's row once an operator has cleaned it. Fails with {@link Moved}. */
   static Statement cleaned(String nodeId, boolean backToMarket, long nowMillis) {
     return backToMarket
-        ? set(NodeMoved::new, nodeId, FORGIVEN + ", " + ANOTHER)
+        ? set(Moved::new, nodeId, FORGIVEN + ", " + ANOTHER)
         : set(
-            NodeMoved::new,
+            Moved::new,
             nodeId,
             "quarantined_at = COALESCE(quarantined_at, ?), unclean_after = NULL, " + ANOTHER,
             nowMillis);
   }
 
-  /** Fails a grant's commit with {@link NodeMoved} when the node was retired meanwhile. */
+  /** Fails a grant's commit with {@link Moved} when the node was retired meanwhile. */
   static Statement granted(String nodeId) {
-    return set(NodeMoved::new, nodeId, "cordoned = cordoned");
+    return set(Moved::new, nodeId, "cordoned = cordoned");
   }
 
   /** What goes into a commit that changes a node. */

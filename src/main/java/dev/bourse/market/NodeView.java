@@ -1,40 +1,20 @@
 package dev.bourse.market;
 
 import dev.bourse.capacity.Allocation;
+import dev.bourse.core.Times;
+import io.vertx.core.json.JsonObject;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A node as operators see it.
- *
- * @param publicIp where tenants reach it
- * @param sshPort where its ssh server listens
- * @param hostKey its ssh host key; null for a simulated machine
- * @param cluster the one that holds it or is being relieved of it; null when none is
- * @param failures times in a row it could not be prepared
- * @param backingOffUntilMillis until when it is left alone; null when it is not
- * @param quarantinedAtMillis since when it waits for an operator; null when it does not
- * @param uncleanAfter the allocation it could not be cleaned after, when that is why it waits
- * @param lastSeenMillis when it last answered; null when it never did
- * @param lastError why it did not when it was last tried; null when it did
- * @param retiredAtMillis since when it is retired; null while it is not
- */
-public record NodeView(
-    String nodeId,
-    String pool,
-    String publicIp,
-    int sshPort,
-    @Nullable String hostKey,
-    State state,
-    @Nullable String cluster,
-    boolean cordoned,
-    int failures,
-    @Nullable Long backingOffUntilMillis,
-    @Nullable Long quarantinedAtMillis,
-    @Nullable String uncleanAfter,
-    @Nullable Long lastSeenMillis,
-    @Nullable String lastError,
-    long createdAtMillis,
-    @Nullable Long retiredAtMillis) {
+/** A node as operators see it. */
+public final class NodeView {
+  private final NodeStore.StoredNode stored;
+  private final long nowMillis;
+
+  NodeView(NodeStore.StoredNode stored, long nowMillis) {
+    this.stored = stored;
+    this.nowMillis = nowMillis;
+  }
 
   /** What becomes of a node, in one word. */
   public enum State {
@@ -56,31 +36,25 @@ public record NodeView(
     FREE
   }
 
-  static NodeView of(NodeStore.StoredNode stored, long nowMillis) {
-    Node node = stored.node();
-    NodeStore.Holder holder = stored.holder();
-    return new NodeView(
-        node.nodeId(),
-        stored.pool(),
-        node.machine().publicIp(),
-        node.machine().sshPort(),
-        node.machine().hostKey(),
-        state(stored, nowMillis),
-        holder == null ? null : holder.cluster(),
-        node.cordoned(),
-        node.failures(),
-        node.isLeftAlone(nowMillis) ? node.usableAfterMillis() : null,
-        node.quarantinedAtMillis(),
-        node.uncleanAfter(),
-        stored.lastSeenMillis(),
-        stored.lastError(),
-        stored.createdAtMillis(),
-        stored.retiredAtMillis());
+  String pool() {
+    return stored.pool();
   }
 
-  private static State state(NodeStore.StoredNode stored, long nowMillis) {
+  boolean isRetired() {
+    return stored.retiredAtMillis() != null;
+  }
+
+  int failures() {
+    return stored.node().failures();
+  }
+
+  @Nullable String hostKey() {
+    return stored.machine().hostKey();
+  }
+
+  public State state() {
     Node node = stored.node();
-    if (stored.retiredAtMillis() != null) {
+    if (isRetired()) {
       return State.RETIRED;
     }
     if (stored.holder() != null) {
@@ -96,5 +70,30 @@ public record NodeView(
       return State.BACKING_OFF;
     }
     return node.isUnreachable() ? State.UNREACHABLE : State.FREE;
+  }
+
+  /** The answer of the operators' contract. */
+  public JsonObject toJson() {
+    Node node = stored.node();
+    NodeStore.Holder holder = stored.holder();
+    return new JsonObject()
+        .put("node_id", node.nodeId())
+        .put("pool", stored.pool())
+        .put("public_ip", node.machine().publicIp())
+        .put("ssh_port", node.machine().sshPort())
+        .put("host_key", node.machine().hostKey())
+        .put("state", state().name().toLowerCase(Locale.ROOT).replace('_', '-'))
+        .put("cluster", holder == null ? null : holder.cluster())
+        .put("cordoned", node.cordoned())
+        .put("failures", node.failures())
+        .put(
+            "backing_off_until",
+            node.isLeftAlone(nowMillis) ? Times.rfc3339(node.usableAfterMillis()) : null)
+        .put("quarantined_since", Times.rfc3339OrNull(node.quarantinedAtMillis()))
+        .put("unclean_after", node.uncleanAfter())
+        .put("last_seen", Times.rfc3339OrNull(stored.lastSeenMillis()))
+        .put("last_error", stored.lastError())
+        .put("created_at", Times.rfc3339(stored.createdAtMillis()))
+        .put("retired_at", Times.rfc3339OrNull(stored.retiredAtMillis()));
   }
 }

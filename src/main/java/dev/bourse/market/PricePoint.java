@@ -1,5 +1,6 @@
 package dev.bourse.market;
 
+import dev.bourse.auction.Clearing;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

@@ -126,7 +126,7 @@ final class Prober {
         .store(clock.millis())
         .onFailure(
             e -> {
-              if (!stopped && !(e instanceof LeaseLost)) {
+              if (!stopped && !(e instanceof Lease.Lost)) {
                 LOG.warn("pool {}: when machines were seen: {}", nodes.pool(), e.toString());
               }
             });

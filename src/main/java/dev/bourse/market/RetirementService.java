@@ -93,7 +93,9 @@ public final class RetirementService {
         List.of(NodeStore.cleaned(nodeId, backToMarket, row.atMillis()), AuditStore.insert(row)));
   }
 
-  /** In one commit with the statements; fails with {@link NodeMoved} when it is over already. */
+  /**
+   * In one commit with the statements; fails with {@link NodeStore.Moved} when it is over already.
+   */
   private Future<Void> end(
       String pool, NodeStore.Holder holder, String why, List<Statement> statements) {
     return owners
@@ -107,7 +109,7 @@ public final class RetirementService {
             e ->
                 Future.failedFuture(
                     e instanceof ApiError refused && refused.code() == ErrorCode.NOT_FOUND
-                        ? new NodeMoved()
+                        ? new NodeStore.Moved()
                         : e));
   }
 
@@ -125,7 +127,7 @@ public final class RetirementService {
             })
         .recover(
             e -> {
-              if (!(e instanceof NodeMoved)) {
+              if (!(e instanceof NodeStore.Moved)) {
                 return Future.failedFuture(e);
               }
               return triesLeft > 1

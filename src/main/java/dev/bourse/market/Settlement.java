@@ -1,5 +1,6 @@
 package dev.bourse.market;
 
+import dev.bourse.auction.Clearing;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.core.Ids;
@@ -52,7 +53,7 @@ final class Settlement {
 
   /**
    * Tells every cluster that changes, and stores and shows the price. Fails when the lease is lost,
-   * which {@link LeaseLost} tells; a cluster that refuses keeps its state.
+   * which {@link Lease.Lost} tells; a cluster that refuses keeps its state.
    */
   Future<Void> carryOut(Tick.Outcome outcome, long tickMillis) {
     List<Future<Void>> chains = new ArrayList<>();
@@ -84,7 +85,7 @@ final class Settlement {
         .<Void>mapEmpty()
         .recover(
             e -> {
-              if (e instanceof LeaseLost) {
+              if (e instanceof Lease.Lost) {
                 return Future.failedFuture(e);
               }
               LOG.warn("pool {}: cluster {} keeps its state: {}", lease.pool(), name, e.toString());

@@ -1,15 +1,19 @@
 package dev.bourse.market;
 
+import dev.bourse.auction.Auction;
+import dev.bourse.auction.Bidder;
+import dev.bourse.auction.Clearing;
+import dev.bourse.auction.Supply;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
-import dev.bourse.capacity.Demand;
 import dev.bourse.capacity.Hold;
-import dev.bourse.capacity.Pool;
-import dev.bourse.capacity.Rivalry;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.capacity.Verdict;
+import dev.bourse.pools.Demand;
+import dev.bourse.pools.Pool;
+import dev.bourse.pools.Rivalry;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;

@@ -1,9 +1,10 @@
 package dev.bourse.market;
 
+import dev.bourse.auction.Clearing;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
-import dev.bourse.capacity.Quote;
 import dev.bourse.capacity.TickPreview;
+import dev.bourse.pools.Quote;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.HashSet;

@@ -30,14 +30,11 @@ record ArgumentRules(String choice, Set<String> always, Map<String, Set<String>>
       if (!field.equals(choice) && !taken.contains(field)) {
         throw ApiError.of(
             ErrorCode.BAD_REQUEST,
-            field
-                + " does not go with "
-                + choice
-                + ' '
-                + chosen
-                + (taken.isEmpty()
-                    ? ", which takes nothing else"
-                    : ", which takes " + String.join(", ", taken)));
+            "%s does not go with %s %s, which takes %s",
+            field,
+            choice,
+            chosen,
+            taken.isEmpty() ? "nothing else" : String.join(", ", taken));
       }
     }
   }
@@ -51,7 +48,10 @@ record ArgumentRules(String choice, Set<String> always, Map<String, Set<String>>
     if (arguments.getValue(field) == null) {
       throw ApiError.of(
           ErrorCode.BAD_REQUEST,
-          field + " is missing; " + choice + ' ' + arguments.getString(choice) + " needs it");
+          "%s is missing; %s %s needs it",
+          field,
+          choice,
+          arguments.getString(choice));
     }
   }
 

@@ -116,15 +116,14 @@ public final class BidWriteTool implements Tool {
         .check(caller, NAME, arguments)
         .compose(
             confirmation ->
-                ConfirmTokens.once(
-                    capacity.declareCapacity(
-                        caller,
-                        declared(
-                            arguments,
-                            confirmation.subject(),
-                            release(arguments),
-                            confirmation.version()),
-                        List.of(confirms.use(confirmation)))))
+                capacity.declareCapacity(
+                    caller,
+                    declared(
+                        arguments,
+                        confirmation.subject(),
+                        release(arguments),
+                        confirmation.version()),
+                    List.of(confirms.use(confirmation))))
         .map(after -> state(written(arguments, after), after.encoded().json()));
   }
 
@@ -168,11 +167,10 @@ public final class BidWriteTool implements Tool {
         .check(caller, NAME, arguments)
         .compose(
             confirmation ->
-                ConfirmTokens.once(
-                    k8s.writeBid(
-                        caller,
-                        bid(arguments, confirmation.subject(), confirmation.version()),
-                        List.of(confirms.use(confirmation)))))
+                k8s.writeBid(
+                    caller,
+                    bid(arguments, confirmation.subject(), confirmation.version()),
+                    List.of(confirms.use(confirmation))))
         .map(after -> state(written(arguments, after), K8sText.cluster(after).toBuffer()));
   }
 

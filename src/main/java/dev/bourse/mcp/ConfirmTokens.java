@@ -4,7 +4,6 @@ import dev.bourse.access.Principal;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.json.DecodeException;
@@ -112,8 +111,10 @@ public final class ConfirmTokens {
         || !signer.matches(pieces[2], parts(caller, tool, arguments, pieces[1]))) {
       throw refused(
           "confirm-altered",
-          "confirm_token is not of this call: token, arguments or member differ from the preview's;"
-              + " nothing was written");
+          """
+          confirm_token is not of this call: token, arguments or member differ from the preview's; \
+          nothing was written\
+          """);
     }
     Confirmation confirmation = confirmation(pieces[1]);
     if (clock.millis() >= confirmation.expiresAtMillis()) {
@@ -143,24 +144,14 @@ public final class ConfirmTokens {
     }
   }
 
-  /** Marks a token used, in one commit with what it allows; undoes that when it was used before. */
+  /** Marks a token used, in one commit with what it allows; refuses both if it was used before. */
   Statement use(Confirmation confirmation) {
-    return store.use(confirmation.nonce(), confirmation.expiresAtMillis());
+    return store.use(confirmation.nonce(), confirmation.expiresAtMillis(), ConfirmTokens::used);
   }
 
   /** Marks a token used by itself, right before what it allows. */
   Future<Void> spend(Confirmation confirmation) {
-    return once(store.spend(use(confirmation)));
-  }
-
-  /** The outcome of a commit with {@link #use}, with the guard's failure as clients know it. */
-  static <T> Future<T> once(Future<T> committed) {
-    return committed.recover(
-        e ->
-            Future.failedFuture(
-                e instanceof GuardFailed failed && failed.guard().equals(McpStore.UNUSED)
-                    ? used()
-                    : e));
+    return store.spend(use(confirmation));
   }
 
   private static ApiError used() {

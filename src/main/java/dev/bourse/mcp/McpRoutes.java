@@ -30,8 +30,7 @@ public final class McpRoutes {
   }
 
   private Future<Answer> send(Call call) {
-    return call.bytes()
-        .readJson(MAX_MESSAGE_BYTES)
+    return call.readJson(MAX_MESSAGE_BYTES)
         .compose(bytes -> answer(call.principal(), headers(call), bytes));
   }
 

@@ -20,12 +20,14 @@ public final class McpService {
   private static final String INITIALIZE = "initialize";
 
   private static final String INSTRUCTIONS =
-      "Bourse is an exchange for GPU capacity. whoami names the organization's clusters and their"
-          + " kinds; capacity_read tells what one holds, market_read what capacity costs,"
-          + " billing_read what it has cost. A tool that writes is called twice: with"
-          + " phase=preview, whose answer the user should see, and with phase=confirm and the"
-          + " preview's confirm_token. Shrinking releases nodes and destroys their local data."
-          + " Prices are US dollars per GPU-hour.";
+      """
+      Bourse is an exchange for GPU capacity. whoami names the organization's clusters and their \
+      kinds; capacity_read tells what one holds, market_read what capacity costs, \
+      billing_read what it has cost. A tool that writes is called twice: with \
+      phase=preview, whose answer the user should see, and with phase=confirm and the \
+      preview's confirm_token. Shrinking releases nodes and destroys their local data. \
+      Prices are US dollars per GPU-hour.\
+      """;
 
   /** What these answer changes with a deployment, so a few minutes old is as good as new. */
   private static final Set<String> CACHEABLE =
@@ -90,8 +92,10 @@ public final class McpService {
                 () ->
                     RpcError.malformed(
                         RpcError.INVALID_REQUEST,
-                        "the header Mcp-Session-Id is missing; expected the one that initialize"
-                            + " answered with, or revision "
+                        """
+                        the header Mcp-Session-Id is missing; expected the one that initialize \
+                        answered with, or revision\
+                        """
                             + ProtocolRevision.STATELESS.label()));
     return sessions
         .find(caller, id)
@@ -108,10 +112,8 @@ public final class McpService {
     if (headers.revision().isPresent() && !headers.revision().get().equals(ofSession.label())) {
       throw RpcError.malformed(
           RpcError.INVALID_REQUEST,
-          "MCP-Protocol-Version is "
-              + Text.shown(headers.revision().get())
-              + " but the session was begun with "
-              + ofSession.label());
+          "MCP-Protocol-Version is %s but the session was begun with %s"
+              .formatted(Text.shown(headers.revision().get()), ofSession.label()));
     }
   }
 

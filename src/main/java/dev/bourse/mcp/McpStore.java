@@ -1,17 +1,16 @@
 package dev.bourse.mcp;
 
+import dev.bourse.core.ApiError;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * Rows of confirm tokens that were used and sessions that were ended, until either would expire.
  */
 public final class McpStore {
-  /** The guard of a token's use. */
-  static final String UNUSED = "confirm token is unused";
-
   /**
    * How long rows outlive what they are about: clocks of two processes differ by seconds, and a
    * token that one of them takes for good must not find its row gone.
@@ -28,10 +27,14 @@ public final class McpStore {
     return has("SELECT 1 FROM confirm_used WHERE nonce = ?", nonce);
   }
 
-  /** Fails its commit with {@link #UNUSED} when the token was used before. */
-  Statement use(String nonce, long expiresAtMillis) {
+  /**
+   * Marks a token used.
+   *
+   * @param used what the commit fails with when it was used before
+   */
+  Statement use(String nonce, long expiresAtMillis, Supplier<ApiError> used) {
     return Statement.guarded(
-        UNUSED,
+        used,
         "INSERT INTO confirm_used (nonce, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING",
         nonce,
         expiresAtMillis);
@@ -49,8 +52,10 @@ public final class McpStore {
     return database.commit(
         List.of(
             Statement.of(
-                "INSERT INTO mcp_session_ended (session_sha256, expires_at) VALUES (?, ?)"
-                    + " ON CONFLICT DO NOTHING",
+                """
+                INSERT INTO mcp_session_ended (session_sha256, expires_at) VALUES (?, ?)
+                ON CONFLICT DO NOTHING\
+                """,
                 sessionSha256,
                 expiresAtMillis)));
   }

@@ -56,11 +56,8 @@ record Message(Kind kind, @Nullable Object id, String method, JsonObject params)
     }
     if (id == null) {
       throw invalid(
-          "id: "
-              + Text.shown(String.valueOf(json.getValue("id")))
-              + " is not acceptable; expected text of at most "
-              + MAX_ID
-              + " characters or a whole number");
+          "id: %s is not acceptable; expected text of at most %s characters or a whole number"
+              .formatted(Text.shown(String.valueOf(json.getValue("id"))), MAX_ID));
     }
     return new Message(Kind.REQUEST, id, name, named);
   }

@@ -49,11 +49,13 @@ final class Prompts {
             : new JsonObject();
     String cluster = given.containsKey("cluster") ? text(given, "cluster") : "the right one";
     String words =
-        "Bid for %s GPUs at no more than $%s per GPU-hour on cluster %s. Read the capacity first. "
-                .formatted(text(given, "gpus"), text(given, "price"), cluster)
-            + "Then call bid_write with phase preview, and show me what it would do: the nodes it"
-            + " would release, what it may cost an hour, and anything it flags. Only when I agree,"
-            + " call bid_write with phase confirm and the token of the preview.";
+        """
+        Bid for %s GPUs at no more than $%s per GPU-hour on cluster %s. Read the capacity first. \
+        Then call bid_write with phase preview, and show me what it would do: the nodes it \
+        would release, what it may cost an hour, and anything it flags. Only when I agree, \
+        call bid_write with phase confirm and the token of the preview.\
+        """
+            .formatted(text(given, "gpus"), text(given, "price"), cluster);
     return new JsonObject()
         .put("description", "Bid for GPUs")
         .put(

@@ -83,13 +83,8 @@ final class StatelessRules {
   private static void requireSame(String header, String inHead, @Nullable String inBody) {
     if (!inHead.equals(inBody)) {
       throw mismatch(
-          "the header "
-              + header
-              + " says '"
-              + Text.shown(inHead)
-              + "', the body '"
-              + Text.shown(String.valueOf(inBody))
-              + "'");
+          "the header %s says '%s', the body '%s'"
+              .formatted(header, Text.shown(inHead), Text.shown(String.valueOf(inBody))));
     }
   }
 

@@ -11,4 +11,11 @@ import org.jspecify.annotations.Nullable;
  * @param hostKey its ssh host key as a public key line ({@code ssh-ed25519 AAAA…}), pinned; null
  *     only for machines that are not real
  */
-public record Machine(String nodeId, String publicIp, int sshPort, @Nullable String hostKey) {}
+public record Machine(String nodeId, String publicIp, int sshPort, @Nullable String hostKey) {
+  public Machine {
+    if (sshPort < 1 || sshPort > 65_535) {
+      throw new IllegalArgumentException(
+          "ssh port %d of node %s: must be from 1 to 65535".formatted(sshPort, nodeId));
+    }
+  }
+}

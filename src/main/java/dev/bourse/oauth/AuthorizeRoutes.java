@@ -25,7 +25,7 @@ import java.util.function.Supplier;
 final class AuthorizeRoutes {
   private static final String PATH = "/oauth/authorize";
 
-  /** In a quarter of an hour; each stores a code and a permission for a day at least. */
+  /** Consents of one member in a quarter of an hour: each is stored for a day at least. */
   private static final int CONSENTS = 100;
 
   private final ClientRegistry clients;
@@ -53,7 +53,7 @@ final class AuthorizeRoutes {
     operations.bind("showConsent", this::show).bind("decideConsent", this::decide);
   }
 
-  /** Whom an answer may be sent to, whatever is wrong with the rest of the request. */
+  /** Where an answer may be sent, whatever is wrong with the rest of the request. */
   private record Addressee(Client client, String redirectUri) {}
 
   private Future<Answer> show(Call call) {
@@ -63,8 +63,8 @@ final class AuthorizeRoutes {
     }
     return addressee(call, asked)
         .compose(
-            // Nobody is sent to an application's address who is not signed in, however faulty the
-            // request: anybody can register an address (RFC 9700, section 4.11.2).
+            // Only who is signed in is sent to an application's address, even by a faulty request:
+            // anybody can register an address (RFC 9700, section 4.11.2).
             to ->
                 sessions
                     .find(call)
@@ -109,7 +109,7 @@ final class AuthorizeRoutes {
     try {
       request = read(to, asked);
       if (!form.getString("decision").equals("allow")) {
-        throw new OAuthError(OAuthError.ACCESS_DENIED, "the member said no");
+        throw new OAuthError(OAuthError.ACCESS_DENIED, "the member denied the request");
       }
     } catch (OAuthError e) {
       return Future.succeededFuture(back(to, address(to, asked, refusal(e))));
@@ -125,7 +125,8 @@ final class AuthorizeRoutes {
     String clientId = asked.getOrDefault("client_id", "");
     String redirectUri = asked.getOrDefault("redirect_uri", "");
     if (clientId.isEmpty()) {
-      return Future.failedFuture(refused("client_id: missing; which application asks?"));
+      return Future.failedFuture(
+          refused("client_id: missing; expected the id of the application that asks"));
     }
     return clients
         .find(clientId, call.clientKey())
@@ -137,9 +138,8 @@ final class AuthorizeRoutes {
             client -> {
               if (!RedirectUris.isRegistered(client.redirectUris(), redirectUri)) {
                 throw refused(
-                    "redirect_uri: "
-                        + Text.shown(redirectUri)
-                        + " is not an address that the application registered");
+                    "redirect_uri: %s is not an address that the application registered"
+                        .formatted(Text.shown(redirectUri)));
               }
               return new Addressee(client, redirectUri);
             });
@@ -216,7 +216,7 @@ final class AuthorizeRoutes {
         List.of(
             Map.entry("location", address),
             Map.entry("cache-control", "no-store"),
-            // The code is in the address; it must not reach whom the client's page links to.
+            // The address holds the code, which sites linked from the client's page must not learn.
             Map.entry("referrer-policy", "no-referrer")));
   }
 
@@ -233,11 +233,11 @@ final class AuthorizeRoutes {
             "message",
             Map.of(
                 "title", "Back to the application",
-                "text", "Your answer goes to " + to.client().name() + ".",
-                // Browsers ask before they open a program, and may not when nobody has pressed.
+                "text", "Your answer is being sent to " + to.client().name() + ".",
+                // A browser may refuse to open a program unless somebody presses something.
                 "note", "If nothing opens, press the button.",
                 "link", address,
-                "link_text", "Go on")),
+                "link_text", "Continue")),
         PageHeaders.strict(List.of(Map.entry("refresh", "0; url=" + address))));
   }
 }

@@ -86,7 +86,7 @@ final class ClientDocuments {
   private final Set<String> allowedHosts;
   private final Clock clock;
   private final AttemptLimiter fetches =
-      new AttemptLimiter(FETCHES, "client-id metadata documents asked for from one address");
+      new AttemptLimiter(FETCHES, "client-id metadata documents requested from one address");
   private final Cache<String, Cached> cache = Caffeine.newBuilder().maximumSize(MAX_CACHED).build();
 
   /**
@@ -132,7 +132,7 @@ final class ClientDocuments {
   Future<Client> find(String address, String caller) {
     long now = clock.millis();
     Cached known = cache.getIfPresent(address);
-    // A clock set back must not keep it for longer.
+    // A clock that was set back must not keep it for longer.
     long leftMillis = known == null ? 0 : known.untilMillis() - now;
     if (known != null && leftMillis > 0 && leftMillis <= GOOD_MILLIS) {
       return known.client();
@@ -171,10 +171,10 @@ final class ClientDocuments {
     }
     int port = uri.getPort() < 0 ? HTTPS : uri.getPort();
     if (!allowedHosts.contains(host) && port != HTTPS) {
-      return Future.failedFuture(refused("its address names a port"));
+      return Future.failedFuture(refused("its address must not name a port"));
     }
     if (!resolving.tryAcquire()) {
-      return Future.failedFuture(refused("too many are being looked up; try again"));
+      return Future.failedFuture(refused("too many documents are being fetched; try again"));
     }
     return threads
         .executeBlocking(() -> SocketAddress.inetSocketAddress(port, checked(host)), false)
@@ -213,7 +213,7 @@ final class ClientDocuments {
                 sent.send()
                     .compose(ClientDocuments::collect)
                     .timeout(TIMEOUT_SECONDS, TimeUnit.SECONDS)
-                    // Else a host that drips keeps the connection for days.
+                    // Otherwise a host that sends slowly could keep the connection for days.
                     .onFailure(fault -> sent.reset()))
         .map(body -> read(address, body));
   }
@@ -222,7 +222,7 @@ final class ClientDocuments {
     Promise<Buffer> collected = Promise.promise();
     response.exceptionHandler(collected::tryFail);
     if (response.statusCode() != 200) {
-      collected.fail(refused("its document is answered with status " + response.statusCode()));
+      collected.fail(refused("its document was answered with status " + response.statusCode()));
       response.request().reset();
       return collected.future();
     }

@@ -32,20 +32,21 @@ final class ClientMetadata {
     }
     for (String type : texts(metadata, "response_types", List.of("code"))) {
       if (!type.equals("code")) {
-        throw refused("response_types: " + Text.shown(type) + "; expected code");
+        throw refused(
+            "response_types: %s is not supported; expected code".formatted(Text.shown(type)));
       }
     }
     Set<String> known = Set.of(Client.CODE, Client.REFRESH, Client.DEVICE);
     Set<String> grantTypes = new LinkedHashSet<>();
     for (String type : texts(metadata, "grant_types", List.of(Client.CODE))) {
-      // What we do not have is left out, as RFC 7591 has it; the answer tells what is registered.
+      // Unsupported types are left out, as RFC 7591 allows; the answer says what is registered.
       if (known.contains(type)) {
         grantTypes.add(type);
       }
     }
     List<String> redirectUris = texts(metadata, "redirect_uris", List.of());
     if (redirectUris.size() > MAX_REDIRECT_URIS) {
-      throw refusedUri("more than " + MAX_REDIRECT_URIS);
+      throw refusedUri("expected at most " + MAX_REDIRECT_URIS);
     }
     for (String uri : redirectUris) {
       RedirectUris.fault(uri)

@@ -29,7 +29,7 @@ final class DeviceFlow {
 
   private static final long SLOWEST_MILLIS = Duration.ofMinutes(1).toMillis();
 
-  /** Timers of clients are not exact. */
+  /** How much too early a poll may come: timers of clients are not exact. */
   private static final long EARLY_MILLIS = 500;
 
   /** No vowels, so that no code is a word; 20 to the power of 8 are 34 bits. */
@@ -41,8 +41,8 @@ final class DeviceFlow {
   private static final String CODE_PREFIX = SecretPrefix.DEVICE_CODE.text();
 
   /**
-   * Programs that wait or waited within a day, some 300 bytes each. Beyond it the oldest goes:
-   * codes are asked for by anybody, from many addresses if need be.
+   * Programs that wait or waited within a day, some 300 bytes each. One more deletes the oldest:
+   * anybody may request codes, from many addresses.
    */
   private static final int MAX_DEVICES = 20_000;
 
@@ -109,7 +109,7 @@ final class DeviceFlow {
       long nextPollAtMillis,
       long intervalMillis) {}
 
-  /** A program asks. */
+  /** Begins a request of a program. */
   Future<Begun> begin(Client client, Set<Scope> scopes, String resource) {
     client.require(Client.DEVICE);
     String deviceCode = CODE_PREFIX + Secrets.next(random);
@@ -144,7 +144,9 @@ final class DeviceFlow {
         .map(new Begun(deviceCode, userCode.toString()));
   }
 
-  /** The code as stored, from what a person typed: in any case, with or without the hyphen. */
+  /**
+   * The stored form of a code that a person typed, in upper or lower case, with or without hyphen.
+   */
   static String userCode(String typed) {
     // Other letters are removed first, for in upper case some of them become letters of ours.
     String letters =
@@ -158,7 +160,7 @@ final class DeviceFlow {
   }
 
   /**
-   * The program that shows this code and still waits; empty for none.
+   * Finds the program that shows this code and still waits.
    *
    * @param caller as for {@link ClientRegistry#find}
    */
@@ -187,7 +189,7 @@ final class DeviceFlow {
             });
   }
 
-  /** A member decides about a program; false when it waits no longer. */
+  /** Stores what a member decided about a program; false when the program waits no longer. */
   Future<Boolean> decide(Session session, Waiting waiting, boolean allowed) {
     List<Statement> statements = new ArrayList<>();
     @Nullable String grantId = null;
@@ -220,7 +222,9 @@ final class DeviceFlow {
                     : Future.failedFuture(fault));
   }
 
-  /** A program asks whether it may; fails with {@link OAuthError} until it may. */
+  /**
+   * Issues tokens to a program once a member has allowed it; fails with {@link OAuthError} before.
+   */
   Future<Grants.Issued> poll(Client client, String deviceCode) {
     client.require(Client.DEVICE);
     return read("device_sha256", Secrets.stored(deviceCode))
@@ -234,7 +238,8 @@ final class DeviceFlow {
                               new OAuthError(
                                   OAuthError.INVALID_GRANT, "the device code is unknown"));
               if (clock.millis() >= device.expiresAtMillis() && !device.state().equals("used")) {
-                throw new OAuthError(OAuthError.EXPIRED_TOKEN, "nobody answered in time");
+                throw new OAuthError(
+                    OAuthError.EXPIRED_TOKEN, "the code has expired: no member answered in time");
               }
               if (device.grantId() != null) {
                 // A second use of it ends the grant, as one of a code does.

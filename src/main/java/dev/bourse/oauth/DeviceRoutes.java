@@ -13,12 +13,13 @@ import io.vertx.core.json.JsonObject;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
-/** The pages on which a member lets a program in by the code it shows. */
+/** The pages on which a member types the code that a program shows, and allows or denies it. */
 final class DeviceRoutes {
   private static final String CODE = "user_code";
 
-  /** Codes a member may try in a quarter of an hour; letting one program in takes two. */
+  /** Codes a member may try in a quarter of an hour; allowing one program takes two tries. */
   private static final int TRIES = 30;
 
   /** Codes tried from one address: an office has one for all its members. */
@@ -81,14 +82,17 @@ final class DeviceRoutes {
       Session session,
       Optional<DeviceFlow.Waiting> found,
       String typed,
-      @org.jspecify.annotations.Nullable String decision) {
+      @Nullable String decision) {
     if (found.isEmpty()) {
       return Future.succeededFuture(
           entry(
               422,
               session,
               typed,
-              "No program shows this code now. Codes are good for 10 minutes, and once."));
+              """
+              This code does not work. A code can be used once, within 10 minutes. Check it, or \
+              start again in the program.\
+              """));
     }
     DeviceFlow.Waiting waiting = found.get();
     if (decision == null) {
@@ -101,8 +105,7 @@ final class DeviceRoutes {
             decided ->
                 decided
                     ? done(waiting, allowed)
-                    : entry(
-                        422, session, typed, "Somebody answered meanwhile, or it is too late."));
+                    : entry(422, session, typed, "This code was already used or has expired."));
   }
 
   private Answer entry(int status, Session session, String code, String fault) {
@@ -127,11 +130,11 @@ final class DeviceRoutes {
         200,
         "message",
         Map.of(
-            "title", allowed ? "You can go back" : "Nothing was allowed",
+            "title", allowed ? "The program is connected" : "The program is not connected",
             "text",
                 allowed
-                    ? name + " may act for you now. Close this page and go on there."
-                    : name + " may not act for you.",
+                    ? name + " may act for you now. You can close this page and return to it."
+                    : "You did not allow " + name + " to act for you.",
             "note", "",
             "link", "/account",
             "link_text", "Your account"));

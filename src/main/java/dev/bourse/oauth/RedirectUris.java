@@ -73,22 +73,22 @@ final class RedirectUris {
     String small = scheme == null ? "" : Text.folded(scheme);
     if (scheme == null || DANGEROUS.contains(small) || OF_SYSTEMS.matcher(small).matches()) {
       return Optional.of(
-          "expected https, http of a loopback address, or a scheme of the application's own");
+          "expected https, http with a loopback address, or a scheme of the application's own");
     }
     if (scheme.equals("http")) {
       return LOOPBACK.matcher(uri).matches()
           ? Optional.empty()
-          : Optional.of("http is for 127.0.0.1, [::1] and localhost alone");
+          : Optional.of("http is allowed only for 127.0.0.1, [::1] and localhost");
     }
     if (scheme.equals("https")) {
       return parsed.getHost() == null || parsed.getRawUserInfo() != null
-          ? Optional.of("expected a host and no user in an https address")
+          ? Optional.of("expected an https address with a host and without a user")
           : Optional.empty();
     }
     // A private-use scheme is the application's whole name, so its case must not vary.
     return scheme.equals(Text.folded(scheme)) && !scheme.startsWith("http")
         ? Optional.empty()
-        : Optional.of("expected a scheme in small letters that does not begin as http does");
+        : Optional.of("expected a scheme in lower case that does not begin with http");
   }
 
   /**

@@ -14,7 +14,7 @@ import java.util.function.Supplier;
 
 /** What applications call: they register, ask for tokens, and give them back. */
 final class TokenRoutes {
-  /** In a quarter of an hour from one address; an application registers once. */
+  /** Registrations from one address in a quarter of an hour; an application registers once. */
   private static final int REGISTRATIONS = 30;
 
   private static final int DEVICES = 60;
@@ -27,7 +27,7 @@ final class TokenRoutes {
   private final AttemptLimiter registrations =
       new AttemptLimiter(REGISTRATIONS, "registrations from one address");
   private final AttemptLimiter begun =
-      new AttemptLimiter(DEVICES, "device codes asked for from one address");
+      new AttemptLimiter(DEVICES, "device codes requested from one address");
 
   TokenRoutes(
       ClientRegistry clients,
@@ -48,7 +48,7 @@ final class TokenRoutes {
         .bind("revokeOAuthToken", call -> answered(() -> revoke(call)))
         .bind("registerOAuthClient", call -> answered(() -> register(call)))
         .bind("beginDeviceAuthorization", call -> answered(() -> beginDevice(call)))
-        // Anybody may send these, so what is sent counts whether or not it could be read.
+        // Anybody may send these, so they count even when they cannot be read.
         .guard("registerOAuthClient", call -> registrations.count(call.clientKey()))
         .guard("beginDeviceAuthorization", call -> begun.count(call.clientKey()));
   }
@@ -82,11 +82,12 @@ final class TokenRoutes {
     return new Answer.Page(status, "application/json", body.toBuffer(), headers);
   }
 
-  /** The client that calls; public clients tell their id in the body and nothing else. */
+  /** The client that calls. Public clients send their id in the body and have no secret. */
   private Future<Client> client(Call call) {
     if (call.header("authorization").isPresent()) {
       throw new OAuthError(
-          OAuthError.INVALID_CLIENT, "Authorization: clients have no secrets here; send client_id");
+          OAuthError.INVALID_CLIENT,
+          "Authorization: clients have no secrets here; send client_id in the body instead");
     }
     return clients.find(required(call, "client_id"), call.clientKey());
   }
@@ -127,8 +128,9 @@ final class TokenRoutes {
                 default ->
                     throw new OAuthError(
                         OAuthError.UNSUPPORTED_GRANT_TYPE,
-                        "grant_type: expected "
-                            + String.join(", ", Client.CODE, Client.REFRESH, Client.DEVICE));
+                        "grant_type: expected one of %s"
+                            .formatted(
+                                String.join(", ", Client.CODE, Client.REFRESH, Client.DEVICE)));
               };
             })
         .map(TokenRoutes::issued);

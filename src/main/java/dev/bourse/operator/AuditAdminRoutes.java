@@ -1,6 +1,7 @@
 package dev.bourse.operator;
 
 import dev.bourse.audit.Chain;
+import dev.bourse.audit.SealFault;
 import dev.bourse.audit.SealService;
 import dev.bourse.audit.TrailExport;
 import dev.bourse.audit.TrailQuery;
@@ -68,7 +69,7 @@ public final class AuditAdminRoutes {
 
   private static JsonObject json(String org, String kind, SealService.Report report) {
     SealService.Head head = report.head();
-    SealService.Finding fault = report.fault();
+    SealFault fault = report.fault();
     return new JsonObject()
         .put("org", org)
         .put("kind", kind)
@@ -92,7 +93,7 @@ public final class AuditAdminRoutes {
                 : new JsonObject()
                     .put("batch", fault.batch())
                     .put("row_id", fault.rowId())
-                    .put("what", fault.what())
+                    .put("what", fault.what().label())
                     .put("detail", fault.detail()));
   }
 }

@@ -47,12 +47,12 @@ public final class CheckpointAdminRoutes {
     return checkpoints.listOfOrg(
         orgId,
         call.text("q"),
-        call.findText("before"),
-        CommonFields.limit(call));
+        call.findText("after").or(() -> call.findText("before")),
+        call.limit());
   }
 
   static JsonObject json(String plural, CheckpointService.OwnPage page) {
-    return CommonFields.page(plural, page.page(), CheckpointAdminRoutes::json);
+    return CommonFields.page(plural, page.page(), "cursor", CheckpointAdminRoutes::json);
   }
 
   private Future<Answer> read(Call call) {

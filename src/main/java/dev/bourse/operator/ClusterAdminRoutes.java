@@ -48,11 +48,9 @@ public final class ClusterAdminRoutes {
             call.findText("org"),
             call.findText("pool"),
             call.findText("after").orElse(""),
-            CommonFields.limit(call));
-    JsonArray listed = new JsonArray();
-    page.items().forEach(view -> listed.add(summary(view)));
+            call.limit());
     return Future.succeededFuture(
-        Answer.ok(new JsonObject().put("clusters", listed).put("more", page.more())));
+        Answer.ok(CommonFields.page("clusters", page, "name", ClusterAdminRoutes::summary)));
   }
 
   private Future<Answer> create(Call call) {

@@ -4,11 +4,9 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
-import dev.bourse.edge.Call;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -16,11 +14,6 @@ import org.jspecify.annotations.Nullable;
 /** Parameters and fields that several operations of the operators' API have in common. */
 final class CommonFields {
   private CommonFields() {}
-
-  /** How many items a page is to have; the contract bounds it. */
-  static int limit(Call call) {
-    return Math.toIntExact(call.integer("limit"));
-  }
 
   /**
    * A price field in cents.
@@ -35,11 +28,25 @@ final class CommonFields {
     return Price.toCents(usd);
   }
 
-  /** A page as answers spell it. */
-  static <T> JsonObject page(String plural, Page<T> page, Function<T, JsonObject> item) {
+  /** Pages as answers spell them; {@code key} is the field of an item that the next begins after. */
+  static <T> Function<Page<T>, JsonObject> page(
+      String plural, String key, Function<T, JsonObject> item) {
+    return page -> page(plural, page, key, item);
+  }
+
+  /**
+   * A page as answers spell it.
+   *
+   * @param key the field of an item after which the page behind it begins
+   */
+  static <T> JsonObject page(
+      String plural, Page<T> page, String key, Function<T, JsonObject> item) {
     JsonArray items = new JsonArray();
     page.items().forEach(each -> items.add(item.apply(each)));
-    return new JsonObject().put(plural, items).put("more", page.more());
+    return new JsonObject()
+        .put(plural, items)
+        .put("more", page.more())
+        .put("next", page.more() ? items.getJsonObject(items.size() - 1).getString(key) : null);
   }
 
   /**

@@ -29,9 +29,10 @@ public final class MemberAdminRoutes {
 
   private Future<Answer> list(Call call) {
     return roster
-        .list(
-            call.text("org"), CommonFields.limit(call), call.findText("after"))
-        .map(page -> Answer.ok(CommonFields.page("members", page, MemberAdminRoutes::json)));
+        .list(call.text("org"), call.limit(), call.findText("after"))
+        .map(
+            page ->
+                Answer.ok(CommonFields.page("members", page, "username", MemberAdminRoutes::json)));
   }
 
   private Future<Answer> add(Call call) {

@@ -1,17 +1,13 @@
 package dev.bourse.operator;
 
 import dev.bourse.core.Page;
-import dev.bourse.core.Times;
-import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.market.NodeService;
 import dev.bourse.market.NodeView;
 import dev.bourse.market.RetirementService;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.util.Locale;
 import java.util.Optional;
 
 /** The operator contract's operations on nodes. */
@@ -26,102 +22,54 @@ public final class NodeAdminRoutes {
 
   public void bind(Operations operations) {
     operations
-        .bind("listNodes", this::list)
-        .bind("addNode", this::add)
-        .bind(
-            "readNode",
-            call -> nodes.readNode(call.text("node_id")).map(node -> Answer.ok(node(node))))
-        .bind("updateNode", this::update)
-        .bind(
-            "releaseNode",
+        .ok("listNodes", this::list, CommonFields.page("nodes", "node_id", NodeView::toJson))
+        .created("addNode", this::add, NodeView::toJson)
+        .ok("readNode", call -> nodes.readNode(call.text("node_id")), NodeView::toJson)
+        .ok(
+            "updateNode",
+            call -> nodes.cordonNode(actor(call), node(call), call.body().getBoolean("cordoned")),
+            NodeView::toJson)
+        .ok("releaseNode", call -> nodes.releaseNode(actor(call), node(call)), NodeView::toJson)
+        .ok("retryNode", call -> nodes.retryNode(actor(call), node(call)), NodeView::toJson)
+        .ok("retireNode", call -> retirement.retireNode(actor(call), node(call)), NodeView::toJson)
+        .ok(
+            "replaceNodeHostKey",
             call ->
-                nodes
-                    .releaseNode(call.operator().actor(), call.text("node_id"))
-                    .map(node -> Answer.ok(node(node))))
-        .bind(
-            "retryNode",
+                nodes.replaceHostKey(actor(call), node(call), call.body().getString("host_key")),
+            NodeView::toJson)
+        .ok(
+            "endNodeReclaim",
             call ->
-                nodes
-                    .retryNode(call.operator().actor(), call.text("node_id"))
-                    .map(node -> Answer.ok(node(node))))
-        .bind(
-            "retireNode",
-            call ->
-                retirement
-                    .retireNode(call.operator().actor(), call.text("node_id"))
-                    .map(node -> Answer.ok(node(node))))
-        .bind("replaceNodeHostKey", this::replaceHostKey)
-        .bind("endNodeReclaim", this::endReclaim);
+                retirement.endReclaim(
+                    actor(call), node(call), call.body().getBoolean("back_to_market")),
+            NodeView::toJson);
   }
 
-  private Future<Answer> replaceHostKey(Call call) {
-    return nodes
-        .replaceHostKey(
-            call.operator().actor(), call.text("node_id"), call.body().getString("host_key"))
-        .map(node -> Answer.ok(node(node)));
+  private static String actor(Call call) {
+    return call.operator().actor();
   }
 
-  private Future<Answer> endReclaim(Call call) {
-    return retirement
-        .endReclaim(
-            call.operator().actor(), call.text("node_id"), call.body().getBoolean("back_to_market"))
-        .map(node -> Answer.ok(node(node)));
+  private static String node(Call call) {
+    return call.text("node_id");
   }
 
-  private Future<Answer> list(Call call) {
-    return nodes
-        .listNodes(
-            call.text("pool"),
-            call.findText("after").orElse(""),
-            call.findText("status").filter("retired"::equals).isPresent(),
-            CommonFields.limit(call))
-        .map(NodeAdminRoutes::page);
+  private Future<Page<NodeView>> list(Call call) {
+    return nodes.listNodes(
+        call.text("pool"),
+        call.findText("after").orElse(""),
+        call.findText("status").filter("retired"::equals).isPresent(),
+        call.limit());
   }
 
-  private static Answer page(Page<NodeView> page) {
-    JsonArray listed = new JsonArray();
-    page.items().forEach(node -> listed.add(node(node)));
-    return Answer.ok(new JsonObject().put("nodes", listed).put("more", page.more()));
-  }
-
-  private Future<Answer> add(Call call) {
+  private Future<NodeView> add(Call call) {
     JsonObject body = call.body();
-    return nodes
-        .addNode(
-            call.operator().actor(),
-            call.text("pool"),
-            new NodeService.Added(
-                body.getString("node_id"),
-                Optional.ofNullable(body.getString("public_ip")),
-                Optional.ofNullable(body.getInteger("ssh_port")),
-                Optional.ofNullable(body.getString("host_key"))))
-        .map(node -> Answer.created(node(node)));
-  }
-
-  private Future<Answer> update(Call call) {
-    return nodes
-        .cordonNode(
-            call.operator().actor(), call.text("node_id"), call.body().getBoolean("cordoned"))
-        .map(node -> Answer.ok(node(node)));
-  }
-
-  private static JsonObject node(NodeView node) {
-    return new JsonObject()
-        .put("node_id", node.nodeId())
-        .put("pool", node.pool())
-        .put("public_ip", node.publicIp())
-        .put("ssh_port", node.sshPort())
-        .put("host_key", node.hostKey())
-        .put("state", node.state().name().toLowerCase(Locale.ROOT).replace('_', '-'))
-        .put("cluster", node.cluster())
-        .put("cordoned", node.cordoned())
-        .put("failures", node.failures())
-        .put("backing_off_until", Times.rfc3339OrNull(node.backingOffUntilMillis()))
-        .put("quarantined_since", Times.rfc3339OrNull(node.quarantinedAtMillis()))
-        .put("unclean_after", node.uncleanAfter())
-        .put("last_seen", Times.rfc3339OrNull(node.lastSeenMillis()))
-        .put("last_error", node.lastError())
-        .put("created_at", Times.rfc3339(node.createdAtMillis()))
-        .put("retired_at", Times.rfc3339OrNull(node.retiredAtMillis()));
+    return nodes.addNode(
+        actor(call),
+        call.text("pool"),
+        new NodeService.Added(
+            body.getString("node_id"),
+            Optional.ofNullable(body.getString("public_ip")),
+            Optional.ofNullable(body.getInteger("ssh_port")),
+            Optional.ofNullable(body.getString("host_key"))));
   }
 }

@@ -29,8 +29,11 @@ public final class OperatorTokenRoutes {
 
   private Future<Answer> list(Call call) {
     return tokens
-        .list(CommonFields.limit(call), call.findText("after"))
-        .map(page -> Answer.ok(CommonFields.page("operators", page, OperatorTokenRoutes::json)));
+        .list(call.limit(), call.findText("after"))
+        .map(
+            page ->
+                Answer.ok(
+                    CommonFields.page("operators", page, "token_id", OperatorTokenRoutes::json)));
   }
 
   private Future<Answer> mint(Call call) {

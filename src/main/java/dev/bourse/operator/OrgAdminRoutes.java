@@ -32,8 +32,8 @@ public final class OrgAdminRoutes {
   }
 
   private Future<Answer> list(Call call) {
-    return orgs.list(CommonFields.limit(call), call.findText("after"))
-        .map(page -> Answer.ok(CommonFields.page("orgs", page, OrgAdminRoutes::json)));
+    return orgs.list(call.limit(), call.findText("after"))
+        .map(page -> Answer.ok(CommonFields.page("orgs", page, "org_id", OrgAdminRoutes::json)));
   }
 
   private Future<Answer> create(Call call) {

@@ -1,14 +1,13 @@
 package dev.bourse.operator;
 
-import dev.bourse.capacity.Pool;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
-import dev.bourse.pools.PoolService;
+import dev.bourse.pools.Pool;
+import dev.bourse.pools.settings.PoolService;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
 import java.util.Optional;
@@ -36,13 +35,9 @@ public final class PoolAdminRoutes {
   }
 
   private Future<Answer> list(Call call) {
-    Page<Pool> page =
-        pools.listPools(
-            call.findText("after").orElse(""), CommonFields.limit(call));
-    JsonArray listed = new JsonArray();
-    page.items().forEach(pool -> listed.add(pool(pool)));
+    Page<Pool> page = pools.listPools(call.findText("after").orElse(""), call.limit());
     return Future.succeededFuture(
-        Answer.ok(new JsonObject().put("pools", listed).put("more", page.more())));
+        Answer.ok(CommonFields.page("pools", page, "name", PoolAdminRoutes::pool)));
   }
 
   private Future<Answer> create(Call call) {

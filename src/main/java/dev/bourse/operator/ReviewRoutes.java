@@ -39,8 +39,8 @@ public final class ReviewRoutes {
 
   private Future<Answer> list(Call call) {
     return reviews
-        .list(call.findText("after"), CommonFields.limit(call))
-        .map(page -> Answer.ok(CommonFields.page("reviews", page, this::json)));
+        .list(call.findText("after"), call.limit())
+        .map(page -> Answer.ok(CommonFields.page("reviews", page, "cursor", this::json)));
   }
 
   private Future<Answer> read(Call call) {

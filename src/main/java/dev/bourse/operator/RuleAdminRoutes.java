@@ -27,9 +27,8 @@ public final class RuleAdminRoutes {
 
   private Future<Answer> list(Call call) {
     return rules
-        .list(
-            call.text("org"), CommonFields.limit(call), call.findText("after"))
-        .map(page -> Answer.ok(CommonFields.page("rules", page, RuleAdminRoutes::json)));
+        .list(call.text("org"), call.limit(), call.findText("after"))
+        .map(page -> Answer.ok(CommonFields.page("rules", page, "rule_id", RuleAdminRoutes::json)));
   }
 
   private Future<Answer> add(Call call) {

@@ -1,10 +1,10 @@
 package dev.bourse.operator;
 
-import dev.bourse.capacity.Switches;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
-import dev.bourse.pools.SwitchService;
+import dev.bourse.pools.Switches;
+import dev.bourse.pools.settings.SwitchService;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;

@@ -33,9 +33,10 @@ public final class TokenAdminRoutes {
 
   private Future<Answer> list(Call call) {
     return tokens
-        .list(
-            call.text("org"), CommonFields.limit(call), call.findText("after"))
-        .map(page -> Answer.ok(CommonFields.page("tokens", page, TokenAdminRoutes::json)));
+        .list(call.text("org"), call.limit(), call.findText("after"))
+        .map(
+            page ->
+                Answer.ok(CommonFields.page("tokens", page, "token_id", TokenAdminRoutes::json)));
   }
 
   private Future<Answer> mint(Call call) {

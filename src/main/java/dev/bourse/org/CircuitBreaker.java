@@ -3,8 +3,9 @@ package dev.bourse.org;
 import java.time.Clock;
 
 /**
- * Whether another service may be called now: so many calls at a time while they succeed; after a
- * failure none for a while, then one alone, until one succeeds.
+ * A circuit breaker for calls to another service. While calls succeed it is closed and lets so many
+ * through at a time. A failure opens it for a while; then it lets one call through at a time, until
+ * one succeeds.
  */
 final class CircuitBreaker {
   private final Clock clock;

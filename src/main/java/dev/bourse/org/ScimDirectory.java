@@ -128,7 +128,7 @@ public final class ScimDirectory implements Directory {
       }
     } else if (circuit.failed()) {
       LOG.warn(
-          "the directory {} fails; members are shown without e-mail and name: {}",
+          "the directory {} does not answer; members are shown without e-mail and name: {}",
           config.url(),
           failure.toString());
     }

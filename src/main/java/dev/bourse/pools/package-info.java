@@ -1,9 +1,6 @@
 /**
- * Pools and the platform's switches: what operators set for many clusters at once.
- *
- * <p>Both are stored here, put in force in {@link dev.bourse.capacity.Clusters}, whose snapshots
- * show them at once, and read again when another process has changed them. What a {@link
- * dev.bourse.capacity.Pool} is belongs to the model of capacity, which is judged by it.
+ * What a pool is and what its market has last published: the terms that capacity is judged by, and
+ * prices and demand. Pure values, which {@link dev.bourse.capacity.Clusters} holds for all to read.
  */
 @NullMarked
 package dev.bourse.pools;

@@ -34,11 +34,13 @@ final class Randomness {
    * % of random ones.
    */
   private static final String PAIRS =
-      "th he in er an re nd at on nt ha es st en ed to it ou ea hi is or ti as te et ng of al de se"
-          + " le sa si ar ve ra ld ur ne ta ic me ro ri li io co ll ma be ec om us ch di el fo ho"
-          + " la lo na ot pe pr so ss tr un ut wi ac ad ce ee em ge ke mo no oo op po pa ct id im"
-          + " am da mi ol rs sh su ul up ca ab ag ck cl cr do ex fi fr gr mp my ni ns pl qu rt ry"
-          + " sc sp ty ub um wa we wo yo";
+      """
+      th he in er an re nd at on nt ha es st en ed to it ou ea hi is or ti as te et ng of al de se \
+      le sa si ar ve ra ld ur ne ta ic me ro ri li io co ll ma be ec om us ch di el fo ho la lo \
+      na ot pe pr so ss tr un ut wi ac ad ce ee em ge ke mo no oo op po pa ct id im am da mi ol \
+      rs sh su ul up ca ab ag ck cl cr do ex fi fr gr mp my ni ns pl qu rt ry sc sp ty ub um wa \
+      we wo yo\
+      """;
 
   private static final String[] PLACEHOLDERS = {
     "example", "your", "change", "placeholder", "dummy", "redact", "insert", "replace", "sample",
@@ -154,9 +156,8 @@ final class Randomness {
       }
       previous = letter;
     }
-    // Of six random pairs five are common once in a thousand, of nine six three times. Where
-    // digits
-    // are many there are no words, and the pairs of hexadecimal letters are common ones.
+    // Of six random pairs five are common once in a thousand, of nine six three times. Text
+    // with many digits has no words, and the pairs of hexadecimal letters are common ones.
     return pairs >= 6 && pairs * 2 >= to - from && common * 10 >= pairs * (pairs < 9 ? 7 : 6);
   }
 }

@@ -8,22 +8,11 @@ import java.util.Set;
 final class SecretFileNames {
   private static final Set<String> REFUSED =
       Set.of(
-          ".env",
-          ".envrc",
-          ".netrc",
-          "_netrc",
-          "id_rsa",
-          "id_dsa",
-          "id_ecdsa",
-          "id_ecdsa_sk",
-          "id_ed25519",
-          "id_ed25519_sk",
-          "kubeconfig",
-          "kubeconfig.yaml",
-          "kubeconfig.yml",
-          "kubeconfig.json",
-          ".dockercfg",
-          ".git-credentials");
+          """
+          .env .envrc .netrc _netrc id_rsa id_dsa id_ecdsa id_ecdsa_sk id_ed25519 id_ed25519_sk \
+          kubeconfig kubeconfig.yaml kubeconfig.yml kubeconfig.json .dockercfg .git-credentials\
+          """
+              .split(" "));
 
   /** Endings of packed files. */
   private static final Set<String> PACKED = Set.of("gz", "bz2", "xz", "zst");

@@ -49,36 +49,20 @@ record SecretRule(String name, List<String> keywords, Function<String, Judge> ju
           rule(
               "aws-access-key",
               SecretShapes::awsSecret,
-              "aws_secret_access_key",
-              "AWS_SECRET_ACCESS_KEY",
-              "aws_secret_key",
-              "AWS_SECRET_KEY",
-              "ecretAccessKey"),
+              words(
+                  """
+                  aws_secret_access_key AWS_SECRET_ACCESS_KEY aws_secret_key AWS_SECRET_KEY \
+                  ecretAccessKey\
+                  """)),
           rule("github-token", shape(ALNUM, 36), "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
           rule("github-token", shape(WORD, 60), "github_pat_"),
           rule(
               "gitlab-token",
               shape(BASE64URL, 20),
-              "glpat-",
-              "gldt-",
-              "glrt-",
-              "glft-",
-              "glptt-",
-              "glcbt-",
-              "glimt-",
-              "gloas-",
-              "glsoat-",
-              "glagent-",
-              "glffct-"),
+              words(
+                  "glpat- gldt- glrt- glft- glptt- glcbt- glimt- gloas- glsoat- glagent- glffct-")),
           rule(
-              "slack-token",
-              shape(ALNUM | DASH, 36),
-              "xoxa-",
-              "xoxb-",
-              "xoxp-",
-              "xoxr-",
-              "xoxs-",
-              "xoxe-"),
+              "slack-token", shape(ALNUM | DASH, 36), words("xoxa- xoxb- xoxp- xoxr- xoxs- xoxe-")),
           rule("slack-webhook", SecretShapes::slackWebhook, "hooks.slack.com/"),
           rule("stripe-key", shape(ALNUM, 20), "sk_live_", "rk_live_"),
           rule("google-api-key", exactShape(BASE64URL, 35, 35), "AIza"),
@@ -95,13 +79,7 @@ record SecretRule(String name, List<String> keywords, Function<String, Judge> ju
           ruleOfScan(
               "kubeconfig",
               file -> new KubeconfigJudge(),
-              "client-key-data",
-              "users:",
-              "users\"",
-              "users\\",
-              "token:",
-              "token\"",
-              "token\\"),
+              words("client-key-data users: users\" users\\ token: token\" token\\")),
           ruleOfScan("docker-config", file -> new DockerJudge(), "\"auth"),
           rule("npmrc", SecretShapes::npmrc, "_auth"),
           ruleOfScan("pypirc", SecretShapes::pypirc, "password"),
@@ -109,27 +87,16 @@ record SecretRule(String name, List<String> keywords, Function<String, Judge> ju
           ruleOfScan(
               "secret-assignment",
               AssignmentJudge::new,
-              "SECRET",
-              "TOKEN",
-              "PASSWORD",
-              "PASSWD",
-              "PASSPHRASE",
-              "_PASS=",
-              "_PWD=",
-              "API_KEY",
-              "APIKEY",
-              "PRIVATE_KEY",
-              "ACCESS_KEY",
-              "secret",
-              "password",
-              "passwd",
-              "api_key",
-              "apikey",
-              "apiKey",
-              "private_key",
-              "access_key",
-              "access_token",
-              "auth_token"));
+              words(
+                  """
+                  SECRET TOKEN PASSWORD PASSWD PASSPHRASE _PASS= _PWD= API_KEY APIKEY PRIVATE_KEY \
+                  ACCESS_KEY secret password passwd api_key apikey apiKey private_key access_key \
+                  access_token auth_token\
+                  """)));
+
+  private static String[] words(String words) {
+    return words.split(" ");
+  }
 
   private static SecretRule rule(String name, Judge judge, String... keywords) {
     return new SecretRule(name, List.of(keywords), file -> judge);

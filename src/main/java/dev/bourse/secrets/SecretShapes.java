@@ -276,15 +276,7 @@ final class SecretShapes {
       int c = text.at(i);
       if (c == '\\' && (text.at(i + 1) == 'n' || text.at(i + 1) == 'r')) {
         i += 2;
-      } else if (text.is(i, BLANK)
-          || c == '\\'
-          || c == '"'
-          || c == '\''
-          || c == ','
-          || c == '>'
-          || c == '#'
-          || c == '*'
-          || c == '|') {
+      } else if (text.is(i, BLANK) || (c != NOTHING && "\\\"',>#*|".indexOf(c) >= 0)) {
         i++;
       } else {
         break;

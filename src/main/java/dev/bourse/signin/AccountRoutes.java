@@ -118,7 +118,7 @@ public final class AccountRoutes {
   }
 
   private Future<Answer> signOutEverywhere(Session session) {
-    // Sessions first: a permission is given in one, so none can come between the two.
+    // Sessions end first: permissions are given in sessions, so none is given between the two.
     return sessions
         .endAll(session.orgId(), session.username())
         .compose(
@@ -136,6 +136,10 @@ public final class AccountRoutes {
 
   private Answer.Page signedOut() {
     return pages.message(
-        200, "You are signed out", "This browser keeps nothing of you.", "/sign-in", "Sign in");
+        200,
+        "You are signed out",
+        "This browser is no longer signed in to your account.",
+        "/sign-in",
+        "Sign in");
   }
 }

@@ -8,13 +8,13 @@ import io.github.bucket4j.Bucket;
 import io.github.bucket4j.ConsumptionProbe;
 import java.time.Duration;
 
-/** How often each of many callers may try: so often in a quarter of an hour. */
+/** A rate limit for each of many callers: so many attempts in a quarter of an hour. */
 public final class AttemptLimiter {
   private static final Duration PERIOD = Duration.ofMinutes(15);
 
   /**
-   * Callers kept apart. An entry takes some 300 bytes, so this is 30 MB; beyond it the least seen
-   * is forgotten.
+   * Callers that are counted. An entry takes some 300 bytes, so this is 30 MB; beyond it the caller
+   * seen least recently is forgotten.
    */
   private static final long MAX_CALLERS = 100_000;
 
@@ -45,7 +45,7 @@ public final class AttemptLimiter {
     if (!probe.isConsumed()) {
       throw ApiError.tooOften(
           "attempts",
-          "more than " + perPeriod + " " + noun + " in " + PERIOD.toMinutes() + " minutes",
+          "more than %d %s in %d minutes".formatted(perPeriod, noun, PERIOD.toMinutes()),
           (probe.getNanosToWaitForRefill() + 999_999) / 1_000_000);
     }
   }

@@ -3,14 +3,14 @@ package dev.bourse.signin;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Answer;
-import dev.bourse.edge.ErrorPages;
+import dev.bourse.edge.Operations;
 import dev.bourse.pages.PageHeaders;
 import dev.bourse.pages.PageTemplates;
 import java.util.List;
 import java.util.Map;
 
-/** Templates as answers, refusals as pages. */
-public final class PageAnswers implements ErrorPages {
+/** Renders templates as answers, and refusals as pages. */
+public final class PageAnswers implements Operations.ErrorPages {
   private final PageTemplates templates;
 
   public PageAnswers(PageTemplates templates) {
@@ -57,7 +57,7 @@ public final class PageAnswers implements ErrorPages {
         sentence(refusal.detail()),
         retryAfter == null ? "" : "Try again in " + retryAfter + " seconds.",
         isNowhere ? "/" : "/sign-in",
-        isNowhere ? "Go to the start" : "Go to sign-in",
+        isNowhere ? "Go to the start page" : "Go to sign-in",
         retryAfter == null ? List.of() : List.of(Map.entry("retry-after", retryAfter.toString())));
   }
 
@@ -67,7 +67,7 @@ public final class PageAnswers implements ErrorPages {
       case FORBIDDEN, UNAUTHORIZED -> "That did not work";
       case OVERLOADED -> "Not available now";
       case INTERNAL -> "Something went wrong";
-      case NOT_FOUND, GONE -> "There is nothing here";
+      case NOT_FOUND, GONE -> "Page not found";
       default -> "This request cannot be answered";
     };
   }
@@ -75,8 +75,10 @@ public final class PageAnswers implements ErrorPages {
   private static String sentence(String detail) {
     return detail.isEmpty()
         ? ""
-        : Character.toUpperCase(detail.charAt(0))
-            + detail.substring(1)
-            + (detail.endsWith(".") ? "" : ".");
+        : "%c%s%s"
+            .formatted(
+                Character.toUpperCase(detail.charAt(0)),
+                detail.substring(1),
+                detail.endsWith(".") ? "" : ".");
   }
 }

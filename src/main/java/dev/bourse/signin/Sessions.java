@@ -22,7 +22,7 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * Who is at the browser, told by a cookie, and whether a form comes from a page of ours.
+ * Says who is signed in at a browser, by its cookie, and whether a form comes from a page of ours.
  *
  * <p>A browser that is not signed in has a cookie, too, once it was shown a form: the form's token
  * is derived from it. Signing in makes a new cookie, so that nobody can be given one in advance.
@@ -34,7 +34,7 @@ public final class Sessions {
   /** How long it lives at most. */
   static final Duration LONGEST = Duration.ofDays(7);
 
-  /** How exactly its last use is known: a write for every page would be too many. */
+  /** How exactly the last use is known: storing every page that is shown would cost too much. */
   private static final long SEEN_STEP_MILLIS = 60_000;
 
   private static final String CSRF = "csrf";
@@ -73,7 +73,7 @@ public final class Sessions {
     long now = clock.millis();
     boolean isInForce = now < row.expiresAtMillis() && now < row.seenAtMillis() + IDLE.toMillis();
     if (isInForce && now >= row.seenAtMillis() + SEEN_STEP_MILLIS) {
-      // Nobody waits for it; at worst the session ends a minute early.
+      // The answer does not wait for it; if it is lost, the session ends a minute early.
       store.seen(row.id(), now);
     }
     return isInForce;
@@ -172,10 +172,10 @@ public final class Sessions {
   private static ApiError stale() {
     return ApiError.of(
         ErrorCode.FORBIDDEN,
-        "this form is out of date, or your browser keeps no cookies; open its page again");
+        "this form is out of date, or your browser does not keep cookies; open the page again");
   }
 
-  /** Browsers tell where a form comes from; one that comes from elsewhere is not ours. */
+  /** Refuses a form that another site sent; browsers say where a form comes from. */
   private void requireSameOrigin(Call call) {
     Optional<String> origin = call.header("origin");
     Optional<String> site = call.header("sec-fetch-site");
@@ -241,7 +241,7 @@ public final class Sessions {
     return baseUrl.get().startsWith("https://");
   }
 
-  /** The prefix has browsers refuse the cookie from any other host, and without TLS. */
+  /** With this prefix browsers refuse the cookie from other hosts and without TLS. */
   private String cookieName() {
     return isSecure() ? "__Host-bourse" : "bourse";
   }

@@ -20,7 +20,7 @@ public final class SignIn {
 
   private final Vertx vertx;
   private final SignInConfig config;
-  private final Memberships admission;
+  private final Memberships memberships;
   private final Supplier<String> baseUrl;
   private final Clock clock;
   private final RandomGenerator random;
@@ -34,19 +34,19 @@ public final class SignIn {
       Vertx vertx,
       SignInConfig config,
       Database database,
-      Memberships admission,
+      Memberships memberships,
       MailSender mail,
       Supplier<String> baseUrl,
       Clock clock,
       RandomGenerator random) {
     this.vertx = vertx;
     this.config = config;
-    this.admission = admission;
+    this.memberships = memberships;
     this.baseUrl = baseUrl;
     this.clock = clock;
     this.random = random;
     this.sessions = new Sessions(database, baseUrl, clock, random);
-    this.links = new SignInLinks(database, admission, mail, baseUrl, clock, random);
+    this.links = new SignInLinks(database, memberships, mail, baseUrl, clock, random);
   }
 
   /** Compiles the pages, off the event loop, and binds the operations. */
@@ -58,7 +58,7 @@ public final class SignIn {
           new SignInRoutes(
                   sessions,
                   links,
-                  admission,
+                  memberships,
                   pages,
                   config
                       .oidc()

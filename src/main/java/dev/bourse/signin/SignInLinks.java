@@ -19,7 +19,7 @@ import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One-time links that sign in whoever gets them by mail. */
+/** One-time links, sent by mail, that sign their reader in. */
 public final class SignInLinks implements Invitations {
   private static final Logger LOG = LoggerFactory.getLogger(SignInLinks.class);
 
@@ -29,7 +29,7 @@ public final class SignInLinks implements Invitations {
   /** How long somebody may take to choose among organizations. */
   static final Duration CHOICE = Duration.ofMinutes(10);
 
-  /** Addresses being looked up at a time; whoever comes while so many wait gets no mail. */
+  /** Addresses that are looked up at a time; a request beyond it is dropped. */
   private static final int MAX_UNDER_WAY = 1_000;
 
   /**
@@ -38,11 +38,11 @@ public final class SignInLinks implements Invitations {
    */
   static final int STRANGERS_OF_DOMAIN = 200;
 
-  /** Of them from one network: nobody alone uses up what a whole domain joins with. */
+  /** How many of them one network may ask for, so that it cannot use up the domain's share. */
   static final int STRANGERS_BY_CALLER = 50;
 
   private final LinkStore store;
-  private final Memberships admission;
+  private final Memberships memberships;
   private final MailSender mail;
   private final Supplier<String> baseUrl;
   private final Clock clock;
@@ -61,13 +61,13 @@ public final class SignInLinks implements Invitations {
    */
   public SignInLinks(
       Database database,
-      Memberships admission,
+      Memberships memberships,
       MailSender mail,
       Supplier<String> baseUrl,
       Clock clock,
       RandomGenerator random) {
     this.store = new LinkStore(database);
-    this.admission = admission;
+    this.memberships = memberships;
     this.mail = mail;
     this.baseUrl = baseUrl;
     this.clock = clock;
@@ -86,16 +86,17 @@ public final class SignInLinks implements Invitations {
   record Asking(String caller, String mark, String returnTo) {}
 
   /**
-   * Mails a link to an address if it comes in anywhere. Returns at once and tells nobody: the
-   * answer must not show who is known here.
+   * Mails a link to an address that some organization admits. Returns at once, for neither the
+   * answer nor its time may show who is known here.
    */
   void request(String email, Asking asking) {
     String address = Text.folded(email);
     if (!room.tryAcquire()) {
-      LOG.warn("a sign-in was not looked up: {} are under way", MAX_UNDER_WAY);
+      LOG.warn(
+          "a request for a sign-in link was dropped: {} others are being looked up", MAX_UNDER_WAY);
       return;
     }
-    admission
+    memberships
         .find(address)
         .map(places -> counted(address, asking.caller(), places))
         .compose(
@@ -126,7 +127,7 @@ public final class SignInLinks implements Invitations {
   @Override
   public Future<Void> send(String orgId, String email, long expiresAtMillis) {
     if (!Mail.isAddress(email)) {
-      LOG.warn("an invitation of {} cannot be mailed to its address", orgId);
+      LOG.warn("an invitation to {} has an address that mail cannot be sent to", orgId);
       return Future.succeededFuture();
     }
     LinkStore.Link link = new LinkStore.Link(email, orgId, "", ReturnTo.ACCOUNT, null);
@@ -151,8 +152,8 @@ public final class SignInLinks implements Invitations {
   }
 
   /**
-   * A token for somebody whose address a provider proved and who is yet to choose an organization.
-   * It is used up like a link, but never mailed.
+   * Makes a token for somebody whose address a provider has proven and who has to choose an
+   * organization. It is used up like a link, but never mailed.
    */
   Future<String> choice(LinkStore.Link person) {
     return make(person, expiry(CHOICE));
@@ -165,7 +166,7 @@ public final class SignInLinks implements Invitations {
         : Future.succeededFuture(Optional.empty());
   }
 
-  /** Uses a token up, in the commit of what it is used for; see {@link LinkStore#spending}. */
+  /** Uses a token up in the commit of the sign-in; see {@link LinkStore#spending}. */
   Statement spending(String token) {
     return LinkStore.spending(Secrets.stored(token), clock.millis());
   }
@@ -188,9 +189,9 @@ public final class SignInLinks implements Invitations {
 
         %s
 
-        It works once, for 15 minutes. If you did not ask for it, ignore this mail:
-        nobody is signed in by it unless the link is opened and confirmed. Of several
-        such mails every link works.
+        The link can be used once, within 15 minutes. If you asked more than once,
+        each link works. If you did not ask for it, ignore this mail: nobody is signed
+        in unless somebody opens the link and confirms.
         """
             .formatted(url(token)));
   }
@@ -205,7 +206,8 @@ public final class SignInLinks implements Invitations {
 
         %s
 
-        It works once, for 3 days. If you did not expect it, ignore this mail.
+        The link can be used once, within 3 days. If you did not expect this
+        invitation, ignore this mail.
         """
             .formatted(orgId, url(token)));
   }

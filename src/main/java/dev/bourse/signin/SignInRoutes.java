@@ -30,7 +30,7 @@ public final class SignInRoutes {
 
   private final Sessions sessions;
   private final SignInLinks links;
-  private final Memberships admission;
+  private final Memberships memberships;
   private final PageAnswers pages;
   private final @Nullable OidcSignIn oidc;
   private final PageAsset style;
@@ -42,7 +42,7 @@ public final class SignInRoutes {
   SignInRoutes(
       Sessions sessions,
       SignInLinks links,
-      Memberships admission,
+      Memberships memberships,
       PageAnswers pages,
       @Nullable OidcSignIn oidc,
       PageAsset style,
@@ -50,7 +50,7 @@ public final class SignInRoutes {
       SignInConfig config) {
     this.sessions = sessions;
     this.links = links;
-    this.admission = admission;
+    this.memberships = memberships;
     this.pages = pages;
     this.oidc = oidc;
     this.style = style;
@@ -149,14 +149,14 @@ public final class SignInRoutes {
     }
     String address = Text.folded(email);
     byAsking.count(call.clientKey() + ' ' + address);
-    // Strangers used up the address's links: that is nothing to refuse its owner for.
+    // When strangers have used up the address's links, its owner is not refused for that.
     if (byEmail.tryCount(address)) {
       links.request(email, new SignInLinks.Asking(call.clientKey(), visitor.mark(), returnTo));
     }
     return done(Sessions.redirect("/sign-in/sent", List.of()));
   }
 
-  /** A page with a button: whatever opens links before people do must not use them up. */
+  /** Shows a page with a button: mail scanners open links too, and must not use them up. */
   private Future<Answer> showLink(Call call) {
     byAddress.count(call.clientKey());
     String token = call.text("token");
@@ -182,7 +182,7 @@ public final class SignInRoutes {
     return pages.message(
         410,
         "This link does not work any more",
-        "Links work once and for a short time. Ask for another one.",
+        "A link can be used once and only for a short time. Ask for another one.",
         "/sign-in",
         "Mail me another link");
   }
@@ -217,7 +217,7 @@ public final class SignInRoutes {
       LinkStore.Link person,
       Optional<String> token,
       String chosen) {
-    return admission
+    return memberships
         .find(person.email())
         .compose(
             places -> {
@@ -267,7 +267,7 @@ public final class SignInRoutes {
         "org_id", place.orgId(), "display", place.display(), "joins", place.username() == null);
   }
 
-  /** A link is spent with the session's beginning, and still there if that or joining fails. */
+  /** Uses the link up in the commit that starts the session, so that a failure leaves it usable. */
   private Future<Answer> start(
       Call call,
       Sessions.Visitor visitor,
@@ -278,7 +278,7 @@ public final class SignInRoutes {
     String there =
         asked != null && Secrets.same(asked, visitor.mark()) ? person.returnTo() : ReturnTo.ACCOUNT;
     List<Statement> spent = token.map(links::spending).stream().toList();
-    return admission
+    return memberships
         .admit(orgId, person.email(), person.name())
         .compose(username -> sessions.start(call, orgId, username, spent))
         .<Answer>map(cookies -> Sessions.redirect(there, cookies))
@@ -287,7 +287,7 @@ public final class SignInRoutes {
 
   private OidcSignIn provider() {
     if (oidc == null) {
-      throw ApiError.of(ErrorCode.NOT_FOUND, "no identity provider is set up here");
+      throw ApiError.of(ErrorCode.NOT_FOUND, "this service has no identity provider");
     }
     return oidc;
   }
@@ -309,7 +309,7 @@ public final class SignInRoutes {
           pages.message(
               403,
               "You are not signed in",
-              "The identity provider did not let you in, or you went back.",
+              "The identity provider did not sign you in, or you cancelled.",
               "/sign-in",
               "Go to sign-in"));
     }

@@ -18,6 +18,13 @@ record ContentRange(boolean isQuery, long first, OptionalLong last, OptionalLong
   private static final Pattern FORM =
       Pattern.compile("bytes (?:(\\d{1,18})-(?:(\\d{1,18})|\\*)|\\*)/(?:(\\d{1,18})|\\*)");
 
+  ContentRange {
+    if (first < 0 || last.orElse(first) < first) {
+      throw new IllegalArgumentException(
+          "bytes %s to %s; expected 0 or more, in order".formatted(first, last));
+    }
+  }
+
   /** A PUT without the header brings everything. */
   static final ContentRange WHOLE =
       new ContentRange(false, 0, OptionalLong.empty(), OptionalLong.empty());
@@ -63,7 +70,9 @@ record ContentRange(boolean isQuery, long first, OptionalLong last, OptionalLong
     return ApiError.badField(
         "Content-Range",
         header,
-        "bytes a-b/N or bytes a-*/N with a <= b < N, or bytes */N to ask how far the upload is;"
-            + " N may be *");
+        """
+        bytes a-b/N or bytes a-*/N with a <= b < N, or bytes */N to ask how far the upload is; \
+        N may be *\
+        """);
   }
 }

@@ -43,8 +43,8 @@ public final class DirectUploadService {
   private final RandomGenerator random;
 
   /**
-   * @param sessions they make room when too many uploads are open, and have their part of what one
-   *     owner may send at once
+   * @param sessions make room when too many uploads are open, and share one limit per owner with
+   *     direct uploads
    */
   public DirectUploadService(
       CheckpointService checkpoints,

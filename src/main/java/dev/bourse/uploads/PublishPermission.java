@@ -7,8 +7,8 @@ import dev.bourse.checkpoint.Publisher;
 import dev.bourse.checkpoint.Visibility;
 
 /**
- * Whether whoever announced a file may still publish it. Asked of memory, so that every block of an
- * upload under way can ask; what is asked once a request asks the rows.
+ * Whether whoever announced a file may still publish it. Answered from memory, because it is asked
+ * for every block of an upload; what is asked once a request is answered by the store.
  */
 public final class PublishPermission {
   private final Members members;

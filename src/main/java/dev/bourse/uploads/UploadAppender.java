@@ -20,7 +20,7 @@ final class UploadAppender {
   private final ContentRange range;
   private final PublishPermission permission;
 
-  /** Bytes to come that are there already and are passed over. */
+  /** How many of the bytes to come are stored already and are skipped. */
   private long skipping;
 
   /** The offset of the next byte to come. */
@@ -47,7 +47,7 @@ final class UploadAppender {
     this.at = range.first();
   }
 
-  /** The offset behind the last byte that may come. */
+  /** The offset after the last byte that may come. */
   private long end() {
     return range.last().isPresent() ? range.last().getAsLong() + 1 : metadata.bytes();
   }
@@ -83,7 +83,7 @@ final class UploadAppender {
         "more bytes came than the %s that were announced", metadata.bytes());
   }
 
-  /** What an upload answers while whoever announced it may not publish it any more. */
+  /** The answer once whoever announced the file may not publish it any more. */
   private static ApiError withdrawn() {
     return ApiError.of(
         ErrorCode.GONE,

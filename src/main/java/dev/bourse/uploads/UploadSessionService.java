@@ -69,7 +69,9 @@ public final class UploadSessionService {
     return open.closeIdle();
   }
 
-  /** Makes room for another upload: sessions between two requests hold what a request needs. */
+  /**
+   * Closes the session that has been longest without a request, to make room for another upload.
+   */
   Future<Void> closeIdlest() {
     return open.closeIdlest();
   }
@@ -160,7 +162,7 @@ public final class UploadSessionService {
     }
   }
 
-  /** Whether an earlier commit came as far as a whole blob. */
+  /** Whether an earlier commit has already made the blob durable. */
   private Future<Boolean> isDurable(Checkpoint item, Revision draft) {
     String sha256 = draft.sha256();
     return sha256 == null
@@ -198,7 +200,7 @@ public final class UploadSessionService {
   private Future<Progress> taken(Checkpoint item, Revision draft, OpenUploads.Opened opened) {
     Progress progress = new Progress(item, draft, opened.upload().stored());
     if (progress.isComplete()) {
-      // What the last bytes hold is told now, while somebody listens who has just sent them.
+      // A credential in the last bytes is reported now, to the client that has just sent them.
       opened.inspection().end();
     }
     open.giveBack(opened);
@@ -224,7 +226,7 @@ public final class UploadSessionService {
     return open.close(opened).transform(released -> Future.failedFuture(told));
   }
 
-  /** Who a session acts for: whoever announced the item it belongs to. */
+  /** The actor of a session: whoever announced the item that it belongs to. */
   private static String actor(Checkpoint item) {
     return item.isPlatform() ? item.creator() : "member:" + item.creator();
   }

@@ -21,7 +21,7 @@ import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.org.Member;
 import dev.bourse.org.RosterStore;
 import dev.bourse.org.TokenStore;
-import dev.bourse.pools.PoolStore;
+import dev.bourse.pools.settings.PoolStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;

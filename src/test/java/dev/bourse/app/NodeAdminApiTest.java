@@ -1,6 +1,6 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.ClusterAdminApiTest.refused;
+import static dev.bourse.testing.OperatorRequests.refused;
 import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -14,6 +14,7 @@ import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OperatorRequests;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
@@ -256,7 +257,7 @@ class NodeAdminApiTest {
         RunningBourse.withMarkets(
             1, "nodes.ssh.identity-file=" + identity, "nodes.ssh.wipe-command=true")) {
       ApiClient op = site.operator();
-      op.post("/api/operator/pools", PoolAdminApiTest.newPool("real").put("provider", "ssh"));
+      op.post("/api/operator/pools", OperatorRequests.newPool("real").put("provider", "ssh"));
       String[] key = RunningBourse.keyLine().split(" ", -1);
       String line = key[0] + " " + key[1];
       JsonObject machine =

@@ -1,6 +1,6 @@
 package dev.bourse.app;
 
-import static dev.bourse.app.ClusterAdminApiTest.refused;
+import static dev.bourse.testing.OperatorRequests.refused;
 import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -12,6 +12,7 @@ import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OperatorRequests;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
@@ -206,7 +207,7 @@ class NodeRetirementApiTest {
         RunningBourse.withMarkets(
             1, "nodes.ssh.identity-file=" + identity, "nodes.ssh.wipe-command=true")) {
       ApiClient op = site.operator();
-      op.post("/api/operator/pools", PoolAdminApiTest.newPool("real").put("provider", "ssh"));
+      op.post("/api/operator/pools", OperatorRequests.newPool("real").put("provider", "ssh"));
       List<String> lines =
           IntStream.range(0, 2)
               .mapToObj(i -> RunningBourse.keyLine().split(" ", -1))

@@ -14,6 +14,7 @@ import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EventReader;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.OperatorRequests;
 import dev.bourse.testing.OrgApiFixture;
 import dev.bourse.testing.PostgresOfClass;
 import dev.bourse.testing.RunningBourse;
@@ -323,7 +324,7 @@ class ReplicasTest {
       RunningBourse other = maker == first ? second : first;
       String name = maker == first ? "annex-1" : "annex-2";
       ApiClient operator = operator(maker);
-      operator.post("/api/operator/pools", PoolAdminApiTest.newPool(name));
+      operator.post("/api/operator/pools", OperatorRequests.newPool(name));
       operator.post(
           "/api/operator/pools/" + name + "/nodes", new JsonObject().put("node_id", name + "-n"));
       operator.post(

@@ -127,9 +127,9 @@ abstract class TrailFixture {
     Long after = 0L;
     while (after != null) {
       SealService.Report report = verify(org, isRead, after);
-      SealService.Finding fault = report.fault();
+      SealFault fault = report.fault();
       if (fault != null) {
-        found.add(fault.batch() + " " + fault.rowId() + " " + fault.what());
+        found.add(fault.batch() + " " + fault.rowId() + " " + fault.what().label());
       }
       after = report.next();
     }

@@ -12,7 +12,7 @@ import dev.bourse.capacity.ExchangeFixture;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Holds;
 import dev.bourse.capacity.Sample;
-import dev.bourse.capacity.Switches;
+import dev.bourse.pools.Switches;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Objects;

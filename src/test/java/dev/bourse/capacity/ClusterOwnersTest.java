@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.pools.Switches;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;

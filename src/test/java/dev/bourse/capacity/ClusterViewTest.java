@@ -15,6 +15,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.FakeClock;
+import dev.bourse.pools.Quote;
+import dev.bourse.pools.Switches;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;

@@ -2,6 +2,7 @@ package dev.bourse.capacity;
 
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.AuditedReads;
+import dev.bourse.pools.Switches;
 import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.Statement;

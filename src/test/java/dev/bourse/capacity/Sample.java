@@ -3,6 +3,8 @@ package dev.bourse.capacity;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.FakeClock;
+import dev.bourse.pools.Pool;
+import dev.bourse.pools.Switches;
 import java.math.BigDecimal;
 import java.time.Clock;
 import java.util.ArrayList;

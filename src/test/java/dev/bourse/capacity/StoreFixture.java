@@ -15,7 +15,7 @@ import dev.bourse.access.Tokens;
 import dev.bourse.core.FakeClock;
 import dev.bourse.market.NodeStore;
 import dev.bourse.nodes.Machine;
-import dev.bourse.pools.PoolStore;
+import dev.bourse.pools.settings.PoolStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.ForwardingDatabase;

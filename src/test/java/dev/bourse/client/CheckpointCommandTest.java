@@ -253,7 +253,7 @@ class CheckpointCommandTest {
     assertEquals(STRETCH, state.getLong("hashed_bytes"));
     Outcome pushed = alice().run(push(model));
     String going = pushed.err().lines().findFirst().orElse("");
-    assertTrue(going.matches("killed\\.bin: going on at 6[4-8]\\.\\d of 72\\.0 MiB"), pushed.err());
+    assertTrue(going.matches("killed\\.bin: resuming at 6[4-8]\\.\\d of 72\\.0 MiB"), pushed.err());
     assertEquals(state.getString("id"), id(pushed));
     assertEquals(FilesFixture.sha256(bytes), stored(id(pushed)).getString("sha256"));
     assertEquals(List.of(), alice().uploads());
@@ -269,7 +269,7 @@ class CheckpointCommandTest {
     file("changed.bin", bytes);
     // Neither its size nor its time tells.
     Files.setLastModifiedTime(model, written);
-    Outcome pushed = alice().run(push(model)).says("starting anew");
+    Outcome pushed = alice().run(push(model)).says("starting again");
     assertEquals(FilesFixture.sha256(bytes), stored(id(pushed)).getString("sha256"));
   }
 
@@ -285,7 +285,7 @@ class CheckpointCommandTest {
     Path target = folder.resolve("resumed.bin");
     file("resumed.bin.part", Arrays.copyOf(bytes, 1_500_000));
     Outcome pulled = alice().run("checkpoint", "pull", id, "-o", target.toString()).ended(0);
-    pulled.says("going on at 1.4 of 2.9 MiB");
+    pulled.says("resuming at 1.4 of 2.9 MiB");
     assertArrayEquals(bytes, Files.readAllBytes(target));
     assertFalse(Files.exists(folder.resolve("resumed.bin.part")));
   }
@@ -296,7 +296,7 @@ class CheckpointCommandTest {
     String id = published("other-part.bin", bytes);
     Path target = folder.resolve("other-part.bin");
     file("other-part.bin.part", new byte[50_000]);
-    alice().run("checkpoint", "pull", id, "-o", target.toString()).ended(0).says("starting anew");
+    alice().run("checkpoint", "pull", id, "-o", target.toString()).ended(0).says("starting again");
     assertArrayEquals(bytes, Files.readAllBytes(target));
   }
 
@@ -341,7 +341,7 @@ class CheckpointCommandTest {
     alice()
         .run("checkpoint", "pull", id, "-o", target.toString())
         .ended(4)
-        .says("is not what was published");
+        .says("are not those that were published");
     assertFalse(Files.exists(target));
     assertFalse(Files.exists(folder.resolve("damaged.bin.part")));
   }

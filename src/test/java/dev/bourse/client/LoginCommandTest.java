@@ -71,7 +71,7 @@ class LoginCommandTest {
   void aMemberWhoAllowsTheCodeIsSignedIn(@TempDir Path home) throws IOException {
     MemberShell shell = answering(home, "allow");
     MemberShell.Outcome login = shell.run("login", "--url", url).ended(0);
-    assertTrue(login.out().startsWith("Open " + url + "/device and type the code\n"), login.out());
+    assertTrue(login.out().startsWith("Open " + url + "/device and enter the code\n"), login.out());
     assertTrue(login.out().contains("or open " + url + "/device?user_code="), login.out());
     login.says("Signed in at " + url + " as alice of acme.\n");
     assertEquals("rw-------", mode(shell.credentials()));
@@ -105,7 +105,7 @@ class LoginCommandTest {
   @Test
   void whoIsAskedToSlowDownAsksMoreSeldomAndGivesUpWhenTheCodeIsOver(@TempDir Path home) {
     MemberShell shell = new MemberShell(home);
-    shell.run("login", "--url", url).ended(1).says("nobody answered in time");
+    shell.run("login", "--url", url).ended(1).says("the code has expired");
     assertEquals(Duration.ofSeconds(5), shell.waits.get(0));
     // The shell waits in no time, so the service finds all tries but the first too early.
     assertEquals(Duration.ofSeconds(10), shell.waits.get(2));
@@ -190,7 +190,7 @@ class LoginCommandTest {
     account.put("revocation_endpoint", "http://127.0.0.1:1/oauth/revoke");
     shell.store(content.put("services", services.put("http://127.0.0.1:1", account)));
     String[] logout = {"logout", "--url", "http://127.0.0.1:1"};
-    shell.run(logout).ended(3).says("Still signed in");
+    shell.run(logout).ended(3).says("still signed in");
     assertEquals(account, shell.account("http://127.0.0.1:1"));
     shell.run("logout", "--url", "http://127.0.0.1:1", "--force").ended(0);
     assertNull(shell.account("http://127.0.0.1:1").getString("access_token"));

@@ -41,10 +41,10 @@ class ProgressTest {
   }
 
   private Progress progress(boolean hasTerminal, long total) {
-    CommandEnvironment surroundings =
+    CommandEnvironment environment =
         new CommandEnvironment(
             Map.of(), hasTerminal, new SteppedClock(), new Random(1), over -> {});
-    return new Progress(new PrintWriter(told), surroundings, "model.bin", 0, total);
+    return new Progress(new PrintWriter(told), environment, "model.bin", 0, total);
   }
 
   /** A second, looked at every 10 ms, in which so many bytes go. */

@@ -21,18 +21,18 @@ class RetryPolicyTest {
   private final Refused lost = new Refused(ExitCode.UNAVAILABLE, "the connection is lost");
 
   private final List<Duration> waits = new ArrayList<>();
-  private final CommandEnvironment surroundings =
+  private final CommandEnvironment environment =
       new CommandEnvironment(Map.of(), false, Clock.systemUTC(), new Random(1), waits::add);
   private final Progress progress =
-      new Progress(new PrintWriter(new StringWriter()), surroundings, "f", 0, 100);
-  private final RetryPolicy patience = new RetryPolicy(surroundings, progress);
+      new Progress(new PrintWriter(new StringWriter()), environment, "f", 0, 100);
+  private final RetryPolicy retries = new RetryPolicy(environment, progress);
 
   @Test
   void theWaitsGrowAndThenItIsEnough() throws Refused {
     for (int i = 0; i < 9; i++) {
-      patience.after(lost);
+      retries.after(lost);
     }
-    assertEquals(lost, assertThrows(Refused.class, () -> patience.after(lost)));
+    assertEquals(lost, assertThrows(Refused.class, () -> retries.after(lost)));
     assertEquals(9, waits.size());
     for (int i = 0; i < 9; i++) {
       long whole = Math.min(30_000, 500L << i);
@@ -44,26 +44,26 @@ class RetryPolicyTest {
   @Test
   void whoGetsFurtherIsGivenAllTriesAgain() throws Refused {
     for (int i = 1; i <= 50; i++) {
-      patience.after(lost);
-      patience.arrived(i);
+      retries.after(lost);
+      retries.arrived(i);
     }
     assertEquals(50, waits.size());
   }
 
   @Test
   void arrivingWhereItWasIsNoProgress() throws Refused {
-    patience.arrived(10);
+    retries.arrived(10);
     for (int i = 0; i < 9; i++) {
-      patience.after(lost);
-      patience.arrived(10);
+      retries.after(lost);
+      retries.arrived(10);
     }
-    assertThrows(Refused.class, () -> patience.after(lost));
+    assertThrows(Refused.class, () -> retries.after(lost));
   }
 
   @Test
   void whatIsRefusedForGoodIsNotTriedAgain() {
     Refused no = new Refused(ExitCode.REFUSED, "no");
-    assertEquals(no, assertThrows(Refused.class, () -> patience.after(no)));
+    assertEquals(no, assertThrows(Refused.class, () -> retries.after(no)));
     assertEquals(List.of(), waits);
   }
 }

@@ -38,7 +38,7 @@ class EventStreamTest {
   private static final String PATH = "/api/vm/events";
 
   private final AtomicLong skippedNanos = new AtomicLong();
-  private final List<EventSink> sinks = new CopyOnWriteArrayList<>();
+  private final List<EventSource.Sink> sinks = new CopyOnWriteArrayList<>();
   private final AtomicInteger ended = new AtomicInteger();
   private EdgeFixture fixture;
 
@@ -147,7 +147,7 @@ class EventStreamTest {
   }
 
   private void send(int stream, Buffer event) {
-    EventSink sink = sinks.get(stream);
+    EventSource.Sink sink = sinks.get(stream);
     sink.loop().execute(() -> sink.send(event));
   }
 
@@ -204,7 +204,7 @@ class EventStreamTest {
   void whatWaitsIsSentWhenTheClientReadsOn() {
     try (Client slow = new Client()) {
       until("it is open", () -> sinks.size() == 1);
-      EventSink sink = sinks.get(0);
+      EventSource.Sink sink = sinks.get(0);
       // In one turn of the loop, so that the later ones wait.
       Buffer large = Buffer.buffer("data: " + "x".repeat(200_000) + "\n\n");
       sink.loop()
@@ -256,7 +256,7 @@ class EventStreamTest {
   void whoeverFillsAStreamMayEndIt() {
     try (Client client = new Client()) {
       until("it is open", () -> sinks.size() == 1);
-      EventSink sink = sinks.get(0);
+      EventSource.Sink sink = sinks.get(0);
       sink.loop().execute(sink::end);
       // The last of its chunks.
       client.readTo("0");

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.blob.ByteSource;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
@@ -49,18 +50,18 @@ class InboundBodyTest extends BytesFixture {
   }
 
   /** The operation takes its body in blocks of this size and tells how long it was. */
-  private static void taking(int blockBytes, Inbound.Sink sink) {
-    fixture.behave(call -> tell(call.bytes().read(blockBytes, sink)));
+  private static void taking(int blockBytes, ByteSource.Sink sink) {
+    fixture.behave(call -> tell(call.bytes().read(blockBytes, Long.MAX_VALUE, sink)));
   }
 
   /** The same, with what it fails with told in the loop's next turn, when the edge is through. */
-  private static CompletableFuture<Throwable> failing(int blockBytes, Inbound.Sink sink) {
+  private static CompletableFuture<Throwable> failing(int blockBytes, ByteSource.Sink sink) {
     CompletableFuture<Throwable> failure = new CompletableFuture<>();
     fixture.behave(
         call ->
             tell(
                 call.bytes()
-                    .read(blockBytes, sink)
+                    .read(blockBytes, Long.MAX_VALUE, sink)
                     .onFailure(
                         e -> Vertx.currentContext().runOnContext(later -> failure.complete(e)))));
     return failure;
@@ -104,7 +105,7 @@ class InboundBodyTest extends BytesFixture {
         call -> {
           lengths.add(call.bytes().length());
           assertEquals(Optional.of("model/x"), call.bytes().contentType());
-          return tell(call.bytes().read(1024, (bytes, from, to) -> taken()));
+          return tell(call.bytes().read(1024, Long.MAX_VALUE, (bytes, from, to) -> taken()));
         });
     assertEquals(
         200,
@@ -189,7 +190,7 @@ class InboundBodyTest extends BytesFixture {
   void aClientThatLeavesInTheMidstIsTold() throws Exception {
     AtomicInteger taken = new AtomicInteger();
     Throwable failure = leaveInTheMidst(taken);
-    assertTrue(failure instanceof Inbound.ClientGone);
+    assertTrue(failure instanceof InboundBody.ClientGone);
     assertEquals(2_500, taken.get(), "what began a block is handed over too");
   }
 
@@ -236,7 +237,7 @@ class InboundBodyTest extends BytesFixture {
       String answer = client.untilClosed();
       assertTrue(answer.startsWith("HTTP/1.1 408 "), answer);
     }
-    assertTrue(failure.get(20, TimeUnit.SECONDS) instanceof Inbound.ClientGone);
+    assertTrue(failure.get(20, TimeUnit.SECONDS) instanceof InboundBody.ClientGone);
   }
 
   @Test
@@ -256,7 +257,11 @@ class InboundBodyTest extends BytesFixture {
         call ->
             wanted
                 .future()
-                .compose(go -> tell(call.bytes().read(1_024, (bytes, from, to) -> taken()))));
+                .compose(
+                    go ->
+                        tell(
+                            call.bytes()
+                                .read(1_024, Long.MAX_VALUE, (bytes, from, to) -> taken()))));
     try (RawClient client = new RawClient(fixture.port())) {
       client.send(head(5, "Expect: 100-continue"));
       assertFalse(client.isClosedSoon(100));

@@ -9,7 +9,7 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
-import dev.bourse.pools.PoolStore;
+import dev.bourse.pools.settings.PoolStore;
 import dev.bourse.store.Statement;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -3,6 +3,7 @@ package dev.bourse.market;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.auction.Clearing;
 import dev.bourse.capacity.StoreFixture;
 import java.util.List;
 import java.util.Map;
@@ -32,8 +33,8 @@ class MarketRowsTest extends StoreFixture {
 
     assertEquals(1, first.epoch());
     assertEquals(2, second.epoch());
-    fails(LeaseLost.class, prices.insert(point(1, 100L), first));
-    fails(LeaseLost.class, leases.renew(first, 9_000));
+    fails(Lease.Lost.class, prices.insert(point(1, 100L), first));
+    fails(Lease.Lost.class, leases.renew(first, 9_000));
     assertEquals(List.of(0L), integers("SELECT COUNT(*) FROM price_point"));
     await(prices.insert(point(1, 100L), second));
     await(leases.renew(second, 9_000));
@@ -47,7 +48,7 @@ class MarketRowsTest extends StoreFixture {
 
     assertTrue(await(nodes.list("h100")).contains(failed));
     await(leases.acquire("h100", "p2", 1_000));
-    fails(LeaseLost.class, nodes.update(failed.healthy(), lease));
+    fails(Lease.Lost.class, nodes.update(failed.healthy(), lease));
     assertTrue(await(nodes.list("h100")).contains(failed));
   }
 

@@ -9,6 +9,7 @@ import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Sample;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Times;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,8 +47,8 @@ class RetirementTest extends MarketFixture {
     NodeView retired = await(retirement.retireNode(ACTOR, "n0"));
 
     assertEquals(NodeView.State.RETIRED, retired.state());
-    assertEquals(Sample.ip(0), retired.publicIp());
-    assertEquals(clock.millis(), retired.retiredAtMillis());
+    assertEquals(Sample.ip(0), retired.toJson().getString("public_ip"));
+    assertEquals(Times.rfc3339(clock.millis()), retired.toJson().getString("retired_at"));
     assertEquals(List.of("n0 OPERATOR"), reclaims());
     assertEquals(
         List.of(clock.millis(), clock.millis()),
@@ -182,7 +183,7 @@ class RetirementTest extends MarketFixture {
     adopt(Sample.empty());
     await(retirement.retireNode(ACTOR, "n0"));
     fails(
-        NodeMoved.class,
+        NodeStore.Moved.class,
         owners.submit(
             "c1",
             (cluster, now) ->
@@ -208,7 +209,7 @@ class RetirementTest extends MarketFixture {
     Lease lease = await(new LeaseStore(database).acquire("h100", "p", 1_000)).orElseThrow();
     Node seenBefore = await(store.list("h100")).get(0);
     await(database.commit(List.of(NodeStore.cleaned(seenBefore.nodeId(), true, clock.millis()))));
-    fails(NodeMoved.class, store.update(seenBefore.quarantined(5), lease));
+    fails(NodeStore.Moved.class, store.update(seenBefore.quarantined(5), lease));
     assertEquals(List.of(), quarantined());
   }
 

@@ -1,5 +1,6 @@
 package dev.bourse.market;
 
+import dev.bourse.auction.Clearing;
 import dev.bourse.billing.HoldState;
 import dev.bourse.billing.Ledger;
 import dev.bourse.billing.Month;
@@ -12,13 +13,13 @@ import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.Hold;
-import dev.bourse.capacity.Pool;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Steering;
 import dev.bourse.capacity.Terms;
 import dev.bourse.capacity.Transition;
 import dev.bourse.core.ApiError;
 import dev.bourse.nodes.Machine;
+import dev.bourse.pools.Pool;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;

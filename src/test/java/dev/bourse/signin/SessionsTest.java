@@ -6,11 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
+import dev.bourse.blob.ByteSource;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.edge.Call;
-import dev.bourse.edge.Inbound;
 import dev.bourse.org.Member;
 import dev.bourse.org.RosterStore;
+import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.List;
@@ -56,7 +57,12 @@ class SessionsTest extends StoreFixture {
     }
 
     @Override
-    public Inbound bytes() {
+    public Future<byte[]> readJson(int maxBytes) {
+      throw new IllegalStateException();
+    }
+
+    @Override
+    public ByteSource bytes() {
       throw new IllegalStateException();
     }
 

@@ -4,7 +4,7 @@ import dev.bourse.app.BareProcess;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.market.NodeService;
-import dev.bourse.pools.PoolService;
+import dev.bourse.pools.settings.PoolService;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Optional;

@@ -52,8 +52,8 @@ enum TrailBug implements Bug {
   SEALS_TOO_EARLY {
     @Override
     String read(String sql) {
-      return sql.equals("SELECT COALESCE(MAX(id), 0) FROM audit")
-          ? "SELECT COALESCE(MAX(id), 0) + 20 FROM audit"
+      return sql.equals("SELECT COALESCE(MAX(id), 0) AS id FROM audit")
+          ? "SELECT COALESCE(MAX(id), 0) + 20 AS id FROM audit"
           : sql;
     }
   },

@@ -104,12 +104,12 @@ public final class MemberShell {
   }
 
   public Outcome run(String... arguments) {
-    CommandEnvironment surroundings =
+    CommandEnvironment commands =
         new CommandEnvironment(environment, false, new ShiftedClock(), new Random(1), this::pause);
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     CommandLine line =
-        MemberCommands.addTo(new CommandLine(CommandSpec.create().name("bourse")), surroundings);
+        MemberCommands.addTo(new CommandLine(CommandSpec.create().name("bourse")), commands);
     line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
     int exitCode = line.execute(arguments);
     return new Outcome(exitCode, out.toString(), err.toString());

@@ -1,0 +1,58 @@
+package dev.bourse.auction;
+
+import java.util.List;
+
+/**
+ * One cluster as the auction sees it.
+ *
+ * @param cluster its name; the last tie-break
+ * @param org its owner; a sole buyer never bids against itself
+ * @param ceilingCents the most it pays per GPU-hour; 0 when it declares nothing
+ * @param pricedAtMillis since when the ceiling stands; the older of two equal bids goes first
+ * @param declaredSlots whole nodes it declares; never fewer than its held nodes
+ * @param participation what the auction may do for it
+ * @param held its open (provisioning or active) allocations but for the replacements of swaps in
+ *     flight, in the order in which a shrink would take them
+ * @param swapsAwaiting allocations with a swap in flight and no replacement yet, oldest first
+ */
+public record Bidder(
+    String cluster,
+    String org,
+    long ceilingCents,
+    long pricedAtMillis,
+    int declaredSlots,
+    Participation participation,
+    List<Held> held,
+    List<String> swapsAwaiting) {
+  public Bidder {
+    if (ceilingCents < 0) {
+      throw new IllegalArgumentException(
+          "ceiling of %d cents for %s: must not be negative".formatted(ceilingCents, cluster));
+    }
+    if (declaredSlots < held.size()) {
+      throw new IllegalArgumentException(
+          "%d declared slots for %s: must be at least the %d nodes it holds"
+              .formatted(declaredSlots, cluster, held.size()));
+    }
+  }
+
+  /** What the auction may do for a cluster. */
+  public enum Participation {
+    /** Bids for every declared slot. */
+    OPEN,
+    /** Keeps and defends what it holds; nothing new is admitted (hold, stage notice). */
+    INCUMBENTS_ONLY,
+    /** Loses everything (hold, stage enforce). */
+    EVICTED,
+    /** Operator-managed: what it holds is seated first, nothing is granted. */
+    STATIC
+  }
+
+  /**
+   * An open allocation.
+   *
+   * @param allocationId its id
+   * @param shielded whether it is pinned, provisioning or protected, and so seated before all bids
+   */
+  public record Held(String allocationId, boolean shielded) {}
+}

@@ -1,0 +1,42 @@
+package dev.bourse.auction;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one run of the auction decides.
+ *
+ * @param clearingCents what every holder pays per GPU-hour, its own ceiling permitting; null when
+ *     nothing is seated
+ * @param admissionCents the lowest ceiling that would take a seat at the next tick; null when none
+ *     up to the cap would
+ * @param grants free nodes to grant now, best seat first
+ * @param reclaims allocations to take back
+ * @param unseated how many declared slots of a cluster won no seat; clusters without any are absent
+ */
+public record Clearing(
+    @Nullable Long clearingCents,
+    @Nullable Long admissionCents,
+    List<Grant> grants,
+    List<Reclaim> reclaims,
+    Map<String, Integer> unseated) {
+
+  /**
+   * A node for a cluster.
+   *
+   * @param replaces the allocation whose swap it is for, or null for a declared slot
+   */
+  public record Grant(String cluster, String nodeId, @Nullable String replaces) {}
+
+  /** An allocation the auction takes back, and why. */
+  public record Reclaim(String cluster, String allocationId, Reason reason) {}
+
+  /** Why the auction takes an allocation back. */
+  public enum Reason {
+    /** A rival's ceiling is higher, or its own is under the reserve price. */
+    OUTBID,
+    /** A billing hold is enforced. */
+    HOLD
+  }
+}

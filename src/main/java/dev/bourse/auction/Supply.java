@@ -1,0 +1,23 @@
+package dev.bourse.auction;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The nodes of a pool at a tick.
+ *
+ * @param seats how many nodes bids compete for: the usable ones, whether free, held or coming back
+ *     from a reclaim, and held ones that are not usable any more; without those that replacements
+ *     of swaps in flight occupy
+ * @param free the nodes that can be granted now, in the order in which they are
+ */
+public record Supply(int seats, List<FreeNode> free) {
+
+  /**
+   * A node that can be granted now.
+   *
+   * @param nodeId the node
+   * @param excludedOrg an organization that swapped it away within the last hour, or null
+   */
+  public record FreeNode(String nodeId, @Nullable String excludedOrg) {}
+}

@@ -1,0 +1,42 @@
+package dev.bourse.pools;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A market's terms: one site and GPU class. Prices in cents per GPU-hour.
+ *
+ * @param name the pool's name
+ * @param provider which node provider runs its machines: {@code simulated} or {@code ssh}
+ * @param gpuModel the GPU class; null while none is set
+ * @param gpusPerNode GPUs in one node
+ * @param reserveCents under this nothing clears
+ * @param capCents the highest ceiling accepted on a write
+ * @param detectorArmed whether {@code capacity_unavailable} is judged here
+ * @param swapsEnabled whether nodes can be swapped here
+ * @param environment what a tenant needs to know of the site
+ */
+public record Pool(
+    String name,
+    String site,
+    String provider,
+    String gpuVendor,
+    @Nullable String gpuModel,
+    int gpusPerNode,
+    long reserveCents,
+    long capCents,
+    boolean detectorArmed,
+    boolean swapsEnabled,
+    Environment environment) {
+
+  /**
+   * Onboarding facts of a site.
+   *
+   * @param sshUser who tenants log in as
+   * @param sshPort where the nodes' ssh servers listen
+   * @param env environment variables set on nodes
+   * @param storage storage paths by purpose
+   */
+  public record Environment(
+      String sshUser, int sshPort, Map<String, String> env, Map<String, String> storage) {}
+}

@@ -1,0 +1,33 @@
+package dev.bourse.pools;
+
+import dev.bourse.core.Price;
+import io.vertx.core.json.JsonObject;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A pool as its bidders see it.
+ *
+ * @param pool its terms, as they are in force for the bidder
+ * @param clearingCents what holders pay as of the last tick; null when nobody holds a node
+ * @param admissionCents the lowest ceiling that would take a node; null when none would
+ */
+public record PoolPrices(Pool pool, @Nullable Long clearingCents, @Nullable Long admissionCents) {
+
+  /** As of what the pool's market last published, if it has. */
+  public static PoolPrices of(Pool pool, @Nullable Quote quote) {
+    return quote == null
+        ? new PoolPrices(pool, null, null)
+        : new PoolPrices(pool, quote.clearingCents(), quote.admissionCents());
+  }
+
+  /** As every surface's contract has it. */
+  public JsonObject toJson() {
+    return new JsonObject()
+        .put("pool", pool.name())
+        .put("site", pool.site())
+        .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(clearingCents))
+        .put("admission_price_per_gpu_hour", Price.toUsdOrNull(admissionCents))
+        .put("reserve_price_per_gpu_hour", Price.toUsd(pool.reserveCents()))
+        .put("max_price_cap_per_gpu_hour", Price.toUsd(pool.capCents()));
+  }
+}

@@ -1,0 +1,166 @@
+package dev.bourse.pools.settings;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.pools.Pool;
+import dev.bourse.store.Change;
+import dev.bourse.store.Columns;
+import dev.bourse.store.Database;
+import dev.bourse.store.InList;
+import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Rows of pools. */
+public final class PoolStore {
+  /** What other processes are told when a pool is added or changed. */
+  public static final String CHANGED = "pool";
+
+  /** The reserve price would lie above the cap: another operator changed one of them meanwhile. */
+  static final class PricesCrossed extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    PricesCrossed() {
+      super("the reserve price would lie above the cap", null, false, false);
+    }
+  }
+
+  private record PoolRow(Pool pool, long createdAtMillis) {}
+
+  private static final Columns<PoolRow> COLUMNS =
+      Columns.<PoolRow>of("pool")
+          .fixed("name", r -> r.pool.name())
+          .fixed("site", r -> r.pool.site())
+          .fixed("provider", r -> r.pool.provider())
+          .fixed("gpu_vendor", r -> r.pool.gpuVendor())
+          .fixed("gpu_model", r -> r.pool.gpuModel())
+          .fixed("gpus_per_node", r -> r.pool.gpusPerNode())
+          .fixed("reserve_cents", r -> r.pool.reserveCents())
+          .fixed("cap_cents", r -> r.pool.capCents())
+          .fixed("detector_armed", r -> r.pool.detectorArmed())
+          .fixed("swaps_enabled", r -> r.pool.swapsEnabled())
+          .fixed("ssh_user", r -> r.pool.environment().sshUser())
+          .fixed("ssh_port", r -> r.pool.environment().sshPort())
+          .fixed("env", r -> json(r.pool.environment().env()))
+          .fixed("storage", r -> json(r.pool.environment().storage()))
+          .fixed("created_at", PoolRow::createdAtMillis);
+
+  private static final String SELECT = "SELECT " + COLUMNS.names() + " FROM pool";
+
+  private final Database database;
+
+  public PoolStore(Database database) {
+    this.database = database;
+  }
+
+  /** Every pool, by name. */
+  public Future<List<Pool>> listPools() {
+    return database.read(SELECT + " ORDER BY name", List.of(), PoolStore::pool);
+  }
+
+  /** A new pool's row; refused with {@code conflict} when there is one of that name. */
+  public static Statement insert(Pool pool, long nowMillis) {
+    return COLUMNS
+        .insert(new PoolRow(pool, nowMillis), "ON CONFLICT (name) DO NOTHING")
+        .orElse(
+            () ->
+                ApiError.of(ErrorCode.CONFLICT, "there is a pool '%s' already", pool.name())
+                    .with("reason", "exists"));
+  }
+
+  /** Those of these pools that are there, as they are stored now. */
+  Future<List<Pool>> listPools(List<String> names) {
+    List<String> all = InList.of(names);
+    return database.read(SELECT + " WHERE name IN " + InList.marks(all), all, PoolStore::pool);
+  }
+
+  /** So many pools, by name, after this one. */
+  Future<List<Pool>> listPools(String after, int limit) {
+    return database.read(
+        SELECT + " WHERE name > ? ORDER BY name LIMIT ?", List.of(after, limit), PoolStore::pool);
+  }
+
+  /** Stores a new pool and the row that records it. */
+  Future<Void> create(Pool pool, AuditRow audit) {
+    return commit(pool.name(), insert(pool, audit.atMillis()), audit);
+  }
+
+  /** Stores what changes of a pool. Fails with {@link PricesCrossed}. */
+  Future<Void> update(String name, PoolService.Settings changed, AuditRow audit) {
+    List<String> columns = new ArrayList<>();
+    List<@Nullable Object> values = new ArrayList<>();
+    changed.gpuModel().ifPresent(model -> set("gpu_model", model, columns, values));
+    changed.reserveCents().ifPresent(cents -> set("reserve_cents", cents, columns, values));
+    changed.capCents().ifPresent(cents -> set("cap_cents", cents, columns, values));
+    changed.detectorArmed().ifPresent(on -> set("detector_armed", on, columns, values));
+    changed.swapsEnabled().ifPresent(on -> set("swaps_enabled", on, columns, values));
+    changed.env().ifPresent(env -> set("env", json(env), columns, values));
+    changed.storage().ifPresent(storage -> set("storage", json(storage), columns, values));
+    values.add(name);
+    values.add(changed.reserveCents().orElse(null));
+    values.add(changed.capCents().orElse(null));
+    return commit(
+        name,
+        // What another operator sets meanwhile counts too.
+        new Statement(
+            """
+            UPDATE pool SET %s
+            WHERE name = ? AND COALESCE(?, reserve_cents) <= COALESCE(?, cap_cents)\
+            """
+                .formatted(String.join(", ", columns)),
+            values,
+            PricesCrossed::new,
+            1),
+        audit);
+  }
+
+  private static void set(
+      String column, Object value, List<String> columns, List<@Nullable Object> values) {
+    columns.add(column + " = ?");
+    values.add(value);
+  }
+
+  private Future<Void> commit(String name, Statement statement, AuditRow audit) {
+    return database.commit(
+        List.of(statement, AuditStore.insert(audit)), List.of(new Change(CHANGED, name)));
+  }
+
+  private static Pool pool(Row row) {
+    return new Pool(
+        row.text("name"),
+        row.text("site"),
+        row.text("provider"),
+        row.text("gpu_vendor"),
+        row.textOrNull("gpu_model"),
+        row.smallInteger("gpus_per_node"),
+        row.integer("reserve_cents"),
+        row.integer("cap_cents"),
+        row.truth("detector_armed"),
+        row.truth("swaps_enabled"),
+        new Pool.Environment(
+            row.text("ssh_user"),
+            row.smallInteger("ssh_port"),
+            map(row.text("env")),
+            map(row.text("storage"))));
+  }
+
+  private static String json(Map<String, String> map) {
+    JsonObject json = new JsonObject();
+    new TreeMap<>(map).forEach(json::put);
+    return json.encode();
+  }
+
+  private static Map<String, String> map(String json) {
+    Map<String, String> map = new TreeMap<>();
+    new JsonObject(json).forEach(e -> map.put(e.getKey(), String.valueOf(e.getValue())));
+    return Map.copyOf(map);
+  }
+}

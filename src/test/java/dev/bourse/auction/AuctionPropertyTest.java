@@ -1,0 +1,294 @@
+package dev.bourse.auction;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.auction.Bidder.Participation;
+import dev.bourse.auction.Clearing.Grant;
+import dev.bourse.auction.Clearing.Reclaim;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** What holds in every world, tried in thousands of small random ones. */
+class AuctionPropertyTest {
+  private static final int WORLDS = 5_000;
+
+  private interface Property {
+    void check(AuctionWorld world, RandomGenerator random);
+  }
+
+  private static void inEveryWorld(Property property) {
+    for (int seed = 0; seed < WORLDS; seed++) {
+      Random random = new Random(seed);
+      AuctionWorld world = AuctionWorld.random(random);
+      try {
+        property.check(world, random);
+      } catch (AssertionError | RuntimeException e) {
+        throw new AssertionError("seed " + seed + ": " + e.getMessage() + "\n" + world, e);
+      }
+    }
+  }
+
+  @Test
+  void theRulesSeatBySeatGiveTheSameSeats() {
+    inEveryWorld(
+        (world, random) ->
+            assertEquals(new NaiveAuction(world).unseated(), world.clear().unseated()));
+  }
+
+  @Test
+  void theRulesSeatBySeatGiveTheSameGrantsInTheSameOrder() {
+    inEveryWorld(
+        (world, random) -> assertEquals(new NaiveAuction(world).grants(), world.clear().grants()));
+  }
+
+  @Test
+  void theRulesSeatBySeatGiveTheSameReclaims() {
+    inEveryWorld(
+        (world, random) -> {
+          List<Reclaim> reclaims = world.clear().reclaims();
+          assertEquals(new NaiveAuction(world).reclaims(), Set.copyOf(reclaims));
+          assertEquals(Set.copyOf(reclaims).size(), reclaims.size());
+        });
+  }
+
+  @Test
+  void theRulesSeatBySeatGiveTheSameClearingPrice() {
+    inEveryWorld(
+        (world, random) ->
+            assertEquals(new NaiveAuction(world).clearingPrice(), world.clear().clearingCents()));
+  }
+
+  @Test
+  void tryingEveryPriceGivesTheSameAdmissionPrice() {
+    inEveryWorld(
+        (world, random) ->
+            assertEquals(new NaiveAuction(world).admissionPrice(), world.clear().admissionCents()));
+  }
+
+  @Test
+  void aNewcomerWinsASeatAtTheAdmissionPriceAndNotUnderIt() {
+    inEveryWorld(
+        (world, random) -> {
+          Long admission = world.clear().admissionCents();
+          if (admission != null) {
+            assertTrue(newcomerWins(world, admission));
+          }
+          long under = (admission == null ? world.cap() + 1 : admission) - 1;
+          assertFalse(under >= world.reserve() && newcomerWins(world, under));
+        });
+  }
+
+  private static boolean newcomerWins(AuctionWorld world, long ceiling) {
+    return !world.withNewcomer(ceiling).clear().unseated().containsKey("newcomer");
+  }
+
+  @Test
+  void thereAreNeverMoreSeatsThanNodes() {
+    inEveryWorld(
+        (world, random) -> {
+          Clearing clearing = world.clear();
+          int seats = 0;
+          for (Bidder bidder : world.bidders()) {
+            seats += world.seats(bidder, clearing);
+          }
+          long swaps = clearing.grants().stream().filter(g -> g.replaces() != null).count();
+          assertTrue(seats + swaps <= world.supply().seats());
+        });
+  }
+
+  @Test
+  void onlyFreeNodesAreGrantedEachOnceAndNoneToTheOrganizationItExcludes() {
+    inEveryWorld(
+        (world, random) -> {
+          Set<String> free =
+              world.supply().free().stream().map(n -> n.nodeId()).collect(Collectors.toSet());
+          for (Grant grant : world.clear().grants()) {
+            assertTrue(free.remove(grant.nodeId()), grant.nodeId());
+            String org = world.bidder(grant.cluster()).org();
+            assertFalse(world.excludes(grant.nodeId(), org), grant.nodeId());
+          }
+        });
+  }
+
+  @Test
+  void theClearingPriceIsNeverAboveTheCeilingOfAContestedSeat() {
+    inEveryWorld(
+        (world, random) -> {
+          Clearing clearing = world.clear();
+          for (Bidder bidder : world.bidders()) {
+            if (world.seats(bidder, clearing) > AuctionWorld.shielded(bidder)) {
+              Long price = clearing.clearingCents();
+              assertTrue(price != null && price <= bidder.ceilingCents(), bidder.cluster());
+            }
+          }
+        });
+  }
+
+  @Test
+  void noShieldedNodeIsLostToARival() {
+    inEveryWorld(
+        (world, random) -> {
+          Set<String> reclaimed = reclaimed(world.clear());
+          for (Bidder bidder : world.bidders()) {
+            if (bidder.participation() != Participation.EVICTED) {
+              assertFalse(
+                  bidder.held().stream()
+                      .anyMatch(
+                          h ->
+                              (h.shielded() || bidder.participation() == Participation.STATIC)
+                                  && reclaimed.contains(h.allocationId())),
+                  bidder.cluster());
+            }
+          }
+        });
+  }
+
+  @Test
+  void theOrderOfTheBiddersDoesNotMatter() {
+    inEveryWorld(
+        (world, random) -> {
+          List<Bidder> shuffled = new ArrayList<>(world.bidders());
+          Collections.shuffle(shuffled, new Random(random.nextLong()));
+          assertEquals(world.clear(), world.with(shuffled).clear());
+        });
+  }
+
+  @Test
+  void aSecondTickWhileReclaimsAreUnderWayDecidesNothing() {
+    inEveryWorld(
+        (world, random) -> {
+          Clearing first = world.clear();
+          Clearing second = world.after(first, false).clear();
+          assertEquals(List.of(), second.reclaims());
+          assertEquals(List.of(), second.grants());
+          assertEquals(first.unseated(), second.unseated());
+        });
+  }
+
+  @Test
+  void nodesThatComeBackGoToTheSeatsThatWaitAndThenNothingMoves() {
+    inEveryWorld(
+        (world, random) -> {
+          Clearing first = world.clear();
+          AuctionWorld freed = world.after(first, true);
+          Clearing second = freed.clear();
+          assertEquals(List.of(), second.reclaims());
+          assertEquals(first.unseated(), second.unseated());
+          Map<String, Integer> granted = new HashMap<>();
+          for (Grant grant : second.grants()) {
+            if (grant.replaces() == null) {
+              granted.merge(grant.cluster(), 1, Integer::sum);
+            }
+          }
+          for (Bidder bidder : freed.bidders()) {
+            int waiting = freed.seats(bidder, first) - bidder.held().size();
+            assertTrue(granted.getOrDefault(bidder.cluster(), 0) <= Math.max(0, waiting));
+          }
+          Clearing third = freed.after(second, true).clear();
+          assertEquals(List.of(), third.reclaims());
+          assertEquals(List.of(), third.grants());
+        });
+  }
+
+  @Test
+  void aSwapIsNeverGrantedForANodeThatIsReclaimedAndMovesNeitherSeatsNorPrices() {
+    inEveryWorld(
+        (world, random) -> {
+          Clearing clearing = world.clear();
+          Set<String> reclaimed = reclaimed(clearing);
+          assertTrue(
+              clearing.grants().stream()
+                  .noneMatch(g -> reclaimed.contains(String.valueOf(g.replaces()))));
+          Clearing without = world.with(mapped(world, AuctionPropertyTest::withoutSwaps)).clear();
+          assertEquals(without.clearingCents(), clearing.clearingCents());
+          assertEquals(without.admissionCents(), clearing.admissionCents());
+          assertEquals(without.reclaims(), clearing.reclaims());
+          assertEquals(
+              without.grants(),
+              clearing.grants().stream().filter(g -> g.replaces() == null).toList());
+        });
+  }
+
+  @Test
+  void raisingItsCeilingNeverLosesAClusterANode() {
+    inEveryWorld(
+        (world, random) -> {
+          for (Bidder bidder : world.bidders()) {
+            AuctionWorld raised =
+                world.repriced(bidder, bidder.ceilingCents() + random.nextLong(1, 5));
+            assertTrue(
+                reclaimed(world.clear()).containsAll(reclaimedOf(bidder, raised.clear())),
+                bidder.cluster());
+          }
+        });
+  }
+
+  @Test
+  void raisingASoleBuyersCeilingNeverMovesThePrice() {
+    inEveryWorld(
+        (world, random) -> {
+          AuctionWorld sole = world.with(mapped(world, AuctionPropertyTest::ofOneOrganization));
+          for (Bidder bidder : sole.bidders()) {
+            if (bidder.ceilingCents() >= sole.reserve()) {
+              AuctionWorld raised =
+                  sole.repriced(bidder, bidder.ceilingCents() + random.nextLong(1, 5));
+              assertEquals(sole.clear().clearingCents(), raised.clear().clearingCents());
+            }
+          }
+        });
+  }
+
+  private static Set<String> reclaimed(Clearing clearing) {
+    return clearing.reclaims().stream().map(Reclaim::allocationId).collect(Collectors.toSet());
+  }
+
+  private static Set<String> reclaimedOf(Bidder bidder, Clearing clearing) {
+    Set<String> reclaimed = new HashSet<>();
+    for (Reclaim reclaim : clearing.reclaims()) {
+      if (reclaim.cluster().equals(bidder.cluster())) {
+        reclaimed.add(reclaim.allocationId());
+      }
+    }
+    return reclaimed;
+  }
+
+  private static List<Bidder> mapped(AuctionWorld world, Function<Bidder, Bidder> change) {
+    return world.bidders().stream().map(change).toList();
+  }
+
+  private static Bidder withoutSwaps(Bidder b) {
+    return new Bidder(
+        b.cluster(),
+        b.org(),
+        b.ceilingCents(),
+        b.pricedAtMillis(),
+        b.declaredSlots(),
+        b.participation(),
+        b.held(),
+        List.of());
+  }
+
+  private static Bidder ofOneOrganization(Bidder b) {
+    return new Bidder(
+        b.cluster(),
+        "sole",
+        b.ceilingCents(),
+        b.pricedAtMillis(),
+        b.declaredSlots(),
+        b.participation(),
+        b.held(),
+        b.swapsAwaiting());
+  }
+}

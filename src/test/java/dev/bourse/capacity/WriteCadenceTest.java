@@ -1,0 +1,98 @@
+package dev.bourse.capacity;
+
+import static dev.bourse.testing.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestMarket;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Accepted writes of one cluster keep their distance; refused ones do not count. */
+@EachEngine
+class WriteCadenceTest {
+  private static final int CADENCE_SECONDS = 3;
+
+  private static RunningBourse bourse;
+
+  @BeforeAll
+  static void start() {
+    bourse = RunningBourse.withMarkets(6, "capacity.write-cadence=" + CADENCE_SECONDS + "s");
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+  }
+
+  @Test
+  void anAcceptedWriteMakesTheNextOneWait() {
+    ClusterClient client = bourse.market().redA();
+    client.declare(0, 2);
+    JsonObject next = client.order(0, 3);
+    JsonObject refusal = client.put(next).refused(ErrorCode.RATE_LIMITED);
+    assertEquals("cadence", refusal.getString("reason"));
+    long wait = refusal.getLong("retry_after_s");
+    assertTrue(wait >= 1 && wait <= CADENCE_SECONDS, "retry_after_s " + wait);
+    assertEquals(1L, client.version());
+    until("the same request is accepted", () -> client.put(next).status() == 200);
+    assertEquals(2L, client.version());
+  }
+
+  @Test
+  void aRefusedWriteStartsNoCadence() {
+    ClusterClient client = bourse.market().redA();
+    client.put(client.order(1, 2)).refused(ErrorCode.NO_SSH_KEYS);
+    client.put(client.order(0, 0.5)).refused(ErrorCode.BID_TOO_LOW);
+    client.declare(0, 2);
+  }
+
+  @Test
+  void everyOtherRefusalComesBeforeTheCadence() {
+    ClusterClient client = bourse.market().redA();
+    client.declare(0, 2);
+    client.put(client.order(1, 2)).refused(ErrorCode.NO_SSH_KEYS);
+    client.put(client.order(0, 0.5)).refused(ErrorCode.BID_TOO_LOW);
+    client.put(client.order(0, 2).put("expected_version", 7)).refused(ErrorCode.VERSION_MISMATCH);
+    client
+        .put(client.order(0, 2).put("release", new JsonArray().add("192.0.2.1")))
+        .refused(ErrorCode.UNKNOWN_NODE);
+    client.swap("192.0.2.1").refused(ErrorCode.UNKNOWN_NODE);
+    client.put(client.order(0, 2)).refused(ErrorCode.RATE_LIMITED);
+  }
+
+  @Test
+  void swapsAndDeclarationsShareOneClock() {
+    ClusterClient client = bourse.market().redA();
+    List<String> held = client.hold(2, 2);
+    // The grant may have taken any part of the cadence: the first swap goes in when it is over.
+    until("the first swap", () -> client.swap(held.get(0)).status() == 200);
+    client.swap(held.get(1)).refused(ErrorCode.RATE_LIMITED);
+    client.put(client.order(0, 2)).refused(ErrorCode.RATE_LIMITED);
+  }
+
+  @Test
+  void eachClusterHasItsOwnClock() {
+    TestMarket market = bourse.market();
+    market.redA().declare(0, 2);
+    market.redB().declare(0, 2);
+  }
+
+  @Test
+  void theMarketsOwnChangesStartNoCadence() {
+    ClusterClient client = bourse.market().redA();
+    client.hold(1, 2);
+    until(
+        "the declaration's own cadence is over",
+        () -> client.put(client.order(1, 3)).status() == 200);
+    assertEquals(2L, client.version());
+  }
+}

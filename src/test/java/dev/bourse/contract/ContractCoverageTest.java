@@ -1,0 +1,237 @@
+package dev.bourse.contract;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.store.Statement;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ContractCase;
+import dev.bourse.testing.ContractCheck;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.McpClient;
+import dev.bourse.testing.RunningBourse;
+import io.vertx.core.json.JsonObject;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** Every operation of every contract turns away whom it must. */
+@EachEngine
+class ContractCoverageTest {
+  private static RunningBourse bourse;
+
+  @BeforeAll
+  static void start() {
+    bourse = RunningBourse.demo();
+    RunningBourse.await(
+        bourse
+            .service()
+            .database()
+            .commit(
+                List.of(
+                    Statement.of(
+                        "INSERT INTO token (token_id, org_id, name, secret_sha256, scopes,"
+                            + " created_by, created_at) VALUES ('globex-token', 'globex', 'x', '',"
+                            + " '', 'member:dave', 1)"))));
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+  }
+
+  /** A caller who may do all that callers of the operation's kind may. */
+  private static ApiClient permitted(ContractCase call) {
+    if (call.isForMembersOnly()) {
+      return bourse.asMember("acme", "alice");
+    }
+    if (call.described().schemes().contains(Principal.MCP_SCHEME)) {
+      return allowed(EnumSet.allOf(Scope.class));
+    }
+    return call.isForOperators() ? bourse.operator() : bourse.as("acme", "orgwide");
+  }
+
+  private static HttpAnswer send(
+      ApiClient caller, ContractCase call, String path, @Nullable String body) {
+    String method = call.described().method();
+    return body == null
+        ? caller.send(method, path, null)
+        : caller.send(method, path, body, "Content-Type", "application/json");
+  }
+
+  /** The rule on each of these calls, as a test of its own. */
+  private static Stream<DynamicTest> each(
+      Predicate<ContractCase> which, Consumer<ContractCase> rule) {
+    return ContractCase.ALL.stream()
+        .filter(which)
+        .map(call -> DynamicTest.dynamicTest(call.operationId(), () -> rule.accept(call)));
+  }
+
+  @Test
+  void theTableNamesEveryOperation() {
+    TreeSet<String> tested = new TreeSet<>();
+    ContractCase.ALL.forEach(c -> tested.add(c.operationId()));
+    TreeSet<String> described = new TreeSet<>();
+    ContractCheck.operations().forEach(o -> described.add(o.operationId()));
+    assertEquals(described, tested);
+  }
+
+  @Test
+  void anAnswerOffTheContractIsNoticed() {
+    JsonObject feed = bourse.as("acme", "bare").get("/api/market/feed").ok();
+    JsonObject extra = feed.copy();
+    extra.getJsonArray("pools").getJsonObject(0).put("surprise", 1);
+    JsonObject lacking = feed.copy();
+    lacking.getJsonArray("pools").getJsonObject(0).remove("tick_at");
+    JsonObject mistyped = feed.copy();
+    mistyped.getJsonArray("pools").getJsonObject(0).put("tick_at", "yesterday");
+    for (JsonObject answer : List.of(extra, lacking, mistyped, new JsonObject())) {
+      assertThrows(
+          AssertionError.class,
+          () -> ContractCheck.check("GET", "/api/market/feed", 200, answer),
+          answer::encode);
+    }
+    JsonObject error = new JsonObject().put("error", "not-found");
+    assertThrows(
+        AssertionError.class, () -> ContractCheck.check("GET", "/api/market/feed", 404, error));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> noOperationAnswersANobody() {
+    return each(
+        call -> !call.isForAnybody(),
+        call ->
+            send(bourse.with(null), call, call.path(), call.body())
+                .refused(ErrorCode.UNAUTHORIZED));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> anOperationRefusesCallersOfAnotherKind() {
+    return each(
+        call -> !call.isForAnybody(),
+        call ->
+            send(
+                    call.isForOperators() ? bourse.as("acme", "orgwide") : bourse.operator(),
+                    call,
+                    call.path(),
+                    call.body())
+                .refused(ErrorCode.UNAUTHORIZED));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> anOperationDemandsItsScopeAndNoOther() {
+    return each(
+        call -> !call.isForOperators() && !call.isForMembersOnly(),
+        call -> {
+          HttpAnswer bare = send(bourse.as("acme", "bare"), call, call.path(), call.body());
+          HttpAnswer reader = send(bourse.as("acme", "readonly"), call, call.path(), call.body());
+          String scope = call.described().scope().orElse("");
+          if (scope.isEmpty()) {
+            assertNotEquals(403, bare.status());
+          } else {
+            bare.refused(ErrorCode.FORBIDDEN);
+          }
+          if (!scope.isEmpty() && !scope.equals("capacity:read")) {
+            reader.refused(ErrorCode.FORBIDDEN);
+          } else {
+            assertNotEquals(403, reader.status());
+          }
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> aMembersTokenDoesWhatItsScopesAllowAndNothingElse() {
+    return each(
+        ContractCase::isForMembers,
+        call -> {
+          Scope needed = Scope.find(call.described().memberScope().orElseThrow()).orElseThrow();
+          JsonObject refusal =
+              send(
+                      allowed(EnumSet.complementOf(EnumSet.of(needed))),
+                      call,
+                      call.path(),
+                      call.body())
+                  .refused(ErrorCode.FORBIDDEN);
+          assertTrue(refusal.getString("detail").contains(needed.label()), refusal.encode());
+          HttpAnswer enough = send(allowed(EnumSet.of(needed)), call, call.path(), call.body());
+          assertNotEquals(403, enough.status());
+          assertNotEquals(401, enough.status());
+        });
+  }
+
+  /** A member of acme whose token allows these. */
+  private static ApiClient allowed(Set<Scope> scopes) {
+    return bourse.with(McpClient.token(bourse, "acme", "alice", scopes));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> whatMembersDoInPersonNoTokenDoes() {
+    return each(
+        call -> call.isForMembersOnly(),
+        call ->
+            send(bourse.as("acme", "orgwide"), call, call.path(), call.body())
+                .refused(ErrorCode.FORBIDDEN));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> whatIsAnothersIsNotFound() {
+    return each(
+        call -> !call.foreign().isEmpty(),
+        call -> {
+          List<String> foreign = call.foreign();
+          String body = foreign.size() > 1 ? foreign.get(1) : null;
+          JsonObject refusal =
+              send(bourse.as("acme", "orgwide"), call, foreign.get(0), body)
+                  .refused(ErrorCode.NOT_FOUND);
+          HttpAnswer unknown =
+              send(
+                  bourse.as("acme", "orgwide"),
+                  call,
+                  foreign.get(0).replace("globex", "nobody"),
+                  body == null ? null : body.replace("globex", "nobody"));
+          assertEquals(
+              refusal.encode().replace("globex", "nobody"),
+              unknown.refused(ErrorCode.NOT_FOUND).encode());
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> everyOperationRefusesUnknownQueryParameters() {
+    return each(
+        call -> !call.isTolerant(),
+        call ->
+            send(
+                    permitted(call),
+                    call,
+                    call.path() + (call.path().contains("?") ? "&" : "?") + "x=1",
+                    call.body())
+                .refused(ErrorCode.BAD_REQUEST));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> everyPathNamesItsMethodsToTheWrongOne() {
+    return each(
+        call -> true,
+        call -> {
+          HttpAnswer answer = permitted(call).send("PURGE", call.path(), null);
+          answer.refused(ErrorCode.METHOD_NOT_ALLOWED);
+          assertEquals(true, answer.header("allow").contains(call.described().method()));
+        });
+  }
+}

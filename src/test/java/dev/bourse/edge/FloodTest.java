@@ -1,0 +1,189 @@
+package dev.bourse.edge;
+
+import static dev.bourse.testing.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.testing.ChildBourse;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestStore;
+import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A process with the launcher's flags goes on answering whoever asks, whatever others begin. */
+@OneEngine("no request of the flood reaches the store")
+class FloodTest {
+  private static final int CONNECTIONS = 9_000;
+  private static final int HEAD_BYTES = 6_000;
+  private static final Pattern MANAGEMENT =
+      Pattern.compile("health and metrics are on 127\\.0\\.0\\.1:(\\d+)");
+
+  private final List<SocketChannel> flood = new ArrayList<>();
+  private Path data;
+  private Path log;
+  private ChildBourse bourse;
+
+  @BeforeEach
+  void start() throws IOException {
+    data = RunningBourse.newFolder();
+    log = data.resolve("log");
+    bourse =
+        ChildBourse.asLaunched(
+            data, List.of("port=0", "event-loops=2", "limits.edge-per-minute=0"), log);
+  }
+
+  @AfterEach
+  void stop() throws IOException {
+    for (SocketChannel open : flood) {
+      open.close();
+    }
+    bourse.close();
+    TestStore.delete(data);
+  }
+
+  @Test
+  void headsOfOneLongLineThatNeverEndsLeaveRoomForOthers() throws IOException {
+    String head = "GET /api/whoami HTTP/1.1\r\nHost: a\r\nX-Long: ";
+    hold(CONNECTIONS, 1, head + "x".repeat(HEAD_BYTES - head.length()));
+  }
+
+  @Test
+  void headsOfManyShortLinesThatNeverEndLeaveRoomForOthers() throws IOException {
+    String head = "GET /api/whoami HTTP/1.1\r\nHost: a\r\n";
+    hold(CONNECTIONS, 1, head + "a:\r\n".repeat((HEAD_BYTES - head.length()) / 4));
+  }
+
+  @Test
+  void headsFromManyAddressesLeaveRoomForOthers() throws IOException {
+    String head = "GET /api/whoami HTTP/1.1\r\nHost: a\r\n";
+    hold(CONNECTIONS, 100, head + "a:\r\n".repeat((HEAD_BYTES - head.length()) / 4));
+  }
+
+  @Test
+  void bodiesThatNeverEndLeaveRoomForOthers() throws IOException {
+    String head =
+        String.join(
+            "\r\n",
+            "POST /sign-in HTTP/1.1",
+            "Host: a",
+            "Content-Type: application/x-www-form-urlencoded",
+            "Content-Length: 8000",
+            "",
+            "");
+    hold(CONNECTIONS, 100, head + "x".repeat(HEAD_BYTES));
+  }
+
+  @Test
+  void requestsBehindOneAnotherThatAreNotReadLeaveRoomForOthers() throws IOException {
+    hold(100, 20, "GET /api/checkpoints/public HTTP/1.1\r\nHost: a\r\n\r\n".repeat(1_000));
+  }
+
+  @Test
+  void connectionsThatSayNothingLeaveRoomForOthers() throws IOException {
+    hold(CONNECTIONS, 100, "");
+  }
+
+  private void hold(int connections, int addresses, String text) throws IOException {
+    URI api = URI.create(bourse.baseUrl());
+    int management = managementPort();
+    byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
+    for (int i = 0; i < connections; i++) {
+      begin(api.getPort(), "127.0.1." + (1 + i % addresses), bytes);
+      if (i % 1_000 == 999) {
+        assertAnswers(api, management);
+      }
+    }
+    // New ones go on coming, and the old ones are cut off when their time is up.
+    for (int i = 0; i < 20; i++) {
+      assertAnswers(api, management);
+    }
+    assertTrue(metric(management, "bourse_http_connections_turned_away_total") > 0);
+    until("the log says so", () -> logged().contains("were turned away for want of room"));
+    for (SocketChannel open : flood) {
+      open.close();
+    }
+    until(
+        "what they held is given back", () -> metric(management, "bourse_http_unread_bytes") == 0);
+    assertEquals(128 + 15, bourse.terminate());
+  }
+
+  private void begin(int port, String from, byte[] bytes) throws IOException {
+    SocketChannel channel = SocketChannel.open();
+    flood.add(channel);
+    channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+    channel.bind(new InetSocketAddress(from, 0));
+    try {
+      channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+      channel.configureBlocking(false);
+      channel.write(ByteBuffer.wrap(bytes));
+    } catch (IOException refused) {
+      // As well it may be.
+    }
+  }
+
+  private static void assertAnswers(URI api, int management) throws IOException {
+    assertEquals(401, status(api.resolve("/api/whoami")));
+    assertEquals(200, status(URI.create("http://127.0.0.1:" + management + "/livez")));
+    assertEquals(200, status(URI.create("http://127.0.0.1:" + management + "/readyz")));
+  }
+
+  /** Over a connection of its own. */
+  private static int status(URI url) throws IOException {
+    HttpURLConnection asked = (HttpURLConnection) url.toURL().openConnection();
+    asked.setConnectTimeout((int) TimeUnit.SECONDS.toMillis(20));
+    asked.setReadTimeout((int) TimeUnit.SECONDS.toMillis(20));
+    asked.setRequestProperty("Connection", "close");
+    int status = asked.getResponseCode();
+    asked.disconnect();
+    return status;
+  }
+
+  private static double metric(int management, String name) {
+    try {
+      String all =
+          new String(
+              URI.create("http://127.0.0.1:" + management + "/metrics")
+                  .toURL()
+                  .openStream()
+                  .readAllBytes(),
+              StandardCharsets.UTF_8);
+      Matcher found = Pattern.compile("(?m)^" + name + " (\\S+)$").matcher(all);
+      assertTrue(found.find(), all);
+      return Double.parseDouble(found.group(1));
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private String logged() {
+    try {
+      return Files.readString(log);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private int managementPort() {
+    Matcher told = MANAGEMENT.matcher(logged());
+    assertTrue(told.find(), logged());
+    return Integer.parseInt(told.group(1));
+  }
+}

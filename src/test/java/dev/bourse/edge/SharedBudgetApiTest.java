@@ -1,0 +1,66 @@
+package dev.bourse.edge;
+
+import static dev.bourse.testing.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.PostgresServer;
+import dev.bourse.testing.RunningBourse;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The budget of a token over two whole services, and over one whose server refuses it. */
+@OneEngine("Budgets are not kept in the store.")
+class SharedBudgetApiTest {
+  private static int read(RunningBourse service, String secret) {
+    return service.with(secret).get("/api/vm/capacity").status();
+  }
+
+  @Test
+  void twoServicesOnOneStoreShareATokensBudgetAndGoOnWithoutTheServer(@TempDir Path folder)
+      throws Exception {
+    try (RedisServer redis = RedisServer.start();
+        PostgresServer server = PostgresServer.start(folder.resolve("pg"), Map.of())) {
+      String[] settings = {
+        "store.url=" + server.newDatabase(),
+        "limits.requests-per-minute=4",
+        "limits.shared-url=" + redis.url(),
+        "limits.shared-timeout=1s"
+      };
+      try (RunningBourse first = RunningBourse.demo(settings);
+          RunningBourse second = RunningBourse.demo(settings)) {
+        String secret = first.secret("acme", "bound");
+        assertEquals(200, read(first, secret));
+        assertEquals(200, read(second, secret));
+        assertEquals(200, read(first, secret));
+        assertEquals(200, read(second, secret));
+        HttpAnswer refused = first.with(secret).get("/api/vm/capacity");
+        assertEquals(429, refused.status());
+        assertTrue(refused.header("retry-after").matches("\\d+"), refused.toString());
+        assertEquals(429, read(second, secret));
+        redis.stop();
+        until("the first counts for itself", () -> read(first, secret) == 200);
+        until("the second counts for itself", () -> read(second, secret) == 200);
+      }
+    }
+  }
+
+  @Test
+  void aPasswordTheServerRefusesKeepsNoServiceFromServing() throws Exception {
+    try (RedisServer redis = RedisServer.start("requirepass right");
+        RunningBourse service =
+            RunningBourse.demo(
+                "limits.requests-per-minute=2",
+                "limits.shared-url=" + redis.url(),
+                "limits.shared-password=wrong")) {
+      String secret = service.secret("acme", "bound");
+      assertEquals(200, read(service, secret));
+      assertEquals(200, read(service, secret));
+      assertEquals(429, read(service, secret));
+    }
+  }
+}

@@ -1,0 +1,369 @@
+package dev.bourse.k8s;
+
+import static dev.bourse.testing.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.Steering;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestMarket;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What Kubernetes clusters bid and hold. */
+@EachEngine
+class K8sApiTest {
+  private static RunningBourse bourse;
+
+  @BeforeAll
+  static void start() {
+    bourse = RunningBourse.withMarkets(16);
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+  }
+
+  private static String name(TestMarket market) {
+    return market.red() + "-k8s";
+  }
+
+  private static JsonObject bid(TestMarket market) {
+    return market.red("orgwide").get("/api/k8s/bid").ok();
+  }
+
+  /** A bid upon the version in force. */
+  private static JsonObject order(TestMarket market, int nodes, double limit) {
+    return new JsonObject()
+        .put("limit_price_per_gpu_hour", limit)
+        .put("max_gpus", nodes * ClusterClient.NODE)
+        .put("expected_version", bid(market).getLong("version"));
+  }
+
+  private static HttpAnswer put(TestMarket market, JsonObject order) {
+    return market.red("orgwide").put("/api/k8s/bid", order);
+  }
+
+  private static JsonObject read(TestMarket market) {
+    return market.red("orgwide").get("/api/k8s/clusters/" + name(market)).ok();
+  }
+
+  private static JsonObject metrics(TestMarket market) {
+    return market.red("orgwide").get("/api/k8s/metrics").ok();
+  }
+
+  private static void untilActive(TestMarket market, int nodes) {
+    until(
+        "so many are active",
+        () ->
+            metrics(market).getInteger("nodes_active") == nodes
+                && read(market).getJsonArray("nodes").size() == nodes);
+  }
+
+  @Test
+  void aBidIsGrantedNodesByNameAndNoKeyIsDemanded() {
+    TestMarket market = bourse.market();
+    JsonObject standing = put(market, order(market, 2, 3.5)).ok();
+    assertEquals(1L, standing.getLong("version"));
+    assertEquals(3.5, standing.getJsonObject("bid").getDouble("limit_price_per_gpu_hour"));
+    assertEquals(16, standing.getJsonObject("bid").getInteger("max_gpus"));
+    untilActive(market, 2);
+    List<JsonObject> nodes = ClusterClient.objects(read(market).getJsonArray("nodes"));
+    for (JsonObject node : nodes) {
+      assertTrue(node.getString("name").startsWith(market.name() + "-0000"), node.encode());
+      assertEquals("active", node.getString("state"));
+      assertFalse(node.encode().contains("198.18."), "no address");
+    }
+    assertEquals(2L, nodes.stream().map(n -> n.getString("name")).distinct().count());
+    until(
+        "it is priced",
+        () -> read(market).getJsonObject("pool").getValue("clearing_price_per_gpu_hour") != null);
+    assertEquals(1.0, read(market).getJsonObject("pool").getDouble("clearing_price_per_gpu_hour"));
+  }
+
+  @Test
+  void itsNodesArePreparedWithoutTheOrganizationsKeys() {
+    TestMarket market = bourse.market();
+    market.redA().addKey();
+    put(market, order(market, 1, 2)).ok();
+    untilActive(market, 1);
+    market.redA().hold(1, 2);
+    assertEquals(
+        List.of(), held(name(market)).allocations().get(0).keyIds(), "nobody logs in to its node");
+    assertFalse(held(market.redA().cluster()).allocations().get(0).keyIds().isEmpty());
+  }
+
+  private static Cluster held(String name) {
+    return bourse.service().clusters().find(name).orElseThrow().cluster();
+  }
+
+  @Test
+  void theFiguresSayWhatIsHeldAndAwaited() {
+    TestMarket market = bourse.market();
+    JsonObject before = metrics(market);
+    assertEquals(
+        new JsonObject()
+            .put("cluster", name(market))
+            .put("nodes_held", 0)
+            .put("nodes_active", 0)
+            .put("nodes_pending", 0)
+            .put("gpus", 0)
+            .put("utilisation", null),
+        before);
+    put(market, order(market, TestMarket.NODES + 1, 2)).ok();
+    untilActive(market, TestMarket.NODES);
+    JsonObject full = metrics(market);
+    assertEquals(TestMarket.NODES, full.getInteger("nodes_held"));
+    assertEquals(1, full.getInteger("nodes_pending"));
+    assertEquals(TestMarket.NODES * ClusterClient.NODE, full.getInteger("gpus"));
+    assertNull(full.getValue("utilisation"));
+  }
+
+  @Test
+  void aLimitPriceAloneKeepsTheSize() {
+    TestMarket market = bourse.market();
+    put(market, order(market, 1, 2)).ok();
+    JsonObject order = order(market, 0, 3);
+    order.remove("max_gpus");
+    JsonObject standing = put(market, order).ok().getJsonObject("bid");
+    assertEquals(8, standing.getInteger("max_gpus"));
+    assertEquals(3.0, standing.getDouble("limit_price_per_gpu_hour"));
+  }
+
+  @Test
+  void aFirstLimitPriceAloneBidsForNothing() {
+    TestMarket market = bourse.market();
+    assertNull(bid(market).getValue("bid"));
+    JsonObject order = order(market, 0, 3);
+    order.remove("max_gpus");
+    assertEquals(0, put(market, order).ok().getJsonObject("bid").getInteger("max_gpus"));
+  }
+
+  @Test
+  void aLowerSizeTakesNodesAtOnce() {
+    TestMarket market = bourse.market();
+    put(market, order(market, 2, 2)).ok();
+    untilActive(market, 2);
+    put(market, order(market, 1, 2)).ok();
+    assertEquals(1, metrics(market).getInteger("nodes_held"));
+    untilActive(market, 1);
+  }
+
+  @Test
+  void aBidIsRefusedAsADeclarationIs() {
+    TestMarket market = bourse.market();
+    put(market, order(market, 1, 2).put("max_gpus", 7)).refused(ErrorCode.BAD_REQUEST);
+    JsonObject precise =
+        put(market, order(market, 1, 2).put("limit_price_per_gpu_hour", 2.001))
+            .refused(ErrorCode.PRICE_PRECISION);
+    assertTrue(precise.getString("detail").startsWith("limit_price_per_gpu_hour"));
+    assertEquals(
+        10.0,
+        put(market, order(market, 1, 10.01))
+            .refused(ErrorCode.PRICE_ABOVE_MAXIMUM)
+            .getDouble("maximum"));
+    put(market, order(market, 1, 2).put("expected_version", 9)).refused(ErrorCode.VERSION_MISMATCH);
+    assertEquals(
+        1.0,
+        put(market, order(market, 1, 0.99)).refused(ErrorCode.BID_TOO_LOW).getDouble("minimum"));
+    put(market, order(market, 1, 2).put("release", new JsonArray())).refused(ErrorCode.BAD_REQUEST);
+    bourse.steer(name(market), Steering.posture(Cluster.Posture.STATIC));
+    put(market, order(market, 1, 2)).refused(ErrorCode.STATIC_POSTURE);
+    bourse.steer(name(market), Steering.armWrites(false));
+    put(market, order(market, 1, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
+    assertEquals(0L, bid(market).getLong("version"), "nothing of it was written");
+    assertEquals(List.of(), bids(market));
+  }
+
+  private static List<AuditRow> bids(TestMarket market) {
+    return bourse.audit(market.red(), false).stream()
+        .filter(row -> row.action().equals("k8s_bid_put"))
+        .toList();
+  }
+
+  @Test
+  void anAcceptedBidIsInTheTrailAndReadsAreNot() {
+    TestMarket market = bourse.market();
+    ApiClient caller = market.red("orgwide");
+    put(market, order(market, 1, 2.5)).ok();
+    AuditRow row = bids(market).get(0);
+    assertEquals(caller.actor(), row.actor());
+    assertEquals(name(market), row.subject());
+    assertEquals("max_gpus=8 limit_price_per_gpu_hour=2.50 version=1", row.detail());
+    assertEquals(List.of(), bourse.audit(market.red(), true));
+  }
+
+  @Test
+  void theCadenceIsThatOfDeclarations() {
+    try (RunningBourse slow = RunningBourse.withMarkets(1, "capacity.write-cadence=1h")) {
+      TestMarket market = slow.market();
+      put(market, order(market, 1, 2)).ok();
+      put(market, order(market, 1, 3)).refused(ErrorCode.RATE_LIMITED);
+      market.redA().addKey();
+      market.redA().declare(1, 2);
+    }
+  }
+
+  @Test
+  void bothKindsBidInOneMarket() {
+    TestMarket market = bourse.market();
+    market.blueA().hold(1, 2);
+    put(market, order(market, TestMarket.NODES, 3)).ok();
+    untilActive(market, TestMarket.NODES - 1);
+    assertEquals(1, market.blueA().active().size());
+    assertEquals(1, metrics(market).getInteger("nodes_pending"));
+  }
+
+  @Test
+  void aHoldIsShownAndKeepsNewNodesAway() {
+    TestMarket market = bourse.market();
+    put(market, order(market, 1, 2)).ok();
+    untilActive(market, 1);
+    assertNull(read(market).getValue("billing_hold"));
+    assertTrue(read(market).containsKey("billing_hold"));
+    bourse.steer(name(market), Steering.hold(new Hold(Hold.Stage.NOTICE, "balance", null)));
+    JsonObject shown =
+        new JsonObject()
+            .put("state", "hold")
+            .put("reason", "balance")
+            .put("stage", "notice")
+            .put("enforce_after_ms", null);
+
+    assertEquals(shown, read(market).getValue("billing_hold"));
+    assertEquals(shown, bid(market).getValue("billing_hold"));
+    JsonObject raised = put(market, order(market, 2, 2)).ok();
+    assertEquals(16, raised.getJsonObject("bid").getInteger("max_gpus"), "bids are accepted");
+    bourse.steer(name(market), Steering.hold(new Hold(Hold.Stage.ENFORCE, "balance", null)));
+    until("all is reclaimed", () -> metrics(market).getInteger("nodes_held") == 0);
+    assertEquals(16, bid(market).getJsonObject("bid").getInteger("max_gpus"));
+    bourse.steer(name(market), Steering.hold(null));
+    untilActive(market, 2);
+  }
+
+  @Test
+  void itsNodesAreBilledAsThoseOfVmClustersAre() {
+    TestMarket market = bourse.market();
+    put(market, order(market, 1, 2)).ok();
+    untilActive(market, 1);
+    String usage = "/api/billing/usage?cluster=" + name(market);
+    until(
+        "a line says so",
+        () ->
+            ClusterClient.objects(market.red("orgwide").get(usage).ok().getJsonArray("lines"))
+                .stream()
+                .anyMatch(line -> line.getLong("amount_micros") > 0));
+  }
+
+  @Test
+  void aSurfaceDoesNotKnowTheOthersClusters() {
+    TestMarket market = bourse.market();
+    ApiClient caller = market.red("orgwide");
+    caller.get("/api/vm/capacity?cluster=" + name(market)).refused(ErrorCode.NOT_FOUND);
+    caller.get("/api/vm/activity?cluster=" + name(market)).refused(ErrorCode.NOT_FOUND);
+    caller.get("/api/vm/history?cluster=" + name(market)).refused(ErrorCode.NOT_FOUND);
+    String vm = market.redA().cluster();
+    caller.get("/api/k8s/bid?cluster=" + vm).refused(ErrorCode.NOT_FOUND);
+    caller.get("/api/k8s/clusters/" + vm).refused(ErrorCode.NOT_FOUND);
+    put(market, order(market, 1, 2).put("cluster", vm)).refused(ErrorCode.NOT_FOUND);
+    market.blue("orgwide").get("/api/k8s/bid").refused(ErrorCode.NOT_FOUND);
+    assertEquals(
+        List.of(name(market)),
+        ClusterClient.objects(caller.get("/api/k8s/clusters").ok().getJsonArray("clusters"))
+            .stream()
+            .map(c -> c.getString("cluster"))
+            .toList());
+    put(market, order(market, 1, 2)).ok();
+    untilActive(market, 1);
+    assertTrue(
+        ClusterClient.objects(caller.get("/api/vm/activity").ok().getJsonArray("entries")).stream()
+            .noneMatch(e -> e.getString("cluster").equals(name(market))),
+        "merged activity is of VM clusters");
+  }
+
+  @Test
+  void listsGoOnAfterAName() {
+    TestMarket market = bourse.market();
+    ApiClient caller = market.red("orgwide");
+    JsonObject first = caller.get("/api/k8s/clusters?limit=1").ok();
+    assertFalse(first.getBoolean("more"));
+    assertEquals(1, first.getJsonArray("clusters").size());
+    JsonObject rest = caller.get("/api/k8s/clusters?after=" + name(market)).ok();
+    assertEquals(new JsonArray(), rest.getJsonArray("clusters"));
+    caller.get("/api/k8s/clusters?limit=0").refused(ErrorCode.BAD_REQUEST);
+  }
+
+  @Test
+  void anUnchangedBidIsNotSentAgain() {
+    TestMarket market = bourse.market();
+    ApiClient caller = market.red("orgwide");
+    put(market, order(market, 1, 2)).ok();
+    untilActive(market, 1);
+    until(
+        "304 while nothing changes",
+        () -> {
+          String etag = caller.get("/api/k8s/bid").header("etag");
+          return caller.get("/api/k8s/bid", "If-None-Match", etag).status() == 304;
+        });
+    String before = caller.get("/api/k8s/bid").header("etag");
+    put(market, order(market, 1, 3)).ok();
+    assertNotEquals(before, caller.get("/api/k8s/bid").header("etag"));
+  }
+
+  @Test
+  void aTokenBoundToAVmClusterReachesNone() {
+    try (RunningBourse demo = RunningBourse.demo()) {
+      ApiClient bound = demo.as("acme", "bound");
+      assertEquals(new JsonArray(), bound.get("/api/k8s/clusters").ok().getJsonArray("clusters"));
+      bound.get("/api/k8s/bid").refused(ErrorCode.NOT_FOUND);
+      bound.get("/api/k8s/bid?cluster=acme-k8s").refused(ErrorCode.FORBIDDEN);
+      assertEquals(
+          "acme-k8s", demo.as("acme", "orgwide").get("/api/k8s/bid").ok().getString("cluster"));
+      demo.as("acme", "readonly").get("/api/k8s/bid").refused(ErrorCode.FORBIDDEN);
+    }
+  }
+
+  @Test
+  void aClusterOfTheOtherKindIsSaidToBeOneToItsOwnOrganization() {
+    try (RunningBourse demo = RunningBourse.demo()) {
+      ApiClient own = demo.as("acme", "orgwide");
+      assertEquals(
+          "'acme-k8s' is a Kubernetes cluster, no VM cluster; read it at"
+              + " /api/k8s/clusters/acme-k8s",
+          detail(own.get("/api/vm/capacity?cluster=acme-k8s")));
+      assertEquals(
+          "'acme-train' is a VM cluster, no Kubernetes cluster; read it at"
+              + " /api/vm/capacity?cluster=acme-train",
+          detail(own.get("/api/k8s/bid?cluster=acme-train")));
+      assertEquals(
+          detail(own.get("/api/k8s/bid?cluster=acme-train")),
+          detail(demo.as("acme", "bound").get("/api/k8s/bid")),
+          "its token is bound to that one");
+      assertEquals(
+          "no VM cluster 'acme-k8s' here",
+          detail(demo.as("acme", "bound").get("/api/vm/capacity?cluster=acme-k8s")));
+      assertEquals(
+          "no VM cluster 'acme-k8s' here",
+          detail(demo.as("globex", "orgwide").get("/api/vm/capacity?cluster=acme-k8s")));
+    }
+  }
+
+  private static String detail(HttpAnswer answer) {
+    return answer.refused(ErrorCode.NOT_FOUND).getString("detail");
+  }
+}

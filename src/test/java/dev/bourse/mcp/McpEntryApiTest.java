@@ -1,0 +1,180 @@
+package dev.bourse.mcp;
+
+import static dev.bourse.testing.McpClient.ENDPOINT;
+import static dev.bourse.testing.McpClient.STATELESS;
+import static dev.bourse.testing.McpClient.error;
+import static dev.bourse.testing.McpClient.meta;
+import static dev.bourse.testing.McpClient.request;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.access.MemberToken;
+import dev.bourse.access.Scope;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.McpApiFixture;
+import dev.bourse.testing.McpClient;
+import dev.bourse.testing.RunningBourse;
+import io.vertx.core.json.JsonObject;
+import java.util.EnumSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** What guards the endpoint: who gets in, from where, how often, and with what. */
+@EachEngine
+class McpEntryApiTest extends McpApiFixture {
+  private static String challenge(HttpAnswer answer) {
+    return answer.header("www-authenticate");
+  }
+
+  private static String metadata() {
+    return "resource_metadata=\""
+        + bourse.service().baseUrl()
+        + "/.well-known/oauth-protected-resource/mcp\"";
+  }
+
+  @Test
+  void onlyMembersTokensForThisEndpointGetIn() {
+    String rest =
+        bourse
+            .service()
+            .memberTokens()
+            .issue(
+                new MemberToken(
+                    "acme",
+                    "alice",
+                    bourse.service().baseUrl(),
+                    EnumSet.allOf(Scope.class),
+                    "client-1",
+                    "",
+                    600_000));
+    for (@Nullable String token :
+        new @Nullable String[] {
+          null, rest, bourse.secret("acme", "orgwide"), bourse.operatorToken(), "x"
+        }) {
+      HttpAnswer answer = new McpClient(bourse.with(token)).send("tools/list", NONE);
+      answer.refused(ErrorCode.UNAUTHORIZED);
+      assertEquals(
+          "Bearer " + (token == null ? "" : "error=\"invalid_token\", ") + metadata(),
+          challenge(answer));
+    }
+    assertEquals(
+        "this is an organization's API token, which the HTTP interface takes; members sign in here"
+            + " with OAuth, which the header WWW-Authenticate leads to",
+        new McpClient(bourse.with(bourse.secret("acme", "orgwide")))
+            .send("tools/list", NONE)
+            .refused(ErrorCode.UNAUTHORIZED)
+            .getString("detail"));
+    bourse.with(null).send("DELETE", ENDPOINT, null, SESSION, "x").refused(ErrorCode.UNAUTHORIZED);
+  }
+
+  @Test
+  void aMissingScopeIsNamed() {
+    McpClient reader = McpClient.of(bourse, "acme", "alice", EnumSet.of(Scope.CAPACITY_READ));
+    reader.ok("capacity_read", new JsonObject().put("cluster", "acme-train"));
+    HttpAnswer answer =
+        reader.send(
+            "tools/call",
+            new JsonObject()
+                .put("name", "bid_write")
+                .put("arguments", McpClient.bid("acme-train", 8, 2)));
+    answer.refused(ErrorCode.FORBIDDEN);
+    assertEquals(
+        "Bearer error=\"insufficient_scope\", scope=\"capacity:read capacity:write\", "
+            + metadata(),
+        challenge(answer));
+    for (String[] call :
+        new String[][] {
+          {"/api/org/tokens", "capacity:read org:read"},
+          {"/api/vm/activity", "capacity:read org:read"}
+        }) {
+      HttpAnswer refused =
+          reader.send(
+              "tools/call",
+              new JsonObject().put("name", "grid_api").put("arguments", McpClient.read(call[0])));
+      refused.refused(ErrorCode.FORBIDDEN);
+      assertTrue(challenge(refused).contains("scope=\"" + call[1] + "\""), challenge(refused));
+    }
+    reader.ok("grid_api", McpClient.read("/api/vm/capacity?cluster=acme-train"));
+  }
+
+  @Test
+  void pagesOfOtherSitesAreTurnedAway() {
+    JsonObject discover = request("server/discover", new JsonObject().put("_meta", meta()));
+    for (String origin :
+        List.of("http://evil.example", "null", "https://localhost.evil.example", "::")) {
+      alice
+          .post(discover, VERSION, STATELESS, "Mcp-Method", "server/discover", "Origin", origin)
+          .refused(ErrorCode.FORBIDDEN);
+    }
+    for (String origin : List.of(bourse.service().baseUrl(), "http://127.0.0.1:6274")) {
+      alice
+          .post(discover, VERSION, STATELESS, "Mcp-Method", "server/discover", "Origin", origin)
+          .ok();
+    }
+  }
+
+  @Test
+  void whatIsNoMessageIsSaidToBeNone() {
+    for (String body : List.of("", "{", "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2}", "\u0000")) {
+      HttpAnswer answer =
+          alice.caller().send("POST", ENDPOINT, body, "Content-Type", "application/json");
+      error(400, -32700, answer);
+      assertNull(answer.json().getValue("id"));
+    }
+    for (String body :
+        List.of(
+            "[]",
+            "1",
+            "{}",
+            "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}",
+            "{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":7}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":[]}",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}")) {
+      error(
+          400,
+          -32600,
+          alice.caller().send("POST", ENDPOINT, body, "Content-Type", "application/json"));
+    }
+  }
+
+  @Test
+  void aMessageIsJsonAndBounded() {
+    String big = "\"" + "x".repeat(1_048_576) + "\"";
+    alice
+        .caller()
+        .send("POST", ENDPOINT, big, "Content-Type", "application/json")
+        .refused(ErrorCode.TOO_LARGE);
+    alice
+        .caller()
+        .send("POST", ENDPOINT, "{}", "Content-Type", "text/plain")
+        .refused(ErrorCode.UNSUPPORTED_MEDIA_TYPE);
+    alice
+        .caller()
+        .send("POST", ENDPOINT, "{}", "Accept", "text/event-stream")
+        .refused(ErrorCode.NOT_ACCEPTABLE);
+    String deep = "[".repeat(40) + "]".repeat(40);
+    error(
+        400,
+        -32700,
+        alice.caller().send("POST", ENDPOINT, deep, "Content-Type", "application/json"));
+  }
+
+  @Test
+  void aMembersRequestsAreCountedWithThoseOfTheHttpInterface() {
+    try (RunningBourse counted = RunningBourse.demo("limits.requests-per-minute=3")) {
+      McpClient dave = McpClient.of(counted, "globex", "dave");
+      HttpAnswer first = dave.send("tools/list", NONE);
+      assertTrue(
+          first.header("ratelimit").startsWith("\"default\";r=2"), first.header("ratelimit"));
+      counted.asMember("globex", "dave").get("/api/checkpoints").ok();
+      dave.send("tools/list", NONE).ok();
+      dave.send("tools/list", NONE).refused(ErrorCode.RATE_LIMITED);
+    }
+  }
+}

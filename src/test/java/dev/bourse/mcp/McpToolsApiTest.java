@@ -1,0 +1,303 @@
+package dev.bourse.mcp;
+
+import static dev.bourse.testing.McpClient.bid;
+import static dev.bourse.testing.McpClient.read;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.McpApiFixture;
+import dev.bourse.testing.McpClient;
+import dev.bourse.testing.RunningBourse;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** What tools answer, and that they refuse as the HTTP interface does. */
+@EachEngine
+class McpToolsApiTest extends McpApiFixture {
+  @Test
+  void toolsSayWhatTheyAre() {
+    assertEquals(
+        List.of(
+            "whoami",
+            "capacity_read",
+            "bid_write",
+            "market_read",
+            "billing_read",
+            "checkpoint_read",
+            "checkpoint_write",
+            "grid_api"),
+        alice.toolNames());
+    for (JsonObject tool : ClusterClient.objects(alice.tools())) {
+      boolean writes = tool.getString("name").endsWith("_write");
+      JsonObject annotations = tool.getJsonObject("annotations");
+      assertEquals(!writes, annotations.getBoolean("readOnlyHint"), tool.getString("name"));
+      assertEquals(writes, annotations.getBoolean("destructiveHint"), tool.getString("name"));
+      for (String schema : List.of("inputSchema", "outputSchema")) {
+        assertEquals("object", tool.getJsonObject(schema).getString("type"));
+        assertFalse(tool.getJsonObject(schema).encode().contains("$ref"));
+      }
+    }
+  }
+
+  @Test
+  void checkpointToolsAreAbsentWhileTheFamilyIsOff() {
+    try (RunningBourse without = RunningBourse.demo("checkpoints.enabled=false")) {
+      McpClient dave = McpClient.of(without, "globex", "dave");
+      assertEquals(
+          List.of(
+              "whoami", "capacity_read", "bid_write", "market_read", "billing_read", "grid_api"),
+          dave.toolNames());
+      dave.error(200, -32602, "tools/call", new JsonObject().put("name", "checkpoint_read"));
+    }
+  }
+
+  @Test
+  void whoamiNamesTheMemberAndTheClusters() {
+    JsonObject me = alice.ok("whoami", new JsonObject());
+    assertEquals("acme", me.getString("org_id"));
+    assertEquals("alice", me.getString("username"));
+    assertEquals(
+        List.of("acme-batch vm", "acme-k8s k8s", "acme-legacy vm", "acme-train vm"),
+        ClusterClient.objects(me.getJsonArray("clusters")).stream()
+            .map(cluster -> cluster.getString("name") + ' ' + cluster.getString("kind"))
+            .sorted()
+            .toList());
+  }
+
+  @Test
+  void capacityReadIsTheCapacityStateAndRecorded() {
+    JsonObject arguments = new JsonObject().put("cluster", "acme-legacy");
+    assertEquals(
+        token.get("/api/vm/capacity?cluster=acme-legacy").ok(),
+        alice.ok("capacity_read", arguments));
+    RunningBourse.until(
+        "the read is recorded",
+        () ->
+            bourse.audit("acme", true).stream()
+                .map(AuditRow::actor)
+                .anyMatch("member:alice"::equals));
+  }
+
+  @Test
+  void gridApiOffersTheReadsOfTheContracts() {
+    String description =
+        ClusterClient.objects(alice.tools()).stream()
+            .filter(tool -> tool.getString("name").equals("grid_api"))
+            .findFirst()
+            .orElseThrow()
+            .getString("description");
+    for (String path :
+        List.of(
+            "/api/billing/balance",
+            "/api/billing/ledger",
+            "/api/billing/statements",
+            "/api/billing/statements/{month}",
+            "/api/billing/usage",
+            "/api/billing/usage/working",
+            "/api/k8s/bid",
+            "/api/k8s/clusters",
+            "/api/k8s/clusters/{name}",
+            "/api/k8s/metrics",
+            "/api/market/depth",
+            "/api/market/feed",
+            "/api/market/history",
+            "/api/org/activity",
+            "/api/org/members",
+            "/api/org/tokens",
+            "/api/org/tokens/{token_id}/activity",
+            "/api/vm/activity",
+            "/api/vm/capacity",
+            "/api/vm/history",
+            "/api/vm/orgs/{org}/ssh-keys")) {
+      assertTrue(description.contains("\n" + path + ": "), path);
+    }
+    assertEquals(
+        21, description.lines().filter(line -> line.matches("/api/\\S+: .*")).count(), description);
+  }
+
+  @Test
+  void gridApiAnswersAsTheHttpInterface() {
+    String tokenId = token.actor().substring("token:".length());
+    for (String path :
+        List.of(
+            "/api/org/members",
+            "/api/org/tokens/" + tokenId + "/activity?limit=1",
+            "/api/vm/activity?cluster=acme-legacy",
+            "/api/vm/orgs/acme/ssh-keys")) {
+      assertEquals(
+          token.get(path).ok(), alice.ok("grid_api", read(path)).getJsonObject("answer"), path);
+    }
+    assertEquals(
+        "acme",
+        alice
+            .ok("grid_api", read("/api/org/activity"))
+            .getJsonObject("answer")
+            .getString("org_id"));
+    assertTrue(
+        alice
+                .ok("grid_api", read("/api/org/tokens"))
+                .getJsonObject("answer")
+                .getJsonArray("tokens")
+                .size()
+            > 3);
+  }
+
+  @Test
+  void selfNamesNoTokenForAMember() {
+    alice.refused("grid_api", read("/api/org/tokens/self/activity"), ErrorCode.NOT_FOUND);
+  }
+
+  @Test
+  void gridApiReachesNothingElse() {
+    for (String path :
+        List.of(
+            "/api/whoami",
+            "/api/checkpoints",
+            "/api/operator/orgs",
+            "/api/vm/openapi.json",
+            "/livez",
+            "/api/vm/../operator/orgs",
+            "//api/org/members",
+            "http://127.0.0.1/api/org/members",
+            "api/org/members")) {
+      alice.refused("grid_api", read(path), ErrorCode.NOT_FOUND);
+    }
+  }
+
+  @Test
+  void gridApiRefusesAsTheHttpInterface() {
+    for (String path :
+        List.of(
+            "/api/org/activity?limit=many",
+            "/api/org/activity?before=0",
+            "/api/org/activity?dance=1",
+            "/api/org/tokens/unknown/activity",
+            "/api/vm/capacity",
+            "/api/vm/capacity?cluster=globex-main",
+            "/api/vm/history?cluster=acme-legacy&hours=0",
+            "/api/vm/orgs/globex/ssh-keys")) {
+      assertParity(token.get(path), "grid_api", read(path));
+    }
+  }
+
+  private static void assertParity(HttpAnswer refused, String tool, JsonObject arguments) {
+    JsonObject result = alice.call(tool, arguments);
+    assertEquals(true, result.getBoolean("isError"), result.encode());
+    assertEquals(refused.json(), result.getJsonObject("structuredContent"));
+  }
+
+  private static JsonObject order(JsonObject arguments) {
+    JsonObject order = arguments.copy();
+    order.remove("kind");
+    order.remove("phase");
+    return order;
+  }
+
+  /** The same bid by both ways in is refused in the same words. */
+  private static void assertBidRefused(ErrorCode code, JsonObject arguments) {
+    HttpAnswer refused = token.put("/api/vm/capacity", order(arguments));
+    refused.refused(code);
+    assertParity(refused, "bid_write", arguments);
+  }
+
+  @Test
+  void aBidIsRefusedAsTheHttpInterfaceRefusesIt() {
+    JsonObject good = bid("acme-batch", 8, 2).put("expected_version", 0);
+    assertBidRefused(ErrorCode.NO_SSH_KEYS, good);
+    assertBidRefused(ErrorCode.BAD_REQUEST, good.copy().put("max_gpus", 7));
+    assertBidRefused(ErrorCode.BAD_REQUEST, good.copy().put("max_gpus", -1));
+    assertBidRefused(ErrorCode.BAD_REQUEST, good.copy().put("max_gpus", "eight"));
+    assertBidRefused(ErrorCode.PRICE_PRECISION, good.copy().put("max_price_per_gpu_hour", 2.005));
+    assertBidRefused(
+        ErrorCode.PRICE_ABOVE_MAXIMUM, good.copy().put("max_price_per_gpu_hour", 10.01));
+    assertBidRefused(
+        ErrorCode.BID_TOO_LOW, good.copy().put("max_gpus", 0).put("max_price_per_gpu_hour", 0.5));
+    assertBidRefused(ErrorCode.VERSION_MISMATCH, good.copy().put("expected_version", 99));
+    assertBidRefused(ErrorCode.NOT_FOUND, good.copy().put("cluster", "globex-main"));
+    JsonObject nameless = good.copy();
+    nameless.remove("cluster");
+    assertBidRefused(ErrorCode.AMBIGUOUS_CLUSTER, nameless);
+    long legacy = token.get("/api/vm/capacity?cluster=acme-legacy").ok().getLong("version");
+    assertBidRefused(
+        ErrorCode.STATIC_POSTURE, bid("acme-legacy", 64, 2).put("expected_version", legacy));
+  }
+
+  @Test
+  void aBidWhileWritesAreDisarmedIsRefusedAsTheHttpInterfaceRefusesIt() {
+    try (RunningBourse disarmed = RunningBourse.demo()) {
+      disarmed
+          .operator()
+          .patch("/api/operator/switches", new JsonObject().put("capacity_writes_armed", false))
+          .ok();
+      JsonObject arguments = bid("globex-main", 8, 2).put("expected_version", 0);
+      HttpAnswer refused =
+          disarmed.as("globex", "orgwide").put("/api/vm/capacity", order(arguments));
+      refused.refused(ErrorCode.CAPACITY_WRITES_DISABLED);
+      assertEquals(
+          refused.json(),
+          McpClient.of(disarmed, "globex", "dave")
+              .refused("bid_write", arguments, ErrorCode.CAPACITY_WRITES_DISABLED));
+    }
+  }
+
+  @Test
+  void argumentsAToolDoesNotTakeAreRefused() {
+    alice.refused("whoami", new JsonObject().put("dance", 1), ErrorCode.BAD_REQUEST);
+    alice.refused("bid_write", bid("acme-batch", 8, 2).put("kind", "boat"), ErrorCode.BAD_REQUEST);
+    alice.refused("bid_write", bid("acme-batch", 8, 2).put("phase", "now"), ErrorCode.BAD_REQUEST);
+    alice.refused("grid_api", new JsonObject(), ErrorCode.BAD_REQUEST);
+    alice.refused("checkpoint_read", new JsonObject().put("action", "get"), ErrorCode.BAD_REQUEST);
+    alice.refused(
+        "checkpoint_read", new JsonObject().put("action", "search"), ErrorCode.BAD_REQUEST);
+    alice.refused(
+        "checkpoint_write",
+        new JsonObject().put("action", "publish").put("id", "x").put("phase", "preview"),
+        ErrorCode.BAD_REQUEST);
+  }
+
+  @Test
+  void checkpointsAreListedSearchedAndRead() {
+    ApiClient publisher = bourse.asMember("acme", "alice");
+    String name = FilesFixture.freshName();
+    String id =
+        FilesFixture.publish(publisher, name, FilesFixture.bytes(100, 3), "org").getString("id");
+    JsonObject item = publisher.get(FilesFixture.item(id)).ok();
+    assertEquals(
+        item,
+        alice
+            .ok("checkpoint_read", new JsonObject().put("action", "get").put("id", id))
+            .getJsonObject("checkpoint"));
+    JsonObject found =
+        alice.ok("checkpoint_read", new JsonObject().put("action", "search").put("q", name));
+    assertEquals(new JsonArray().add(item), found.getJsonArray("checkpoints"));
+    JsonObject page =
+        alice.ok("checkpoint_read", new JsonObject().put("action", "list").put("limit", 1));
+    assertEquals(1, page.getJsonArray("checkpoints").size());
+    HttpAnswer gone = publisher.get(FilesFixture.item("ckp_none"));
+    gone.refused(ErrorCode.GONE);
+    assertParity(
+        gone, "checkpoint_read", new JsonObject().put("action", "get").put("id", "ckp_none"));
+    McpClient dave = McpClient.of(bourse, "globex", "dave");
+    assertEquals(
+        "",
+        ClusterClient.objects(
+                dave.ok("checkpoint_read", new JsonObject().put("action", "list"))
+                    .getJsonArray("checkpoints"))
+            .stream()
+            .map(one -> one.getString("id"))
+            .collect(Collectors.joining()));
+    dave.refused(
+        "checkpoint_read", new JsonObject().put("action", "get").put("id", id), ErrorCode.GONE);
+  }
+}
