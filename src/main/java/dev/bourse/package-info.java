@@ -14,8 +14,12 @@
  *   <dd>an organization's account together with its usage that is not posted yet, as of a moment
  *   <dt>budget
  *   <dd>requests a minute that a token or a client address may make
+ *   <dt>change feed
+ *   <dd>rows that tell the other processes of a store what a commit changed of what they hold
  *   <dt>change set
  *   <dd>one change of a checkpoint with all that follows from it, for one commit
+ *   <dt>confirmed time
+ *   <dd>a clock's time once it has gone on long enough to be believed in what cannot be undone
  *   <dt>conflict reason
  *   <dd>the <code>reason</code> a <code>conflict</code> about a checkpoint carries
  *   <dt>contract
@@ -24,6 +28,8 @@
  *   <dd>how an operation encodes refusals: JSON, an HTML page, or OAuth's fields
  *   <dt>exchange
  *   <dd>one request and its answer, on the event loop of its connection
+ *   <dt>guard
+ *   <dd>how many rows a statement must change; else the commit fails with the refusal it carries
  *   <dt>guide
  *   <dd>a text about one subject, served at {@code /docs/guides} as a page and as Markdown
  *   <dt>holdings scan
@@ -32,6 +38,8 @@
  *   <dd>a bulkhead: how much of one kind of work runs, waits and is one owner's
  *   <dt>metadata
  *   <dd>what is told of a file besides its bytes: title, name, type, length, digest
+ *   <dt>mirror
+ *   <dd>what a process holds in memory of the store, kept in step with it
  *   <dt>participation
  *   <dd>what the auction may do for a cluster: bid, keep, lose everything, or nothing
  *   <dt>preview
@@ -54,14 +62,22 @@
  *   <dd>what a routed request passes before its operation: caller, scope, budget, media type, body
  *   <dt>schema validator
  *   <dd>a schema of a contract, compiled, that accepts a value or names its first violation
+ *   <dt>service context
+ *   <dd>what every part of one service works with: settings, clock, randomness, metrics
+ *   <dt>shutdown hooks
+ *   <dd>what ends the parts of a service, in the reverse order of their start
  *   <dt>tick
  *   <dd>one clearing of a pool's market
  *   <dt>timeline
  *   <dd>the change points that a cluster's bill follows from
  *   <dt>watermark
  *   <dd>the hour up to which usage is posted to the ledger
+ *   <dt>whole store
+ *   <dd>all rows of all tables, as operators' commands export, import and check them
  *   <dt>work pool
  *   <dd>runs work on machines, bounded, and retries what failed after growing waits
+ *   <dt>world file
+ *   <dd>lists pools, machines and organizations that a store is seeded with
  * </dl>
  */
 @NullMarked

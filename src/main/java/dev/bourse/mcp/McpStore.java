@@ -61,7 +61,7 @@ public final class McpStore {
   }
 
   private Future<Boolean> has(String sql, String key) {
-    return database.read(sql, List.of(key), row -> row.integer(0)).map(rows -> !rows.isEmpty());
+    return database.read(sql, List.of(key), row -> true).map(rows -> !rows.isEmpty());
   }
 
   /** Deletes what is of no more use; tells whether there may be more of it, which there is not. */
