@@ -6,6 +6,8 @@
  * <dl>
  *   <dt>account
  *   <dd>what is stored of an organization's money; a ledger account is one side of a transaction
+ *   <dt>activity
+ *   <dd>what a tenant reads of its clusters' past: declarations, and what was done to them
  *   <dt>announcement
  *   <dd>what a member says of a file before its bytes come; reserves storage and a place
  *   <dt>any-origin path
@@ -18,6 +20,10 @@
  *   <dd>rows that tell the other processes of a store what a commit changed of what they hold
  *   <dt>change set
  *   <dd>one change of a checkpoint with all that follows from it, for one commit
+ *   <dt>cluster event
+ *   <dd>what happened to a cluster, as a type; an entry of activity is one with its actor
+ *   <dt>confirm token
+ *   <dd>what a tool's preview gives and its confirm takes, once and for the same arguments
  *   <dt>confirmed time
  *   <dd>a clock's time once it has gone on long enough to be believed in what cannot be undone
  *   <dt>conflict reason
@@ -26,6 +32,8 @@
  *   <dd>an OpenAPI document; it is the authority on the interface that it describes
  *   <dt>error format
  *   <dd>how an operation encodes refusals: JSON, an HTML page, or OAuth's fields
+ *   <dt>event loop
+ *   <dd>a thread of Vert.x that serves some of the connections and must never block
  *   <dt>exchange
  *   <dd>one request and its answer, on the event loop of its connection
  *   <dt>guard
@@ -36,10 +44,18 @@
  *   <dd>asking the machines of a pool which allocation each is prepared for
  *   <dt>limit
  *   <dd>a bulkhead: how much of one kind of work runs, waits and is one owner's
+ *   <dt>MCP
+ *   <dd>the Model Context Protocol, by which language models call the exchange as tools
  *   <dt>metadata
  *   <dd>what is told of a file besides its bytes: title, name, type, length, digest
  *   <dt>mirror
  *   <dd>what a process holds in memory of the store, kept in step with it
+ *   <dt>occupancy
+ *   <dd>how much of its connections and memory the process has given to clients
+ *   <dt>operator commands
+ *   <dd>what operators and billing do to a cluster, carried out by its owner
+ *   <dt>owner
+ *   <dd>the one verticle that carries out commands on a cluster, one at a time
  *   <dt>participation
  *   <dd>what the auction may do for a cluster: bid, keep, lose everything, or nothing
  *   <dt>preview
@@ -62,10 +78,14 @@
  *   <dd>what a routed request passes before its operation: caller, scope, budget, media type, body
  *   <dt>schema validator
  *   <dd>a schema of a contract, compiled, that accepts a value or names its first violation
+ *   <dt>security scheme
+ *   <dd>a kind of credential that contracts name: apiToken, memberToken, mcpToken, operatorToken
  *   <dt>service context
  *   <dd>what every part of one service works with: settings, clock, randomness, metrics
  *   <dt>shutdown hooks
  *   <dd>what ends the parts of a service, in the reverse order of their start
+ *   <dt>snapshot
+ *   <dd>an immutable state of a cluster as published, with the terms in force for it
  *   <dt>tick
  *   <dd>one clearing of a pool's market
  *   <dt>timeline

@@ -157,7 +157,10 @@ record RemoteOperation(
         .toList();
   }
 
-  /** {@code readOrg} is {@code show}, {@code writeSwitches} is {@code set}; others stand as is. */
+  /**
+   * {@code readOrg} is {@code show}, {@code writeSwitches} is {@code set}, an export says its form;
+   * others stand as is.
+   */
   private static String verb(String operationId) {
     int end = 0;
     while (end < operationId.length() && Character.isLowerCase(operationId.charAt(end))) {
@@ -167,6 +170,7 @@ record RemoteOperation(
     return switch (first) {
       case "read" -> "show";
       case "write" -> "set";
+      case "export" -> operationId.endsWith("Csv") ? "export-csv" : "export-ndjson";
       default -> first;
     };
   }

@@ -33,9 +33,11 @@ public final class BillingRoutes {
             call ->
                 billing.readBalance(call.principal()).map(balance -> Answer.ok(balance.toJson())))
         .bind("listUsage", this::listUsage)
+        .bind("exportUsageCsv", this::listUsage)
         .bind("readUsageWorking", this::readUsageWorking)
         .bind("listStatements", this::listStatements)
         .bind("readStatement", this::readStatement)
+        .bind("exportStatementCsv", this::readStatement)
         .bind("listLedger", this::listLedger);
   }
 
@@ -46,7 +48,7 @@ public final class BillingRoutes {
             BillingText.time("from", call.findText("from")).orElseGet(billing::monthStartMillis),
             BillingText.time("to", call.findText("to")).orElse(Long.MAX_VALUE),
             call.findText("after"),
-            call.limit());
+            call.mediaType().equals(CSV) ? LINES_PER_PIECE : call.limit());
     return call.mediaType().equals(CSV)
         ? Future.succeededFuture(new Answer.Streamed(new Export(call.principal(), query)::next))
         : billing

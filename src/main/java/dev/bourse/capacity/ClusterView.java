@@ -16,7 +16,6 @@ import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -57,12 +56,7 @@ public final class ClusterView {
   }
 
   /** A state as encoded, and the prices of its pool that it shows. */
-  private record Kept(Encoded encoded, PoolPrices prices) {
-    boolean shows(PoolPrices now) {
-      return Objects.equals(prices.clearingCents(), now.clearingCents())
-          && Objects.equals(prices.admissionCents(), now.admissionCents());
-    }
-  }
+  private record Kept(Encoded encoded, PoolPrices prices) {}
 
   public Cluster cluster() {
     return cluster;
@@ -89,7 +83,7 @@ public final class ClusterView {
     }
     PoolPrices prices = prices();
     Kept known = kept;
-    if (known == null || !known.shows(prices)) {
+    if (known == null || !known.prices().agreesWith(prices)) {
       known = new Kept(Encoded.of(toJson(prices)), prices);
       kept = known;
     }

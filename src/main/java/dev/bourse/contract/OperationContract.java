@@ -139,8 +139,8 @@ public final class OperationContract {
       }
     }
     for (Parameter parameter : model.getParameters()) {
-      if (parameter.getIn() != Location.PATH && parameter.getIn() != Location.QUERY) {
-        faults.add("operation " + id + " takes " + parameter.getName() + " outside path and query");
+      if (parameter.getIn() == Location.COOKIE) {
+        faults.add("operation " + id + " takes " + parameter.getName() + " as a cookie");
       }
       switch (parameter.getSchemaType()) {
         case STRING, INTEGER, NUMBER -> {}

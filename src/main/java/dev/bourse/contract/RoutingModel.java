@@ -35,6 +35,12 @@ public final class RoutingModel {
   /** Of an operation: its body is an HTML form, whose media type the library refuses to know. */
   public static final String FORM_BODY = "x-form-body";
 
+  /**
+   * Of an operation: media types that it answers besides, for clients of before there were exports
+   * with paths of their own.
+   */
+  private static final String ALSO_ANSWERS = "x-also-answers";
+
   private static final List<String> SUCCESSES = List.of("200", "201");
 
   /** The library wants an operation to have one. */
@@ -90,6 +96,7 @@ public final class RoutingModel {
           References.followed(responses.getOrDefault(status, Map.of()), source);
       References.object(response.getOrDefault("content", Map.of())).keySet().forEach(answers::add);
     }
+    ((List<?>) operation.getOrDefault(ALSO_ANSWERS, List.of())).forEach(answers::add);
     Object demands = operation.getOrDefault("security", source.getOrDefault("security", List.of()));
     setFormAside(slim);
     return slim.put("responses", SOME_ANSWER.copy())

@@ -15,6 +15,11 @@ public interface Call {
   /** The caller of an operation that demands an operator's token. */
   Operator operator();
 
+  /** The operator who calls, as trails name one. */
+  default String actor() {
+    return operator().actor();
+  }
+
   /** The body of an operation that takes bytes, of which nothing was read before. */
   ByteSource bytes();
 

@@ -70,7 +70,7 @@ public final class Dispatcher {
   private static Route entry(
       io.vertx.openapi.contract.Operation model, Operations operations, EdgeMetrics metrics) {
     String id = model.getOperationId();
-    Endpoint endpoint = new Endpoint(model, operations, metrics);
+    Endpoint endpoint = Endpoint.of(model, operations, metrics);
     String path = model.getAbsoluteOpenAPIPath();
     Scope ofMembers = endpoint.scope(Principal.MEMBER_SCHEME);
     Scope ofTokens = endpoint.scope(Principal.SCHEME);

@@ -19,35 +19,44 @@ import org.jspecify.annotations.Nullable;
 /**
  * One operation of a contract, made ready for one event loop: what it demands of the caller, how
  * its {@link Parameters} and its body are read, and what handles it.
+ *
+ * @param gate lets requests pass before their bodies are read, or refuses them
+ * @param schemes the kinds of caller it takes, by security scheme; empty when anybody may call
+ * @param scopes what each kind of caller has to be allowed; none for any caller of that kind
+ * @param mediaTypes in which its success can be answered; the first is the usual one
+ * @param takesBytes whether its body is bytes of any type, which the operation reads itself
+ * @param takesForm whether its body is an HTML form
+ * @param isTolerant whether it leaves out what it does not know instead of refusing it
+ * @param isForOwnPages whether pages of other sites may not call it
+ * @param body the body's schema; null when the operation takes none
+ * @param fields the names of the body's fields
  */
-final class Endpoint {
-  private final String id;
-  private final Operation operation;
-  private final Consumer<Call> gate;
-  private final List<String> schemes;
-  private final Map<String, Scope> scopes = new HashMap<>();
-  private final List<String> mediaTypes;
-  private final Parameters parameters;
-  private final boolean takesBytes;
-  private final boolean takesForm;
-  private final boolean isTolerant;
-  private final boolean isForOwnPages;
-  private final ErrorFormat refusals;
-  private final Set<String> fields;
-  private final @Nullable SchemaValidator body;
-  private final EdgeMetrics.Series series;
+record Endpoint(
+    String id,
+    Operation operation,
+    Consumer<Call> gate,
+    List<String> schemes,
+    Map<String, Scope> scopes,
+    List<String> mediaTypes,
+    Parameters parameters,
+    boolean takesBytes,
+    boolean takesForm,
+    boolean isTolerant,
+    boolean isForOwnPages,
+    ErrorFormat refusals,
+    @Nullable SchemaValidator body,
+    Set<String> fields,
+    EdgeMetrics.Series series) {
 
-  Endpoint(io.vertx.openapi.contract.Operation model, Operations operations, EdgeMetrics metrics) {
-    this.id = model.getOperationId();
+  static Endpoint of(
+      io.vertx.openapi.contract.Operation model, Operations operations, EdgeMetrics metrics) {
+    String id = model.getOperationId();
     Operation bound = operations.byId().get(id);
     if (bound == null) {
       throw new IllegalStateException("operation " + id + " has no handler");
     }
-    this.operation = bound;
-    this.gate = operations.gate(id);
-    this.series = metrics.series(id);
     List<OperationContract.Demand> demands = OperationContract.demands(model);
-    this.schemes = demands.stream().map(OperationContract.Demand::scheme).distinct().toList();
+    Map<String, Scope> scopes = new HashMap<>();
     demands.forEach(
         demand ->
             demand.scopes().stream()
@@ -55,40 +64,29 @@ final class Endpoint {
                 .flatMap(Scope::find)
                 .ifPresent(scope -> scopes.put(demand.scheme(), scope)));
     JsonObject source = model.getOpenAPIModel();
-    this.refusals =
-        ErrorFormat.find(source.getString(ErrorFormat.EXTENSION))
-            .orElseThrow(IllegalStateException::new);
-    this.isTolerant = source.getBoolean(OperationContract.TOLERANT, false);
-    this.isForOwnPages = source.getBoolean(OperationContract.OWN_ORIGIN, false);
-    this.takesForm = source.getBoolean(RoutingModel.FORM_BODY, false);
-    this.mediaTypes = OperationContract.mediaTypes(model);
-    this.parameters = new Parameters(model, isTolerant);
-    this.takesBytes = OperationContract.takesBytes(model);
+    boolean isTolerant = source.getBoolean(OperationContract.TOLERANT, false);
+    boolean takesBytes = OperationContract.takesBytes(model);
     JsonObject schema =
         model.getRequestBody() == null || takesBytes ? null : OperationContract.bodySchema(model);
-    this.body = schema == null ? null : new SchemaValidator(schema);
-    this.fields =
+    return new Endpoint(
+        id,
+        bound,
+        operations.gate(id),
+        demands.stream().map(OperationContract.Demand::scheme).distinct().toList(),
+        scopes,
+        OperationContract.mediaTypes(model),
+        new Parameters(model, isTolerant),
+        takesBytes,
+        source.getBoolean(RoutingModel.FORM_BODY, false),
+        isTolerant,
+        source.getBoolean(OperationContract.OWN_ORIGIN, false),
+        ErrorFormat.find(source.getString(ErrorFormat.EXTENSION))
+            .orElseThrow(IllegalStateException::new),
+        schema == null ? null : new SchemaValidator(schema),
         schema == null
             ? Set.of()
-            : Set.copyOf(schema.getJsonObject("properties", new JsonObject()).fieldNames());
-  }
-
-  String id() {
-    return id;
-  }
-
-  Operation operation() {
-    return operation;
-  }
-
-  /** What lets requests pass before their bodies are read. */
-  Consumer<Call> gate() {
-    return gate;
-  }
-
-  /** The kinds of caller it takes, by security scheme; empty when anybody may call. */
-  List<String> schemes() {
-    return schemes;
+            : Set.copyOf(schema.getJsonObject("properties", new JsonObject()).fieldNames()),
+        metrics.series(id));
   }
 
   /** The first scheme it takes that the caller satisfies; null when there is none. */
@@ -101,29 +99,9 @@ final class Endpoint {
     return null;
   }
 
-  /** Whether pages of other sites may not call it. */
-  boolean isForOwnPages() {
-    return isForOwnPages;
-  }
-
-  /** The media types its success can be answered in; the first is the usual one. */
-  List<String> mediaTypes() {
-    return mediaTypes;
-  }
-
   /** The scope a kind of caller needs; null for any caller of that kind. */
   @Nullable Scope scope(String scheme) {
     return scopes.get(scheme);
-  }
-
-  /** How it tells of refusals. */
-  ErrorFormat refusals() {
-    return refusals;
-  }
-
-  /** Whether its body is an HTML form. */
-  boolean takesForm() {
-    return takesForm;
   }
 
   /** The fields of a form, read by what the contract knows of them. */
@@ -137,24 +115,5 @@ final class Endpoint {
       sent.fieldNames().retainAll(fields);
     }
     return sent;
-  }
-
-  /** Whether its body is bytes of any type, which the operation reads itself. */
-  boolean takesBytes() {
-    return takesBytes;
-  }
-
-  /** The body's schema; null when the operation takes none. */
-  @Nullable SchemaValidator body() {
-    return body;
-  }
-
-  EdgeMetrics.Series series() {
-    return series;
-  }
-
-  /** How a request's parameters are read. */
-  Parameters parameters() {
-    return parameters;
   }
 }

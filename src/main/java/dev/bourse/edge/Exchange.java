@@ -80,7 +80,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     this.connection = connection;
     this.received = new ReceivedRequest(request, loop, connection);
     connection.entered(this);
-    loop.metrics().entered();
+    loop.edge().metrics().entered();
   }
 
   HttpServerRequest request() {
@@ -121,7 +121,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     }
   }
 
-  /** The making of an answer broke off; what is sent of it by then cannot be taken back. */
+  /** An answer failed while it was made; what was sent of it by then cannot be taken back. */
   private void collapse(Throwable fault) {
     HttpServerResponse response = request.response();
     if (response.headWritten()) {
@@ -143,7 +143,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     } else if (answer instanceof Answer.Streamed streamed) {
       new PieceSender(this, loop, connection, streamed.pieces()).ask();
     } else if (answer instanceof Answer.Download download) {
-      new DownloadSender(this, loop, connection, download).begin();
+      new DownloadSender(this, connection, download).begin();
     } else if (answer instanceof Answer.Page page) {
       answer(page);
     } else if (answer instanceof Answer.Events events) {
@@ -242,7 +242,7 @@ final class Exchange implements OpenConnection.PendingRequest {
   /** Sends a refusal, or 500 for what is none; nothing internal leaves. */
   void fail(Throwable failure) {
     if (failure instanceof InboundBody.ClientGone) {
-      // Who breaks off a body says so to the client, where there still is one.
+      // The code that broke off the body has answered the client, if it is still there.
       return;
     }
     ApiError error;
@@ -252,7 +252,7 @@ final class Exchange implements OpenConnection.PendingRequest {
       missing = lacking.scope();
       error = lacking.refusal();
     } else {
-      Optional<ApiError> translated = loop.translate(failure);
+      Optional<ApiError> translated = loop.edge().translation().apply(failure);
       if (translated.isEmpty()) {
         LOG.error(
             "request {} failed: operation {}", id, endpoint == null ? "-" : endpoint.id(), failure);
@@ -269,7 +269,7 @@ final class Exchange implements OpenConnection.PendingRequest {
   /** Sends a refusal; {@code allow} is the Allow header of a 405. */
   void refuse(ApiError error, @Nullable String allow) {
     ErrorFormat refusals = endpoint == null ? ofNoOperation(error) : endpoint.refusals();
-    Operations.ErrorPages pages = loop.errorPages();
+    Operations.ErrorPages pages = loop.edge().operations().errorPages();
     if (refusals == ErrorFormat.PAGE && pages != null && prefersPage()) {
       answer(pages.render(error));
       return;
@@ -280,7 +280,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     }
     MultiMap headers = response.headers();
     CharSequence challenge =
-        Challenge.of(response.getStatusCode(), endpoint, missing, received, loop.baseUrl());
+        Challenge.of(response.getStatusCode(), endpoint, missing, received, loop.edge().baseUrl());
     if (challenge != null) {
       headers.add(WWW_AUTHENTICATE, challenge);
     }
@@ -295,7 +295,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     end(response, refusals.json(error).toBuffer());
   }
 
-  /** Who looks for a page that is not there is at a browser. */
+  /** A GET of a path that does not exist may come from a browser, so it may be answered a page. */
   private ErrorFormat ofNoOperation(ApiError error) {
     return error.code() == ErrorCode.NOT_FOUND && isRead() ? ErrorFormat.PAGE : ErrorFormat.JSON;
   }
@@ -326,7 +326,7 @@ final class Exchange implements OpenConnection.PendingRequest {
           .add(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN, ANY)
           .add(HttpHeaders.ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
     }
-    if (loop.isDraining()) {
+    if (loop.edge().isDraining()) {
       headers.set(HttpHeaders.CONNECTION, CLOSE);
       isLast = true;
     }
@@ -352,7 +352,7 @@ final class Exchange implements OpenConnection.PendingRequest {
   /** Sends the rest of an answer; the connection is free for the next request. */
   void end(HttpServerResponse response, @Nullable Buffer content) {
     settle(response.getStatusCode());
-    // A body that nobody asked for may have ended while the operation was at work.
+    // A body that no one reads may have ended while the operation was at work.
     if (received.hasUnread() && !request.isEnded()) {
       if (received.awaitsBytes()) {
         request.resume();
@@ -375,7 +375,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     if (isLast) {
       connection.close();
     }
-    // What waited behind this request has been taken up by now.
+    // Requests that waited behind this one are being served by now.
     connection.settled();
   }
 
@@ -394,15 +394,15 @@ final class Exchange implements OpenConnection.PendingRequest {
     count(status);
   }
 
-  /** It is no longer in flight, however often that is said. */
+  /** Counts the request out of those in flight, once. */
   void leave() {
     if (!left) {
       left = true;
-      loop.metrics().left();
+      loop.edge().metrics().left();
     }
   }
 
-  /** Once a request, when its answer starts. */
+  /** Counts the answer in the metrics when it starts, once. */
   void count(int status) {
     if (counted) {
       return;

@@ -159,7 +159,7 @@ final class InboundBody implements ByteSource {
   }
 
   private ApiError noRoom() {
-    loop.occupancy().turnsAway();
+    loop.edge().occupancy().turnsAway();
     return ApiError.retryLater(
         ErrorCode.OVERLOADED,
         "there is no room for more bodies on their way in",
@@ -260,7 +260,7 @@ final class InboundBody implements ByteSource {
   }
 
   private boolean hold(long bytes) {
-    if (!loop.occupancy().takeBlock(bytes)) {
+    if (!loop.edge().occupancy().takeBlock(bytes)) {
       return false;
     }
     heldBytes += bytes;
@@ -268,7 +268,7 @@ final class InboundBody implements ByteSource {
   }
 
   private void letGo() {
-    loop.occupancy().giveBlock(heldBytes);
+    loop.edge().occupancy().giveBlock(heldBytes);
     heldBytes = 0;
   }
 

@@ -3,7 +3,6 @@ package dev.bourse.edge;
 import dev.bourse.contract.AnyOriginPaths;
 import dev.bourse.core.ApiError;
 import dev.bourse.edge.limits.Connections;
-import dev.bourse.edge.limits.Occupancy;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpHeaders;
@@ -11,7 +10,6 @@ import io.vertx.core.http.HttpServerRequest;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** What the requests of one event loop share. */
@@ -52,9 +50,7 @@ final class LoopContext {
     return Vertx.currentContext() == context;
   }
 
-  /**
-   * Runs something on this loop once it has done what is at hand; may be called from any thread.
-   */
+  /** Runs something on this loop after what it is doing now; may be called from any thread. */
   void later(Runnable action) {
     context.runOnContext(turn -> action.run());
   }
@@ -76,14 +72,6 @@ final class LoopContext {
   String clientKey(HttpServerRequest request) {
     return edge.clientAddress()
         .key(request.remoteAddress().hostAddress(), Headers.forwardedFor(request.headers()));
-  }
-
-  String baseUrl() {
-    return edge.baseUrl();
-  }
-
-  Operations.@Nullable ErrorPages errorPages() {
-    return edge.operations().errorPages();
   }
 
   /** Whether pages of any origin may read what is answered there. */
@@ -109,20 +97,8 @@ final class LoopContext {
     return connections;
   }
 
-  Occupancy occupancy() {
-    return edge.occupancy();
-  }
-
-  EdgeMetrics metrics() {
-    return edge.metrics();
-  }
-
   EdgeMetrics.Series unrouted() {
     return unrouted;
-  }
-
-  Optional<ApiError> translate(Throwable failure) {
-    return edge.translation().apply(failure);
   }
 
   String date() {
@@ -131,11 +107,6 @@ final class LoopContext {
 
   String rateLimitPolicy() {
     return rateLimitPolicy;
-  }
-
-  /** Whether the service is about to stop. */
-  boolean isDraining() {
-    return edge.isDraining();
   }
 
   long nanos() {

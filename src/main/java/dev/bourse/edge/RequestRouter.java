@@ -81,7 +81,7 @@ final class RequestRouter {
     RouterBuilder builder = RouterBuilder.create(vertx, contract.model());
     for (OpenAPIRoute route : builder.getRoutes()) {
       io.vertx.openapi.contract.Operation model = route.getOperation();
-      Endpoint endpoint = new Endpoint(model, edge.operations(), edge.metrics());
+      Endpoint endpoint = Endpoint.of(model, edge.operations(), edge.metrics());
       route
           .setDoValidation(false)
           .setDoSecurity(false)

@@ -7,6 +7,7 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.events.Subscriber.Threat;
 import dev.bourse.events.Subscriber.Told;
 import dev.bourse.events.Subscriber.Update;
+import dev.bourse.pools.PoolPrices;
 import dev.bourse.pools.Quote;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -46,6 +47,7 @@ final class Topic {
   private boolean isBusy = true;
   private boolean changedMeanwhile;
   private @Nullable ClusterView lastView;
+  private @Nullable PoolPrices lastPrices;
   private Threat threat = Threat.NONE;
 
   Topic(String cluster, Clusters clusters, ActivityStore activity) {
@@ -121,10 +123,14 @@ final class Topic {
   private synchronized boolean moveTo(
       ClusterView view, List<ActivityStore.StoredActivity> entries) {
     ClusterView before = lastView;
+    PoolPrices pricesBefore = lastPrices;
     lastView = view;
+    lastPrices = view.prices();
     position = position.after(entries);
     return !entries.isEmpty()
         || before == null
+        || pricesBefore == null
+        || !pricesBefore.agreesWith(lastPrices)
         || !before.encoded().etag().equals(view.encoded().etag());
   }
 
@@ -155,8 +161,11 @@ final class Topic {
     synchronized (this) {
       isNews = now.isClose() != threat.isClose();
       threat = now;
-      // Terms and switches change without the cluster.
-      isStale = lastView != null && lastView != view;
+      // Terms, switches and prices change without the cluster.
+      isStale =
+          lastView != null
+              && lastPrices != null
+              && (lastView != view || !lastPrices.agreesWith(view.prices()));
     }
     if (isNews) {
       each(subscriber -> subscriber.take(now));

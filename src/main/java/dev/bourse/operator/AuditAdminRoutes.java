@@ -32,7 +32,11 @@ public final class AuditAdminRoutes {
   }
 
   public void bind(Operations operations) {
-    operations.bind("listPlatformActivity", this::list).bind("verifySeals", this::verify);
+    operations
+        .bind("listPlatformActivity", this::list)
+        .bind("exportPlatformActivityCsv", this::list)
+        .bind("exportPlatformActivityNdjson", this::list)
+        .bind("verifySeals", this::verify);
   }
 
   private Future<Answer> list(Call call) {

@@ -1,5 +1,6 @@
 package dev.bourse.operator;
 
+import dev.bourse.billing.BalanceView;
 import dev.bourse.billing.BillingAdminService;
 import dev.bourse.billing.BillingText;
 import dev.bourse.billing.Ledger;
@@ -24,9 +25,7 @@ public final class BillingAdminRoutes {
 
   public void bind(Operations operations) {
     operations
-        .bind(
-            "readBilling",
-            call -> billing.readBilling(call.text("org")).map(view -> Answer.ok(view.toJson())))
+        .ok("readBilling", call -> billing.readBilling(call.text("org")), BalanceView::toJson)
         .bind(
             "creditBilling",
             call -> {
@@ -36,20 +35,15 @@ public final class BillingAdminRoutes {
         .bind(
             "payBilling",
             call -> book(call, Ledger.Kind.PAYMENT, micros(call.body(), "amount_usd")))
-        .bind(
+        .ok(
             "limitBilling",
-            call ->
-                billing
-                    .limit(
-                        call.operator().actor(), call.text("org"), micros(call.body(), "limit_usd"))
-                    .map(view -> Answer.ok(view.toJson())))
-        .bind(
+            call -> billing.limit(call.actor(), call.text("org"), micros(call.body(), "limit_usd")),
+            BalanceView::toJson)
+        .ok(
             "unlimitBilling",
-            call ->
-                billing
-                    .limit(call.operator().actor(), call.text("org"), null)
-                    .map(view -> Answer.ok(view.toJson())))
-        .bind("verifyBilling", call -> billing.verify().map(report -> Answer.ok(json(report))));
+            call -> billing.limit(call.actor(), call.text("org"), null),
+            BalanceView::toJson)
+        .ok("verifyBilling", call -> billing.verify(), BillingAdminRoutes::json);
   }
 
   private Future<Answer> book(Call call, Ledger.Kind kind, long micros) {
@@ -59,7 +53,7 @@ public final class BillingAdminRoutes {
     }
     return billing
         .book(
-            call.operator().actor(),
+            call.actor(),
             kind,
             call.text("org"),
             body.getString("idempotency_key"),

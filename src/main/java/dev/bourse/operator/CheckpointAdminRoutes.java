@@ -62,7 +62,7 @@ public final class CheckpointAdminRoutes {
   private Future<Answer> delete(Call call) {
     String id = call.text("id");
     return checkpoints
-        .deleteAny(call.operator().actor(), id)
+        .deleteAny(call.actor(), id)
         .map(at -> Answer.ok(AnnouncementView.deleted(id, at)));
   }
 

@@ -9,7 +9,6 @@ import dev.bourse.capacity.Hold;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
-import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import io.vertx.core.Future;
@@ -34,46 +33,45 @@ public final class ClusterAdminRoutes {
 
   public void bind(Operations operations) {
     operations
-        .bind("listClusters", this::list)
-        .bind("createCluster", this::create)
-        .bind("readCluster", this::read)
-        .bind("updateCluster", this::update)
-        .bind("pinNode", call -> pin(call, true))
-        .bind("unpinNode", call -> pin(call, false));
+        .ok(
+            "listClusters",
+            call -> Future.succeededFuture(list(call)),
+            CommonFields.page("clusters", "name", ClusterAdminRoutes::summary))
+        .created("createCluster", this::create, ClusterAdminRoutes::state)
+        .ok(
+            "readCluster",
+            call -> Future.succeededFuture(clusters.readCluster(call.text("cluster"))),
+            ClusterAdminRoutes::state)
+        .ok("updateCluster", this::update, ClusterAdminRoutes::state)
+        .ok("pinNode", call -> pin(call, true), ClusterAdminRoutes::state)
+        .ok("unpinNode", call -> pin(call, false), ClusterAdminRoutes::state);
   }
 
-  private Future<Answer> list(Call call) {
-    Page<ClusterView> page =
-        clusters.listClusters(
-            call.findText("org"),
-            call.findText("pool"),
-            call.findText("after").orElse(""),
-            call.limit());
-    return Future.succeededFuture(
-        Answer.ok(CommonFields.page("clusters", page, "name", ClusterAdminRoutes::summary)));
+  private Page<ClusterView> list(Call call) {
+    return clusters.listClusters(
+        call.findText("org"),
+        call.findText("pool"),
+        call.findText("after").orElse(""),
+        call.limit());
   }
 
-  private Future<Answer> create(Call call) {
+  private Future<ClusterView> create(Call call) {
     JsonObject body = call.body();
-    Cluster cluster =
+    return clusters.createCluster(
+        call.actor(),
         Cluster.created(
             body.getString("name"),
             body.getString("org"),
             body.getString("pool"),
             Cluster.Kind.valueOf(upper(body.getString("kind", "vm"))),
-            posture(body.getString("posture", "market")));
-    return clusters
-        .createCluster(call.operator().actor(), cluster)
-        .map(view -> Answer.created(state(view)));
+            posture(body.getString("posture", "market"))));
   }
 
-  private Future<Answer> read(Call call) {
-    return Future.succeededFuture(Answer.ok(state(clusters.readCluster(call.text("cluster")))));
-  }
-
-  private Future<Answer> update(Call call) {
+  private Future<ClusterView> update(Call call) {
     JsonObject body = call.body();
-    ClusterAdminService.Settings settings =
+    return clusters.updateCluster(
+        call.actor(),
+        call.text("cluster"),
         new ClusterAdminService.Settings(
             Optional.ofNullable(body.getString("posture")).map(ClusterAdminRoutes::posture),
             Optional.ofNullable(body.getBoolean("writes_armed")),
@@ -85,16 +83,11 @@ public final class ClusterAdminRoutes {
                 : Optional.empty(),
             body.containsKey(ENVIRONMENT)
                 ? Optional.of(variables(body.getJsonObject(ENVIRONMENT)))
-                : Optional.empty());
-    return clusters
-        .updateCluster(call.operator().actor(), call.text("cluster"), settings)
-        .map(view -> Answer.ok(state(view)));
+                : Optional.empty()));
   }
 
-  private Future<Answer> pin(Call call, boolean pinned) {
-    return clusters
-        .pinNode(call.operator().actor(), call.text("cluster"), call.text("public_ip"), pinned)
-        .map(view -> Answer.ok(state(view)));
+  private Future<ClusterView> pin(Call call, boolean pinned) {
+    return clusters.pinNode(call.actor(), call.text("cluster"), call.text("public_ip"), pinned);
   }
 
   private static Map<String, Optional<String>> variables(@Nullable JsonObject environment) {

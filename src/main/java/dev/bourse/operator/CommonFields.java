@@ -28,7 +28,9 @@ final class CommonFields {
     return Price.toCents(usd);
   }
 
-  /** Pages as answers spell them; {@code key} is the field of an item that the next begins after. */
+  /**
+   * Pages as answers spell them; {@code key} is the field of an item that the next begins after.
+   */
   static <T> Function<Page<T>, JsonObject> page(
       String plural, String key, Function<T, JsonObject> item) {
     return page -> page(plural, page, key, item);
@@ -47,6 +49,11 @@ final class CommonFields {
         .put(plural, items)
         .put("more", page.more())
         .put("next", page.more() ? items.getJsonObject(items.size() - 1).getString(key) : null);
+  }
+
+  /** A token that was revoked. */
+  static JsonObject revoked(String tokenId, long atMillis) {
+    return new JsonObject().put("token_id", tokenId).put("revoked_at", Times.rfc3339(atMillis));
   }
 
   /**

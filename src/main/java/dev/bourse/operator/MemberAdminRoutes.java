@@ -1,7 +1,6 @@
 package dev.bourse.operator;
 
 import dev.bourse.core.Times;
-import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.org.Member;
@@ -10,6 +9,7 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
+import java.util.function.Function;
 
 /** The operator contract's operations on members. */
 public final class MemberAdminRoutes {
@@ -21,55 +21,45 @@ public final class MemberAdminRoutes {
 
   public void bind(Operations operations) {
     operations
-        .bind("listOrgMembers", this::list)
-        .bind("addMember", this::add)
-        .bind("updateMember", this::update)
-        .bind("removeMember", this::remove);
+        .ok(
+            "listOrgMembers",
+            call -> roster.list(call.text("org"), call.limit(), call.findText("after")),
+            CommonFields.page("members", "username", MemberAdminRoutes::json))
+        .created("addMember", this::add, MemberAdminRoutes::json)
+        .ok("updateMember", this::update, MemberAdminRoutes::json)
+        .ok("removeMember", this::remove, Function.identity());
   }
 
-  private Future<Answer> list(Call call) {
-    return roster
-        .list(call.text("org"), call.limit(), call.findText("after"))
-        .map(
-            page ->
-                Answer.ok(CommonFields.page("members", page, "username", MemberAdminRoutes::json)));
-  }
-
-  private Future<Answer> add(Call call) {
+  private Future<Member> add(Call call) {
     JsonObject body = call.body();
-    return roster
-        .add(
-            call.operator().actor(),
-            call.text("org"),
-            body.getString("username"),
-            body.getString("email"),
-            body.getString("name"))
-        .map(member -> Answer.created(json(member)));
+    return roster.add(
+        call.actor(),
+        call.text("org"),
+        body.getString("username"),
+        body.getString("email"),
+        body.getString("name"));
   }
 
-  private Future<Answer> update(Call call) {
+  private Future<Member> update(Call call) {
     JsonObject body = call.body();
-    return roster
-        .update(
-            call.operator().actor(),
-            call.text("org"),
-            call.text("username"),
-            Optional.ofNullable(body.getBoolean("suspended")),
-            Optional.ofNullable(body.getString("email")),
-            Optional.ofNullable(body.getString("name")))
-        .map(member -> Answer.ok(json(member)));
+    return roster.update(
+        call.actor(),
+        call.text("org"),
+        call.text("username"),
+        Optional.ofNullable(body.getBoolean("suspended")),
+        Optional.ofNullable(body.getString("email")),
+        Optional.ofNullable(body.getString("name")));
   }
 
-  private Future<Answer> remove(Call call) {
+  private Future<JsonObject> remove(Call call) {
     String username = call.text("username");
     return roster
-        .remove(call.operator().actor(), call.text("org"), username)
+        .remove(call.actor(), call.text("org"), username)
         .map(
             revoked ->
-                Answer.ok(
-                    new JsonObject()
-                        .put("username", username)
-                        .put("revoked_tokens", new JsonArray(revoked))));
+                new JsonObject()
+                    .put("username", username)
+                    .put("revoked_tokens", new JsonArray(revoked)));
   }
 
   private static JsonObject json(Member member) {

@@ -27,26 +27,22 @@ public final class NodeAdminRoutes {
         .ok("readNode", call -> nodes.readNode(call.text("node_id")), NodeView::toJson)
         .ok(
             "updateNode",
-            call -> nodes.cordonNode(actor(call), node(call), call.body().getBoolean("cordoned")),
+            call -> nodes.cordonNode(call.actor(), node(call), call.body().getBoolean("cordoned")),
             NodeView::toJson)
-        .ok("releaseNode", call -> nodes.releaseNode(actor(call), node(call)), NodeView::toJson)
-        .ok("retryNode", call -> nodes.retryNode(actor(call), node(call)), NodeView::toJson)
-        .ok("retireNode", call -> retirement.retireNode(actor(call), node(call)), NodeView::toJson)
+        .ok("releaseNode", call -> nodes.releaseNode(call.actor(), node(call)), NodeView::toJson)
+        .ok("retryNode", call -> nodes.retryNode(call.actor(), node(call)), NodeView::toJson)
+        .ok("retireNode", call -> retirement.retireNode(call.actor(), node(call)), NodeView::toJson)
         .ok(
             "replaceNodeHostKey",
             call ->
-                nodes.replaceHostKey(actor(call), node(call), call.body().getString("host_key")),
+                nodes.replaceHostKey(call.actor(), node(call), call.body().getString("host_key")),
             NodeView::toJson)
         .ok(
             "endNodeReclaim",
             call ->
                 retirement.endReclaim(
-                    actor(call), node(call), call.body().getBoolean("back_to_market")),
+                    call.actor(), node(call), call.body().getBoolean("back_to_market")),
             NodeView::toJson);
-  }
-
-  private static String actor(Call call) {
-    return call.operator().actor();
   }
 
   private static String node(Call call) {
@@ -64,7 +60,7 @@ public final class NodeAdminRoutes {
   private Future<NodeView> add(Call call) {
     JsonObject body = call.body();
     return nodes.addNode(
-        actor(call),
+        call.actor(),
         call.text("pool"),
         new NodeService.Added(
             body.getString("node_id"),

@@ -3,12 +3,12 @@ package dev.bourse.operator;
 import dev.bourse.access.OperatorTokenService;
 import dev.bourse.access.OperatorTokenView;
 import dev.bourse.core.Times;
-import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Clock;
+import java.util.function.Function;
 
 /** The operator contract's operations on operators' tokens. */
 public final class OperatorTokenRoutes {
@@ -22,43 +22,28 @@ public final class OperatorTokenRoutes {
 
   public void bind(Operations operations) {
     operations
-        .bind("listOperators", this::list)
-        .bind("mintOperator", this::mint)
-        .bind("revokeOperator", this::revoke);
+        .ok(
+            "listOperators",
+            call -> tokens.list(call.limit(), call.findText("after")),
+            CommonFields.page("operators", "token_id", OperatorTokenRoutes::json))
+        .created("mintOperator", this::mint, OperatorTokenRoutes::minted)
+        .ok("revokeOperator", this::revoke, Function.identity());
   }
 
-  private Future<Answer> list(Call call) {
-    return tokens
-        .list(call.limit(), call.findText("after"))
-        .map(
-            page ->
-                Answer.ok(
-                    CommonFields.page("operators", page, "token_id", OperatorTokenRoutes::json)));
-  }
-
-  private Future<Answer> mint(Call call) {
+  private Future<OperatorTokenService.Minted> mint(Call call) {
     JsonObject body = call.body();
-    return tokens
-        .mint(
-            call.operator().actor(),
-            body.getString("name"),
-            CommonFields.expiry(body.getString("expires_at"), clock.millis()))
-        .map(minted -> Answer.created(json(minted)));
+    return tokens.mint(
+        call.actor(),
+        body.getString("name"),
+        CommonFields.expiry(body.getString("expires_at"), clock.millis()));
   }
 
-  private Future<Answer> revoke(Call call) {
+  private Future<JsonObject> revoke(Call call) {
     String tokenId = call.text("token_id");
-    return tokens
-        .revoke(call.operator().actor(), tokenId)
-        .map(
-            at ->
-                Answer.ok(
-                    new JsonObject()
-                        .put("token_id", tokenId)
-                        .put("revoked_at", Times.rfc3339(at))));
+    return tokens.revoke(call.actor(), tokenId).map(at -> CommonFields.revoked(tokenId, at));
   }
 
-  private static JsonObject json(OperatorTokenService.Minted minted) {
+  private static JsonObject minted(OperatorTokenService.Minted minted) {
     return json(OperatorTokenView.of(minted.token())).put("token", minted.secret().text());
   }
 

@@ -1,12 +1,9 @@
 package dev.bourse.operator;
 
 import dev.bourse.core.Times;
-import dev.bourse.edge.Answer;
-import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.org.Org;
 import dev.bourse.org.OrgAdminService;
-import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
@@ -20,40 +17,30 @@ public final class OrgAdminRoutes {
 
   public void bind(Operations operations) {
     operations
-        .bind("listOrgs", this::list)
-        .bind("createOrg", this::create)
-        .bind("readOrg", call -> orgs.read(call.text("org")).map(org -> Answer.ok(json(org))))
-        .bind("updateOrg", this::update)
-        .bind(
-            "retireOrg",
+        .ok(
+            "listOrgs",
+            call -> orgs.list(call.limit(), call.findText("after")),
+            CommonFields.page("orgs", "org_id", OrgAdminRoutes::json))
+        .created(
+            "createOrg",
             call ->
-                orgs.retire(call.operator().actor(), call.text("org"))
-                    .map(org -> Answer.ok(json(org))));
-  }
-
-  private Future<Answer> list(Call call) {
-    return orgs.list(call.limit(), call.findText("after"))
-        .map(page -> Answer.ok(CommonFields.page("orgs", page, "org_id", OrgAdminRoutes::json)));
-  }
-
-  private Future<Answer> create(Call call) {
-    JsonObject body = call.body();
-    return orgs.create(
-            call.operator().actor(),
-            body.getString("org_id"),
-            body.getString("display"),
-            body.getString("kind"))
-        .map(org -> Answer.created(json(org)));
-  }
-
-  private Future<Answer> update(Call call) {
-    JsonObject body = call.body();
-    return orgs.update(
-            call.operator().actor(),
-            call.text("org"),
-            Optional.ofNullable(body.getString("display")),
-            Optional.ofNullable(body.getString("kind")))
-        .map(org -> Answer.ok(json(org)));
+                orgs.create(
+                    call.actor(),
+                    call.body().getString("org_id"),
+                    call.body().getString("display"),
+                    call.body().getString("kind")),
+            OrgAdminRoutes::json)
+        .ok("readOrg", call -> orgs.read(call.text("org")), OrgAdminRoutes::json)
+        .ok(
+            "updateOrg",
+            call ->
+                orgs.update(
+                    call.actor(),
+                    call.text("org"),
+                    Optional.ofNullable(call.body().getString("display")),
+                    Optional.ofNullable(call.body().getString("kind"))),
+            OrgAdminRoutes::json)
+        .ok("retireOrg", call -> orgs.retire(call.actor(), call.text("org")), OrgAdminRoutes::json);
   }
 
   private static JsonObject json(Org org) {

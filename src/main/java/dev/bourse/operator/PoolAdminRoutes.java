@@ -1,8 +1,6 @@
 package dev.bourse.operator;
 
-import dev.bourse.core.Page;
 import dev.bourse.core.Price;
-import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.pools.Pool;
@@ -26,21 +24,21 @@ public final class PoolAdminRoutes {
 
   public void bind(Operations operations) {
     operations
-        .bind("listPools", this::list)
-        .bind("createPool", this::create)
-        .bind(
+        .ok(
+            "listPools",
+            call ->
+                Future.succeededFuture(
+                    pools.listPools(call.findText("after").orElse(""), call.limit())),
+            CommonFields.page("pools", "name", PoolAdminRoutes::json))
+        .created("createPool", this::create, PoolAdminRoutes::json)
+        .ok(
             "readPool",
-            call -> Future.succeededFuture(Answer.ok(pool(pools.readPool(call.text("pool"))))))
-        .bind("updatePool", this::update);
+            call -> Future.succeededFuture(pools.readPool(call.text("pool"))),
+            PoolAdminRoutes::json)
+        .ok("updatePool", this::update, PoolAdminRoutes::json);
   }
 
-  private Future<Answer> list(Call call) {
-    Page<Pool> page = pools.listPools(call.findText("after").orElse(""), call.limit());
-    return Future.succeededFuture(
-        Answer.ok(CommonFields.page("pools", page, "name", PoolAdminRoutes::pool)));
-  }
-
-  private Future<Answer> create(Call call) {
+  private Future<Pool> create(Call call) {
     JsonObject body = call.body();
     Pool pool =
         new Pool(
@@ -59,12 +57,10 @@ public final class PoolAdminRoutes {
                 body.getInteger("ssh_port", 22),
                 texts(body, "env").orElse(Map.of()),
                 texts(body, "storage").orElse(Map.of())));
-    return pools
-        .createPool(call.operator().actor(), pool)
-        .map(created -> Answer.created(pool(created)));
+    return pools.createPool(call.actor(), pool);
   }
 
-  private Future<Answer> update(Call call) {
+  private Future<Pool> update(Call call) {
     JsonObject body = call.body();
     PoolService.Settings changed =
         new PoolService.Settings(
@@ -75,9 +71,7 @@ public final class PoolAdminRoutes {
             Optional.ofNullable(body.getBoolean("swaps_enabled")),
             texts(body, "env"),
             texts(body, "storage"));
-    return pools
-        .updatePool(call.operator().actor(), call.text("pool"), changed)
-        .map(pool -> Answer.ok(pool(pool)));
+    return pools.updatePool(call.actor(), call.text("pool"), changed);
   }
 
   private static Optional<Long> cents(JsonObject body, String field) {
@@ -96,7 +90,7 @@ public final class PoolAdminRoutes {
             });
   }
 
-  private static JsonObject pool(Pool pool) {
+  private static JsonObject json(Pool pool) {
     return new JsonObject()
         .put("name", pool.name())
         .put("site", pool.site())
@@ -110,11 +104,11 @@ public final class PoolAdminRoutes {
         .put("swaps_enabled", pool.swapsEnabled())
         .put("ssh_user", pool.environment().sshUser())
         .put("ssh_port", pool.environment().sshPort())
-        .put("env", json(pool.environment().env()))
-        .put("storage", json(pool.environment().storage()));
+        .put("env", texts(pool.environment().env()))
+        .put("storage", texts(pool.environment().storage()));
   }
 
-  private static JsonObject json(Map<String, String> texts) {
+  private static JsonObject texts(Map<String, String> texts) {
     JsonObject json = new JsonObject();
     new TreeMap<>(texts).forEach(json::put);
     return json;

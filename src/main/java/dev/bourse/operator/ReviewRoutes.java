@@ -51,20 +51,20 @@ public final class ReviewRoutes {
     String id = call.text("review");
     return ContentRoutes.answer(
         contents.open(
-            call.operator().actor(),
+            call.actor(),
             () -> reviews.get(id).map(review -> Content.of(review.item(), review.revision()))),
         call);
   }
 
   private Future<Answer> approve(Call call) {
     return reviews
-        .approve(call.operator().actor(), call.text("review"))
+        .approve(call.actor(), call.text("review"))
         .map(review -> Answer.ok(json(review)));
   }
 
   private Future<Answer> reject(Call call) {
     return reviews
-        .reject(call.operator().actor(), call.text("review"), call.body().getString("reason"))
+        .reject(call.actor(), call.text("review"), call.body().getString("reason"))
         .map(review -> Answer.ok(json(review)));
   }
 

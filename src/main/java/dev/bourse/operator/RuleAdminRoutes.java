@@ -19,39 +19,32 @@ public final class RuleAdminRoutes {
 
   public void bind(Operations operations) {
     operations
-        .bind("listJoinRules", this::list)
-        .bind("addJoinRule", this::add)
-        .bind("removeJoinRule", this::remove)
+        .ok(
+            "listJoinRules",
+            call -> rules.list(call.text("org"), call.limit(), call.findText("after")),
+            CommonFields.page("rules", "rule_id", RuleAdminRoutes::json))
+        .created("addJoinRule", this::add, RuleAdminRoutes::json)
+        .ok("removeJoinRule", this::remove, ruleId -> new JsonObject().put("rule_id", ruleId))
         .bind("inviteMember", this::invite);
   }
 
-  private Future<Answer> list(Call call) {
-    return rules
-        .list(call.text("org"), call.limit(), call.findText("after"))
-        .map(page -> Answer.ok(CommonFields.page("rules", page, "rule_id", RuleAdminRoutes::json)));
-  }
-
-  private Future<Answer> add(Call call) {
+  private Future<JoinRule> add(Call call) {
     JsonObject body = call.body();
-    return rules
-        .add(
-            call.operator().actor(),
-            call.text("org"),
-            JoinRule.Kind.of(body.getString("kind")),
-            body.getString("value"))
-        .map(rule -> Answer.created(json(rule)));
+    return rules.add(
+        call.actor(),
+        call.text("org"),
+        JoinRule.Kind.of(body.getString("kind")),
+        body.getString("value"));
   }
 
-  private Future<Answer> remove(Call call) {
+  private Future<String> remove(Call call) {
     String ruleId = call.text("rule_id");
-    return rules
-        .remove(call.operator().actor(), call.text("org"), ruleId)
-        .map(removed -> Answer.ok(new JsonObject().put("rule_id", ruleId)));
+    return rules.remove(call.actor(), call.text("org"), ruleId).map(ruleId);
   }
 
   private Future<Answer> invite(Call call) {
     return rules
-        .invite(call.operator().actor(), call.text("org"), call.body().getString("email"))
+        .invite(call.actor(), call.text("org"), call.body().getString("email"))
         .map(
             invited ->
                 invited.isNew()

@@ -1,7 +1,5 @@
 package dev.bourse.operator;
 
-import dev.bourse.edge.Answer;
-import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.pools.Switches;
 import dev.bourse.pools.settings.SwitchService;
@@ -23,26 +21,25 @@ public final class SwitchRoutes {
 
   public void bind(Operations operations) {
     operations
-        .bind("readSwitches", call -> Future.succeededFuture(answer(switches.readSwitches())))
-        .bind("writeSwitches", this::write);
+        .ok(
+            "readSwitches",
+            call -> Future.succeededFuture(switches.readSwitches()),
+            SwitchRoutes::json)
+        .ok(
+            "writeSwitches",
+            call ->
+                switches.writeSwitches(
+                    call.actor(),
+                    Optional.ofNullable(call.body().getBoolean(WRITES_ARMED)),
+                    Optional.ofNullable(call.body().getBoolean(SPEND_LIMIT)),
+                    Optional.ofNullable(call.body().getBoolean(BILLING_HOLD))),
+            SwitchRoutes::json);
   }
 
-  private Future<Answer> write(Call call) {
-    JsonObject body = call.body();
-    return switches
-        .writeSwitches(
-            call.operator().actor(),
-            Optional.ofNullable(body.getBoolean(WRITES_ARMED)),
-            Optional.ofNullable(body.getBoolean(SPEND_LIMIT)),
-            Optional.ofNullable(body.getBoolean(BILLING_HOLD)))
-        .map(SwitchRoutes::answer);
-  }
-
-  private static Answer answer(Switches inForce) {
-    return Answer.ok(
-        new JsonObject()
-            .put(WRITES_ARMED, inForce.writesArmed())
-            .put(SPEND_LIMIT, inForce.spendLimitEnforced())
-            .put(BILLING_HOLD, inForce.billingHoldEnforced()));
+  private static JsonObject json(Switches inForce) {
+    return new JsonObject()
+        .put(WRITES_ARMED, inForce.writesArmed())
+        .put(SPEND_LIMIT, inForce.spendLimitEnforced())
+        .put(BILLING_HOLD, inForce.billingHoldEnforced());
   }
 }

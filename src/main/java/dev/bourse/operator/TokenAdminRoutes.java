@@ -2,7 +2,6 @@ package dev.bourse.operator;
 
 import dev.bourse.access.Scope;
 import dev.bourse.core.Times;
-import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.org.TokenService;
@@ -13,6 +12,7 @@ import io.vertx.core.json.JsonObject;
 import java.time.Clock;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.function.Function;
 
 /** The operator contract's operations on organizations' API tokens. */
 public final class TokenAdminRoutes {
@@ -26,20 +26,15 @@ public final class TokenAdminRoutes {
 
   public void bind(Operations operations) {
     operations
-        .bind("listOrgTokens", this::list)
-        .bind("mintToken", this::mint)
-        .bind("revokeToken", this::revoke);
+        .ok(
+            "listOrgTokens",
+            call -> tokens.list(call.text("org"), call.limit(), call.findText("after")),
+            CommonFields.page("tokens", "token_id", TokenAdminRoutes::json))
+        .created("mintToken", this::mint, TokenAdminRoutes::minted)
+        .ok("revokeToken", this::revoke, Function.identity());
   }
 
-  private Future<Answer> list(Call call) {
-    return tokens
-        .list(call.text("org"), call.limit(), call.findText("after"))
-        .map(
-            page ->
-                Answer.ok(CommonFields.page("tokens", page, "token_id", TokenAdminRoutes::json)));
-  }
-
-  private Future<Answer> mint(Call call) {
+  private Future<TokenService.Minted> mint(Call call) {
     JsonObject body = call.body();
     Set<Scope> scopes = EnumSet.noneOf(Scope.class);
     body.getJsonArray("scopes")
@@ -48,31 +43,25 @@ public final class TokenAdminRoutes {
                 Scope.find(String.valueOf(label))
                     .filter(Scope.grantableToTokens()::contains)
                     .ifPresent(scopes::add));
-    TokenService.Order order =
+    return tokens.mint(
+        call.actor(),
+        call.text("org"),
         new TokenService.Order(
             body.getString("name"),
             scopes,
             body.getString("cluster"),
             CommonFields.expiry(body.getString("expires_at"), clock.millis()),
-            body.getString("member"));
-    return tokens
-        .mint(call.operator().actor(), call.text("org"), order)
-        .map(minted -> Answer.created(json(minted)));
+            body.getString("member")));
   }
 
-  private Future<Answer> revoke(Call call) {
+  private Future<JsonObject> revoke(Call call) {
     String tokenId = call.text("token_id");
     return tokens
-        .revoke(call.operator().actor(), call.text("org"), tokenId)
-        .map(
-            at ->
-                Answer.ok(
-                    new JsonObject()
-                        .put("token_id", tokenId)
-                        .put("revoked_at", Times.rfc3339(at))));
+        .revoke(call.actor(), call.text("org"), tokenId)
+        .map(at -> CommonFields.revoked(tokenId, at));
   }
 
-  private static JsonObject json(TokenService.Minted minted) {
+  private static JsonObject minted(TokenService.Minted minted) {
     return json(TokenView.of(minted.token())).put("token", minted.secret().text());
   }
 

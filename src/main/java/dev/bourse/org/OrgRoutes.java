@@ -30,7 +30,9 @@ public final class OrgRoutes {
         .bind("listTokens", this::listTokens)
         .bind("listTokenActivity", this::listTokenActivity)
         .bind("revokeOwnToken", this::revokeOwnToken)
-        .bind("listOrgActivity", this::listOrgActivity);
+        .bind("listOrgActivity", this::listOrgActivity)
+        .bind("exportOrgActivityCsv", this::listOrgActivity)
+        .bind("exportOrgActivityNdjson", this::listOrgActivity);
   }
 
   private Future<Answer> whoami(Call call) {
@@ -142,8 +144,7 @@ public final class OrgRoutes {
   }
 
   private static TrailQuery query(Call call) {
-    return TrailQuery.of(
-        call.text("reads"), call.findInteger("limit"), call.findInteger("before"));
+    return TrailQuery.of(call.text("reads"), call.findInteger("limit"), call.findInteger("before"));
   }
 
   private static String orgId(Call call) {

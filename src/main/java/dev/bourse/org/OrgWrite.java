@@ -101,6 +101,7 @@ final class OrgWrite {
   }
 
   /** 409 with the reason that programs read. */
+  @SuppressWarnings("AnnotateFormatMethod") // The annotation would be one more library.
   static ApiError conflict(String reason, String template, @Nullable Object... arguments) {
     return ApiError.of(ErrorCode.CONFLICT, template.formatted(arguments)).with("reason", reason);
   }

@@ -2,6 +2,7 @@ package dev.bourse.pools;
 
 import dev.bourse.core.Price;
 import io.vertx.core.json.JsonObject;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,12 @@ public record PoolPrices(Pool pool, @Nullable Long clearingCents, @Nullable Long
     return quote == null
         ? new PoolPrices(pool, null, null)
         : new PoolPrices(pool, quote.clearingCents(), quote.admissionCents());
+  }
+
+  /** Whether these are the prices that those are. */
+  public boolean agreesWith(PoolPrices other) {
+    return Objects.equals(clearingCents, other.clearingCents)
+        && Objects.equals(admissionCents, other.admissionCents);
   }
 
   /** As every surface's contract has it. */

@@ -107,6 +107,19 @@ public record ContractCase(
           new ContractCase(
               "revokeOwnToken", "/api/org/tokens/self?cluster=acme-train", null, List.of()),
           new ContractCase("listOrgActivity", "/api/org/activity", null, List.of()),
+          new ContractCase("exportOrgActivityCsv", "/api/org/activity/csv", null, List.of()),
+          new ContractCase("exportOrgActivityNdjson", "/api/org/activity/ndjson", null, List.of()),
+          new ContractCase(
+              "exportPlatformActivityCsv", "/api/operator/activity/csv", null, List.of()),
+          new ContractCase(
+              "exportPlatformActivityNdjson", "/api/operator/activity/ndjson", null, List.of()),
+          new ContractCase(
+              "exportUsageCsv",
+              "/api/billing/usage/csv",
+              null,
+              List.of("/api/billing/usage/csv?cluster=globex-main")),
+          new ContractCase(
+              "exportStatementCsv", "/api/billing/statements/2026-01/csv", null, List.of()),
           new ContractCase("listK8sClusters", "/api/k8s/clusters", null, List.of()),
           new ContractCase(
               "readK8sCluster",

@@ -51,6 +51,8 @@ public final class ContractCheck {
               .getJsonObject("schemas")
               .getJsonObject("ApiError"));
 
+  private static final Map<String, Validator> EVENTS = events();
+
   private ContractCheck() {}
 
   /**
@@ -110,6 +112,10 @@ public final class ContractCheck {
       return;
     }
     assertNotNull(body, where);
+    check(validator, body, where);
+  }
+
+  private static void check(Validator validator, JsonObject body, String where) {
     // The library rewrites a schema the first time it is used.
     synchronized (validator) {
       OutputUnit outcome = validator.validate(body);
@@ -117,6 +123,29 @@ public final class ContractCheck {
         fail(where + ": against the contract: " + outcome.toJson());
       }
     }
+  }
+
+  /** Fails unless the contract has an event of this name with such data. */
+  static void checkEvent(String name, JsonObject data) {
+    Validator validator = EVENTS.get(name);
+    assertNotNull(validator, "event " + name + " is not in the contract");
+    check(validator, data, "event " + name + " " + data);
+  }
+
+  private static Map<String, Validator> events() {
+    Map<String, Validator> events = new HashMap<>();
+    JsonObject schemas =
+        document("vm")
+            .getJsonObject("paths")
+            .getJsonObject("/api/vm/events")
+            .getJsonObject("get")
+            .getJsonObject("responses")
+            .getJsonObject("200")
+            .getJsonObject("content")
+            .getJsonObject("text/event-stream")
+            .getJsonObject("x-events");
+    schemas.fieldNames().forEach(n -> events.put(n, validator(schemas.getJsonObject(n))));
+    return events;
   }
 
   private static List<Described> load() {

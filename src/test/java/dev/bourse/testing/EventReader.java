@@ -20,6 +20,7 @@ public final class EventReader implements AutoCloseable {
   private final Thread thread;
   private final List<Event> events = new CopyOnWriteArrayList<>();
   private volatile boolean ended;
+  private volatile @Nullable AssertionError fault;
 
   /** One event. */
   public record Event(long id, String name, JsonObject data) {}
@@ -65,11 +66,15 @@ public final class EventReader implements AutoCloseable {
         } else if (line.startsWith("event: ")) {
           name = line.substring(7);
         } else if (line.startsWith("data: ")) {
-          events.add(new Event(id, name, new JsonObject(line.substring(6))));
+          JsonObject data = new JsonObject(line.substring(6));
+          ContractCheck.checkEvent(name, data);
+          events.add(new Event(id, name, data));
         }
       }
     } catch (IOException closed) {
       // As good as its end.
+    } catch (AssertionError e) {
+      fault = e;
     }
     ended = true;
   }
@@ -81,12 +86,16 @@ public final class EventReader implements AutoCloseable {
 
   /** All events so far. */
   public List<Event> all() {
+    AssertionError found = fault;
+    if (found != null) {
+      throw found;
+    }
     return List.copyOf(events);
   }
 
   /** The events of a name so far. */
   public List<Event> of(String name) {
-    return events.stream().filter(e -> e.name().equals(name)).toList();
+    return all().stream().filter(e -> e.name().equals(name)).toList();
   }
 
   /** The state as the newest event tells it. */

@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.admin;
 
 import static dev.bourse.testing.FilesFixture.FEED;
 import static dev.bourse.testing.FilesFixture.bytes;

@@ -1,4 +1,4 @@
-package dev.bourse.app;
+package dev.bourse.billing;
 
 import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;

@@ -1,10 +1,9 @@
-package dev.bourse.app;
+package dev.bourse.admin;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.admin.AdminCommand;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.AdminRun;
 import dev.bourse.testing.ContractCheck;
