@@ -7,7 +7,7 @@ import dev.bourse.billing.BillingRoutes;
 import dev.bourse.capacity.CapacityRoutes;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.Previewing;
+import dev.bourse.capacity.PreviewService;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
 import dev.bourse.events.ActivityService;
@@ -129,8 +129,9 @@ final class Features {
             new ActivityService(clusters, activity, new HistoryStore(database), context.clock()))
         .bind(operations);
     new MarketRoutes(core.market()).bind(operations);
-    Previewing previews =
-        new Previewing(clusters, core.capacity()::terms, core.market()::preview, context.clock());
+    PreviewService previews =
+        new PreviewService(
+            clusters, core.capacity()::terms, core.market()::preview, context.clock());
     K8sService k8s = new K8sService(clusters, core.owners(), core.capacity()::terms, previews);
     new K8sRoutes(k8s).bind(operations);
     return k8s;

@@ -14,7 +14,7 @@ import dev.bourse.capacity.CapacityStore;
 import dev.bourse.capacity.ClockCorrection;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.capacity.Steering;
+import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.events.ActivityRetention;
 import dev.bourse.market.MarketConfig;
 import dev.bourse.market.MarketEnvironment;
@@ -147,7 +147,7 @@ final class ServiceCore {
             database,
             memory.access.tokens(),
             memory.access.members(),
-            cluster -> owners.submit(cluster, Steering.retire()).mapEmpty(),
+            cluster -> owners.submit(cluster, OperatorCommands.retire()).mapEmpty(),
             context.clock());
     checkpoints =
         CheckpointServices.start(

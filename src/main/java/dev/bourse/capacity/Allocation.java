@@ -1,6 +1,7 @@
 package dev.bourse.capacity;
 
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +40,20 @@ public record Allocation(
     @Nullable String replaces,
     List<String> keyIds,
     @Nullable Reclaim reclaim) {
+
+  public Allocation {
+    keyIds = List.copyOf(keyIds);
+    if (slot < 0 || nomination < 0 || grantCeilingCents < 0) {
+      throw new IllegalArgumentException(
+          "allocation %s has slot %s, nomination %s and ceiling %s; none can be negative"
+              .formatted(allocationId, slot, nomination, grantCeilingCents));
+    }
+    if ((state == State.RECLAIMING) != (reclaim != null)) {
+      throw new IllegalArgumentException(
+          "allocation %s is %s with reclaim %s; a reclaim belongs to RECLAIMING, and only to it"
+              .formatted(allocationId, state, reclaim));
+    }
+  }
 
   /** The states a client sees. */
   public enum State {
@@ -109,7 +124,7 @@ public record Allocation(
         0,
         null,
         replaces,
-        List.copyOf(keyIds),
+        keyIds,
         null);
   }
 
@@ -136,161 +151,111 @@ public record Allocation(
   }
 
   Allocation active(long nowMillis, @Nullable Long protectedUntil) {
-    return copy(
-        State.ACTIVE,
-        nowMillis,
-        protectedUntil,
-        grantCeilingCents,
-        nomination,
-        swapRequestedAtMillis,
-        null,
-        reclaim);
+    return with(
+        a -> {
+          a.state = State.ACTIVE;
+          a.activeAtMillis = nowMillis;
+          a.protectedUntilMillis = protectedUntil;
+          a.replaces = null;
+        });
   }
 
   /** Active in the place of another, whose protection it goes on with. */
   Allocation activeFor(Allocation replaced, long nowMillis) {
-    return copy(
-        State.ACTIVE,
-        nowMillis,
-        replaced.protectedUntilMillis,
-        replaced.grantCeilingCents,
-        nomination,
-        swapRequestedAtMillis,
-        null,
-        reclaim);
+    return active(nowMillis, replaced.protectedUntilMillis)
+        .with(a -> a.grantCeilingCents = replaced.grantCeilingCents);
   }
 
   /** Filling its slot by itself: the node it was to replace is gone already. */
   Allocation standingAlone() {
-    return copy(
-        state,
-        activeAtMillis,
-        protectedUntilMillis,
-        grantCeilingCents,
-        nomination,
-        swapRequestedAtMillis,
-        null,
-        reclaim);
+    return with(a -> a.replaces = null);
   }
 
   /** Open to rivals from now on. */
   Allocation unprotected() {
-    return copy(
-        state,
-        activeAtMillis,
-        null,
-        grantCeilingCents,
-        nomination,
-        swapRequestedAtMillis,
-        replaces,
-        reclaim);
+    return with(a -> a.protectedUntilMillis = null);
   }
 
   Allocation nominated(int rank) {
-    return copy(
-        state,
-        activeAtMillis,
-        protectedUntilMillis,
-        grantCeilingCents,
-        rank,
-        swapRequestedAtMillis,
-        replaces,
-        reclaim);
+    return with(a -> a.nomination = rank);
   }
 
   /** With a swap in flight since then, or with none. */
   Allocation swapping(@Nullable Long requestedAtMillis, int rank) {
-    return copy(
-        state,
-        activeAtMillis,
-        protectedUntilMillis,
-        grantCeilingCents,
-        rank,
-        requestedAtMillis,
-        replaces,
-        reclaim);
+    return with(
+        a -> {
+          a.nomination = rank;
+          a.swapRequestedAtMillis = requestedAtMillis;
+        });
   }
 
   Allocation reclaiming(Reason reason, long nowMillis) {
-    return copy(
-        State.RECLAIMING,
-        activeAtMillis,
-        protectedUntilMillis,
-        grantCeilingCents,
-        0,
-        null,
-        null,
-        new Reclaim(reason, nowMillis));
+    return with(
+        a -> {
+          a.state = State.RECLAIMING;
+          a.nomination = 0;
+          a.swapRequestedAtMillis = null;
+          a.replaces = null;
+          a.reclaim = new Reclaim(reason, nowMillis);
+        });
   }
 
   Allocation pinned(boolean pin) {
-    return new Allocation(
-        allocationId,
-        nodeId,
-        publicIp,
-        slot,
-        state,
-        grantedAtMillis,
-        activeAtMillis,
-        protectedUntilMillis,
-        grantCeilingCents,
-        pin,
-        nomination,
-        swapRequestedAtMillis,
-        replaces,
-        keyIds,
-        reclaim);
+    return with(a -> a.pinned = pin);
   }
 
-  /** The same at other times. */
-  Allocation at(
-      long grantedAt,
-      @Nullable Long activeAt,
-      @Nullable Long protectedUntil,
-      @Nullable Long swapRequestedAt,
-      @Nullable Reclaim taken) {
-    return new Allocation(
-        allocationId,
-        nodeId,
-        publicIp,
-        slot,
-        state,
-        grantedAt,
-        activeAt,
-        protectedUntil,
-        grantCeilingCents,
-        pinned,
-        nomination,
-        swapRequestedAt,
-        replaces,
-        keyIds,
-        taken);
+  /** The same with some of it changed. */
+  Allocation with(Consumer<Draft> change) {
+    Draft draft = new Draft(this);
+    change.accept(draft);
+    return draft.build();
   }
 
-  private Allocation copy(
-      State newState,
-      @Nullable Long activeAt,
-      @Nullable Long protectedUntil,
-      long grantCeiling,
-      int rank,
-      @Nullable Long swapRequestedAt,
-      @Nullable String replacing,
-      @Nullable Reclaim taken) {
-    return new Allocation(
-        allocationId,
-        nodeId,
-        publicIp,
-        slot,
-        newState,
-        grantedAtMillis,
-        activeAt,
-        protectedUntil,
-        grantCeiling,
-        pinned,
-        rank,
-        swapRequestedAt,
-        replacing,
-        keyIds,
-        taken);
+  /** An allocation being changed; what is not set stays. */
+  static final class Draft {
+    private final Allocation base;
+    State state;
+    long grantedAtMillis;
+    @Nullable Long activeAtMillis;
+    @Nullable Long protectedUntilMillis;
+    long grantCeilingCents;
+    boolean pinned;
+    int nomination;
+    @Nullable Long swapRequestedAtMillis;
+    @Nullable String replaces;
+    @Nullable Reclaim reclaim;
+
+    private Draft(Allocation base) {
+      this.base = base;
+      this.state = base.state;
+      this.grantedAtMillis = base.grantedAtMillis;
+      this.activeAtMillis = base.activeAtMillis;
+      this.protectedUntilMillis = base.protectedUntilMillis;
+      this.grantCeilingCents = base.grantCeilingCents;
+      this.pinned = base.pinned;
+      this.nomination = base.nomination;
+      this.swapRequestedAtMillis = base.swapRequestedAtMillis;
+      this.replaces = base.replaces;
+      this.reclaim = base.reclaim;
+    }
+
+    private Allocation build() {
+      return new Allocation(
+          base.allocationId,
+          base.nodeId,
+          base.publicIp,
+          base.slot,
+          state,
+          grantedAtMillis,
+          activeAtMillis,
+          protectedUntilMillis,
+          grantCeilingCents,
+          pinned,
+          nomination,
+          swapRequestedAtMillis,
+          replaces,
+          base.keyIds,
+          reclaim);
+    }
   }
 }

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,11 +58,9 @@ public final class Capacity {
     if (order.expectedVersion() != cluster.version()) {
       throw ApiError.of(
           ErrorCode.VERSION_MISMATCH,
-          "expected_version is "
-              + order.expectedVersion()
-              + " but the cluster is at version "
-              + cluster.version()
-              + "; nothing was written");
+          "expected_version is %s but the cluster is at version %s; nothing was written",
+          order.expectedVersion(),
+          cluster.version());
     }
     if (isRaise) {
       requireRaisable(cluster, terms);
@@ -74,11 +71,10 @@ public final class Capacity {
     if (ceilingCents < pool.reserveCents() && (isRaise || samePriced == null)) {
       throw ApiError.of(
               ErrorCode.BID_TOO_LOW,
-              priceField(cluster)
-                  + " "
-                  + Price.shown(ceilingCents)
-                  + " can never clear; the lowest that can is "
-                  + Price.shown(pool.reserveCents()))
+              "%s %s can never clear; the lowest that can is %s",
+              priceField(cluster),
+              Price.shown(ceilingCents),
+              Price.shown(pool.reserveCents()))
           .with("minimum", Price.toUsd(pool.reserveCents()));
     }
     requireCadence(cluster, terms, nowMillis);
@@ -137,9 +133,9 @@ public final class Capacity {
     if (cluster.isPaused() || cluster.maintenance()) {
       throw ApiError.of(
           ErrorCode.CLUSTER_GATED,
-          "cluster "
-              + cluster.name()
-              + (cluster.maintenance() ? " is in maintenance" : " is under a billing hold"));
+          "cluster %s is %s",
+          cluster.name(),
+          cluster.maintenance() ? "in maintenance" : "under a billing hold");
     }
     if (node.pinned()) {
       throw ApiError.of(
@@ -167,9 +163,8 @@ public final class Capacity {
     if (!terms.writesArmed() || !cluster.writesArmed()) {
       throw ApiError.retryLater(
           ErrorCode.CAPACITY_WRITES_DISABLED,
-          "capacity writes are switched off "
-              + (terms.writesArmed() ? "for cluster " + cluster.name() : "on the platform")
-              + "; reads keep working",
+          "capacity writes are switched off %s; reads keep working"
+              .formatted(terms.writesArmed() ? "for cluster " + cluster.name() : "on the platform"),
           RETRY_DISARMED_MILLIS);
     }
   }
@@ -187,21 +182,19 @@ public final class Capacity {
     if (!Price.isWholeCents(price)) {
       throw ApiError.of(
           ErrorCode.PRICE_PRECISION,
-          priceField(cluster)
-              + ": "
-              + Text.shown(price.toPlainString())
-              + " has more than two decimals; expected whole cents");
+          "%s: %s has more than two decimals; expected whole cents",
+          priceField(cluster),
+          Text.shown(price.toPlainString()));
     }
     boolean isKept =
         kept != null && price.compareTo(BigDecimal.valueOf(kept.ceilingCents(), 2)) == 0;
     if (!isKept && price.compareTo(BigDecimal.valueOf(pool.capCents(), 2)) > 0) {
       throw ApiError.of(
               ErrorCode.PRICE_ABOVE_MAXIMUM,
-              priceField(cluster)
-                  + " "
-                  + Text.shown(price.toPlainString())
-                  + " is above the highest accepted, "
-                  + Price.shown(pool.capCents()))
+              "%s %s is above the highest accepted, %s",
+              priceField(cluster),
+              Text.shown(price.toPlainString()),
+              Price.shown(pool.capCents()))
           .with("maximum", Price.toUsd(pool.capCents()));
     }
     return Price.toCents(price);
@@ -219,16 +212,14 @@ public final class Capacity {
     if (cluster.posture() == Cluster.Posture.STATIC) {
       throw ApiError.of(
           ErrorCode.STATIC_POSTURE,
-          "cluster "
-              + cluster.name()
-              + " is operator-managed; max_gpus can be lowered but not raised");
+          "cluster %s is operator-managed; max_gpus can be lowered but not raised",
+          cluster.name());
     }
     if (cluster.kind() == Cluster.Kind.VM && !terms.hasSshKeys()) {
       throw ApiError.of(
           ErrorCode.NO_SSH_KEYS,
-          "organization "
-              + cluster.orgId()
-              + " has no ssh key; register one before raising max_gpus");
+          "organization %s has no ssh key; register one before raising max_gpus",
+          cluster.orgId());
     }
   }
 
@@ -239,13 +230,8 @@ public final class Capacity {
     if (cluster.lastWriteAtMillis() > 0 && waitMillis > 0) {
       throw ApiError.tooOften(
           "cadence",
-          "cluster "
-              + cluster.name()
-              + " accepts one capacity write every "
-              + terms.cadenceMillis()
-              + " ms; the same request will do in "
-              + waitMillis
-              + " ms",
+          "cluster %s accepts one capacity write every %s ms; the same request will do in %s ms"
+              .formatted(cluster.name(), terms.cadenceMillis(), waitMillis),
           waitMillis);
     }
   }
@@ -274,12 +260,10 @@ public final class Capacity {
   static ApiError unknownNode(Cluster cluster, String field, String address) {
     return ApiError.of(
         ErrorCode.UNKNOWN_NODE,
-        field
-            + ": '"
-            + Text.shown(address)
-            + "' is not the public IP of a node that cluster "
-            + cluster.name()
-            + " holds; nothing was written");
+        "%s: '%s' is not the public IP of a node that cluster %s holds; nothing was written",
+        field,
+        Text.shown(address),
+        cluster.name());
   }
 
   /** The parts of every accepted client write. */
@@ -317,9 +301,9 @@ public final class Capacity {
 
   private static void shrink(
       Cluster.Draft draft, Declare order, Pool pool, long nowMillis, List<Activity> activity) {
-    List<Allocation> order0 = draft.build().releaseOrder();
-    int surplus = order0.size() - order.maxGpus() / pool.gpusPerNode();
-    for (Allocation victim : order0.subList(0, Math.max(0, surplus))) {
+    List<Allocation> held = draft.build().releaseOrder();
+    int surplus = held.size() - order.maxGpus() / pool.gpusPerNode();
+    for (Allocation victim : held.subList(0, Math.max(0, surplus))) {
       Allotment.take(
           draft, victim, Allocation.Reason.SCALE_DOWN, order.actor(), nowMillis, activity);
     }
@@ -340,17 +324,12 @@ public final class Capacity {
   }
 
   private static String detail(Cluster cluster, Declare order, long ceilingCents, long version) {
-    return "max_gpus="
-        + order.maxGpus()
-        + " "
-        + priceField(cluster)
-        + "="
-        + Price.shown(ceilingCents)
-        + order
-            .release()
-            .map(r -> r.stream().collect(Collectors.joining(",", " release=[", "]")))
-            .orElse("")
-        + " version="
-        + version;
+    return "max_gpus=%s %s=%s%s version=%s"
+        .formatted(
+            order.maxGpus(),
+            priceField(cluster),
+            Price.shown(ceilingCents),
+            order.release().map(r -> " release=[" + String.join(",", r) + "]").orElse(""),
+            version);
   }
 }

@@ -34,19 +34,24 @@ public final class CapacityRoutes {
 
   private Future<Answer> declareCapacity(Call call) {
     return capacity
-        .declareCapacity(call.principal(), declared(call.body()))
+        .declareCapacity(call.principal(), cluster(call), order(call), List.of())
         .map(CapacityRoutes::state);
   }
 
   private Future<Answer> previewCapacity(Call call) {
     return capacity
-        .preview(call.principal(), declared(call.body()))
+        .preview(call.principal(), cluster(call), order(call))
         .map(preview -> Answer.ok(preview.toJson()));
   }
 
-  private static CapacityService.Declared declared(JsonObject body) {
-    return new CapacityService.Declared(
-        Optional.ofNullable(body.getString("cluster")),
+  private static Optional<String> cluster(Call call) {
+    return Optional.ofNullable(call.body().getString("cluster"));
+  }
+
+  private static Capacity.Declare order(Call call) {
+    JsonObject body = call.body();
+    return new Capacity.Declare(
+        call.principal().actor(),
         body.getInteger("max_gpus"),
         new BigDecimal(body.getNumber("max_price_per_gpu_hour").toString()),
         Optional.ofNullable(body.getJsonArray("release")).map(CapacityRoutes::texts),
@@ -54,12 +59,8 @@ public final class CapacityRoutes {
   }
 
   private Future<Answer> swapNode(Call call) {
-    JsonObject body = call.body();
     return capacity
-        .swapNode(
-            call.principal(),
-            Optional.ofNullable(body.getString("cluster")),
-            body.getString("node"))
+        .swapNode(call.principal(), cluster(call), call.body().getString("node"))
         .map(
             swap ->
                 Answer.ok(

@@ -8,7 +8,6 @@ import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
-import java.math.BigDecimal;
 import java.time.Clock;
 import java.util.HashSet;
 import java.util.List;
@@ -27,8 +26,8 @@ public final class CapacityService {
   private final AuditedReads reads;
   private final CapacityConfig config;
   private final Clock clock;
-  private final AheadWrites ahead;
-  private final Previewing previewing;
+  private final FutureWrites ahead;
+  private final PreviewService previewing;
 
   /**
    * @param hasSshKeys whether an organization has any ssh key registered
@@ -51,12 +50,19 @@ public final class CapacityService {
     this.reads = reads;
     this.config = config;
     this.clock = clock;
-    this.ahead = new AheadWrites(nanoTime);
-    this.previewing = new Previewing(clusters, this::terms, market, clock);
+    this.ahead = new FutureWrites(nanoTime);
+    this.previewing = new PreviewService(clusters, this::terms, market, clock);
   }
 
   /** The latest snapshot; an audited read. */
   public ClusterView readCapacity(Principal caller, Optional<String> cluster) {
+    return read(caller, cluster, "");
+  }
+
+  /**
+   * @param detail what the read is for, as the trail records it
+   */
+  private ClusterView read(Principal caller, Optional<String> cluster, String detail) {
     ClusterView view = access.resolve(caller, cluster);
     reads.record(
         new AuditRow(
@@ -65,69 +71,33 @@ public final class CapacityService {
             caller.actor(),
             "vm_capacity_get",
             view.cluster().name(),
-            ""));
+            detail));
     return view;
   }
 
   /**
-   * A declaration as sent, but for who sends it.
-   *
-   * @param cluster the cluster it names, if any
-   * @param maxGpus GPUs wanted
-   * @param pricePerGpuHour the ceiling in US dollars
-   * @param release addresses to release first; empty to keep the standing nominations
-   * @param expectedVersion the version the client read
-   */
-  public record Declared(
-      Optional<String> cluster,
-      int maxGpus,
-      BigDecimal pricePerGpuHour,
-      Optional<List<String>> release,
-      long expectedVersion) {}
-
-  /**
    * What a declaration would do at the next tick, or why it would be refused; an audited read of
    * the capacity state. Writes nothing and leaves the write cadence alone.
+   *
+   * @param cluster the cluster it names, if any
    */
-  public Future<Preview> preview(Principal caller, Declared declared) {
-    ClusterView view = access.resolve(caller, declared.cluster());
-    reads.record(
-        new AuditRow(
-            clock.millis(),
-            caller.org().orgId(),
-            caller.actor(),
-            "vm_capacity_get",
-            view.cluster().name(),
-            "preview"));
-    return previewing.preview(view.cluster(), order(caller, declared));
-  }
-
-  private static Capacity.Declare order(Principal caller, Declared declared) {
-    return new Capacity.Declare(
-        caller.actor(),
-        declared.maxGpus(),
-        declared.pricePerGpuHour(),
-        declared.release(),
-        declared.expectedVersion());
-  }
-
-  /** Declares capacity; answers the state after it. */
-  public Future<ClusterView> declareCapacity(Principal caller, Declared declared) {
-    return declareCapacity(caller, declared, List.of());
+  public Future<Preview> preview(
+      Principal caller, Optional<String> cluster, Capacity.Declare order) {
+    return previewing.preview(read(caller, cluster, "preview").cluster(), order);
   }
 
   /**
    * Declares capacity in one commit with statements that must hold; answers the state after it.
    *
    * <p>Fails as {@link dev.bourse.store.Database#commit} does when one of them does not hold.
+   *
+   * @param cluster the cluster it names, if any
    */
   public Future<ClusterView> declareCapacity(
-      Principal caller, Declared declared, List<Statement> fences) {
-    ClusterView view = access.resolve(caller, declared.cluster());
-    Capacity.Declare order = order(caller, declared);
+      Principal caller, Optional<String> cluster, Capacity.Declare order, List<Statement> fences) {
     return owners.submit(
-        view.cluster().name(),
-        (cluster, now) -> Capacity.declare(cluster, order, terms(cluster), now),
+        access.resolve(caller, cluster).cluster().name(),
+        (state, now) -> Capacity.declare(state, order, terms(state), now),
         fences);
   }
 

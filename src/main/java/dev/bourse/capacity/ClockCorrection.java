@@ -72,7 +72,7 @@ public final class ClockCorrection {
       return Future.succeededFuture(false);
     }
     long millis = now.getAsLong();
-    AheadTimes ahead = new AheadTimes(millis, protectionMillis, time.isNewest());
+    FutureTimes ahead = new FutureTimes(millis, protectionMillis, time.isNewest());
     List<String> names = new ArrayList<>();
     for (Pool pool : clusters.pools()) {
       for (ClusterView view : clusters.ofPool(pool.name())) {
@@ -102,7 +102,7 @@ public final class ClockCorrection {
 
   /** Each statement finds what it changes by an index of its own. */
   private Future<Void> correctStored(long now) {
-    long later = now + AheadTimes.APART_MILLIS;
+    long later = now + FutureTimes.APART_MILLIS;
     return database
         .read(AHEAD, List.of(later, later), row -> row.integer("ahead"))
         .compose(

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param kind which surface it belongs to
  * @param posture who decides how much it holds
  * @param writesArmed whether its declaration can be written
- * @param maintenance whether an operator has it in work; swaps are refused meanwhile
+ * @param maintenance whether an operator is working on it; swaps are refused meanwhile
  * @param version the clients' counter: one more for each accepted client write
  * @param revision the store's counter: one more for each change of any kind
  * @param declared what it asks for, null until the first declaration
@@ -57,6 +57,11 @@ public record Cluster(
 
   public Cluster {
     allocations = List.copyOf(allocations);
+    if (version < 0 || revision < 0 || provisionFailures < 0) {
+      throw new IllegalArgumentException(
+          "cluster %s has version %s, revision %s and %s failures; none can be negative"
+              .formatted(name, version, revision, provisionFailures));
+    }
   }
 
   /** The surfaces. */

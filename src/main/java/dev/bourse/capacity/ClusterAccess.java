@@ -31,20 +31,14 @@ public final class ClusterAccess {
 
   /** Of a cluster that the caller may know, and asks for on the wrong surface. */
   private ApiError elsewhere(Cluster cluster) {
-    String name = cluster.name();
     return ApiError.of(
         ErrorCode.NOT_FOUND,
-        "'"
-            + name
-            + "' is a "
-            + noun(cluster.kind())
-            + ", no "
-            + noun
-            + "; read it at "
-            + switch (cluster.kind()) {
-              case VM -> "/api/vm/capacity?cluster=" + name;
-              case K8S -> "/api/k8s/clusters/" + name;
-            });
+        "'%s' is a %s, no %s; read it at %s%s",
+        cluster.name(),
+        noun(cluster.kind()),
+        noun,
+        cluster.kind() == Cluster.Kind.VM ? "/api/vm/capacity?cluster=" : "/api/k8s/clusters/",
+        cluster.name());
   }
 
   /**
@@ -70,10 +64,9 @@ public final class ClusterAccess {
     }
     throw ApiError.of(
         ErrorCode.AMBIGUOUS_CLUSTER,
-        "the organization has several "
-            + noun
-            + "s; pass cluster as one of "
-            + all.stream().map(v -> v.cluster().name()).collect(Collectors.joining(", ")));
+        "the organization has several %ss; pass cluster as one of %s",
+        noun,
+        all.stream().map(v -> v.cluster().name()).collect(Collectors.joining(", ")));
   }
 
   /** All clusters a call is about: the one it names or is bound to, else all of the org's. */
@@ -97,7 +90,9 @@ public final class ClusterAccess {
     if (caller.cluster() != null && !caller.cluster().equals(name)) {
       throw ApiError.of(
           ErrorCode.FORBIDDEN,
-          "the token is bound to cluster " + caller.cluster() + " and cannot act on " + name);
+          "the token is bound to cluster %s and cannot act on %s",
+          caller.cluster(),
+          name);
     }
     return view;
   }

@@ -103,7 +103,7 @@ public final class ClusterAdminService {
         .compose(
             standing ->
                 store.create(
-                    Steering.billingHold(standing.hold()).apply(cluster, audit.atMillis()),
+                    OperatorCommands.billingHold(standing.hold()).apply(cluster, audit.atMillis()),
                     standing.fences(),
                     audit))
         .recover(
@@ -134,7 +134,7 @@ public final class ClusterAdminService {
    *
    * @param posture who decides how much it holds
    * @param writesArmed whether its declaration can be written
-   * @param maintenance whether an operator has it in work
+   * @param maintenance whether an operator is working on it
    * @param cap the highest ceiling its writes may name
    * @param env environment variables of its own in the place of those set before; an empty value
    *     takes the pool's away
@@ -185,8 +185,8 @@ public final class ClusterAdminService {
     }
     return submit(
         name,
-        Steering.set(
-            new Steering.Settings(
+        OperatorCommands.set(
+            new OperatorCommands.Settings(
                 settings.posture(),
                 settings.writesArmed(),
                 settings.maintenance(),
@@ -206,7 +206,7 @@ public final class ClusterAdminService {
     readCluster(name);
     return submit(
         name,
-        Steering.pin(publicIp, pinned),
+        OperatorCommands.pin(publicIp, pinned),
         actor,
         pinned ? "node_pin" : "node_unpin",
         "node=" + Text.shown(publicIp));
@@ -214,7 +214,7 @@ public final class ClusterAdminService {
 
   private Future<ClusterView> submit(
       String name, Command command, String actor, String action, String detail) {
-    return owners.submit(name, Steering.recorded(command, actor, action, detail));
+    return owners.submit(name, OperatorCommands.recorded(command, actor, action, detail));
   }
 
   private static String lower(Enum<?> value) {

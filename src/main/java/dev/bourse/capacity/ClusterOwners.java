@@ -64,7 +64,7 @@ public final class ClusterOwners implements Mirror {
             });
   }
 
-  /** Puts a cluster into its owner's care. */
+  /** Gives a cluster to its owner. */
   public Future<Void> adopt(Cluster cluster) {
     Owner owner = owner(cluster.name());
     Promise<Void> adopted = Promise.promise();

@@ -53,7 +53,7 @@ final class ClusterVerticle extends VerticleBase {
     return context;
   }
 
-  /** Takes a cluster into its care, as stored. */
+  /** Owns a cluster from now on, as it is stored. */
   void adopt(Cluster cluster) {
     // Shown first: what cannot be, for its pool is not known yet, is not taken on either.
     clusters.publish(cluster);
@@ -260,7 +260,8 @@ final class ClusterVerticle extends VerticleBase {
     return clusters.publish(state);
   }
 
-  /** The snapshot of the state in force. */
+  /** The snapshot of the state in force: of this very object, for comparing all of it costs more. */
+  @SuppressWarnings("ReferenceEquality")
   private ClusterView shown(Mailbox mailbox) {
     Cluster state = mailbox.state;
     return clusters

@@ -10,4 +10,12 @@ package dev.bourse.capacity;
  * @param updatedBy the actor
  */
 public record Declaration(
-    int maxGpus, long ceilingCents, long pricedAtMillis, long updatedAtMillis, String updatedBy) {}
+    int maxGpus, long ceilingCents, long pricedAtMillis, long updatedAtMillis, String updatedBy) {
+  public Declaration {
+    if (maxGpus < 0 || ceilingCents < 0) {
+      throw new IllegalArgumentException(
+          "%s GPUs are declared at %s cents; neither can be negative"
+              .formatted(maxGpus, ceilingCents));
+    }
+  }
+}

@@ -8,14 +8,14 @@
  * {@link dev.bourse.capacity.Clusters}, where every event loop reads it without asking anybody.
  *
  * <p>What operators do goes the same way: {@link dev.bourse.capacity.ClusterAdminService} queues
- * {@link dev.bourse.capacity.Steering} commands, so that a client's write and an operator's never
- * lose each other.
+ * {@link dev.bourse.capacity.OperatorCommands} commands, so that a client's write and an operator's
+ * never lose each other.
  *
  * <p>The rules themselves are pure functions: {@link dev.bourse.capacity.Capacity} for what clients
  * do, {@link dev.bourse.capacity.Allotment} for what the market does.
  *
- * <p>{@link dev.bourse.capacity.Previewing} tries a declaration out: the same {@code declare}, then
- * the market's own clearing upon what it makes.
+ * <p>{@link dev.bourse.capacity.PreviewService} tries a declaration out: the same {@code declare},
+ * then the market's own clearing upon what it makes.
  *
  * <p>Rejected: a lock per cluster (holds a thread while the disk works), and asking the owner for
  * reads (a hop for each of thousands of reads a second that need no order).

@@ -156,7 +156,7 @@ public final class Edge {
     return vertx.executeBlocking(() -> pages().get(path).text());
   }
 
-  /** A way to these contracts' reads from within. */
+  /** Calls the read operations of these contracts from within the service. */
   public Dispatcher dispatcher(Set<String> contractNames) {
     return new Dispatcher(
         contracts.stream().filter(contract -> contractNames.contains(contract.name())).toList(),
@@ -186,7 +186,7 @@ public final class Edge {
     return actualPort;
   }
 
-  /** What clients call the service; without a configured one only right once it listens. */
+  /** The address that clients use; unless it is configured, known once the service listens. */
   public String baseUrl() {
     return config.baseUrl().isEmpty() ? "http://localhost:" + actualPort : config.baseUrl();
   }

@@ -74,7 +74,7 @@ final class EdgeVerticle extends AbstractVerticle {
 
   @Override
   public void stop(Promise<Void> stopped) {
-    // They would never finish by themselves.
+    // Streams of events would never finish by themselves.
     endStreams.run();
     HttpServer open = server;
     (open == null ? Future.<Void>succeededFuture() : open.shutdown(DRAIN_SECONDS, TimeUnit.SECONDS))

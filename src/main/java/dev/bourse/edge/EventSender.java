@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * connection may live. A comment every so often shows both ends that the other is there.
  */
 final class EventSender implements EventSource.Sink {
-  /** Sends that may wait: a client that is a tick or two behind has a handful. */
+  /** How many sends may wait; a client that is a tick or two behind has a handful. */
   static final int MAX_WAITING = 64;
 
   /** Bytes that may wait before one more is too much; a single event may be longer. */
@@ -73,7 +73,7 @@ final class EventSender implements EventSource.Sink {
       return;
     }
     response = begun;
-    // Proxies that gather an answer before they pass it on are asked not to.
+    // This asks proxies not to buffer the answer.
     begun.headers().add("x-accel-buffering", "no");
     begun.setChunked(true);
     begun.closeHandler(gone -> gone());
@@ -128,7 +128,7 @@ final class EventSender implements EventSource.Sink {
     }
   }
 
-  /** Shows that the service is there, and that the caller may still listen. */
+  /** Sends a comment when one is due; ends the stream of a caller who may listen no more. */
   void beat(long nowNanos) {
     if (ended || nowNanos < nextBeatNanos) {
       return;
@@ -150,7 +150,7 @@ final class EventSender implements EventSource.Sink {
     }
   }
 
-  /** The client takes nothing any more. */
+  /** Disconnects a client that does not read. */
   private void drop() {
     finish();
     exchange.leave();

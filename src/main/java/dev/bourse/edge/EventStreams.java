@@ -17,7 +17,7 @@ final class EventStreams {
    */
   static final int MAX_PER_TOKEN = 32;
 
-  /** Until room may have come: a stream that ended is noticed by its heartbeat at the latest. */
+  /** When a refused client may retry: an ended stream is noticed by its heartbeat at the latest. */
   private static final long RETRY_MILLIS = 15_000;
 
   private final Map<String, Integer> ofTokens;

@@ -6,7 +6,7 @@ import dev.bourse.contract.ErrorFormat;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.docs.Page;
+import dev.bourse.docs.ServedPage;
 import dev.bourse.edge.limits.Budgets;
 import dev.bourse.edge.limits.OpenConnection;
 import io.github.bucket4j.ConsumptionProbe;
@@ -121,7 +121,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     }
   }
 
-  /** The making of an answer broke off; what is sent of it by then cannot be taken back. */
+  /** An answer failed while it was made; what was sent of it by then cannot be taken back. */
   private void collapse(Throwable fault) {
     HttpServerResponse response = request.response();
     if (response.headWritten()) {
@@ -143,7 +143,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     } else if (answer instanceof Answer.Streamed streamed) {
       new PieceSender(this, loop, connection, streamed.pieces()).ask();
     } else if (answer instanceof Answer.Download download) {
-      new DownloadSender(this, loop, connection, download).begin();
+      new DownloadSender(this, connection, download).begin();
     } else if (answer instanceof Answer.Page page) {
       answer(page);
     } else if (answer instanceof Answer.Events events) {
@@ -221,7 +221,7 @@ final class Exchange implements OpenConnection.PendingRequest {
   }
 
   /** Sends a page that needs no caller. */
-  void answer(Page page) {
+  void answer(ServedPage page) {
     HttpServerResponse response = begin(page.status());
     if (response == null) {
       return;
@@ -242,7 +242,7 @@ final class Exchange implements OpenConnection.PendingRequest {
   /** Sends a refusal, or 500 for what is none; nothing internal leaves. */
   void fail(Throwable failure) {
     if (failure instanceof InboundBody.ClientGone) {
-      // Who breaks off a body says so to the client, where there still is one.
+      // The code that broke off the body has answered the client, if it is still there.
       return;
     }
     ApiError error;
@@ -295,7 +295,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     end(response, refusals.json(error).toBuffer());
   }
 
-  /** Who looks for a page that is not there is at a browser. */
+  /** A GET of a path that does not exist may come from a browser, so it may be answered a page. */
   private ErrorFormat ofNoOperation(ApiError error) {
     return error.code() == ErrorCode.NOT_FOUND && isRead() ? ErrorFormat.PAGE : ErrorFormat.JSON;
   }
@@ -352,7 +352,7 @@ final class Exchange implements OpenConnection.PendingRequest {
   /** Sends the rest of an answer; the connection is free for the next request. */
   void end(HttpServerResponse response, @Nullable Buffer content) {
     settle(response.getStatusCode());
-    // A body that nobody asked for may have ended while the operation was at work.
+    // A body that no one reads may have ended while the operation was at work.
     if (received.hasUnread() && !request.isEnded()) {
       if (received.awaitsBytes()) {
         request.resume();
@@ -375,7 +375,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     if (isLast) {
       connection.close();
     }
-    // What waited behind this request has been taken up by now.
+    // Requests that waited behind this one are being served by now.
     connection.settled();
   }
 
@@ -394,7 +394,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     count(status);
   }
 
-  /** It is no longer in flight, however often that is said. */
+  /** Counts the request out of those in flight, once. */
   void leave() {
     if (!left) {
       left = true;
@@ -402,7 +402,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     }
   }
 
-  /** Once a request, when its answer starts. */
+  /** Counts the answer in the metrics when it starts, once. */
   void count(int status) {
     if (counted) {
       return;

@@ -50,9 +50,7 @@ final class LoopContext {
     return Vertx.currentContext() == context;
   }
 
-  /**
-   * Runs something on this loop once it has done what is at hand; may be called from any thread.
-   */
+  /** Runs something on this loop after what it is doing now; may be called from any thread. */
   void later(Runnable action) {
     context.runOnContext(turn -> action.run());
   }

@@ -80,7 +80,7 @@ public final class ManagementVerticle extends AbstractVerticle {
     (open == null ? Future.<Void>succeededFuture() : open.close()).onComplete(stopped);
   }
 
-  /** A monitor or two; whoever has left a connection open for longest makes room. */
+  /** Enough for a few monitors; beyond it the connection that was opened first is closed. */
   private void opened(HttpConnection connection) {
     connections.add(connection);
     connection.closeHandler(gone -> connections.remove(connection));

@@ -56,7 +56,7 @@ final class PieceSender {
     }
   }
 
-  /** Until the first piece is there, a fault can still be told in full. */
+  /** A fault before the first piece is still answered as an error. */
   private void begin(AsyncResult<Optional<Buffer>> first) {
     if (first.failed()) {
       exchange.fail(first.cause());
@@ -71,7 +71,7 @@ final class PieceSender {
       exchange.end(begun, null);
       return;
     }
-    // Without effect on HTTP/1.0, which knows no chunks.
+    // This has no effect on HTTP/1.0, which has no chunks.
     begun.setChunked(true);
     send(begun, first.result().get());
   }

@@ -9,7 +9,7 @@ import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Preview;
-import dev.bourse.capacity.Previewing;
+import dev.bourse.capacity.PreviewService;
 import dev.bourse.capacity.Terms;
 import dev.bourse.core.Page;
 import dev.bourse.store.Statement;
@@ -25,7 +25,7 @@ public final class K8sService {
   private final ClusterOwners owners;
   private final ClusterAccess access;
   private final Function<Cluster, Terms> terms;
-  private final Previewing previewing;
+  private final PreviewService previewing;
 
   /**
    * @param terms what a write of a cluster is judged by as of now
@@ -34,7 +34,7 @@ public final class K8sService {
       Clusters clusters,
       ClusterOwners owners,
       Function<Cluster, Terms> terms,
-      Previewing previewing) {
+      PreviewService previewing) {
     this.clusters = clusters;
     this.owners = owners;
     this.access = new ClusterAccess(clusters, Cluster.Kind.K8S);

@@ -5,7 +5,7 @@ import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.Trails;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.ClusterOwners;
-import dev.bourse.capacity.Steering;
+import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.nodes.Machine;
@@ -101,7 +101,7 @@ public final class RetirementService {
     return owners
         .submit(
             holder.cluster(),
-            Steering.end(holder.allocationId(), why),
+            OperatorCommands.end(holder.allocationId(), why),
             statements,
             List.of(NodeStore.changed(pool)))
         .<Void>mapEmpty()

@@ -3,6 +3,7 @@ package dev.bourse.mcp;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.CapacityService;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Declaration;
@@ -87,7 +88,10 @@ public final class BidWriteTool implements Tool {
             caller, Optional.ofNullable(arguments.getString("cluster")), release(arguments));
     long version = arguments.getLong("expected_version", named.version());
     return capacity
-        .preview(caller, declared(arguments, named.cluster(), named.release(), version))
+        .preview(
+            caller,
+            Optional.of(named.cluster()),
+            order(caller, arguments, named.release(), version))
         .map(preview -> told(caller, arguments, named, version, preview.orElseThrow()));
   }
 
@@ -118,11 +122,8 @@ public final class BidWriteTool implements Tool {
             confirmation ->
                 capacity.declareCapacity(
                     caller,
-                    declared(
-                        arguments,
-                        confirmation.subject(),
-                        release(arguments),
-                        confirmation.version()),
+                    Optional.of(confirmation.subject()),
+                    order(caller, arguments, release(arguments), confirmation.version()),
                     List.of(confirms.use(confirmation))))
         .map(after -> state(written(arguments, after), after.encoded().json()));
   }
@@ -131,10 +132,10 @@ public final class BidWriteTool implements Tool {
     return EncodedJson.with(answer, "state", state);
   }
 
-  private static CapacityService.Declared declared(
-      JsonObject arguments, String cluster, Optional<List<String>> release, long version) {
-    return new CapacityService.Declared(
-        Optional.of(cluster), arguments.getInteger("max_gpus"), price(arguments), release, version);
+  private static Capacity.Declare order(
+      Principal caller, JsonObject arguments, Optional<List<String>> release, long version) {
+    return new Capacity.Declare(
+        caller.actor(), arguments.getInteger("max_gpus"), price(arguments), release, version);
   }
 
   private static Optional<List<String>> release(JsonObject arguments) {

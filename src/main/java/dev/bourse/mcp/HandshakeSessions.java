@@ -10,11 +10,12 @@ import java.util.HexFormat;
 import java.util.random.RandomGenerator;
 
 /**
- * The sessions of the revisions that begin with a handshake. An id carries what there is to know,
- * signed, so that any process on the same store serves any session; only an ended one is a row.
+ * The sessions of the revisions that begin with a handshake. An id carries all facts of its
+ * session, signed, so that any process on the same store serves any session; only an ended one is a
+ * row.
  */
 public final class HandshakeSessions {
-  /** Longer than anybody works in one go; a client is told to begin anew, and does. */
+  /** How long a session lasts; a client is then told to begin a new one. */
   static final long VALID_MILLIS = 24L * 3_600 * 1_000;
 
   private static final int NONCE_LENGTH = 16;

@@ -61,10 +61,10 @@ public final class McpStore {
   }
 
   private Future<Boolean> has(String sql, String key) {
-    return database.read(sql, List.of(key), row -> row.integer(0)).map(rows -> !rows.isEmpty());
+    return database.read(sql, List.of(key), row -> true).map(rows -> !rows.isEmpty());
   }
 
-  /** Deletes what is of no more use; tells whether there may be more of it, which there is not. */
+  /** Deletes expired rows. Answers false: there is never more to delete at once. */
   public Future<Boolean> sweep(long nowMillis) {
     long before = nowMillis - MARGIN_MILLIS;
     return database

@@ -29,8 +29,16 @@ public record Pool(
     boolean swapsEnabled,
     Environment environment) {
 
+  public Pool {
+    if (gpusPerNode < 1 || reserveCents < 0 || capCents < 0) {
+      throw new IllegalArgumentException(
+          "pool %s has %s GPUs per node, reserve price %s and cap %s; expected at least 1, 0 and 0"
+              .formatted(name, gpusPerNode, reserveCents, capCents));
+    }
+  }
+
   /**
-   * Onboarding facts of a site.
+   * What a tenant needs to know of a site.
    *
    * @param sshUser who tenants log in as
    * @param sshPort where the nodes' ssh servers listen

@@ -5,7 +5,7 @@ import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.Tokens;
-import dev.bourse.capacity.Steering;
+import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Change;
 import dev.bourse.store.Statement;
@@ -93,7 +93,9 @@ class ReplicaNewsTest {
             .commit(
                 List.of(
                     Statement.guarded(
-                        "token", "UPDATE token SET revoked_at = 1 WHERE token_id = ?", tokenId)),
+                        IllegalStateException::new,
+                        "UPDATE token SET revoked_at = 1 WHERE token_id = ?",
+                        tokenId)),
                 List.of(new Change(Tokens.CHANGED, tokenId))));
     within(
         1,
@@ -139,10 +141,10 @@ class ReplicaNewsTest {
   void writesDisarmedForAClusterAreDisarmedAtTheOtherWithinASecond() {
     ClusterClient client =
         new ClusterClient(there("openlab", "orgwide"), "openlab", "openlab-main");
-    here.steer(client.cluster(), Steering.armWrites(false));
+    here.steer(client.cluster(), OperatorCommands.armWrites(false));
     within(1, "writes are disarmed", () -> !isArmed(client));
     client.put(client.order(0, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
-    here.steer(client.cluster(), Steering.armWrites(true));
+    here.steer(client.cluster(), OperatorCommands.armWrites(true));
     within(1, "writes are armed", () -> isArmed(client));
     client.declare(0, 2);
   }

@@ -65,15 +65,15 @@ class CapacitySwapTest {
 
   @Test
   void aSwapOfANodeThatIsNotHeldIsRefusedFirst() {
-    Cluster fixed = Steering.posture(Cluster.Posture.STATIC).apply(active(1), T0).next();
+    Cluster fixed = OperatorCommands.posture(Cluster.Posture.STATIC).apply(active(1), T0).next();
 
     refused(ErrorCode.UNKNOWN_NODE, () -> Capacity.swap(fixed, Sample.ACTOR, ip(9), TERMS, LATER));
   }
 
   @Test
   void swapsAreDisabledOnOperatorManagedClustersAndWhereThePoolSaysSo() {
-    Cluster fixed = Steering.posture(Cluster.Posture.STATIC).apply(active(1), T0).next();
-    Cluster gatedToo = Steering.maintain(true).apply(active(1), T0).next();
+    Cluster fixed = OperatorCommands.posture(Cluster.Posture.STATIC).apply(active(1), T0).next();
+    Cluster gatedToo = OperatorCommands.maintain(true).apply(active(1), T0).next();
     Terms noSwaps = new Terms(withoutSwaps(), null, true, true, CADENCE);
 
     refused(ErrorCode.SWAP_DISABLED, () -> Capacity.swap(fixed, Sample.ACTOR, ip(0), TERMS, LATER));
@@ -84,14 +84,15 @@ class CapacitySwapTest {
 
   @Test
   void aHoldPastGraceOrMaintenanceGatesSwaps() {
-    Cluster pinned = Steering.pin(ip(0), true).apply(active(1), T0).next();
-    Cluster maintained = Steering.maintain(true).apply(pinned, T0).next();
+    Cluster pinned = OperatorCommands.pin(ip(0), true).apply(active(1), T0).next();
+    Cluster maintained = OperatorCommands.maintain(true).apply(pinned, T0).next();
 
     refused(
         ErrorCode.CLUSTER_GATED,
         () -> Capacity.swap(maintained, Sample.ACTOR, ip(0), TERMS, LATER));
     for (Hold.Stage stage : Hold.Stage.values()) {
-      Cluster held = Steering.hold(new Hold(stage, "unpaid", null)).apply(active(1), T0).next();
+      Cluster held =
+          OperatorCommands.hold(new Hold(stage, "unpaid", null)).apply(active(1), T0).next();
       if (stage == Hold.Stage.GRACE) {
         assertEquals(2, Capacity.swap(held, Sample.ACTOR, ip(0), TERMS, LATER).next().version());
       } else {
@@ -103,8 +104,8 @@ class CapacitySwapTest {
 
   @Test
   void aPinnedNodeIsNotSwapped() {
-    Cluster pinned = Steering.pin(ip(0), true).apply(active(1), T0).next();
-    Cluster unpinned = Steering.pin(ip(0), false).apply(pinned, T0).next();
+    Cluster pinned = OperatorCommands.pin(ip(0), true).apply(active(1), T0).next();
+    Cluster unpinned = OperatorCommands.pin(ip(0), false).apply(pinned, T0).next();
 
     refused(ErrorCode.NODE_PINNED, () -> Capacity.swap(pinned, Sample.ACTOR, ip(0), TERMS, LATER));
     assertEquals(2, Capacity.swap(unpinned, Sample.ACTOR, ip(0), TERMS, LATER).next().version());
@@ -114,7 +115,7 @@ class CapacitySwapTest {
   void aPinEndsTheSwapOfItsNodeAndTheNominationThatCameWithIt() {
     Cluster swapping = Capacity.swap(active(2), Sample.ACTOR, ip(0), TERMS, LATER).next();
 
-    Transition pinned = Steering.pin(ip(0), true).apply(swapping, LATER + 1);
+    Transition pinned = OperatorCommands.pin(ip(0), true).apply(swapping, LATER + 1);
 
     Allocation saved = at(pinned.next(), 0);
     assertTrue(saved.pinned() && saved.isOpen() && !saved.isSwapping(), saved.toString());
@@ -133,7 +134,7 @@ class CapacitySwapTest {
     Cluster swapping = Capacity.swap(active(2), Sample.ACTOR, ip(0), TERMS, LATER).next();
     Cluster inTransit = granted(swapping, 7, "a0", LATER + 1);
 
-    Transition pinned = Steering.pin(ip(0), true).apply(inTransit, LATER + 2);
+    Transition pinned = OperatorCommands.pin(ip(0), true).apply(inTransit, LATER + 2);
 
     Allocation replacement = at(pinned.next(), 7);
     assertEquals(
@@ -154,7 +155,7 @@ class CapacitySwapTest {
             List.of(),
             Verdict.NONE,
             Sample.FRESHNESS);
-    Cluster pinned = Steering.pin(ip(0), true).apply(swapping, LATER + 1).next();
+    Cluster pinned = OperatorCommands.pin(ip(0), true).apply(swapping, LATER + 1).next();
 
     assertTrue(Allotment.settle(pinned, orders, LATER + 2).changesNothing());
   }
@@ -174,7 +175,7 @@ class CapacitySwapTest {
     assertTrue(at(landed, 0).isOpen() && !at(landed, 0).isSwapping());
     assertEquals(Allocation.State.RECLAIMING, at(landed, 7).state());
     assertEquals(
-        1, Steering.pin(ip(0), true).apply(stored, LATER + 2).next().releaseOrder().size());
+        1, OperatorCommands.pin(ip(0), true).apply(stored, LATER + 2).next().releaseOrder().size());
   }
 
   @Test

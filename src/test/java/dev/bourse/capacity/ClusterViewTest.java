@@ -76,9 +76,13 @@ class ClusterViewTest {
   @Test
   void aHoldShowsItsStageAndAGraceDoesNot() {
     Cluster notice =
-        Steering.hold(new Hold(Hold.Stage.NOTICE, "unpaid", T0 + 77)).apply(active(1), T0).next();
+        OperatorCommands.hold(new Hold(Hold.Stage.NOTICE, "unpaid", T0 + 77))
+            .apply(active(1), T0)
+            .next();
     Cluster grace =
-        Steering.hold(new Hold(Hold.Stage.GRACE, "unpaid", null)).apply(active(1), T0).next();
+        OperatorCommands.hold(new Hold(Hold.Stage.GRACE, "unpaid", null))
+            .apply(active(1), T0)
+            .next();
 
     assertEquals(
         new JsonObject()
@@ -136,7 +140,9 @@ class ClusterViewTest {
   void underANoticeEachReadIsAnother() {
     FakeClock clock = new FakeClock(T0);
     Cluster notice =
-        Steering.hold(new Hold(Hold.Stage.NOTICE, "unpaid", T0 + 77)).apply(active(1), T0).next();
+        OperatorCommands.hold(new Hold(Hold.Stage.NOTICE, "unpaid", T0 + 77))
+            .apply(active(1), T0)
+            .next();
     ClusterView view =
         new ClusterView(notice, Sample.POOL, () -> null, new Switches(true, false, true), clock);
     ClusterView.Encoded first = view.encoded();

@@ -171,12 +171,14 @@ class SwapApiTest {
   void maintenanceAndBillingHoldsGateSwaps() {
     ClusterClient client = bourse.market().redA();
     String node = client.hold(1, 2).get(0);
-    bourse.steer(client.cluster(), Steering.maintain(true));
+    bourse.steer(client.cluster(), OperatorCommands.maintain(true));
     client.swap(node).refused(ErrorCode.CLUSTER_GATED);
-    bourse.steer(client.cluster(), Steering.maintain(false));
-    bourse.steer(client.cluster(), Steering.hold(new Hold(Hold.Stage.NOTICE, "balance", null)));
+    bourse.steer(client.cluster(), OperatorCommands.maintain(false));
+    bourse.steer(
+        client.cluster(), OperatorCommands.hold(new Hold(Hold.Stage.NOTICE, "balance", null)));
     client.swap(node).refused(ErrorCode.CLUSTER_GATED);
-    bourse.steer(client.cluster(), Steering.hold(new Hold(Hold.Stage.GRACE, "balance", null)));
+    bourse.steer(
+        client.cluster(), OperatorCommands.hold(new Hold(Hold.Stage.GRACE, "balance", null)));
     client.swap(node).ok();
   }
 
@@ -184,10 +186,10 @@ class SwapApiTest {
   void aPinnedNodeIsNotSwapped() {
     ClusterClient client = bourse.market().redA();
     List<String> held = client.hold(2, 2);
-    bourse.steer(client.cluster(), Steering.pin(held.get(0), true));
+    bourse.steer(client.cluster(), OperatorCommands.pin(held.get(0), true));
     client.swap(held.get(0)).refused(ErrorCode.NODE_PINNED);
     client.swap(held.get(1)).ok();
-    bourse.steer(client.cluster(), Steering.pin(held.get(0), false));
+    bourse.steer(client.cluster(), OperatorCommands.pin(held.get(0), false));
     client.swap(held.get(0)).ok();
   }
 
@@ -237,17 +239,17 @@ class SwapApiTest {
   void theRefusalsComeInOrder() {
     ClusterClient client = bourse.market().redA();
     String node = client.hold(1, 2).get(0);
-    bourse.steer(client.cluster(), Steering.pin(node, true));
-    bourse.steer(client.cluster(), Steering.maintain(true));
-    bourse.steer(client.cluster(), Steering.posture(Cluster.Posture.STATIC));
-    bourse.steer(client.cluster(), Steering.armWrites(false));
+    bourse.steer(client.cluster(), OperatorCommands.pin(node, true));
+    bourse.steer(client.cluster(), OperatorCommands.maintain(true));
+    bourse.steer(client.cluster(), OperatorCommands.posture(Cluster.Posture.STATIC));
+    bourse.steer(client.cluster(), OperatorCommands.armWrites(false));
     client.swap("192.0.2.1").refused(ErrorCode.CAPACITY_WRITES_DISABLED);
-    bourse.steer(client.cluster(), Steering.armWrites(true));
+    bourse.steer(client.cluster(), OperatorCommands.armWrites(true));
     client.swap("192.0.2.1").refused(ErrorCode.UNKNOWN_NODE);
     client.swap(node).refused(ErrorCode.SWAP_DISABLED);
-    bourse.steer(client.cluster(), Steering.posture(Cluster.Posture.MARKET));
+    bourse.steer(client.cluster(), OperatorCommands.posture(Cluster.Posture.MARKET));
     client.swap(node).refused(ErrorCode.CLUSTER_GATED);
-    bourse.steer(client.cluster(), Steering.maintain(false));
+    bourse.steer(client.cluster(), OperatorCommands.maintain(false));
     client.swap(node).refused(ErrorCode.NODE_PINNED);
   }
 

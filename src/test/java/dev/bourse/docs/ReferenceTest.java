@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
@@ -66,13 +67,13 @@ class ReferenceTest {
           -d '{"name":"it'\\''s"}'\
         """,
         operation.get("command"));
-    Map<String, Object> parameter = rows(operation.get("parameters")).get(0);
+    Map<String, Object> parameter = rows(operation, "parameters").get(0);
     assertEquals("id (path)", parameter.get("name"));
     assertEquals("integer (int64)", type(parameter));
     assertEquals("at least 1, default 7", parameter.get("bounds"));
     assertEquals(
         List.of("200", "404"),
-        rows(operation.get("answers")).stream().map(answer -> answer.get("status")).toList());
+        rows(operation, "answers").stream().map(answer -> answer.get("status")).toList());
   }
 
   @Test
@@ -85,18 +86,18 @@ class ReferenceTest {
             "parts", "list of object",
             "parts[].kind", "a | b",
             "parts[].whole", "Thing or null"),
-        rows(thing.get("fields")).stream()
+        rows(thing, "fields").stream()
             .collect(
                 Collectors.toMap(row -> String.valueOf(row.get("name")), ReferenceTest::type)));
   }
 
   @SuppressWarnings("unchecked")
-  private static List<Map<String, Object>> rows(Object value) {
-    return (List<Map<String, Object>>) value;
+  private static List<Map<String, Object>> rows(Map<String, Object> holder, String name) {
+    return (List<Map<String, Object>>) Objects.requireNonNull(holder.get(name));
   }
 
   private static String type(Map<String, Object> row) {
-    return rows(row.get("type")).stream()
+    return rows(row, "type").stream()
         .map(part -> String.valueOf(part.get("text")))
         .collect(Collectors.joining());
   }

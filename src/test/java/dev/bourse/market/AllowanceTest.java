@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.capacity.Sample;
-import dev.bourse.capacity.Steering;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.nodes.Machine;
 import java.util.ArrayList;
@@ -62,9 +62,11 @@ class AllowanceTest {
   @Test
   void clustersThatCannotWinNodesLeaveWhatIsLeftToTheOthers() {
     Cluster fixed =
-        Steering.posture(Cluster.Posture.STATIC).apply(declaring("fixed", 3, "4"), 0).next();
+        OperatorCommands.posture(Cluster.Posture.STATIC)
+            .apply(declaring("fixed", 3, "4"), 0)
+            .next();
     Cluster paused =
-        Steering.hold(new Hold(Hold.Stage.NOTICE, "balance", null))
+        OperatorCommands.hold(new Hold(Hold.Stage.NOTICE, "balance", null))
             .apply(declaring("paused", 3, "4"), 0)
             .next();
 

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Hold;
-import dev.bourse.capacity.Steering;
+import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.MarketApiFixture;
@@ -165,7 +165,8 @@ class MarketApiTest extends MarketApiFixture {
     ClusterClient red = market.redA();
     List<String> held = red.hold(1, 2);
     bourse.steer(
-        red.cluster(), Steering.hold(new Hold(Hold.Stage.NOTICE, "balance", 1_900_000_000_000L)));
+        red.cluster(),
+        OperatorCommands.hold(new Hold(Hold.Stage.NOTICE, "balance", 1_900_000_000_000L)));
     JsonObject hold = red.state().getJsonObject("billing_hold");
     assertEquals("hold", hold.getString("state"));
     assertEquals("notice", hold.getString("stage"));
@@ -177,7 +178,7 @@ class MarketApiTest extends MarketApiFixture {
     untilCleared(market);
     assertEquals(held, red.active());
     assertEquals(2, red.state().getInteger("pending"));
-    bourse.steer(red.cluster(), Steering.hold(null));
+    bourse.steer(red.cluster(), OperatorCommands.hold(null));
     red.untilHeld(3);
     assertNull(red.state().getValue("billing_hold"));
   }
@@ -187,7 +188,8 @@ class MarketApiTest extends MarketApiFixture {
     TestMarket market = bourse.market();
     ClusterClient red = market.redA();
     red.hold(2, 2);
-    bourse.steer(red.cluster(), Steering.hold(new Hold(Hold.Stage.ENFORCE, "balance", null)));
+    bourse.steer(
+        red.cluster(), OperatorCommands.hold(new Hold(Hold.Stage.ENFORCE, "balance", null)));
     red.untilHeld(0);
     assertEquals(2, released(red, "hold").size());
     JsonObject state = red.state();
@@ -201,7 +203,7 @@ class MarketApiTest extends MarketApiFixture {
     TestMarket market = bourse.market();
     ClusterClient red = market.redA();
     red.hold(1, 2);
-    bourse.steer(red.cluster(), Steering.hold(new Hold(Hold.Stage.GRACE, "balance", null)));
+    bourse.steer(red.cluster(), OperatorCommands.hold(new Hold(Hold.Stage.GRACE, "balance", null)));
     JsonObject hold = red.state().getJsonObject("billing_hold");
     assertEquals("grace", hold.getString("state"));
     assertNull(hold.getValue("stage"));
@@ -215,7 +217,7 @@ class MarketApiTest extends MarketApiFixture {
     ClusterClient red = market.redA();
     List<String> held = red.hold(TestMarket.NODES, 2);
     for (String node : held.subList(0, 3)) {
-      brief.steer(red.cluster(), Steering.pin(node, true));
+      brief.steer(red.cluster(), OperatorCommands.pin(node, true));
     }
     market.blueA().addKey();
     market.blueA().declare(TestMarket.NODES, 5);

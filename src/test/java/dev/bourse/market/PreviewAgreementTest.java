@@ -15,10 +15,10 @@ import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.capacity.Preview;
-import dev.bourse.capacity.Previewing;
+import dev.bourse.capacity.PreviewService;
 import dev.bourse.capacity.Sample;
-import dev.bourse.capacity.Steering;
 import dev.bourse.capacity.Terms;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.core.ApiError;
@@ -100,7 +100,9 @@ class PreviewAgreementTest {
           return Future.succeededFuture(tick.preview(changed, tick.decide(nodes())));
         };
     Clock clock = Clock.fixed(Instant.ofEpochMilli(now), ZoneOffset.UTC);
-    return new Previewing(known, cluster -> terms, market, clock).preview(standing, order).result();
+    return new PreviewService(known, cluster -> terms, market, clock)
+        .preview(standing, order)
+        .result();
   }
 
   /** Writes and ticks for real, and compares; what was expected, null when it was refused. */
@@ -151,7 +153,7 @@ class PreviewAgreementTest {
       Hold.Stage stage = STAGES.get(random.nextInt(3));
       Cluster cluster = cluster("c" + random.nextInt(10));
       Hold hold = random.nextBoolean() ? null : new Hold(stage, "balance", null);
-      world.put(cluster.name(), Steering.hold(hold).apply(cluster, now).next());
+      world.put(cluster.name(), OperatorCommands.hold(hold).apply(cluster, now).next());
     }
   }
 

@@ -13,8 +13,8 @@ import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.capacity.Sample;
-import dev.bourse.capacity.Steering;
 import dev.bourse.capacity.Terms;
 import dev.bourse.capacity.Transition;
 import dev.bourse.core.ApiError;
@@ -486,7 +486,7 @@ final class SimulatedMonth {
     for (String name : org.clusters) {
       History history = history(name);
       Cluster before = history.state;
-      apply(history, Steering.billingHold(next.onClusters(DAY)).apply(before, now));
+      apply(history, OperatorCommands.billingHold(next.onClusters(DAY)).apply(before, now));
       Assertions.assertEquals(before.declared(), history.state.declared());
     }
   }

@@ -20,6 +20,7 @@ import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -99,6 +100,45 @@ class McpEntryApiTest extends McpApiFixture {
       assertTrue(challenge(refused).contains("scope=\"" + call[1] + "\""), challenge(refused));
     }
     reader.ok("grid_api", McpClient.read("/api/vm/capacity?cluster=acme-train"));
+  }
+
+  /** Every scope a tool needs, and a call that needs it: a token with all others is refused. */
+  @Test
+  void everyToolRefusesATokenWithoutItsScope() {
+    JsonObject item = new JsonObject().put("action", "list");
+    Map<Scope, Map.Entry<String, JsonObject>> calls =
+        Map.of(
+            Scope.CAPACITY_READ,
+            Map.entry("capacity_read", new JsonObject().put("cluster", "acme-train")),
+            Scope.BID_READ,
+            Map.entry(
+                "capacity_read", new JsonObject().put("kind", "k8s").put("cluster", "acme-k8s")),
+            Scope.CAPACITY_WRITE,
+            Map.entry("bid_write", McpClient.bid("acme-train", 8, 2)),
+            Scope.BID_WRITE,
+            Map.entry("bid_write", McpClient.bid("acme-k8s", 8, 2).put("kind", "k8s")),
+            Scope.BILLING_READ,
+            Map.entry("billing_read", new JsonObject().put("action", "balance")),
+            Scope.CHECKPOINTS_READ,
+            Map.entry("checkpoint_read", item),
+            Scope.CHECKPOINTS_WRITE,
+            Map.entry(
+                "checkpoint_write",
+                new JsonObject().put("phase", "preview").put("action", "delete").put("id", "x")),
+            Scope.ORG_READ,
+            Map.entry("grid_api", McpClient.read("/api/org/tokens")));
+    calls.forEach(
+        (scope, call) -> {
+          McpClient without =
+              McpClient.of(bourse, "acme", "alice", EnumSet.complementOf(EnumSet.of(scope)));
+          HttpAnswer answer =
+              without.send(
+                  "tools/call",
+                  new JsonObject().put("name", call.getKey()).put("arguments", call.getValue()));
+          answer.refused(ErrorCode.FORBIDDEN);
+          assertTrue(challenge(answer).contains("error=\"insufficient_scope\""), scope.label());
+          assertTrue(challenge(answer).contains(scope.label()), challenge(answer));
+        });
   }
 
   @Test

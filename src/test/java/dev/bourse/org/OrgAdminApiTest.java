@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.Steering;
+import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
@@ -160,7 +160,7 @@ class OrgAdminApiTest {
   void retiringRevokesEveryTokenAndGivesEveryNodeBack() {
     TestMarket market = bourse.market();
     List<String> held = market.redA().hold(2, 2.0);
-    bourse.steer(market.redA().cluster(), Steering.pin(held.get(0), true));
+    bourse.steer(market.redA().cluster(), OperatorCommands.pin(held.get(0), true));
     ApiClient token = market.red("orgwide");
 
     JsonObject retired = operator.delete(ORGS + "/" + market.red()).ok();

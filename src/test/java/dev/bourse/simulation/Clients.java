@@ -4,7 +4,7 @@ import dev.bourse.access.Organization;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.app.BareProcess;
-import dev.bourse.capacity.CapacityService;
+import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.core.ApiError;
 import io.vertx.core.Future;
@@ -70,12 +70,14 @@ final class Clients {
             core.capacity()
                 .declareCapacity(
                     principal(organization(cluster)),
-                    new CapacityService.Declared(
-                        Optional.of(cluster),
+                    Optional.of(cluster),
+                    new Capacity.Declare(
+                        principal(organization(cluster)).actor(),
                         maxGpus,
                         price,
                         Optional.empty(),
-                        version(core, cluster)))
+                        version(core, cluster)),
+                    List.of())
                 .onSuccess(
                     view ->
                         acknowledged.add(

@@ -28,10 +28,10 @@ import org.jspecify.annotations.Nullable;
  * answered before its turn comes.
  */
 public final class Connections {
-  /** Others that may have to go for one that needs room; past that it is not worth their loss. */
+  /** How many other connections may be closed to make room for one. */
   private static final int MOST_EVICTED = 8;
 
-  /** Until room may have come: who does not send a body in time is cut off within seconds. */
+  /** When a refused client may retry: connections that are too slow are closed within seconds. */
   private static final long RETRY_ROOM_MILLIS = 2_000;
 
   private final EdgeLimits limits;
@@ -48,22 +48,22 @@ public final class Connections {
     this.nanos = nanos;
   }
 
-  /** A connection is open; it must send a request's head in time. Closed at once without room. */
+  /** Registers a new connection, or closes it at once when there is no room for it. */
   public void opened(HttpConnection http) {
     SocketAddress peer = http.remoteAddress();
-    Occupancy.Tenant tenant = occupancy.enter(peer == null ? "" : peer.hostAddress());
-    if (tenant == null) {
+    Occupancy.Client client = occupancy.enter(peer == null ? "" : peer.hostAddress());
+    if (client == null) {
       occupancy.turnsAway();
       abort(http);
       return;
     }
     if (occupancy.isFull() && !evict(connection -> true)) {
       occupancy.turnsAway();
-      occupancy.leave(tenant);
+      occupancy.leave(client);
       abort(http);
       return;
     }
-    OpenConnection connection = new OpenConnection(http, tenant, limits, occupancy, nanos);
+    OpenConnection connection = new OpenConnection(http, client, limits, occupancy, nanos);
     open.put(http, connection);
     if (http instanceof ConnectionBase base) {
       ChannelHandlerContext last = base.channelHandlerContext();
@@ -73,20 +73,20 @@ public final class Connections {
     http.closeHandler(gone -> gone(connection));
   }
 
-  /** Its place is another's; may be called more than once. */
+  /** Forgets a connection and gives back what it held; may be called more than once. */
   private void gone(OpenConnection connection) {
     if (open.remove(connection.http) == null) {
       return;
     }
     connection.closing = true;
-    occupancy.leave(connection.tenant);
+    occupancy.leave(connection.client);
     connection.giveBack();
     if (connection.pending != null) {
       connection.pending.abandon();
     }
   }
 
-  /** Ends the connection that has least to lose of those; false when all have work under way. */
+  /** Closes the idle connection whose time is up first; false when none of them is idle. */
   private boolean evict(Predicate<OpenConnection> among) {
     OpenConnection first = null;
     for (OpenConnection connection : open.values()) {
@@ -104,7 +104,7 @@ public final class Connections {
     return true;
   }
 
-  /** Cuts a connection and counts it out at once: closing takes a turn of the loop. */
+  /** Closes a connection and counts it out at once, as closing itself takes a turn of the loop. */
   private void end(OpenConnection connection) {
     gone(connection);
     abort(connection.http);
@@ -121,7 +121,7 @@ public final class Connections {
   }
 
   /**
-   * So much came and waits: for the rest of its head, or for the answer of the request before it.
+   * Counts bytes that wait for the rest of their head, or for the answer to an earlier request.
    *
    * @param isPart whether the rest of a head is awaited, which has as long as any head
    */
@@ -142,7 +142,7 @@ public final class Connections {
     }
   }
 
-  /** More of a body is kept in memory until it is whole. */
+  /** Counts bytes of a body that is kept in memory until it is complete. */
   public void gathers(OpenConnection connection, int bytes) {
     if (!take(connection, OpenConnection.weight(bytes, 0))) {
       occupancy.turnsAway();
@@ -154,12 +154,12 @@ public final class Connections {
   }
 
   private boolean take(OpenConnection connection, long bytes) {
-    Occupancy.Taking taking = occupancy.takeUnread(connection.tenant, bytes);
+    Occupancy.Taking taking = occupancy.takeUnread(connection.client, bytes);
     for (int i = 0; taking == Occupancy.Taking.NONE_LEFT && i < MOST_EVICTED; i++) {
       if (!evict(other -> other != connection && other.unreadBytes > 0)) {
         break;
       }
-      taking = occupancy.takeUnread(connection.tenant, bytes);
+      taking = occupancy.takeUnread(connection.client, bytes);
     }
     if (taking != Occupancy.Taking.TAKEN) {
       return false;
@@ -175,9 +175,9 @@ public final class Connections {
   }
 
   /**
-   * Closes connections whose client kept us waiting; a slow body is told so first. Closing waits
-   * for what is still to be sent, which a client that does not read never takes: what is not closed
-   * after a while is cut.
+   * Closes connections whose client is late; a client that sends its body too slowly is answered
+   * 408 first. Closing waits until the client has read what is still to be sent; a connection that
+   * is not closed after a while is aborted.
    */
   public void sweep() {
     long now = nowMillis();

@@ -8,8 +8,8 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
 
 /**
- * Stands behind a connection's decoder and takes what speaks another version of HTTP for what is no
- * HTTP: Vert.x would answer it 501 by itself, without the headers and the body of our answers.
+ * Stands behind a connection's decoder and treats a request of another HTTP version as malformed.
+ * Vert.x would answer it 501 by itself, without the headers and the body of our answers.
  */
 @Sharable
 final class HttpVersionHandler extends ChannelInboundHandlerAdapter {

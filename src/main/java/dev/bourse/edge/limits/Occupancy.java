@@ -16,17 +16,17 @@ import org.slf4j.LoggerFactory;
 public final class Occupancy {
   private static final Logger LOG = LoggerFactory.getLogger(Occupancy.class);
 
-  /** A flood had better not fill the log too. */
+  /** One line a minute at most, so that a flood does not fill the log too. */
   private static final long REPORT_NANOS = 60_000_000_000L;
 
-  /** What the connections of one client address hold; of a proxy's nothing is asked. */
-  static final class Tenant {
+  /** What the connections of one client address hold. A proxy's address has no bound. */
+  static final class Client {
     private final String address;
     private final boolean isBounded;
     private final AtomicLong unreadBytes = new AtomicLong();
     private int connections;
 
-    private Tenant(String address, boolean isBounded) {
+    private Client(String address, boolean isBounded) {
       this.address = address;
       this.isBounded = isBounded;
     }
@@ -34,7 +34,7 @@ public final class Occupancy {
 
   private final ProcessLimits room;
   private final ClientAddress clients;
-  private final Map<String, Tenant> tenants = new ConcurrentHashMap<>();
+  private final Map<String, Client> byAddress = new ConcurrentHashMap<>();
   private final AtomicInteger connections = new AtomicInteger();
   private final AtomicLong unreadBytes = new AtomicLong();
   private final AtomicLong blockBytes = new AtomicLong();
@@ -51,30 +51,30 @@ public final class Occupancy {
     return room;
   }
 
-  /** A connection from there has been opened; null when the address has all it may have. */
-  @Nullable Tenant enter(String peer) {
+  /** Counts in a connection from an address; null when the address has as many as it may have. */
+  @Nullable Client enter(String peer) {
     boolean isBounded = !clients.isProxy(peer);
     int[] count = new int[1];
-    Tenant tenant =
-        tenants.compute(
+    Client client =
+        byAddress.compute(
             clients.key(peer, null),
             (address, known) -> {
-              Tenant found = known == null ? new Tenant(address, isBounded) : known;
+              Client found = known == null ? new Client(address, isBounded) : known;
               count[0] = ++found.connections;
               return found;
             });
     connections.incrementAndGet();
     if (isBounded && count[0] > room.connectionsPerAddress()) {
-      leave(tenant);
+      leave(client);
       return null;
     }
-    return tenant;
+    return client;
   }
 
-  void leave(Tenant tenant) {
+  void leave(Client client) {
     connections.decrementAndGet();
-    tenants.computeIfPresent(
-        tenant.address, (address, known) -> --known.connections == 0 ? null : known);
+    byAddress.computeIfPresent(
+        client.address, (address, known) -> --known.connections == 0 ? null : known);
   }
 
   /** Whether more connections are open than there is room for. */
@@ -86,34 +86,34 @@ public final class Occupancy {
     return connections.get();
   }
 
-  /** What came of taking bytes. */
+  /** Whether bytes could be taken, and if not, why. */
   enum Taking {
     TAKEN,
-    /** The address has its share. */
+    /** They were not taken: the address has all of its share. */
     SHARE_SPENT,
-    /** All addresses together have all there is. */
+    /** They were not taken: all addresses together have all that there is. */
     NONE_LEFT
   }
 
-  /** Takes so many bytes of what may wait unread, or none. */
-  Taking takeUnread(Tenant tenant, long bytes) {
-    if (tenant.unreadBytes.addAndGet(bytes) > room.unreadBytesPerAddress() && tenant.isBounded) {
-      tenant.unreadBytes.addAndGet(-bytes);
+  /** Takes this many bytes of what may wait unread, or none of them. */
+  Taking takeUnread(Client client, long bytes) {
+    if (client.unreadBytes.addAndGet(bytes) > room.unreadBytesPerAddress() && client.isBounded) {
+      client.unreadBytes.addAndGet(-bytes);
       return Taking.SHARE_SPENT;
     }
     if (unreadBytes.addAndGet(bytes) > room.unreadBytes()) {
-      giveUnread(tenant, bytes);
+      giveUnread(client, bytes);
       return Taking.NONE_LEFT;
     }
     return Taking.TAKEN;
   }
 
-  void giveUnread(Tenant tenant, long bytes) {
-    tenant.unreadBytes.addAndGet(-bytes);
+  void giveUnread(Client client, long bytes) {
+    client.unreadBytes.addAndGet(-bytes);
     unreadBytes.addAndGet(-bytes);
   }
 
-  /** Takes so many bytes of what bodies of bytes may hold, or none. */
+  /** Takes this many bytes of what uploads may hold in memory, or none of them. */
   public boolean takeBlock(long bytes) {
     if (blockBytes.addAndGet(bytes) > room.blockBytes()) {
       blockBytes.addAndGet(-bytes);
@@ -134,7 +134,7 @@ public final class Occupancy {
     return blockBytes.get();
   }
 
-  /** A connection was closed for want of room. */
+  /** Counts a connection that was closed because there was no room for it. */
   public void turnsAway() {
     turnedAway.increment();
   }

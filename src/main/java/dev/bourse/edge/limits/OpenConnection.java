@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OpenConnection {
   /**
-   * After an early refusal the client may go on sending for so long, so that it gets to read it.
+   * How long a client may go on sending after an early refusal, so that it can read the refusal.
    */
   private static final long LINGER_MILLIS = 2_000;
 
   /**
-   * How long a connection stays open whose client was told to ask less: somewhat over the second or
-   * so after which it may come back.
+   * How long the connection of a throttled client stays open: somewhat longer than the second or so
+   * after which it may come back.
    */
   private static final long THROTTLED_MILLIS = 5_000;
 
@@ -51,10 +51,10 @@ public final class OpenConnection {
   private final LongSupplier nanos;
   private final Occupancy occupancy;
   final HttpConnection http;
-  final Occupancy.Tenant tenant;
+  final Occupancy.Client client;
   long deadlineMillis;
 
-  /** Until when the bytes a download has taken pay for it. */
+  /** Until when a download may go on with the bytes that its client has taken so far. */
   long paidMillis = NEVER;
 
   @Nullable PendingRequest pending;
@@ -77,12 +77,12 @@ public final class OpenConnection {
 
   OpenConnection(
       HttpConnection http,
-      Occupancy.Tenant tenant,
+      Occupancy.Client client,
       EdgeLimits limits,
       Occupancy occupancy,
       LongSupplier nanos) {
     this.http = http;
-    this.tenant = tenant;
+    this.client = client;
     this.limits = limits;
     this.occupancy = occupancy;
     this.nanos = nanos;
@@ -119,7 +119,7 @@ public final class OpenConnection {
     return (pending == null || readingBody) && !closing;
   }
 
-  /** All that came is read to its end, unless something has begun that is not. */
+  /** Gives back what was held, if everything that came was read to its end. */
   public void settled() {
     if (unreadBytes > 0 && pending == null && !inHead) {
       giveBack();
@@ -128,13 +128,13 @@ public final class OpenConnection {
 
   void giveBack() {
     if (unreadBytes > 0) {
-      occupancy.giveUnread(tenant, unreadBytes);
+      occupancy.giveUnread(client, unreadBytes);
       unreadBytes = 0;
     }
     isPipelined = false;
   }
 
-  /** The client asks too much: its connection is not kept as long as others. */
+  /** The client sends too many requests: its connection is not kept open as long as others. */
   public void throttles() {
     throttled = true;
   }
@@ -168,7 +168,7 @@ public final class OpenConnection {
             nowMillis() + limits.keepAliveMillis());
   }
 
-  /** The body is not taken for now: the client waits for us. */
+  /** The service reads no more of the body for now, so the client is not late. */
   public void bodyWaits() {
     deadlineMillis = NEVER;
   }
@@ -219,7 +219,7 @@ public final class OpenConnection {
     if (isPipelined) {
       // Others wait behind it, and may always do: what it took itself goes back alone.
       long own = Math.min(unreadBytes, weightOf(request.headers()));
-      occupancy.giveUnread(tenant, own);
+      occupancy.giveUnread(client, own);
       unreadBytes -= own;
     }
   }

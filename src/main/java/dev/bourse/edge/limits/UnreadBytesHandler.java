@@ -9,12 +9,12 @@ import io.netty.util.ByteProcessor;
 import io.netty.util.ReferenceCountUtil;
 
 /**
- * Stands before a connection's decoder and counts what stays in it or behind it: the decoder keeps
- * the head that is not complete, and Vert.x the requests behind one that is not answered, and
- * neither asks how much all of them keep together.
+ * Stands before a connection's decoder and counts the bytes that stay in it or behind it. The
+ * decoder keeps a head until it is complete, and Vert.x keeps the requests that follow one which is
+ * not answered yet; neither of them bounds what all connections keep together.
  */
 final class UnreadBytesHandler extends ChannelInboundHandlerAdapter {
-  /** A buffer is as large as the network's last few reads; from here on a short rest is copied. */
+  /** A buffer above this size is copied when it holds little, so that the rest can be freed. */
   private static final int SPACIOUS_BYTES = 4_096;
 
   private final Connections connections;
@@ -37,17 +37,17 @@ final class UnreadBytesHandler extends ChannelInboundHandlerAdapter {
     int entered = connection.entered();
     int start = bytes.readerIndex();
     int length = bytes.readableBytes();
-    // What the decoder keeps has a second holder beside us; what it has gone through has not.
+    // A second reference afterwards shows that the decoder has kept the buffer.
     bytes.retain();
     try {
       context.fireChannelRead(bytes);
       if (connection.isInBody()) {
-        // Bodies are counted by whoever collects them.
+        // Whoever collects a body counts its bytes.
         return;
       }
       boolean isPart =
           bytes.refCnt() > 1
-              // Whole lines are gone through, and kept as headers of a head that goes on.
+              // The decoder has read whole lines and keeps them as headers of an unfinished head.
               || (wasBetween && connection.isBetweenRequests() && connection.entered() == entered)
               || (!connection.hadBody() && endsWithinHead(bytes, start, length));
       if (isPart || connection.isAnswering()) {
@@ -60,7 +60,7 @@ final class UnreadBytesHandler extends ChannelInboundHandlerAdapter {
     } finally {
       bytes.release();
       if (!context.channel().isWritable()) {
-        // Who does not take the answers gets to ask no more.
+        // A client that does not read its answers may send no further requests.
         context.channel().config().setAutoRead(false);
       }
     }
@@ -75,19 +75,19 @@ final class UnreadBytesHandler extends ChannelInboundHandlerAdapter {
   }
 
   /**
-   * Drops what the decoder keeps, at once: a connection that is closed is let go of only in the
-   * loop's next turn, and thousands of them may be cut in this one.
+   * Drops at once what the decoder keeps. Vert.x lets go of a closed connection only in the loop's
+   * next turn, and thousands of connections may be closed in this one.
    */
   static void forget(ChannelPipeline pipeline) {
     ChannelHandlerContext decoder = pipeline.context(HttpRequestDecoder.class);
     if (decoder != null) {
-      // It hands on what it has not read, which nobody behind it would release.
+      // On removal it hands on what it has not read, and no later handler would release that.
       pipeline.addAfter(decoder.name(), null, new Discarding());
       pipeline.remove(decoder.handler());
     }
   }
 
-  /** Takes the bytes of a connection that is cut. */
+  /** Releases the bytes of a connection that was closed. */
   private static final class Discarding extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
@@ -95,7 +95,7 @@ final class UnreadBytesHandler extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** A few bytes in a buffer for many would hold all of it for as long as they wait. */
+  /** Copies a few bytes out of a large buffer, which would be held for as long as they wait. */
   private static ByteBuf compact(ChannelHandlerContext context, ByteBuf read) {
     if (read.capacity() <= SPACIOUS_BYTES || read.readableBytes() > read.capacity() / 2) {
       return read;

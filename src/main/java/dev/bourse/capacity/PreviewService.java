@@ -11,7 +11,7 @@ import java.util.function.Function;
  * Tries declarations out: the write's own {@link Capacity#declare} on the latest snapshot, then the
  * next tick of its pool upon the state that makes. Nothing is written.
  */
-public final class Previewing {
+public final class PreviewService {
   private final Clusters clusters;
   private final Function<Cluster, Terms> terms;
   private final TickPreview.Source market;
@@ -21,7 +21,7 @@ public final class Previewing {
    * @param terms what a write of a cluster is judged by as of now
    * @param market tells what the next tick would bring
    */
-  public Previewing(
+  public PreviewService(
       Clusters clusters, Function<Cluster, Terms> terms, TickPreview.Source market, Clock clock) {
     this.clusters = clusters;
     this.terms = terms;

@@ -11,13 +11,13 @@ import java.util.function.LongSupplier;
  * a clock that nobody sets. Without it a cadence would last until the clock has caught up with
  * them. It remembers no more than one write of each cluster there is.
  */
-final class AheadWrites {
+final class FutureWrites {
   private record Met(long writeAtMillis, long atNanos) {}
 
   private final Map<String, Met> met = new ConcurrentHashMap<>();
   private final LongSupplier nanoTime;
 
-  AheadWrites(LongSupplier nanoTime) {
+  FutureWrites(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
   }
 

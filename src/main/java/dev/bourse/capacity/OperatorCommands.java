@@ -14,21 +14,21 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** What operators and billing do to a cluster. Pure; clients' versions stay as they are. */
-public final class Steering {
+public final class OperatorCommands {
   /** The actor of what an organization's retirement brings about. */
   private static final String OFFBOARD = "system:offboard";
 
   /** The actor of what operators do to machines, as tenants read it. */
   private static final String OPERATOR = "system:operator";
 
-  private Steering() {}
+  private OperatorCommands() {}
 
   /** Whether the cluster's declaration can be written. */
   public static Command armWrites(boolean armed) {
     return changing(draft -> draft.writesArmed = armed);
   }
 
-  /** Whether an operator has the cluster in work. */
+  /** Whether an operator is working on the cluster. */
   public static Command maintain(boolean maintenance) {
     return changing(draft -> draft.maintenance = maintenance);
   }
@@ -132,8 +132,8 @@ public final class Steering {
   }
 
   /**
-   * Lays the cluster of a retired organization to rest: its writes are disarmed, it declares
-   * nothing more and gives back all it holds, pinned nodes too. Doing so again changes nothing.
+   * Retires the cluster of a retired organization: its writes are disarmed, it declares nothing
+   * more and gives back all it holds, pinned nodes too. Doing so again changes nothing.
    */
   public static Command retire() {
     return (cluster, now) -> {

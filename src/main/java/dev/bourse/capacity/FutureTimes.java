@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * would protect nodes, keep swaps from lapsing and put off bills for as long as the clock was
  * ahead. Pure.
  */
-final class AheadTimes {
+final class FutureTimes {
   /** As much may two clocks differ that are both right. */
   static final long APART_MILLIS = 60_000;
 
@@ -23,7 +23,7 @@ final class AheadTimes {
    * @param isNewest whether it is no earlier than any that was confirmed; while it is not, nothing
    *     is moved back that would be billed for longer then
    */
-  AheadTimes(long nowMillis, long protectionMillis, boolean isNewest) {
+  FutureTimes(long nowMillis, long protectionMillis, boolean isNewest) {
     this.nowMillis = nowMillis;
     this.protectionMillis = protectionMillis;
     this.isNewest = isNewest;
@@ -70,14 +70,19 @@ final class AheadTimes {
     for (Allocation a : cluster.allocations()) {
       Allocation.Reclaim reclaim = a.reclaim();
       corrected.add(
-          a.at(
-              corrected(a.grantedAtMillis()),
-              isNewest ? correctedOrNull(a.activeAtMillis(), 0) : a.activeAtMillis(),
-              correctedOrNull(a.protectedUntilMillis(), protectionMillis),
-              correctedOrNull(a.swapRequestedAtMillis(), 0),
-              reclaim == null
-                  ? null
-                  : new Allocation.Reclaim(reclaim.reason(), corrected(reclaim.atMillis()))));
+          a.with(
+              at -> {
+                at.grantedAtMillis = corrected(at.grantedAtMillis);
+                at.activeAtMillis =
+                    isNewest ? correctedOrNull(at.activeAtMillis, 0) : at.activeAtMillis;
+                at.protectedUntilMillis =
+                    correctedOrNull(at.protectedUntilMillis, protectionMillis);
+                at.swapRequestedAtMillis = correctedOrNull(at.swapRequestedAtMillis, 0);
+                at.reclaim =
+                    reclaim == null
+                        ? null
+                        : new Allocation.Reclaim(reclaim.reason(), corrected(reclaim.atMillis()));
+              }));
     }
     return corrected;
   }

@@ -9,7 +9,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** Times that a clock which was ahead has left in a cluster become the present. */
-class AheadTimesTest {
+class FutureTimesTest {
   private static final long DAYS = 3 * 86_400_000L;
   private static final long NOW = Sample.T0;
 
@@ -21,18 +21,24 @@ class AheadTimesTest {
     Cluster.Draft draft = cluster.draft();
     for (Allocation a : cluster.allocations()) {
       draft.put(
-          a.at(NOW + DAYS, NOW + DAYS, NOW + DAYS + Sample.PROTECTION, NOW + DAYS, a.reclaim()));
+          a.with(
+              at -> {
+                at.grantedAtMillis = NOW + DAYS;
+                at.activeAtMillis = NOW + DAYS;
+                at.protectedUntilMillis = NOW + DAYS + Sample.PROTECTION;
+                at.swapRequestedAtMillis = NOW + DAYS;
+              }));
     }
     draft.lastWriteAtMillis = NOW + DAYS;
     draft.declared = new Declaration(16, 300, NOW + DAYS, NOW + DAYS, "token:x");
     return draft.build();
   }
 
-  private static AheadTimes at(long now, boolean isNewest) {
-    return new AheadTimes(now, Sample.PROTECTION, isNewest);
+  private static FutureTimes at(long now, boolean isNewest) {
+    return new FutureTimes(now, Sample.PROTECTION, isNewest);
   }
 
-  private static Cluster corrected(AheadTimes times, Cluster cluster) {
+  private static Cluster corrected(FutureTimes times, Cluster cluster) {
     return times.correction().apply(cluster, NOW).next();
   }
 
