@@ -68,8 +68,8 @@ final class OrgWrite {
   }
 
   /** Adds the row that records the write. */
-  OrgWrite record(AuditRow row) {
-    return add(AuditStore.insert(row));
+  OrgWrite record(long atMillis, String actor, String action, String detail) {
+    return add(AuditStore.insert(new AuditRow(atMillis, orgId, actor, action, orgId, detail)));
   }
 
   /**
