@@ -201,7 +201,9 @@ public final class StatementPlans {
   }
 
   private static void add(List<String> faults, String sql, String table, String how) {
-    if (!SMALL.contains(table) && WHOLE.keySet().stream().noneMatch(sql::startsWith)) {
+    // Statements may stand in several lines.
+    String line = sql.replaceAll("\\s+", " ");
+    if (!SMALL.contains(table) && WHOLE.keySet().stream().noneMatch(line::startsWith)) {
       faults.add(how + " of " + table + ": " + sql);
     }
   }
