@@ -11,8 +11,10 @@ import org.jspecify.annotations.Nullable;
 /** Checkpoints in JSON. */
 public final class CheckpointView {
   private static final String FAMILY = "/api/checkpoints/";
+
   /** How many items a page has unless more or fewer are asked for. */
   public static final long USUAL_ITEMS = 50;
+
   private static final long MOST_ITEMS = 100;
 
   private CheckpointView() {}

@@ -201,7 +201,7 @@ final class FileUpload {
             + (isWhole
                 ? ": the earlier upload has ended; starting again"
                 : ": the file or its description changed since the earlier upload; starting"
-                      + " again"));
+                    + " again"));
     place.forget();
     return null;
   }

@@ -5,7 +5,6 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.nodes.Holding;
 import dev.bourse.nodes.NodeProvider;
-import dev.bourse.sshkeys.SshKeyStore;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;

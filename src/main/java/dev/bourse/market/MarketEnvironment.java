@@ -2,9 +2,9 @@ package dev.bourse.market;
 
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.core.ConfirmedTime;
 import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.sshkeys.SshKeyStore;
-import dev.bourse.core.ConfirmedTime;
 import dev.bourse.store.Database;
 import java.time.Clock;
 import java.util.function.LongSupplier;

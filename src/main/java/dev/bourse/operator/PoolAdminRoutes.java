@@ -1,9 +1,9 @@
 package dev.bourse.operator;
 
-import dev.bourse.pools.Pool;
 import dev.bourse.core.Price;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.pools.Pool;
 import dev.bourse.pools.settings.PoolService;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;

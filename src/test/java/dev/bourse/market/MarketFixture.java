@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.capacity.ExchangeFixture;
 import dev.bourse.capacity.Sample;
-import dev.bourse.events.HistoryStore;
 import dev.bourse.store.Statement;
 import java.util.List;
 import java.util.Map;
