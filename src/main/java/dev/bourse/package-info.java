@@ -4,6 +4,8 @@
  * <p>Glossary:
  *
  * <dl>
+ *   <dt>access control
+ *   <dd>what authenticates callers: organizations' and operators' tokens, members, signing keys
  *   <dt>account
  *   <dd>what is stored of an organization's money; a ledger account is one side of a transaction
  *   <dt>activity
@@ -16,12 +18,18 @@
  *   <dd>an organization's account together with its usage that is not posted yet, as of a moment
  *   <dt>budget
  *   <dd>requests a minute that a token or a client address may make
+ *   <dt>change feed
+ *   <dd>rows that tell the other processes of a store what a commit changed of what they hold
  *   <dt>change set
  *   <dd>one change of a checkpoint with all that follows from it, for one commit
+ *   <dt>circuit breaker
+ *   <dd>stops calls to another service for a while after one has failed
  *   <dt>cluster event
  *   <dd>what happened to a cluster, as a type; an entry of activity is one with its actor
  *   <dt>confirm token
  *   <dd>what a tool's preview gives and its confirm takes, once and for the same arguments
+ *   <dt>confirmed time
+ *   <dd>a clock's time once it has gone on long enough to be believed in what cannot be undone
  *   <dt>conflict reason
  *   <dd>the <code>reason</code> a <code>conflict</code> about a checkpoint carries
  *   <dt>contract
@@ -32,6 +40,8 @@
  *   <dd>a thread of Vert.x that serves some of the connections and must never block
  *   <dt>exchange
  *   <dd>one request and its answer, on the event loop of its connection
+ *   <dt>guard
+ *   <dd>how many rows a statement must change; else the commit fails with the refusal it carries
  *   <dt>guide
  *   <dd>a text about one subject, served at {@code /docs/guides} as a page and as Markdown
  *   <dt>holdings scan
@@ -40,8 +50,12 @@
  *   <dd>a bulkhead: how much of one kind of work runs, waits and is one owner's
  *   <dt>MCP
  *   <dd>the Model Context Protocol, by which language models call the exchange as tools
+ *   <dt>membership
+ *   <dd>an organization that a proven e-mail address may enter, as a member or by a join rule
  *   <dt>metadata
  *   <dd>what is told of a file besides its bytes: title, name, type, length, digest
+ *   <dt>mirror
+ *   <dd>what a process holds in memory of the store, kept in step with it
  *   <dt>occupancy
  *   <dd>how much of its connections and memory the process has given to clients
  *   <dt>operator commands
@@ -68,10 +82,16 @@
  *   <dd>whether a new file may take the place of one that is there
  *   <dt>request pipeline
  *   <dd>what a routed request passes before its operation: caller, scope, budget, media type, body
+ *   <dt>retry policy
+ *   <dd>how often, and after how long a wait, a transfer is tried again
  *   <dt>schema validator
  *   <dd>a schema of a contract, compiled, that accepts a value or names its first violation
  *   <dt>security scheme
  *   <dd>a kind of credential that contracts name: apiToken, memberToken, mcpToken, operatorToken
+ *   <dt>service context
+ *   <dd>what every part of one service works with: settings, clock, randomness, metrics
+ *   <dt>shutdown hooks
+ *   <dd>what ends the parts of a service, in the reverse order of their start
  *   <dt>snapshot
  *   <dd>an immutable state of a cluster as published, with the terms in force for it
  *   <dt>tick
@@ -80,8 +100,12 @@
  *   <dd>the change points that a cluster's bill follows from
  *   <dt>watermark
  *   <dd>the hour up to which usage is posted to the ledger
+ *   <dt>whole store
+ *   <dd>all rows of all tables, as operators' commands export, import and check them
  *   <dt>work pool
  *   <dd>runs work on machines, bounded, and retries what failed after growing waits
+ *   <dt>world file
+ *   <dd>lists pools, machines and organizations that a store is seeded with
  * </dl>
  */
 @NullMarked

@@ -13,6 +13,7 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import dev.bourse.store.Row;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -105,6 +106,7 @@ final class ArchitectureTest {
                   "sshkeys",
                   "market",
                   "billing",
+                  "sshkeys",
                   "org")),
           entry("admin", List.of("core", "contract", "remote")),
           entry("client", List.of("core", "remote")),
@@ -368,6 +370,19 @@ final class ArchitectureTest {
         .orShould()
         .callMethod(String.class, "equalsIgnoreCase", String.class)
         .check(CLASSES);
+  }
+
+  /** A column is read by its name; positions are for the copying of whole tables. */
+  @Test
+  void onlyTheEnginesReadColumnsByPosition() {
+    for (String read :
+        List.of("text", "textOrNull", "integer", "integerOrNull", "bytes", "truth")) {
+      noClasses()
+          .that(notIn("dev.bourse.store", "dev.bourse.store.sqlite", "dev.bourse.store.postgres"))
+          .should()
+          .callMethod(Row.class, read, int.class)
+          .check(CLASSES);
+    }
   }
 
   @Test

@@ -88,7 +88,7 @@ final class PostgresCommitBench {
         .commit(
             List.of(
                 Statement.guarded(
-                    "revision",
+                    IllegalStateException::new,
                     "UPDATE cluster SET revision = ?, max_gpus = ?, price_cents = ? WHERE name = ?"
                         + " AND revision = ?",
                     revision + 1,

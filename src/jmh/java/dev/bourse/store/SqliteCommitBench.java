@@ -218,7 +218,13 @@ public class SqliteCommitBench {
         .commit(
             List.of(
                 Statement.guarded(
-                    "revision", SET, revision + 1, 8 * (revision % 16), 250, cluster, revision),
+                    IllegalStateException::new,
+                    SET,
+                    revision + 1,
+                    8 * (revision % 16),
+                    250,
+                    cluster,
+                    revision),
                 Statement.of(ACTIVITY, now, cluster, "declared", "token:4fQz81LmPw0a", ""),
                 Statement.of(
                     AUDIT,

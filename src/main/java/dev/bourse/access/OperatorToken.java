@@ -18,4 +18,11 @@ public record OperatorToken(
     String secretSha256,
     String createdBy,
     long createdAtMillis,
-    @Nullable Long expiresAtMillis) {}
+    @Nullable Long expiresAtMillis) {
+  public OperatorToken {
+    if (tokenId.isEmpty() || name.isEmpty()) {
+      throw new IllegalArgumentException(
+          "an operator's token has an id and a name, not '%s' and '%s'".formatted(tokenId, name));
+    }
+  }
+}

@@ -7,4 +7,10 @@ package dev.bourse.access;
  * @param display its name for people
  * @param kind {@code standard} or {@code public_research}; the public feed is open to the latter
  */
-public record Organization(String orgId, String display, String kind) {}
+public record Organization(String orgId, String display, String kind) {
+  public Organization {
+    if (orgId.isEmpty()) {
+      throw new IllegalArgumentException("an organization has an id");
+    }
+  }
+}

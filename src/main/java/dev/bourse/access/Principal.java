@@ -30,6 +30,13 @@ public record Principal(
   public static final String SCHEME = "apiToken";
   public static final String MEMBER_SCHEME = "memberToken";
 
+  public Principal {
+    scopes = Set.copyOf(scopes);
+    if ((member == null) != (memberId == null)) {
+      throw new IllegalArgumentException("a member has a username and an id, a token has neither");
+    }
+  }
+
   /** Of members' tokens that were made for the MCP endpoint. */
   public static final String MCP_SCHEME = "mcpToken";
 

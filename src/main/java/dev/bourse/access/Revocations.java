@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Members' tokens that are refused though they have not expired: those of revoked grants, and those
@@ -198,8 +197,10 @@ public final class Revocations implements Mirror {
         new Cutoff(row.integer("issued_until"), row.integer("kept_until")));
   }
 
-  private @Nullable Long putGrant(Row row) {
-    return grants.put(row.text("grant_id"), row.integer("kept_until"));
+  private long putGrant(Row row) {
+    long keptUntil = row.integer("kept_until");
+    grants.put(row.text("grant_id"), keptUntil);
+    return keptUntil;
   }
 
   /** Tells whether it goes further than what was known. */

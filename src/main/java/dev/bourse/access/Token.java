@@ -25,4 +25,12 @@ public record Token(
     @Nullable String cluster,
     String createdBy,
     long createdAtMillis,
-    @Nullable Long expiresAtMillis) {}
+    @Nullable Long expiresAtMillis) {
+  public Token {
+    scopes = Set.copyOf(scopes);
+    if (tokenId.isEmpty() || orgId.isEmpty()) {
+      throw new IllegalArgumentException(
+          "a token has an id and an organization, not '%s' and '%s'".formatted(tokenId, orgId));
+    }
+  }
+}

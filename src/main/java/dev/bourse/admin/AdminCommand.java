@@ -24,8 +24,7 @@ import picocli.CommandLine.ScopeType;
     description = {
       "Runs a Bourse over its operators' interface.",
       "",
-      "Without --url and --token-file the service of this data folder is meant: its operator.json"
-          + " tells both."
+      "Without --url and --token-file, the operator.json of the data folder names the service."
     },
     mixinStandardHelpOptions = true,
     exitCodeListHeading = "%nExit codes:%n",
@@ -139,17 +138,20 @@ public final class AdminCommand {
     if (token == null) {
       throw new Refused(
           ExitCode.USAGE,
-          "no operator's token: give --token-file, set BOURSE_OPERATOR_TOKEN, or name the service's"
-              + " data folder with --data (there is no operator.json in "
-              + data
-              + ")");
+          """
+          no operator's token: give --token-file, set BOURSE_OPERATOR_TOKEN, or name the service's \
+          data folder with --data (there is no operator.json in %s)\
+          """
+              .formatted(data));
     }
     return new Service(
         address == null ? "http://localhost:8080" : address,
         Credential.of(
             token,
-            "Give an operator's token in BOURSE_OPERATOR_TOKEN or a file with --token-file;"
-                + " the first one is in operator.json in the data folder"));
+            """
+            Give an operator's token in BOURSE_OPERATOR_TOKEN or a file with --token-file; the \
+            first one is in operator.json in the data folder\
+            """));
   }
 
   private JsonObject told() throws Refused {

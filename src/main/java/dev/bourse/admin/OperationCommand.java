@@ -224,13 +224,8 @@ final class OperationCommand implements Callable<Integer> {
     }
     if (answer.getBoolean("more", false)) {
       err.println(
-          "more follow: "
-              + cursor().orElse("")
-              + " "
-              + next(answer, items)
-              + ", or "
-              + ALL
-              + " for all");
+          "more follow: %s %s, or %s for all"
+              .formatted(cursor().orElse(""), next(answer, items), ALL));
     }
   }
 

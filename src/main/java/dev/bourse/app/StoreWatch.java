@@ -19,7 +19,7 @@ import java.util.random.RandomGenerator;
  * them.
  */
 final class StoreWatch {
-  private static final String READ = "SELECT COUNT(*) FROM probe";
+  private static final String READ = "SELECT COUNT(*) AS found FROM probe";
   private static final String PUT = "INSERT INTO probe (probe_id, filler) VALUES (?, ?)";
   private static final String TAKE = "DELETE FROM probe WHERE probe_id = ?";
 
@@ -87,7 +87,7 @@ final class StoreWatch {
     this.config = config;
     this.nanos = nanos;
     String id = Ids.base62(random, ID_LENGTH);
-    reading = new Way("read", () -> database.read(READ, List.of(), row -> row.integer(0)));
+    reading = new Way("read", () -> database.read(READ, List.of(), row -> row.integer("found")));
     writing =
         new Way(
             "written",

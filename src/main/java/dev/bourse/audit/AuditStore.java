@@ -81,8 +81,10 @@ public final class AuditStore {
       statements.add(
           Statement.guarded(
               BatchStored::new,
-              "INSERT INTO audit_read_batch (batch_id, made_at) VALUES (?, ?) ON CONFLICT DO"
-                  + " NOTHING",
+              """
+              INSERT INTO audit_read_batch (batch_id, made_at) VALUES (?, ?) \
+              ON CONFLICT DO NOTHING\
+              """,
               batchId,
               nowMillis));
       for (String known : settled) {

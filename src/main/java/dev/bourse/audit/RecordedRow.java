@@ -19,8 +19,8 @@ record RecordedRow(
     String detail,
     boolean isRead) {
 
-  /** What a query that {@link #from} understands selects. */
-  static final String COLUMNS = "id, " + AuditStore.COLUMNS;
+  /** How a query begins that {@link #from} understands. */
+  static final String SELECT = "SELECT id, " + AuditStore.COLUMNS + " FROM audit ";
 
   static RecordedRow from(Row row) {
     return new RecordedRow(

@@ -83,9 +83,7 @@ final class SealStore {
   /** Rows of all trails with ids after one and up to another, by id. */
   Future<List<RecordedRow>> listRows(long afterId, long upToId, int limit) {
     return database.read(
-        "SELECT "
-            + RecordedRow.COLUMNS
-            + " FROM audit WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
+        RecordedRow.SELECT + "WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
         List.of(afterId, upToId, limit),
         RecordedRow::from);
   }
@@ -93,10 +91,8 @@ final class SealStore {
   /** The same of one chain. */
   Future<List<RecordedRow>> listRows(Chain chain, long afterId, long upToId, long limit) {
     return database.read(
-        "SELECT "
-            + RecordedRow.COLUMNS
-            + " FROM audit WHERE org_id = ? AND is_read = ? AND id > ? AND id <= ? ORDER BY id"
-            + " LIMIT ?",
+        RecordedRow.SELECT
+            + "WHERE org_id = ? AND is_read = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?",
         List.of(chain.orgId(), chain.isRead(), afterId, upToId, limit),
         RecordedRow::from);
   }

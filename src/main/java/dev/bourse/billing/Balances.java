@@ -101,7 +101,7 @@ final class Balances {
                     .toList());
   }
 
-  /** Together those posted up to the same hour: who is far behind costs nobody else's reading. */
+  /** Reads those with the same watermark together, so that one far behind slows no other down. */
   private Future<Map<String, List<UsageStore.Billed>>> listTimelines(
       List<AccountStore.Account> accounts, long now) {
     Map<Long, List<String>> byMark = new TreeMap<>();

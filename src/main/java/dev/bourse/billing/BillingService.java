@@ -178,10 +178,9 @@ public final class BillingService {
       if (caller.cluster() != null && !caller.cluster().equals(named.get())) {
         throw ApiError.of(
             ErrorCode.FORBIDDEN,
-            "the token is bound to cluster "
-                + caller.cluster()
-                + " and cannot read of "
-                + named.get());
+            "the token is bound to cluster %s and cannot read of %s",
+            caller.cluster(),
+            named.get());
       }
     }
     return named.or(() -> Optional.ofNullable(caller.cluster()));

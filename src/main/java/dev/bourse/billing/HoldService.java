@@ -131,18 +131,17 @@ public final class HoldService implements Holds {
             });
   }
 
-  /** A hold that stops without a word would be found out by nobody. */
+  /** Logs when holds begin to wait and when they continue; nobody would notice otherwise. */
   private void note(long now, long through) {
     behindMillis = Math.max(0, now - through);
     boolean waits = behindMillis > MAX_BEHIND_MILLIS;
     if (waits && !isWaiting) {
       LOG.warn(
-          "usage is posted up to {}, more than {} hours ago: billing holds wait until it is posted"
-              + " further",
+          "usage is posted only up to {}, more than {} hours ago: billing holds wait for it",
           Times.rfc3339(through),
           MAX_BEHIND_MILLIS / Usage.HOUR_MILLIS);
     } else if (isWaiting && !waits) {
-      LOG.info("usage is posted up to {}: billing holds go on", Times.rfc3339(through));
+      LOG.info("usage is posted up to {}: billing holds continue", Times.rfc3339(through));
     }
     isWaiting = waits;
   }
@@ -236,7 +235,7 @@ public final class HoldService implements Holds {
         .meet(orgId)
         .otherwise(
             e -> {
-              LOG.warn("not all clusters of {} are known: {}", orgId, e.toString());
+              LOG.warn("the clusters of {} could not all be read: {}", orgId, e.toString());
               return null;
             });
   }
@@ -262,7 +261,8 @@ public final class HoldService implements Holds {
               if (e instanceof Holds.Moved) {
                 return Future.succeededFuture();
               }
-              LOG.warn("the hold of {} is not on all its clusters: {}", orgId, e.toString());
+              LOG.warn(
+                  "the hold of {} could not be put on all its clusters: {}", orgId, e.toString());
               return Future.succeededFuture();
             });
   }

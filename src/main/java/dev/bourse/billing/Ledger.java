@@ -133,11 +133,11 @@ public record Ledger(Map<String, Long> balances) {
         Kind.USAGE,
         orgId,
         "system:billing",
-        "reverses transaction "
-            + transactionId
-            + ", the usage of "
-            + Times.rfc3339(hourMillis)
-            + ", which a clock that was ahead had posted before its time",
+        """
+        reverses transaction %d, the usage of %s, which a clock that was ahead had posted before \
+        its time\
+        """
+            .formatted(transactionId, Times.rfc3339(hourMillis)),
         micros);
   }
 

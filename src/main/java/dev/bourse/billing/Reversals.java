@@ -84,8 +84,8 @@ final class Reversals {
     if (!toldNow) {
       toldNow = true;
       LOG.warn(
-          "usage was posted by a clock that was ahead, for it is only {} now: it is reversed, and"
-              + " posted again when its hours are over",
+          "it is {} now, but usage was posted for later hours: it is reversed and posted again"
+              + " later",
           Times.rfc3339(nowMillis));
     }
   }

@@ -165,7 +165,7 @@ public final class UsagePosting {
                     .compose(posted -> goOn(orgs, through, now)));
   }
 
-  /** Who is behind must post an earlier hour first, in its own time. */
+  /** An organization that is behind must have its earlier hours posted first. */
   private static List<String> due(List<String> orgs, Map<String, Long> own, long through) {
     return orgs.stream().filter(org -> own.getOrDefault(org, through) == through).toList();
   }
@@ -235,7 +235,7 @@ public final class UsagePosting {
     failures.increment();
     if (told.size() < MAX_TOLD && told.add(orgId)) {
       LOG.warn(
-          "the usage of {} is not posted from {} on, which is tried again: {}",
+          "the usage of {} could not be posted from {} on; trying again: {}",
           orgId,
           Times.rfc3339(from),
           failure.toString());

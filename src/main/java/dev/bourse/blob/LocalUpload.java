@@ -38,7 +38,7 @@ final class LocalUpload implements Upload {
   private final Workers workers;
   private final int waitingBlocks;
   private final Runnable onReleased;
-  private final ContextPromise<Upload> opened;
+  private final WorkerPromise<Upload> opened;
   private final Promise<Void> released = Promise.promise();
 
   // Used by one step at a time.
@@ -80,7 +80,7 @@ final class LocalUpload implements Upload {
     this.workers = workers;
     this.waitingBlocks = waitingBlocks;
     this.onReleased = onReleased;
-    opened = new ContextPromise<>(workers.home());
+    opened = new WorkerPromise<>(workers.home());
   }
 
   /** Ends with the stored bytes inspected, or with the reason why not and the upload released. */
@@ -166,7 +166,7 @@ final class LocalUpload implements Upload {
           new IllegalArgumentException(
               "a block of " + (to - from) + " bytes; at most " + BlobStore.MAX_BLOCK_BYTES));
     }
-    ContextPromise<Void> answer = new ContextPromise<>(workers.home());
+    WorkerPromise<Void> answer = new WorkerPromise<>(workers.home());
     synchronized (this) {
       if (refusal == null && blocks >= waitingBlocks) {
         // Whatever came behind the missing block would be stored in its place.
@@ -183,7 +183,7 @@ final class LocalUpload implements Upload {
     return answer.future();
   }
 
-  private void store(byte[] bytes, int from, int to, ContextPromise<Void> answer) {
+  private void store(byte[] bytes, int from, int to, WorkerPromise<Void> answer) {
     if (broken == null) {
       broken = ended;
     }
@@ -245,7 +245,7 @@ final class LocalUpload implements Upload {
         add(this::closeFile);
       }
     }
-    ContextPromise<Void> answer = new ContextPromise<>(workers.home());
+    WorkerPromise<Void> answer = new WorkerPromise<>(workers.home());
     released.future().onComplete(v -> answer.succeed(null));
     return answer.future();
   }

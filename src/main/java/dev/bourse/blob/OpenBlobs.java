@@ -43,7 +43,7 @@ final class OpenBlobs {
     private final Set<LocalReading> readings = new HashSet<>();
 
     /** Who asked while it was being opened. */
-    private final List<ContextPromise<Reading>> waiting = new ArrayList<>();
+    private final List<WorkerPromise<Reading>> waiting = new ArrayList<>();
 
     /** None until it is open. */
     private @Nullable File file;
@@ -55,7 +55,7 @@ final class OpenBlobs {
 
   Future<Reading> read(String key) {
     OpenBlob blob;
-    ContextPromise<Reading> answer;
+    WorkerPromise<Reading> answer;
     boolean isFirst;
     synchronized (this) {
       if (isClosed) {
@@ -71,7 +71,7 @@ final class OpenBlobs {
             new StorageBusy(all.size() + " blobs are being read, as many as may be"));
       }
       blob = found == null ? new OpenBlob(key) : found;
-      answer = new ContextPromise<>(workers.home());
+      answer = new WorkerPromise<>(workers.home());
       blob.waiting.add(answer);
       if (isFirst) {
         byKey.put(key, blob);
@@ -93,7 +93,7 @@ final class OpenBlobs {
   /** On a worker's thread. */
   private void open(OpenBlob blob) {
     File file = openFile(blob.key);
-    Map<ContextPromise<Reading>, Reading> given = new HashMap<>();
+    Map<WorkerPromise<Reading>, Reading> given = new HashMap<>();
     synchronized (this) {
       if (!isClosed) {
         blob.file = file;
@@ -105,7 +105,7 @@ final class OpenBlobs {
       BlobFiles.closeQuietly(file.channel());
       throw closedStore();
     }
-    given.forEach(ContextPromise::succeed);
+    given.forEach(WorkerPromise::succeed);
   }
 
   private File openFile(String key) {
@@ -119,7 +119,7 @@ final class OpenBlobs {
   }
 
   private void abandon(OpenBlob blob, Throwable cause) {
-    List<ContextPromise<Reading>> refused;
+    List<WorkerPromise<Reading>> refused;
     synchronized (this) {
       byKey.remove(blob.key, blob);
       all.remove(blob);

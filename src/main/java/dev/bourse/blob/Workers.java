@@ -91,7 +91,7 @@ final class Workers {
   }
 
   private <T> Future<T> run(ExecutorService pool, Runnable leave, Callable<T> call) {
-    ContextPromise<T> answer = new ContextPromise<>(home);
+    WorkerPromise<T> answer = new WorkerPromise<>(home);
     try {
       pool.execute(
           () -> {
@@ -119,7 +119,7 @@ final class Workers {
 
   /** Takes nothing more, and succeeds when all that was taken is done. */
   Future<Void> close() {
-    ContextPromise<Void> answer = new ContextPromise<>(home);
+    WorkerPromise<Void> answer = new WorkerPromise<>(home);
     Thread thread =
         new Thread(
             () -> {

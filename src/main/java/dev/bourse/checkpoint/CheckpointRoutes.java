@@ -55,8 +55,8 @@ public final class CheckpointRoutes {
         .map(
             found ->
                 Answer.ok(
-                    CheckpointView.ofOrg(found.page(), CheckpointService.member(caller))
-                        .put("public_publish", CheckpointService.publishesPublicly(caller))
+                    CheckpointView.ofOrg(found.page(), caller)
+                        .put("public_publish", Publisher.publishesPublicly(caller.org()))
                         .put("limit_bytes", config.orgBytes())
                         .put("used_bytes", found.usedBytes())
                         .put("max_item_bytes", config.itemBytes())
@@ -77,9 +77,7 @@ public final class CheckpointRoutes {
   private Future<Answer> read(Call call) {
     return checkpoints
         .get(call.principal().org().orgId(), call.text("id"))
-        .map(
-            found ->
-                Answer.ok(CheckpointView.own(found, CheckpointService.member(call.principal()))));
+        .map(found -> Answer.ok(CheckpointView.own(found, call.principal())));
   }
 
   private Future<Answer> delete(Call call) {

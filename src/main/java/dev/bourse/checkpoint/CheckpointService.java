@@ -1,6 +1,5 @@
 package dev.bourse.checkpoint;
 
-import dev.bourse.access.Principal;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Digests;
@@ -52,19 +51,6 @@ public final class CheckpointService {
 
   public CheckpointConfig config() {
     return config;
-  }
-
-  /** Whether the organization may publish on the public feed. */
-  public static boolean publishesPublicly(Principal caller) {
-    return Publisher.publishesPublicly(caller);
-  }
-
-  /**
-   * The id by which a calling member owns items; empty for an organization's token, which only
-   * reads.
-   */
-  public static Optional<String> member(Principal caller) {
-    return Optional.ofNullable(caller.memberId());
   }
 
   /**

@@ -393,8 +393,10 @@ public final class CheckpointStore {
 
   private static Statement garbage(String name, String kind, long nowMillis) {
     return Statement.of(
-        "INSERT INTO checkpoint_garbage (name, kind, since) VALUES (?, ?, ?) ON CONFLICT DO"
-            + " NOTHING",
+        """
+        INSERT INTO checkpoint_garbage (name, kind, since) VALUES (?, ?, ?) \
+        ON CONFLICT DO NOTHING\
+        """,
         name,
         kind,
         nowMillis);

@@ -1,10 +1,10 @@
 package dev.bourse.checkpoint;
 
+import dev.bourse.access.Principal;
 import dev.bourse.core.Page;
 import dev.bourse.core.Times;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -22,12 +22,13 @@ public final class CheckpointView {
   /**
    * An item as its organization sees it.
    *
-   * @param member the id of the member who looks; empty for an organization's token
+   * @param caller who looks: a member, or an organization's token
    */
-  public static JsonObject own(CheckpointStore.Listed listed, Optional<String> member) {
+  public static JsonObject own(CheckpointStore.Listed listed, Principal caller) {
     Checkpoint item = listed.item();
     Revision shown = item.shown();
-    boolean isCreator = member.isPresent() && item.isBy(member.get());
+    String member = caller.memberId();
+    boolean isCreator = member != null && item.isBy(member);
     JsonObject json =
         metadata(listed, shown).put("urls", urls(FAMILY + item.id())).put("can_delete", isCreator);
     String reason = shown.rejectionReason();
@@ -124,10 +125,10 @@ public final class CheckpointView {
   /**
    * A page of an organization's items.
    *
-   * @param member who looks; empty for an organization's token
+   * @param caller who looks: a member, or an organization's token
    */
-  public static JsonObject ofOrg(Page<CheckpointStore.Listed> page, Optional<String> member) {
-    return page(page, listed -> own(listed, member), Checkpoint::changedAtMillis);
+  public static JsonObject ofOrg(Page<CheckpointStore.Listed> page, Principal caller) {
+    return page(page, listed -> own(listed, caller), Checkpoint::changedAtMillis);
   }
 
   /** How many items a page has: what is asked for, within 1 and 100. */

@@ -41,7 +41,12 @@ public record Publisher(
           ErrorCode.FORBIDDEN, "an organization's token only reads checkpoints; use a member's");
     }
     return new Publisher(
-        caller.org().orgId(), member, memberId, caller.actor(), null, publishesPublicly(caller));
+        caller.org().orgId(),
+        member,
+        memberId,
+        caller.actor(),
+        null,
+        publishesPublicly(caller.org()));
   }
 
   /**
@@ -52,11 +57,6 @@ public record Publisher(
   public static Publisher platform(Operator operator, String name) {
     String actor = operator.actor();
     return new Publisher(Checkpoint.PLATFORM, actor, actor, actor, name, true);
-  }
-
-  /** Whether the caller's organization may publish on the public feed. */
-  static boolean publishesPublicly(Principal caller) {
-    return publishesPublicly(caller.org());
   }
 
   /** Whether the organization may publish on the public feed. */

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** {@code credentials.json}: the accounts at services, and the service signed in at last. */
+/** {@code credentials.json}: the accounts at services, and where somebody signed in last. */
 final class CredentialFile {
   private static final String FILE = "credentials.json";
   private static final String CURRENT = "current";

@@ -23,7 +23,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Fetches a published file into {@code FILE.part} and renames that when its digest is right. */
+/** Downloads a file into {@code FILE.part}, which is renamed when its digest is right. */
 final class FileDownload {
   private static final Duration HEAD = Duration.ofSeconds(60);
   private static final int PIECE = 1 << 16;
@@ -58,7 +58,7 @@ final class FileDownload {
             StandardOpenOption.CREATE,
             StandardOpenOption.READ,
             StandardOpenOption.WRITE,
-            // A link somebody laid there must not lead the bytes elsewhere.
+            // A symbolic link must not lead the bytes to another file.
             LinkOption.NOFOLLOW_LINKS)) {
       if (!isOurs(file)) {
         throw new Refused(ExitCode.REFUSED, "another command is writing " + part);

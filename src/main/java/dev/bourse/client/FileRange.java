@@ -8,7 +8,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A stretch of a file on its way out, digested as it goes. */
+/** A range of a file that is sent as a body, and digested as it is read. */
 final class FileRange {
   private final Path file;
   private final PrefixDigest start;

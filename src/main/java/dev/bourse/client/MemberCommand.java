@@ -24,7 +24,7 @@ abstract class MemberCommand implements Callable<Integer> {
     this.spec = CommandSpec.create();
   }
 
-  /** Does it; a refusal ends the command with its message and code. */
+  /** Runs the command; a refusal ends it with its message and exit code. */
   abstract void run() throws Refused;
 
   @Override
@@ -75,7 +75,7 @@ abstract class MemberCommand implements Callable<Integer> {
     return new Service(url(), new NoCredential());
   }
 
-  /** For what is asked before anybody is signed in. */
+  /** The credential of requests that need none. */
   private static final class NoCredential implements Credential {
     @Override
     public String token() throws Refused {

@@ -11,7 +11,7 @@ import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 import java.util.HexFormat;
 
-/** The digest of a file's first bytes, which goes on as further bytes come. */
+/** The digest of a file's first bytes, to which further bytes can be added. */
 final class PrefixDigest {
   private static final int PIECE = 1 << 20;
 
@@ -37,12 +37,12 @@ final class PrefixDigest {
     length += count;
   }
 
-  /** Its own from here on. */
+  /** A copy, to which other bytes can be added than to this one. */
   PrefixDigest copy() {
     try {
       return new PrefixDigest((MessageDigest) digest.clone(), length);
     } catch (CloneNotSupportedException e) {
-      throw new IllegalStateException("the platform's SHA-256 can be copied", e);
+      throw new IllegalStateException("the platform's SHA-256 cannot be copied", e);
     }
   }
 
@@ -64,7 +64,7 @@ final class PrefixDigest {
     }
   }
 
-  /** The same of an open file; opening it once more would cost it its lock. */
+  /** The same for an open file: opening it again and closing that would release its lock. */
   PrefixDigest read(Path file, FileChannel channel, long end) throws Refused {
     ByteBuffer piece = ByteBuffer.allocate(PIECE);
     try {

@@ -8,8 +8,8 @@ import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Tells how far a transfer is: on a terminal as a bar that is drawn over, elsewhere as a line now
- * and then, without any control characters. One thread moves the bytes, another one draws.
+ * Shows how far a transfer is: on a terminal as a bar that is drawn anew, elsewhere as a line from
+ * time to time, without control characters. One thread moves the bytes, another one draws.
  */
 final class Progress implements AutoCloseable {
   private static final Duration REDRAW = Duration.ofMillis(100);
@@ -17,10 +17,10 @@ final class Progress implements AutoCloseable {
   private static final int NAME_WIDTH = 15;
   private static final int BAR_WIDTH = 12;
 
-  /** What takes longer than this is told no end. */
+  /** A transfer that takes longer than this is shown without the time that is left. */
   private static final long LONGEST_SECONDS = Duration.ofHours(100).toSeconds();
 
-  /** Back to the line's start, and the rest of it is blank. */
+  /** Returns to the start of the line and erases it. */
   private static final String CLEAR = "\r\u001b[K";
 
   private final PrintWriter err;
@@ -54,7 +54,7 @@ final class Progress implements AutoCloseable {
     this.meter = new TransferRate(now, start);
   }
 
-  /** So many of the file's bytes are there. */
+  /** Notes how many of the file's bytes have arrived. */
   void at(long bytes) {
     done.set(bytes);
   }
@@ -63,7 +63,7 @@ final class Progress implements AutoCloseable {
     return done.get();
   }
 
-  /** Nothing is expected to have moved until now. */
+  /** Begins to measure anew how long no byte has moved. */
   void rest() {
     movedAt = clock.millis();
   }
@@ -73,7 +73,7 @@ final class Progress implements AutoCloseable {
     return Duration.ofMillis(clock.millis() - movedAt);
   }
 
-  /** Draws what there is to tell, unless it was drawn just now. */
+  /** Draws the progress, unless it was drawn just now. */
   void draw() {
     long now = clock.millis();
     long bytes = done.get();
@@ -119,22 +119,19 @@ final class Progress implements AutoCloseable {
   static String bar(String name, long done, long total, TransferRate meter) {
     String shown = name.length() <= NAME_WIDTH ? name : name.substring(0, NAME_WIDTH - 1) + '…';
     int filled = (int) (done * BAR_WIDTH / total);
-    return shown
-        + String.format(" %3d %% [", percent(done, total))
-        + "#".repeat(filled)
-        + "-".repeat(BAR_WIDTH - filled)
-        + "] "
-        + Sizes.part(done, total)
-        + rest(" ", total, meter);
+    return "%s %3d %% [%s%s] %s%s"
+        .formatted(
+            shown,
+            percent(done, total),
+            "#".repeat(filled),
+            "-".repeat(BAR_WIDTH - filled),
+            Sizes.part(done, total),
+            rest(" ", total, meter));
   }
 
   static String line(String name, long done, long total, TransferRate meter) {
-    return name
-        + ": "
-        + percent(done, total)
-        + " %, "
-        + Sizes.part(done, total)
-        + rest(", ", total, meter);
+    return "%s: %d %%, %s%s"
+        .formatted(name, percent(done, total), Sizes.part(done, total), rest(", ", total, meter));
   }
 
   private static long percent(long done, long total) {

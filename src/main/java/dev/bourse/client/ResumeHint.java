@@ -1,6 +1,6 @@
 package dev.bourse.client;
 
-/** Says at Ctrl-C how a transfer goes on; that it can is seen to while it runs. */
+/** Says at Ctrl-C how to resume an upload. */
 final class ResumeHint implements AutoCloseable {
   private final Thread hook;
 
@@ -9,10 +9,8 @@ final class ResumeHint implements AutoCloseable {
         new Thread(
             () ->
                 progress.say(
-                    file.name()
-                        + ": interrupted at "
-                        + Sizes.part(progress.bytes(), file.size())
-                        + "; the same command goes on from there"));
+                    "%s: interrupted at %s; the same command resumes the upload"
+                        .formatted(file.name(), Sizes.part(progress.bytes(), file.size()))));
     Runtime.getRuntime().addShutdownHook(hook);
   }
 
@@ -21,7 +19,7 @@ final class ResumeHint implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // The process is ending, and the hook has its say.
+      // The process is ending, and the hook is running.
       return;
     }
   }

@@ -2,7 +2,7 @@ package dev.bourse.client;
 
 import java.util.OptionalLong;
 
-/** How fast bytes have gone of late, and how long the rest will take. */
+/** How fast bytes were transferred lately, and how long the rest will take. */
 final class TransferRate {
   /** Seconds after which what was measured counts for a third. */
   private static final double MEMORY_SECONDS = 5;
@@ -20,7 +20,7 @@ final class TransferRate {
     this.lastBytes = startBytes;
   }
 
-  /** So many bytes are there now. Fewer than before begin a new measurement. */
+  /** Notes how many bytes have arrived. Fewer than before begin a new measurement. */
   void at(long nowMillis, long bytes) {
     long millis = nowMillis - lastMillis;
     if (bytes < lastBytes) {

@@ -40,8 +40,8 @@ public final class DocsPages {
   private final Map<Contract, JsonObject> documents = new LinkedHashMap<>();
   private final List<Guide> guides;
   private final Markdown markdown = new Markdown();
-  private final Map<String, Supplier<Page>> byPath = new HashMap<>();
-  private final Map<String, Page> made = new ConcurrentHashMap<>();
+  private final Map<String, Supplier<ServedPage>> byPath = new HashMap<>();
+  private final Map<String, ServedPage> made = new ConcurrentHashMap<>();
   private @Nullable PageTemplates templates;
 
   /**
@@ -70,7 +70,7 @@ public final class DocsPages {
           () -> Map.of("title", guide.title(), "html", markdown.html(guide.markdown())));
     }
     addPage("/docs", "docs-index", Map::of);
-    byPath.put("/", () -> Page.redirect("/docs"));
+    byPath.put("/", () -> ServedPage.redirect("/docs"));
     Orientation orientation = new Orientation(documents, guides, baseUrl, budget);
     add("/llms.txt", PLAIN, orientation::index);
     add("/llms-operators.txt", PLAIN, orientation::operators);
@@ -91,13 +91,13 @@ public final class DocsPages {
   }
 
   /** The page at a path if it was made already; null otherwise. */
-  public @Nullable Page made(String path) {
+  public @Nullable ServedPage made(String path) {
     return made.get(path);
   }
 
   /** The page at a path there is. Makes it the first time, so call it off the event loop. */
-  public Page get(String path) {
-    Supplier<Page> maker = byPath.get(path);
+  public ServedPage get(String path) {
+    Supplier<ServedPage> maker = byPath.get(path);
     if (maker == null) {
       throw new IllegalArgumentException("there is no page at " + path);
     }
@@ -105,7 +105,7 @@ public final class DocsPages {
   }
 
   private void add(String path, String contentType, Supplier<String> text) {
-    byPath.put(path, () -> Page.of(contentType, text.get(), BRIEFLY));
+    byPath.put(path, () -> ServedPage.of(contentType, text.get(), BRIEFLY));
   }
 
   private void addPage(String path, String template, Supplier<Map<String, Object>> model) {
@@ -116,7 +116,8 @@ public final class DocsPages {
           values.put("path", path);
           values.put("guides", listedGuides());
           values.put("contracts", listedContracts());
-          return Page.of(PageTemplates.HTML, templates().render(template, values), PAGE_HEADERS);
+          return ServedPage.of(
+              PageTemplates.HTML, templates().render(template, values), PAGE_HEADERS);
         });
   }
 

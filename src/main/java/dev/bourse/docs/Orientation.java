@@ -81,7 +81,7 @@ final class Orientation {
             text.append(
                 "\n### [%s](%s/api/%s/openapi.json)\n\n%s\n\n"
                     .formatted(contract.title(), baseUrl, contract.name(), contract.summary()));
-            Operation.of(document)
+            DocumentedOperation.of(document)
                 .forEach(
                     operation ->
                         text.append(

@@ -27,7 +27,7 @@ final class Reference {
 
   List<Map<String, Object>> operations() {
     List<Map<String, Object>> shown = new ArrayList<>();
-    for (Operation operation : Operation.of(document)) {
+    for (DocumentedOperation operation : DocumentedOperation.of(document)) {
       JsonObject body = resolved(operation.source().getJsonObject("requestBody", new JsonObject()));
       shown.add(
           Map.of(
@@ -39,7 +39,7 @@ final class Reference {
               "credentials", operation.credentials(document),
               "parameters", parameters(operation),
               "body", body.isEmpty() ? List.of() : contents(body),
-              "command", Command.of(operation, document, baseUrl, example(body)),
+              "command", CurlCommand.of(operation, document, baseUrl, example(body)),
               "answers", answers(operation)));
     }
     return shown;
@@ -64,7 +64,7 @@ final class Reference {
         .toList();
   }
 
-  private List<Map<String, Object>> parameters(Operation operation) {
+  private List<Map<String, Object>> parameters(DocumentedOperation operation) {
     List<Map<String, Object>> rows = new ArrayList<>();
     for (JsonObject holder : List.of(operation.pathItem(), operation.source())) {
       JsonArray parameters = holder.getJsonArray("parameters", new JsonArray());
@@ -82,7 +82,7 @@ final class Reference {
     return rows;
   }
 
-  private List<Map<String, Object>> answers(Operation operation) {
+  private List<Map<String, Object>> answers(DocumentedOperation operation) {
     JsonObject responses = operation.source().getJsonObject("responses");
     List<Map<String, Object>> rows = new ArrayList<>();
     for (String status : responses.fieldNames()) {

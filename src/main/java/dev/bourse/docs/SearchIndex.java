@@ -25,7 +25,7 @@ final class SearchIndex {
   }
 
   void add(String path, JsonObject document) {
-    for (Operation operation : Operation.of(document)) {
+    for (DocumentedOperation operation : DocumentedOperation.of(document)) {
       add(
           operation.summary(),
           operation.signature(),

@@ -26,14 +26,11 @@ final class DownloadSender {
   private static final CharSequence NO_STORE = HttpHeaders.createOptimized("no-store");
 
   private final Exchange exchange;
-  private final LoopContext loop;
   private final OpenConnection connection;
   private final Answer.Download download;
 
-  DownloadSender(
-      Exchange exchange, LoopContext loop, OpenConnection connection, Answer.Download download) {
+  DownloadSender(Exchange exchange, OpenConnection connection, Answer.Download download) {
     this.exchange = exchange;
-    this.loop = loop;
     this.connection = connection;
     this.download = download;
   }

@@ -6,7 +6,7 @@ import dev.bourse.contract.ErrorFormat;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.docs.Page;
+import dev.bourse.docs.ServedPage;
 import dev.bourse.edge.limits.Budgets;
 import dev.bourse.edge.limits.OpenConnection;
 import io.github.bucket4j.ConsumptionProbe;
@@ -143,7 +143,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     } else if (answer instanceof Answer.Streamed streamed) {
       new PieceSender(this, loop, connection, streamed.pieces()).ask();
     } else if (answer instanceof Answer.Download download) {
-      new DownloadSender(this, loop, connection, download).begin();
+      new DownloadSender(this, connection, download).begin();
     } else if (answer instanceof Answer.Page page) {
       answer(page);
     } else if (answer instanceof Answer.Events events) {
@@ -221,7 +221,7 @@ final class Exchange implements OpenConnection.PendingRequest {
   }
 
   /** Sends a page that needs no caller. */
-  void answer(Page page) {
+  void answer(ServedPage page) {
     HttpServerResponse response = begin(page.status());
     if (response == null) {
       return;

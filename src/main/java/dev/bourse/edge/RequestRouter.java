@@ -6,7 +6,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Text;
-import dev.bourse.docs.Page;
+import dev.bourse.docs.ServedPage;
 import dev.bourse.edge.limits.EdgeLimits;
 import dev.bourse.edge.limits.OpenConnection;
 import io.github.bucket4j.ConsumptionProbe;
@@ -188,7 +188,7 @@ final class RequestRouter {
       notAllowed(exchange, "GET, HEAD");
       return;
     }
-    Page made = edge.pages().made(path);
+    ServedPage made = edge.pages().made(path);
     if (made != null) {
       exchange.answer(made);
       return;

@@ -13,7 +13,8 @@ import java.util.Map;
 /**
  * What organizations may still commit to in one tick. Pure.
  *
- * @param remainingMicros micro-dollars left, by organization; who has no limit is absent
+ * @param remainingMicros micro-dollars left, by organization; organizations without a limit are
+ *     absent
  * @param windowMillis how long a new grant commits its buyer
  */
 public record Allowance(Map<String, Long> remainingMicros, long windowMillis) {
@@ -29,9 +30,9 @@ public record Allowance(Map<String, Long> remainingMicros, long windowMillis) {
   }
 
   /**
-   * How many slots, beyond those they hold, clusters can afford to bid for; who has no limit, or
-   * could not win a node anyway, is absent. Clusters of one organization share what it has left:
-   * the highest ceiling first, for that one can win where the others do not.
+   * How many slots, beyond those they hold, clusters can afford to bid for; a cluster that has no
+   * limit, or could not win a node anyway, is absent. Clusters of one organization share what it
+   * has left: the highest ceiling first, for that one can win where the others do not.
    */
   Map<String, Integer> affordable(Collection<Cluster> clusters, int gpusPerNode) {
     if (remainingMicros.isEmpty()) {

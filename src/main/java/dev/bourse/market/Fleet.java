@@ -17,12 +17,12 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * Has a pool's machines follow its allocations: one that is provisioning and not in work is
- * prepared, one that is reclaiming and not in work is cleaned. Runs on the market's context, only
- * while it holds the lease.
+ * Makes a pool's machines follow its allocations: the machine of an allocation that is provisioning
+ * is prepared, that of one that is reclaiming is cleaned, unless such work is running already. Runs
+ * on the market's context, only while it holds the lease.
  */
 final class Fleet {
-  /** Machines in work at once: a site's operators can follow that many; the others wait in line. */
+  /** Machines worked on at once, as many as a site's operators can follow; the others wait. */
   private static final int MAX_IN_WORK = 64;
 
   /** How many of them may have failed before: half of what the ssh provider has connections for. */
@@ -115,7 +115,7 @@ final class Fleet {
             });
   }
 
-  /** Takes up at once what waits for another try. */
+  /** Starts at once the work that waits for another try. */
   private void retry(String nodeId) {
     List<String> works = new ArrayList<>(List.of(nodeId));
     for (ClusterView view : env.clusters().ofPool(lease.pool())) {
@@ -137,7 +137,7 @@ final class Fleet {
     reclaimFailures.forget(nodeId);
   }
 
-  /** Those that nobody has first: somebody may be waiting for them. */
+  /** Asks the machines that nobody holds first: a cluster may be waiting for one. */
   private void ask(List<String> nodeIds) {
     if (nodeIds.isEmpty()) {
       return;
@@ -219,7 +219,9 @@ final class Fleet {
     }
   }
 
-  /** Takes an allocation into work unless it is; afterwards looks at its cluster again. */
+  /**
+   * Starts work for an allocation unless some is running; afterwards inspects its cluster again.
+   */
   private void take(String cluster, Allocation allocation, Supplier<Future<Void>> todo) {
     String nodeId = allocation.nodeId();
     workPool.submit(
@@ -234,7 +236,7 @@ final class Fleet {
         () -> lookAgain(cluster, allocation.allocationId()));
   }
 
-  /** What is over may have ended otherwise than by the work that is remembered for it. */
+  /** Forgets the work of an allocation that is over, which may have ended in another way. */
   private void lookAgain(String cluster, String allocationId) {
     if (env.clusters().find(cluster).flatMap(view -> view.cluster().find(allocationId)).isEmpty()) {
       workPool.succeeded(allocationId);

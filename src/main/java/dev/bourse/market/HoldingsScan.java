@@ -17,10 +17,10 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Asks machines what they hold, beside the market and so many at a time. Until one has answered it
- * keeps its holder and is granted to nobody new; it counts as supply all the same, as a machine
- * does that is being cleaned, for most answer within seconds. One that fails to answer again and
- * again counts no more. Used on one context.
+ * Asks machines what they hold, a few at a time, while the market goes on. Until a machine has
+ * answered, it keeps its holder and is not granted to anybody new; it still counts as supply, like
+ * a machine that is being cleaned, because most answer within seconds. A machine that repeatedly
+ * fails to answer no longer counts. Used on one context.
  */
 final class HoldingsScan {
   /**
@@ -49,10 +49,10 @@ final class HoldingsScan {
 
   private long questions;
 
-  /** Answers that are passed on at the next turn, many at once where machines answer at once. */
+  /** Answers that are passed on together in the next task of the context. */
   private final Map<String, Holding> answers = new LinkedHashMap<>();
 
-  /** Machines that are in work: what they say meanwhile would be outrun by it. */
+  /** Machines that work is running on: what they say meanwhile would be out of date. */
   private final Set<String> inWork = new HashSet<>();
 
   /**
@@ -72,7 +72,7 @@ final class HoldingsScan {
     nodeIds.forEach(this::look);
   }
 
-  /** Does not listen to a machine until it {@linkplain #released is released}. */
+  /** Ignores what a machine says until it {@linkplain #released is released}. */
   void taken(String nodeId) {
     inWork.add(nodeId);
     if (isOpen(nodeId)) {
@@ -104,7 +104,7 @@ final class HoldingsScan {
     return isOpen(nodeId) && workPool.failedTries(nodeId) >= FAILURES_MEANING_SILENT;
   }
 
-  /** Asks nobody any more. */
+  /** Asks no machine any more. */
   void stop() {
     workPool.stop();
     open.clear();

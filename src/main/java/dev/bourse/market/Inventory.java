@@ -13,9 +13,10 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pool's nodes as whoever holds its lease knows them. What becomes of a node is written by the
- * holder, whether it may be granted also by operators, on any process; so the rows are read again
- * when word of that comes, without losing what is being written meanwhile. Used on one context.
+ * A pool's nodes as the holder of its lease knows them. The holder writes what becomes of a node;
+ * operators, on any process, also write whether it may be granted. So the rows are read again when
+ * this process hears of a change, without losing what is being written meanwhile. Used on one
+ * context.
  */
 final class Inventory {
   private final NodeStore store;

@@ -73,7 +73,11 @@ public final class MarketService implements Mirror {
     unsubscribe =
         clusters.onPool(
             pool ->
-                open(pool).onFailure(e -> LOG.error("pool {} has no market here", pool.name(), e)));
+                open(pool)
+                    .onFailure(
+                        e ->
+                            LOG.error(
+                                "the market of pool {} could not be opened", pool.name(), e)));
     clusters.pools().forEach(pool -> opened.add(open(pool)));
     return Future.all(opened).mapEmpty();
   }

@@ -96,7 +96,8 @@ final class MarketVerticle extends VerticleBase {
             got -> {
               Optional<Lease> won = got.succeeded() ? got.result() : Optional.empty();
               if (got.failed()) {
-                LOG.warn("pool {}: no lease: {}", pool, got.cause().toString());
+                LOG.warn(
+                    "pool {}: the lease could not be asked for: {}", pool, got.cause().toString());
               }
               won.ifPresentOrElse(
                   held -> hold(held, asked),
@@ -122,7 +123,12 @@ final class MarketVerticle extends VerticleBase {
     lookedNanos = nanos;
     tickRunner()
         .observe(now())
-        .onFailure(e -> LOG.warn("pool {}: no look at the market: {}", pool, e.toString()));
+        .onFailure(
+            e ->
+                LOG.warn(
+                    "pool {}: prices could not be computed without the lease: {}",
+                    pool,
+                    e.toString()));
   }
 
   /** What the next tick would bring a cluster, were it as given. Called on any thread. */
@@ -203,7 +209,7 @@ final class MarketVerticle extends VerticleBase {
     if (!renewalFails && held.equals(lease)) {
       renewalFails = true;
       LOG.warn(
-          "pool {}: the lease is not renewed, which is tried for another {} ms: {}",
+          "pool {}: the lease could not be renewed; trying for another {} ms: {}",
           pool,
           leftMillis,
           cause.toString());
@@ -217,7 +223,7 @@ final class MarketVerticle extends VerticleBase {
 
   private void lose(Lease held, String during, Throwable cause) {
     if (held.equals(lease)) {
-      LOG.warn("pool {}: lease given up at {}: {}", pool, during, cause.toString());
+      LOG.warn("pool {}: the lease is given up ({}): {}", pool, during, cause.toString());
       drop();
       later(this::seek, retryMillis());
     }

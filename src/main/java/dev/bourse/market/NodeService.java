@@ -273,9 +273,9 @@ public final class NodeService {
   }
 
   /**
-   * Has what waits to be tried again on a machine taken up at once, by whoever runs its pool's
-   * market: cleaning it, preparing it; and forgets its back-off. A quarantine stays until the
-   * machine is clean or released.
+   * Lets the process that runs the pool's market retry at once what waits on a machine (cleaning
+   * it, preparing it) and forgets its back-off. A quarantine stays until the machine is clean or
+   * released.
    *
    * @param actor the operator
    */
@@ -290,8 +290,8 @@ public final class NodeService {
   }
 
   /**
-   * Knows a machine by another host key from now on; it is asked anew what it holds, and prepared
-   * again for whoever holds it if that is gone. Nothing changes when it is the key it has.
+   * Pins another host key for a machine. The machine is asked again what it holds, and prepared
+   * again for its holder if that is gone. Nothing changes when it has this key already.
    *
    * @param actor the operator
    * @param line the key as ssh-keyscan prints it, without the address

@@ -138,7 +138,7 @@ public final class NodeStore {
     return database.read(OF_POOL, List.of(pool), NodeStore::node);
   }
 
-  /** So many nodes of a pool, by id, after this one: the retired ones, or all others. */
+  /** A page of a pool's nodes, by id, after this one: the retired ones, or all others. */
   Future<List<StoredNode>> list(String pool, String after, boolean retired, int limit) {
     return database.read(
         "%s WHERE n.pool = ? AND n.node_id > ? AND n.retired_at IS %s ORDER BY n.node_id LIMIT ?"
@@ -290,9 +290,8 @@ public final class NodeStore {
   }
 
   /**
-   * Retires a node that nobody holds. Fails with {@link Moved} when it is retired already or
-   * somebody holds it, which is looked at when the row is locked already, for whoever grants locks
-   * it first.
+   * Retires a node that nobody holds. Fails with {@link Moved} when it is retired already or a
+   * cluster holds it. The second is checked once the row is locked, because a grant locks it first.
    */
   Future<Void> retire(String pool, String nodeId, AuditRow audit) {
     return commit(

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Machines that are prepared for an allocation nobody has: each is cleaned, again and again until
- * it is clean or gone. On one context.
+ * Machines that are prepared for an allocation which no cluster has. Each is cleaned, with retries,
+ * until it is clean or retired. Used on one context.
  */
 final class Orphans {
   private static final Logger LOG = LoggerFactory.getLogger(Orphans.class);
@@ -65,7 +65,11 @@ final class Orphans {
         .onSuccess(clean -> cleaning.remove(nodeId, turn))
         .onFailure(
             e -> {
-              LOG.warn("orphaned node {} could not be cleaned: {}", nodeId, e.toString());
+              LOG.warn(
+                  "node {} carries the mark of an allocation that is gone and could not be cleaned:"
+                      + " {}",
+                  nodeId,
+                  e.toString());
               if (isTurn(nodeId, turn)) {
                 workPool.schedule(
                     nodeId, WorkPool.LAST_RETRY_MILLIS, () -> cleanAgain(nodeId, mark, e));
@@ -96,7 +100,7 @@ final class Orphans {
     workPool.forget(nodeId);
   }
 
-  /** Begins nothing more. */
+  /** Starts no more cleaning. */
   void stop() {
     stopped = true;
   }

@@ -11,20 +11,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tries every machine of a pool once an interval, whether it is free or held, so that one that died
- * is known before somebody is given it or gives it back. It takes nothing from anybody: whether a
- * tenant still reaches a machine is not known here. Used on one context.
+ * Probes every machine of a pool once an interval, free or held, so that a dead one is known before
+ * it is granted or given back. It takes no machine from anybody: whether a tenant still reaches a
+ * machine is not known here. Used on one context.
  */
 final class Prober {
   private static final Logger LOG = LoggerFactory.getLogger(Prober.class);
 
-  /** A round goes in slices, so that a pool's machines are not tried all at once. */
+  /** A round is made in slices, so that a pool's machines are not all tried at once. */
   private static final int SLICES = 60;
 
   /** A quarter of the connections the ssh provider has by default. */
   private static final int TRIED_AT_ONCE = 4;
 
-  /** How many of them may be such as did not answer before, which take until a time-out. */
+  /** How many of those may have failed to answer before; each of them takes until a time-out. */
   private static final int MISSING_TRIED_AT_ONCE = 2;
 
   /** Longest time between two commits of what was seen. */
@@ -68,7 +68,7 @@ final class Prober {
     store();
   }
 
-  /** Tries nobody any more; what was seen and is not stored is forgotten. */
+  /** Probes no machine any more; what was seen and is not stored is forgotten. */
   void stop() {
     stopped = true;
     queue.stop();
@@ -95,7 +95,7 @@ final class Prober {
     vertx.setTimer(Math.max(1, intervalMillis / SLICES), timer -> trySlice());
   }
 
-  /** A second time when the first fails: one lost packet is no death. */
+  /** Tries a second time when the first fails: one lost packet does not mean that it died. */
   private Future<Void> tryOnce(String nodeId) {
     Node node = nodes.get(nodeId);
     if (node == null) {
@@ -127,7 +127,10 @@ final class Prober {
         .onFailure(
             e -> {
               if (!stopped && !(e instanceof Lease.Lost)) {
-                LOG.warn("pool {}: when machines were seen: {}", nodes.pool(), e.toString());
+                LOG.warn(
+                    "pool {}: could not store when machines were seen: {}",
+                    nodes.pool(),
+                    e.toString());
               }
             });
     vertx.setTimer(Math.min(STORE_MILLIS, intervalMillis), timer -> store());

@@ -7,6 +7,7 @@ import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -20,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which machines of a pool answered when they were last tried, and when. What changed is stored in
- * a few commits, not in one for each machine tried; a machine that stops or begins to answer is
- * told of in the platform's trail. Used on one context by whoever holds the pool's lease.
+ * a few commits, not in one for each machine; the platform's trail records when a machine stops
+ * answering and when it answers again. Used on one context by the holder of the pool's lease.
  */
 final class Reachability {
   private static final String ACTOR = "system:market";
@@ -29,33 +30,32 @@ final class Reachability {
   /** Characters kept of why a machine did not answer, as the contract has it. */
   private static final int MAX_ERROR_CHARS = 500;
 
-  /** Machines of one statement that stores when they were seen: one text for any number of them. */
+  /** How many machines one statement covers; its text is the same for fewer. */
   private static final int SEEN_PER_STATEMENT = 64;
 
-  /** Bounds of one commit, so that it holds the writer up for milliseconds; the rest waits. */
+  /** Bounds of one commit, so that it occupies the writer for milliseconds; the rest waits. */
   private static final int MAX_SEEN_PER_COMMIT = 32 * SEEN_PER_STATEMENT;
 
   private static final int MAX_CHANGED_PER_COMMIT = 128;
 
   private static final String SEEN =
-      "UPDATE node SET last_seen = ? WHERE retired_at IS NULL AND node_id IN (?"
-          + ", ?".repeat(SEEN_PER_STATEMENT - 1)
-          + ")";
+      "UPDATE node SET last_seen = ? WHERE retired_at IS NULL AND node_id IN (%s)"
+          .formatted(String.join(", ", Collections.nCopies(SEEN_PER_STATEMENT, "?")));
 
   private final Database database;
   private final Lease lease;
   private final Set<String> tried = new HashSet<>();
 
-  /** Why those that did not answer did not. */
+  /** The error of each machine that did not answer. */
   private final Map<String, String> errors = new HashMap<>();
 
-  /** The same as it is stored. */
+  /** The errors that are stored. */
   private final Map<String, String> storedErrors = new HashMap<>();
 
-  /** When machines were seen, where that is not stored; the longest waiting first. */
+  /** When machines were seen, as far as that is not stored yet; the longest waiting first. */
   private final Map<String, Long> unstoredSeen = new LinkedHashMap<>();
 
-  /** Machines whose error is not what is stored, or was not for a while. */
+  /** Machines whose error changed since it was stored, even if it has changed back. */
   private final Set<String> changed = new LinkedHashSet<>();
 
   private boolean isStoring;
@@ -74,14 +74,20 @@ final class Reachability {
 
   private record Stored(String nodeId, @Nullable Long seenMillis, @Nullable String error) {}
 
-  /** Reads what whoever had the lease before saw last. */
+  /** Reads what the previous holder of the lease saw last. */
   Future<Void> load() {
     return database
         .read(
-            "SELECT node_id, last_seen, last_error FROM node"
-                + " WHERE pool = ? AND retired_at IS NULL",
+            """
+            SELECT node_id, last_seen, last_error FROM node
+            WHERE pool = ? AND retired_at IS NULL\
+            """,
             List.of(lease.pool()),
-            row -> new Stored(row.text(0), row.integerOrNull(1), row.textOrNull(2)))
+            row ->
+                new Stored(
+                    row.text("node_id"),
+                    row.integerOrNull("last_seen"),
+                    row.textOrNull("last_error")))
         .map(
             rows -> {
               for (Stored row : rows) {

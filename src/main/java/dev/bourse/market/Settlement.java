@@ -88,7 +88,11 @@ final class Settlement {
               if (e instanceof Lease.Lost) {
                 return Future.failedFuture(e);
               }
-              LOG.warn("pool {}: cluster {} keeps its state: {}", lease.pool(), name, e.toString());
+              LOG.warn(
+                  "pool {}: the decision for cluster {} was not carried out: {}",
+                  lease.pool(),
+                  name,
+                  e.toString());
               return Future.succeededFuture();
             });
   }

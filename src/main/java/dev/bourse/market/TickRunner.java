@@ -14,8 +14,8 @@ import java.util.Set;
 
 /**
  * What one pool's market comes to: what is stored and known goes into a {@link Tick}, whose
- * decisions are published or told to whoever asks. It decides nothing for anybody, so it needs no
- * lease: the auction is a pure function, and whoever computes it comes to the same result.
+ * decisions are published or returned as a preview. It carries nothing out, so it needs no lease:
+ * the auction is a pure function, and every process that computes it comes to the same result.
  */
 final class TickRunner {
   private final Vertx vertx;

@@ -53,11 +53,7 @@ public final class CheckpointReadTool implements Tool {
   private Future<JsonObject> get(Principal caller, String id) {
     return checkpoints
         .get(caller.org().orgId(), id)
-        .map(
-            found ->
-                new JsonObject()
-                    .put(
-                        "checkpoint", CheckpointView.own(found, CheckpointService.member(caller))));
+        .map(found -> new JsonObject().put("checkpoint", CheckpointView.own(found, caller)));
   }
 
   private Future<JsonObject> list(Principal caller, JsonObject arguments, String q) {
@@ -69,7 +65,7 @@ public final class CheckpointReadTool implements Tool {
             CheckpointView.limit(arguments.getLong("limit", CheckpointView.USUAL_ITEMS)))
         .map(
             found ->
-                CheckpointView.ofOrg(found.page(), CheckpointService.member(caller))
+                CheckpointView.ofOrg(found.page(), caller)
                     .put("limit_bytes", checkpoints.config().orgBytes())
                     .put("used_bytes", found.usedBytes()));
   }

@@ -54,9 +54,7 @@ public final class CheckpointWriteTool implements Tool {
                           ConfirmTokens.Issued issued =
                               confirms.issue(caller, NAME, arguments, id, item.version());
                           return answer("preview", id)
-                              .put(
-                                  "checkpoint",
-                                  CheckpointView.own(shown, CheckpointService.member(caller)))
+                              .put("checkpoint", CheckpointView.own(shown, caller))
                               .put("confirm_token", issued.token())
                               .put("expires_at", Times.rfc3339(issued.expiresAtMillis()));
                         }));

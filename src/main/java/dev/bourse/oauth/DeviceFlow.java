@@ -292,12 +292,10 @@ final class DeviceFlow {
   }
 
   private Future<Optional<Device>> read(String column, String value) {
-    return database
-        .read(
-            "SELECT %s FROM oauth_device WHERE %s = ?".formatted(DEVICE.names(), column),
-            List.of(value),
-            DeviceFlow::device)
-        .map(found -> found.stream().findFirst());
+    return database.readFirst(
+        "SELECT %s FROM oauth_device WHERE %s = ?".formatted(DEVICE.names(), column),
+        List.of(value),
+        DeviceFlow::device);
   }
 
   private static Device device(Row row) {

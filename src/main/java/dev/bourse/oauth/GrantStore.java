@@ -148,42 +148,37 @@ final class GrantStore {
   }
 
   Future<Optional<Code>> findCode(String codeSha256) {
-    return database
-        .read(
-            """
-            SELECT %s, c.redirect_uri, c.challenge, c.expires_at AS code_expires_at, c.used_at
-            FROM oauth_code c JOIN oauth_grant g ON g.grant_id = c.grant_id
-            WHERE c.code_sha256 = ?\
-            """
-                .formatted(GRANT.names("g")),
-            List.of(codeSha256),
-            row ->
-                new Code(
-                    grant(row),
-                    row.text("redirect_uri"),
-                    row.text("challenge"),
-                    row.integer("code_expires_at"),
-                    row.integerOrNull("used_at") != null))
-        .map(found -> found.stream().findFirst());
+    return database.readFirst(
+        """
+        SELECT %s, c.redirect_uri, c.challenge, c.expires_at AS code_expires_at, c.used_at
+        FROM oauth_code c JOIN oauth_grant g ON g.grant_id = c.grant_id
+        WHERE c.code_sha256 = ?\
+        """
+            .formatted(GRANT.names("g")),
+        List.of(codeSha256),
+        row ->
+            new Code(
+                grant(row),
+                row.text("redirect_uri"),
+                row.text("challenge"),
+                row.integer("code_expires_at"),
+                row.integerOrNull("used_at") != null));
   }
 
   Future<Optional<Refresh>> findRefresh(RefreshToken token) {
-    return database
-        .read(
-            """
-            SELECT %s, r.refresh_sha256 FROM oauth_refresh r
-            JOIN oauth_grant g ON g.grant_id = r.grant_id WHERE r.family_sha256 = ?\
-            """
-                .formatted(GRANT.names("g")),
-            List.of(token.familySha256()),
-            row -> new Refresh(grant(row), !row.text("refresh_sha256").equals(token.sha256())))
-        .map(found -> found.stream().findFirst());
+    return database.readFirst(
+        """
+        SELECT %s, r.refresh_sha256 FROM oauth_refresh r
+        JOIN oauth_grant g ON g.grant_id = r.grant_id WHERE r.family_sha256 = ?\
+        """
+            .formatted(GRANT.names("g")),
+        List.of(token.familySha256()),
+        row -> new Refresh(grant(row), !row.text("refresh_sha256").equals(token.sha256())));
   }
 
   Future<Optional<Grant>> find(String grantId) {
-    return database
-        .read(SELECT + " WHERE g.grant_id = ?", List.of(grantId), GrantStore::grant)
-        .map(found -> found.stream().findFirst());
+    return database.readFirst(
+        SELECT + " WHERE g.grant_id = ?", List.of(grantId), GrantStore::grant);
   }
 
   /** A member's grants that are in force and got a token, the newest first. */

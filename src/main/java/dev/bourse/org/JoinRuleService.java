@@ -89,14 +89,14 @@ public final class JoinRuleService {
             folded)
         .demand(() -> tooMany(orgId), FEWER, orgId)
         .add(JoinRuleStore.insert(rule))
-        .record(row(now, actor, orgId, "rule_add", detail(rule)))
+        .record(now, actor, "rule_add", detail(rule))
         .commit()
         .map(stored -> rule);
   }
 
   /** Removes a rule; {@code not-found} when there is none of that id. */
   public Future<Void> remove(String actor, String orgId, String ruleId) {
-    AuditRow row = row(clock.millis(), actor, orgId, "rule_remove", "");
+    AuditRow row = new AuditRow(clock.millis(), orgId, actor, "rule_remove", orgId, "");
     return new OrgWrite(database, orgId)
         .add(
             AuditStore.insertEach(
@@ -159,7 +159,7 @@ public final class JoinRuleService {
             orgId,
             address)
         .add(JoinRuleStore.insertOrRenew(rule))
-        .record(row(now, actor, orgId, "member_invite", "email=" + Text.shown(address)))
+        .record(now, actor, "member_invite", "email=" + Text.shown(address))
         .commit()
         .compose(stored -> OrgWrite.inForce(store.find(orgId, JoinRule.Kind.EMAIL, address)))
         // Somebody has removed it since: then the caller is told of it as it was.
@@ -192,9 +192,5 @@ public final class JoinRuleService {
   private static String detail(JoinRule rule) {
     return "rule_id=%s kind=%s value=%s"
         .formatted(rule.ruleId(), rule.kind().label(), rule.value());
-  }
-
-  private static AuditRow row(long now, String actor, String orgId, String action, String detail) {
-    return new AuditRow(now, orgId, actor, action, orgId, detail);
   }
 }

@@ -72,12 +72,10 @@ final class JoinRuleStore {
   }
 
   Future<Optional<JoinRule>> find(String orgId, JoinRule.Kind kind, String value) {
-    return database
-        .read(
-            SELECT + " AND kind = ? AND value = ?",
-            List.of(orgId, kind.label(), value),
-            JoinRuleStore::rule)
-        .map(found -> found.stream().findFirst());
+    return database.readFirst(
+        SELECT + " AND kind = ? AND value = ?",
+        List.of(orgId, kind.label(), value),
+        JoinRuleStore::rule);
   }
 
   private static JoinRule rule(Row row) {

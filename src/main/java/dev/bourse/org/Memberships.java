@@ -1,7 +1,6 @@
 package dev.bourse.org;
 
 import dev.bourse.access.Members;
-import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
@@ -170,13 +169,10 @@ public final class Memberships {
         .addAll(RosterStore.join(Member.joining(orgId, username, address, Text.shown(name), now)))
         .add(JoinRuleStore.consumeInvitation(orgId, address))
         .record(
-            new AuditRow(
-                now,
-                orgId,
-                "member:" + username,
-                "member_join",
-                orgId,
-                "username=%s email=%s".formatted(username, Text.shown(address))));
+            now,
+            "member:" + username,
+            "member_join",
+            "username=%s email=%s".formatted(username, Text.shown(address)));
   }
 
   /**

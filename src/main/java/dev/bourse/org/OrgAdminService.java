@@ -70,11 +70,12 @@ public final class OrgAdminService {
                             OrgWrite.conflict(
                                 "exists", "org_id: %s is taken; an id is never used again", orgId)),
                 AuditStore.insert(
-                    row(
+                    new AuditRow(
                         org.createdAtMillis(),
-                        actor,
                         orgId,
+                        actor,
                         "org_create",
+                        orgId,
                         "display=%s kind=%s".formatted(Text.shown(display), kind)))),
             List.of(new Change(Tokens.ORGANIZATION_CHANGED, orgId)))
         .compose(stored -> OrgWrite.inForce(tokens.refreshOrganization(orgId)))
@@ -97,7 +98,7 @@ public final class OrgAdminService {
           detail.add("kind=" + text);
         });
     return write
-        .record(row(clock.millis(), actor, orgId, "org_update", String.join(" ", detail)))
+        .record(clock.millis(), actor, "org_update", String.join(" ", detail))
         .commit(new Change(Tokens.ORGANIZATION_CHANGED, orgId))
         .compose(stored -> OrgWrite.inForce(tokens.refreshOrganization(orgId)))
         .compose(loaded -> OrgWrite.inForce(store.get(orgId)));
@@ -113,7 +114,7 @@ public final class OrgAdminService {
     return new OrgWrite(database, orgId)
         .addAll(TokenStore.offboard(orgId, now))
         .add(Statement.of("UPDATE org SET retired_at = ? WHERE org_id = ?", now, orgId))
-        .record(row(now, actor, orgId, "org_retire", ""))
+        .record(now, actor, "org_retire", "")
         .commit(new Change(Tokens.ORGANIZATION_CHANGED, orgId), new Change(Members.CHANGED, orgId))
         .compose(
             stored ->
@@ -153,9 +154,5 @@ public final class OrgAdminService {
               LOG.warn("clusters of retired organizations could not be read: {}", e.toString());
               return null;
             });
-  }
-
-  private static AuditRow row(long now, String actor, String orgId, String action, String detail) {
-    return new AuditRow(now, orgId, actor, action, orgId, detail);
   }
 }

@@ -68,8 +68,8 @@ final class OrgWrite {
   }
 
   /** Adds the row that records the write. */
-  OrgWrite record(AuditRow row) {
-    return add(AuditStore.insert(row));
+  OrgWrite record(long atMillis, String actor, String action, String detail) {
+    return add(AuditStore.insert(new AuditRow(atMillis, orgId, actor, action, orgId, detail)));
   }
 
   /**
@@ -101,6 +101,7 @@ final class OrgWrite {
   }
 
   /** 409 with the reason that programs read. */
+  @SuppressWarnings("AnnotateFormatMethod") // The annotation would be one more library.
   static ApiError conflict(String reason, String template, @Nullable Object... arguments) {
     return ApiError.of(ErrorCode.CONFLICT, template.formatted(arguments)).with("reason", reason);
   }

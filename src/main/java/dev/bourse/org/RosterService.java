@@ -3,7 +3,6 @@ package dev.bourse.org;
 import dev.bourse.access.Members;
 import dev.bourse.access.Revocations;
 import dev.bourse.access.Tokens;
-import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Page;
 import dev.bourse.core.Text;
@@ -96,13 +95,10 @@ public final class RosterService {
             orgId)
         .addAll(RosterStore.join(member))
         .record(
-            row(
-                now,
-                actor,
-                orgId,
-                "member_add",
-                "username=%s email=%s name=%s"
-                    .formatted(username, Text.shown(email), Text.shown(name))))
+            now,
+            actor,
+            "member_add",
+            "username=%s email=%s name=%s".formatted(username, Text.shown(email), Text.shown(name)))
         .commit(new Change(Members.CHANGED, orgId))
         .compose(stored -> OrgWrite.inForce(members.refresh(orgId)))
         .map(loaded -> member);
@@ -158,7 +154,7 @@ public final class RosterService {
           detail.add("suspended=" + on);
         });
     return write
-        .record(row(now, actor, orgId, "member_update", String.join(" ", detail)))
+        .record(now, actor, "member_update", String.join(" ", detail))
         .commit(new Change(Members.CHANGED, orgId), ended(orgId, username))
         .compose(
             stored ->
@@ -188,7 +184,7 @@ public final class RosterService {
                 username))
         .addAll(TokenStore.offboard(orgId, username, now))
         .addAll(revocations.ending(orgId, username))
-        .record(row(now, actor, orgId, "member_remove", "username=" + Text.shown(username)))
+        .record(now, actor, "member_remove", "username=" + Text.shown(username))
         .commit(
             new Change(Tokens.ORGANIZATION_CHANGED, orgId),
             new Change(Members.CHANGED, orgId),
@@ -223,9 +219,5 @@ public final class RosterService {
   private static ApiError taken(String email) {
     return OrgWrite.conflict(
         "exists", "email: %s is the address of another member", Text.shown(email));
-  }
-
-  private static AuditRow row(long now, String actor, String orgId, String action, String detail) {
-    return new AuditRow(now, orgId, actor, action, orgId, detail);
   }
 }

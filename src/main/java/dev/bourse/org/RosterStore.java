@@ -123,9 +123,8 @@ public final class RosterStore {
   }
 
   Future<Optional<Member>> find(String orgId, String username) {
-    return database
-        .read(SELECT + " AND username = ?", List.of(orgId, username), RosterStore::member)
-        .map(found -> found.stream().findFirst());
+    return database.readFirst(
+        SELECT + " AND username = ?", List.of(orgId, username), RosterStore::member);
   }
 
   private static Member member(Row row) {

@@ -170,18 +170,16 @@ final class ScimLookup {
         new RequestOptions()
             .setMethod(HttpMethod.GET)
             .setAbsoluteURI(
-                config.url()
-                    + "/Users?filter="
-                    + encoded(filter)
-                    + "&attributes="
-                    + encoded(
-                        config.lastLogin().isEmpty()
-                            ? attributes
-                            : attributes + ',' + config.lastLogin())
-                    + "&startIndex="
-                    + startIndex
-                    + "&count="
-                    + USERS_PER_REQUEST)
+                "%s/Users?filter=%s&attributes=%s&startIndex=%d&count=%d"
+                    .formatted(
+                        config.url(),
+                        encoded(filter),
+                        encoded(
+                            config.lastLogin().isEmpty()
+                                ? attributes
+                                : attributes + ',' + config.lastLogin()),
+                        startIndex,
+                        USERS_PER_REQUEST))
             .setTimeout(config.timeoutMillis())
             .putHeader("accept", "application/scim+json, application/json;q=0.9");
     return config.token().isEmpty()

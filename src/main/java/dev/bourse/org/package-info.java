@@ -3,10 +3,10 @@
  * what tokens are there, who did what.
  *
  * <p>{@link dev.bourse.org.OrgRoutes} speaks HTTP, {@link dev.bourse.org.OrgService} decides,
- * {@link dev.bourse.org.OrgStore} reads the rows; trails are the audit package's. It reads the
- * store, not the clusters in memory: those belong to the capacity package, which this one does not
- * know, and hold what one surface runs, while a token can address clusters of every kind. The calls
- * are rare, so a query by index is cheap enough.
+ * {@link dev.bourse.org.OrgStore} and its like read the rows; trails are the audit package's. It
+ * reads the store, not the clusters in memory: those belong to the capacity package, which this one
+ * does not know, and hold what one surface runs, while a token can address clusters of every kind.
+ * The calls are rare, so a query by index is cheap enough.
  *
  * <p>Our rows say who is a member; what is known of people besides comes through the {@link
  * dev.bourse.org.Directory} port: from the same rows, or from an identity provider over SCIM. The

@@ -59,21 +59,19 @@ final class LinkStore {
 
   /** A link that works now. */
   Future<Optional<Link>> find(String id, long nowMillis) {
-    return database
-        .read(
-            """
-            SELECT email, org_id, person_name, return_to, asked_by FROM sign_in_link
-            WHERE link_sha256 = ? AND used_at IS NULL AND expires_at > ?\
-            """,
-            List.of(id, nowMillis),
-            row ->
-                new Link(
-                    row.text("email"),
-                    row.textOrNull("org_id"),
-                    row.text("person_name"),
-                    row.text("return_to"),
-                    row.textOrNull("asked_by")))
-        .map(found -> found.stream().findFirst());
+    return database.readFirst(
+        """
+        SELECT email, org_id, person_name, return_to, asked_by FROM sign_in_link
+        WHERE link_sha256 = ? AND used_at IS NULL AND expires_at > ?\
+        """,
+        List.of(id, nowMillis),
+        row ->
+            new Link(
+                row.text("email"),
+                row.textOrNull("org_id"),
+                row.text("person_name"),
+                row.text("return_to"),
+                row.textOrNull("asked_by")));
   }
 
   /**

@@ -55,19 +55,17 @@ final class SessionStore {
    * and their organization is not retired.
    */
   Future<Optional<StoredSession>> find(String id) {
-    return database
-        .read(
-            """
-            SELECT %s FROM member_session s
-            JOIN member m ON m.org_id = s.org_id AND m.username = s.username
-            JOIN org o ON o.org_id = s.org_id
-            WHERE s.session_sha256 = ? AND m.suspended_at IS NULL
-            AND m.created_at <= s.created_at AND o.retired_at IS NULL\
-            """
-                .formatted(SESSION.names("s")),
-            List.of(id),
-            SessionStore::session)
-        .map(found -> found.stream().findFirst());
+    return database.readFirst(
+        """
+        SELECT %s FROM member_session s
+        JOIN member m ON m.org_id = s.org_id AND m.username = s.username
+        JOIN org o ON o.org_id = s.org_id
+        WHERE s.session_sha256 = ? AND m.suspended_at IS NULL
+        AND m.created_at <= s.created_at AND o.retired_at IS NULL\
+        """
+            .formatted(SESSION.names("s")),
+        List.of(id),
+        SessionStore::session);
   }
 
   /** A member's sessions, the newest first. */
@@ -79,15 +77,13 @@ final class SessionStore {
   }
 
   Future<Optional<Profile>> findProfile(String orgId, String username) {
-    return database
-        .read(
-            """
-            SELECT o.display, m.email, m.name FROM member m JOIN org o ON o.org_id = m.org_id
-            WHERE m.org_id = ? AND m.username = ?\
-            """,
-            List.of(orgId, username),
-            row -> new Profile(row.text("display"), row.text("email"), row.text("name")))
-        .map(found -> found.stream().findFirst());
+    return database.readFirst(
+        """
+        SELECT o.display, m.email, m.name FROM member m JOIN org o ON o.org_id = m.org_id
+        WHERE m.org_id = ? AND m.username = ?\
+        """,
+        List.of(orgId, username),
+        row -> new Profile(row.text("display"), row.text("email"), row.text("name")));
   }
 
   /**

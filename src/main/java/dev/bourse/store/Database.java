@@ -2,6 +2,7 @@ package dev.bourse.store;
 
 import io.vertx.core.Future;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The port to durable state. Every method may be called from any thread and never blocks it; a
@@ -20,14 +21,19 @@ public interface Database {
    */
   <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper);
 
+  /** The first row of a query; empty for none. */
+  default <T> Future<Optional<T>> readFirst(String sql, List<?> parameters, RowMapper<T> mapper) {
+    return read(sql, parameters, mapper).map(found -> found.stream().findFirst());
+  }
+
   /**
    * Carries out all statements in one transaction, or none. When the future succeeds the change is
    * on disk and every later read sees it.
    *
-   * <p>Fails with {@link GuardFailed} when a statement changed another number of rows than it
-   * demands; with {@link StoreUnavailable} when the same commit may do later (queue full, engine
-   * away, disk full); with the engine's own exception for anything else. In each case nothing of
-   * the commit is stored, but for a {@link StoreUnavailable#mayBeStored()}.
+   * <p>Fails with a statement's own refusal when it changed another number of rows than it demands;
+   * with {@link StoreUnavailable} when the same commit may do later (queue full, engine away, disk
+   * full); with the engine's own exception for anything else. In each case nothing of the commit is
+   * stored, but for a {@link StoreUnavailable#mayBeStored()}.
    *
    * @param changes what other processes are told once this is stored, and only then; at most 64
    */

@@ -104,7 +104,9 @@ public final class Migrations {
                     ? session.read(
                         "SELECT number, name, sha256 FROM migration ORDER BY number",
                         List.of(),
-                        row -> new Applied((int) row.integer(0), row.text(1), row.text(2)))
+                        row ->
+                            new Applied(
+                                row.smallInteger("number"), row.text("name"), row.text("sha256")))
                     : Future.succeededFuture(List.<Applied>of()))
         .map(
             applied -> {

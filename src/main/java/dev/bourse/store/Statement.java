@@ -42,11 +42,6 @@ public record Statement(
     return of(sql, parameters).orElse(refusal);
   }
 
-  /** A statement that must change exactly one row, else the commit fails by the guard's name. */
-  public static Statement guarded(String guard, String sql, @Nullable Object... parameters) {
-    return guarded(() -> new GuardFailed(guard), sql, parameters);
-  }
-
   /** This statement, if it must change exactly one row and the commit fails with this otherwise. */
   public Statement orElse(Supplier<? extends RuntimeException> refusal) {
     return demanding(1, refusal);

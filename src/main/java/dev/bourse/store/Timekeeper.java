@@ -142,7 +142,10 @@ public final class Timekeeper implements ConfirmedTime {
       server = new Pace(0, confirmAfterMillis);
     }
     return opened
-        .read("SELECT millis FROM clock_mark WHERE name = ?", List.of(MARK), row -> row.integer(0))
+        .read(
+            "SELECT millis FROM clock_mark WHERE name = ?",
+            List.of(MARK),
+            row -> row.integer("millis"))
         .compose(
             marks -> {
               synchronized (this) {
@@ -174,7 +177,7 @@ public final class Timekeeper implements ConfirmedTime {
     }
     long before = monotonicMillis();
     return store
-        .read("SELECT " + store.clockSql(), List.of(), row -> row.integer(0))
+        .read("SELECT " + store.clockSql() + " AS millis", List.of(), row -> row.integer("millis"))
         .map(
             rows -> {
               readServer(before, rows.get(0));

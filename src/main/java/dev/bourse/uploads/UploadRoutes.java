@@ -2,7 +2,6 @@ package dev.bourse.uploads;
 
 import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.checkpoint.CheckpointRoutes;
-import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.CheckpointStore;
 import dev.bourse.checkpoint.CheckpointView;
 import dev.bourse.checkpoint.Publisher;
@@ -48,7 +47,7 @@ public final class UploadRoutes {
   }
 
   private static Answer own(Call call, CheckpointStore.Listed published) {
-    return Answer.ok(CheckpointView.own(published, CheckpointService.member(call.principal())));
+    return Answer.ok(CheckpointView.own(published, call.principal()));
   }
 
   private Future<Answer> putUpload(Call call) {

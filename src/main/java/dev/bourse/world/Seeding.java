@@ -75,7 +75,7 @@ public final class Seeding {
 
   /** Prepares what is missing; nothing is stored yet. */
   public Future<Seeding> prepare(WorldFile world) {
-    Future<Set<String>> pools = names("SELECT name FROM pool");
+    Future<Set<String>> pools = names("SELECT name AS found FROM pool");
     Future<List<StoredMachine>> known =
         database.read(StoredMachine.SQL, List.of(), StoredMachine::read);
     Future<List<Spare>> free =
@@ -83,11 +83,12 @@ public final class Seeding {
             "SELECT pool, node_id, public_ip FROM node WHERE retired_at IS NULL AND node_id NOT IN"
                 + " (SELECT node_id FROM allocation WHERE gone_at IS NULL) ORDER BY node_id",
             List.of(),
-            row -> new Spare(row.text(0), row.text(1), row.text(2)));
-    Future<Set<String>> orgs = names("SELECT org_id FROM org");
-    Future<Set<String>> clusters = names("SELECT name FROM cluster");
-    Future<Set<String>> retired = names("SELECT org_id FROM org WHERE retired_at IS NOT NULL");
-    Future<Set<String>> tokens = names("SELECT org_id || '/' || name FROM token");
+            row -> new Spare(row.text("pool"), row.text("node_id"), row.text("public_ip")));
+    Future<Set<String>> orgs = names("SELECT org_id AS found FROM org");
+    Future<Set<String>> clusters = names("SELECT name AS found FROM cluster");
+    Future<Set<String>> retired =
+        names("SELECT org_id AS found FROM org WHERE retired_at IS NOT NULL");
+    Future<Set<String>> tokens = names("SELECT org_id || '/' || name AS found FROM token");
     return Future.all(List.of(pools, known, free, orgs, clusters, retired, tokens))
         .map(
             all -> {
@@ -138,7 +139,7 @@ public final class Seeding {
   }
 
   private Future<Set<String>> names(String sql) {
-    return database.read(sql, List.of(), row -> row.text(0)).map(HashSet::new);
+    return database.read(sql, List.of(), row -> row.text("found")).map(HashSet::new);
   }
 
   /**

@@ -20,7 +20,11 @@ record StoredMachine(
 
   static StoredMachine read(Row row) {
     return new StoredMachine(
-        row.text(0), row.text(1), row.textOrNull(2), row.integer(3), row.textOrNull(4));
+        row.text("node_id"),
+        row.text("pool"),
+        row.textOrNull("public_ip"),
+        row.integer("ssh_port"),
+        row.textOrNull("host_key"));
   }
 
   /** What a file says otherwise about this node, each with what to do; empty when nothing. */

@@ -93,7 +93,9 @@ class ReplicaNewsTest {
             .commit(
                 List.of(
                     Statement.guarded(
-                        "token", "UPDATE token SET revoked_at = 1 WHERE token_id = ?", tokenId)),
+                        IllegalStateException::new,
+                        "UPDATE token SET revoked_at = 1 WHERE token_id = ?",
+                        tokenId)),
                 List.of(new Change(Tokens.CHANGED, tokenId))));
     within(
         1,

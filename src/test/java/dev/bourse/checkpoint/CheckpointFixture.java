@@ -128,9 +128,13 @@ public abstract class CheckpointFixture extends StoreFixture {
 
   /** Somebody who is a member, or would have to be one to be heeded. */
   public Publisher member(String username) {
+    return Publisher.of(principal(username));
+  }
+
+  /** Who such a member calls as. */
+  public Principal principal(String username) {
     String id = members.findId(LAB.orgId(), username).orElse("lab/" + username + "/none");
-    return Publisher.of(
-        new Principal(LAB, "member:" + username, "", Set.of(), null, null, username, id, false));
+    return new Principal(LAB, "member:" + username, "", Set.of(), null, null, username, id, false);
   }
 
   public static CheckpointService.Announcement publication(

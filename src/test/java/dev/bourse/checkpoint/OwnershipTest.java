@@ -29,8 +29,7 @@ class OwnershipTest extends UploadFixture {
   }
 
   private boolean isShownAsTheirs(String id) throws Exception {
-    Optional<String> alice = members.findId(LAB.orgId(), "alice");
-    return CheckpointView.own(await(process().checkpoints.get(LAB.orgId(), id)), alice)
+    return CheckpointView.own(await(process().checkpoints.get(LAB.orgId(), id)), principal("alice"))
         .getBoolean("can_delete");
   }
 

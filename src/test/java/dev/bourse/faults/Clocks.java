@@ -46,15 +46,15 @@ final class Clocks implements Scenario {
 
   @Override
   public void run(Run run) throws Exception {
-    World one = new World(run, "clock-sqlite");
+    FaultWorld one = new FaultWorld(run, "clock-sqlite");
     one.add("only", Stream.concat(SETTINGS.stream(), Stream.of("store.url=sqlite")).toList());
     step(run, one, "the clock of the one process, embedded store,");
-    World two = new World(run, "clock-postgres");
+    FaultWorld two = new FaultWorld(run, "clock-postgres");
     run.addReplicas(two, SETTINGS.toArray(String[]::new));
     step(run, two, "the clock of one of two replicas");
   }
 
-  private static void step(Run run, World world, String what) throws Exception {
+  private static void step(Run run, FaultWorld world, String what) throws Exception {
     Path offset = world.folder().resolve("offset");
     ServiceProcess stepped = world.process(0);
     set(offset, 0);
@@ -85,7 +85,7 @@ final class Clocks implements Scenario {
     Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 
-  private static void requireNothingBilledAhead(World world) {
+  private static void requireNothingBilledAhead(FaultWorld world) {
     Instant now = Instant.now();
     for (Object one :
         world.ask("acme", "GET", "/api/billing/ledger?limit=500").getJsonArray("transactions")) {
@@ -98,7 +98,7 @@ final class Clocks implements Scenario {
   }
 
   /** Else nothing would have been tried. */
-  private static void requireStepsSeen(World world) {
+  private static void requireStepsSeen(FaultWorld world) {
     JsonObject seen =
         Http.ok(
             String.valueOf(world.process(0).baseUrl()),

@@ -1,8 +1,8 @@
 package dev.bourse.faults;
 
 import dev.bourse.history.History.Window;
-import dev.bourse.history.Operation;
-import dev.bourse.history.Operation.Outcome;
+import dev.bourse.history.RecordedOperation;
+import dev.bourse.history.RecordedOperation.Outcome;
 import dev.bourse.testing.PostgresServer;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -20,7 +20,7 @@ final class Databases implements Scenario {
 
   @Override
   public void run(Run run) throws Exception {
-    World world = new World(run, "database");
+    FaultWorld world = new FaultWorld(run, "database");
     String url = run.addReplicas(world);
     PostgresServer server = run.postgres();
     world.start();
@@ -61,7 +61,7 @@ final class Databases implements Scenario {
 
   private static final int LOCK_SECONDS = 4;
 
-  private static void lock(World world, PostgresServer server, String url, String table)
+  private static void lock(FaultWorld world, PostgresServer server, String url, String table)
       throws SQLException {
     try (Connection other = server.connect(url);
         Statement taking = other.createStatement()) {
@@ -76,9 +76,9 @@ final class Databases implements Scenario {
   }
 
   /** Waits for a refusal that says to come back later. */
-  static void untilRefused(World world, String what) {
+  static void untilRefused(FaultWorld world, String what) {
     long began = world.recorder().now();
-    World.until(
+    FaultWorld.until(
         what,
         20,
         () ->
@@ -87,8 +87,8 @@ final class Databases implements Scenario {
   }
 
   /** Every request was answered, and in time. */
-  static void requireAnswers(World world, long since, long micros) {
-    for (Operation operation : world.recorder().since(since)) {
+  static void requireAnswers(FaultWorld world, long since, long micros) {
+    for (RecordedOperation operation : world.recorder().since(since)) {
       if (operation.completedMicros() - operation.invokedMicros() > micros) {
         throw new Violated("answered after more than " + micros / 1_000_000 + " s: " + operation);
       }

@@ -13,7 +13,7 @@ final class Freezes implements Scenario {
 
   @Override
   public void run(Run run) throws Exception {
-    World world = new World(run, "freezes");
+    FaultWorld world = new FaultWorld(run, "freezes");
     String url = run.addReplicas(world);
     world.start();
     try (Connection database = run.postgres().connect(url)) {
@@ -23,13 +23,13 @@ final class Freezes implements Scenario {
         long epoch = number(database, "SELECT epoch FROM lease");
         holder.freeze();
         long from = world.recorder().now();
-        World.until(
+        FaultWorld.until(
             "the other process takes the market over",
             20,
             () -> number(database, "SELECT epoch FROM lease") == epoch + 1);
         ServiceProcess other = world.process(1 - i % 2);
         int written = world.recorder().writes(other.name());
-        World.until(
+        FaultWorld.until(
             "the other process takes writes",
             20,
             () -> world.recorder().writes(other.name()) > written + 20);

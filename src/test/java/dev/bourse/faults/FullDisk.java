@@ -1,7 +1,7 @@
 package dev.bourse.faults;
 
-import dev.bourse.history.Operation;
-import dev.bourse.history.Operation.Kind;
+import dev.bourse.history.RecordedOperation;
+import dev.bourse.history.RecordedOperation.Kind;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -25,7 +25,7 @@ final class FullDisk implements Scenario {
 
   @Override
   public void run(Run run) throws Exception {
-    World world = new World(run, "disk-full");
+    FaultWorld world = new FaultWorld(run, "disk-full");
     Mount disk = Mount.inMemory(world.folder().resolve("disk"));
     if (!disk.mount()) {
       throw new Violated("the disk cannot be mounted");
@@ -71,8 +71,9 @@ final class FullDisk implements Scenario {
   }
 
   /** Waits for so many operations of a kind that begin from now on and are answered so. */
-  static void untilSeen(World world, long from, String what, Kind kind, String code, int number) {
-    World.until(
+  static void untilSeen(
+      FaultWorld world, long from, String what, Kind kind, String code, int number) {
+    FaultWorld.until(
         what,
         30,
         () ->
@@ -82,17 +83,17 @@ final class FullDisk implements Scenario {
                             o.kind() == kind
                                 && o.invokedMicros() >= from
                                 && (code.isEmpty()
-                                    ? o.outcome() == Operation.Outcome.ACKNOWLEDGED
+                                    ? o.outcome() == RecordedOperation.Outcome.ACKNOWLEDGED
                                     : o.shown().equals(code)))
                     .count()
                 >= number);
   }
 
-  private static void requireRefusals(World world, long from, long to) {
-    for (Operation operation : world.recorder().since(from)) {
+  private static void requireRefusals(FaultWorld world, long from, long to) {
+    for (RecordedOperation operation : world.recorder().since(from)) {
       boolean isWithin = operation.invokedMicros() >= from && operation.completedMicros() <= to;
       if (isWithin
-          && operation.outcome() == Operation.Outcome.REFUSED
+          && operation.outcome() == RecordedOperation.Outcome.REFUSED
           && !REFUSALS.contains(operation.shown())) {
         throw new Violated("on a full disk a request is refused otherwise: " + operation);
       }

@@ -18,7 +18,7 @@ final class Kills {
   private Kills() {}
 
   static void ofOneProcess(Run run) throws Exception {
-    World world = new World(run, "kills-sqlite");
+    FaultWorld world = new FaultWorld(run, "kills-sqlite");
     ServiceProcess only = world.add("only", List.of("store.url=sqlite"));
     world.start();
     Random random = new Random(run.seed());
@@ -37,7 +37,7 @@ final class Kills {
 
   /** One of the two is always there, but for a moment. */
   static void ofReplicas(Run run) throws Exception {
-    World world = new World(run, "kills-postgres");
+    FaultWorld world = new FaultWorld(run, "kills-postgres");
     run.addReplicas(world);
     world.start();
     Random random = new Random(run.seed());

@@ -17,7 +17,7 @@ final class Networks implements Scenario {
 
   @Override
   public void run(Run run) throws Exception {
-    World world = new World(run, "network");
+    FaultWorld world = new FaultWorld(run, "network");
     String url = run.postgres().newDatabase();
     List<FaultyProxy> networks = new ArrayList<>();
     for (String name : List.of("first", "second")) {

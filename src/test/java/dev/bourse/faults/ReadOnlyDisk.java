@@ -1,6 +1,6 @@
 package dev.bourse.faults;
 
-import dev.bourse.history.Operation.Kind;
+import dev.bourse.history.RecordedOperation.Kind;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -27,7 +27,7 @@ final class ReadOnlyDisk implements Scenario {
 
   @Override
   public void run(Run run) throws Exception {
-    World world = new World(run, "disk-read-only");
+    FaultWorld world = new FaultWorld(run, "disk-read-only");
     Mount disk = Mount.ofDisk(world.folder().resolve("disk"));
     if (!disk.mount()) {
       throw new Violated("the disk cannot be mounted");

@@ -1,8 +1,8 @@
 package dev.bourse.faults;
 
 import dev.bourse.history.History.Window;
-import dev.bourse.history.Operation;
-import dev.bourse.history.Operation.Outcome;
+import dev.bourse.history.RecordedOperation;
+import dev.bourse.history.RecordedOperation.Outcome;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -12,7 +12,7 @@ import java.util.Map;
 /** Takes down what clients do and see, by a clock that nobody sets. */
 final class Recorder {
   private final long began = System.nanoTime();
-  private final List<Operation> operations = new ArrayList<>();
+  private final List<RecordedOperation> operations = new ArrayList<>();
   private final List<Window> windows = new ArrayList<>();
   private final Map<String, Integer> written = new HashMap<>();
   private final Map<Outcome, Integer> counts = new EnumMap<>(Outcome.class);
@@ -22,10 +22,11 @@ final class Recorder {
     return (System.nanoTime() - began) / 1_000;
   }
 
-  synchronized void add(Operation operation) {
+  synchronized void add(RecordedOperation operation) {
     operations.add(operation);
     counts.merge(operation.outcome(), 1, Integer::sum);
-    if (operation.kind() == Operation.Kind.WRITE && operation.outcome() == Outcome.ACKNOWLEDGED) {
+    if (operation.kind() == RecordedOperation.Kind.WRITE
+        && operation.outcome() == Outcome.ACKNOWLEDGED) {
       written.merge(operation.process(), 1, Integer::sum);
     }
   }
@@ -39,7 +40,7 @@ final class Recorder {
     return counts.getOrDefault(outcome, 0);
   }
 
-  synchronized List<Operation> operations() {
+  synchronized List<RecordedOperation> operations() {
     return List.copyOf(operations);
   }
 
@@ -48,7 +49,7 @@ final class Recorder {
   }
 
   /** Those that were answered after a moment. */
-  synchronized List<Operation> since(long micros) {
+  synchronized List<RecordedOperation> since(long micros) {
     return operations.stream().filter(o -> o.completedMicros() >= micros).toList();
   }
 

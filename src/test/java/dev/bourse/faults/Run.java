@@ -2,9 +2,9 @@ package dev.bourse.faults;
 
 import dev.bourse.history.History;
 import dev.bourse.history.History.Stored;
+import dev.bourse.history.HistoryViolation;
 import dev.bourse.history.LinearizabilityChecker;
-import dev.bourse.history.Operation.Outcome;
-import dev.bourse.history.Violation;
+import dev.bourse.history.RecordedOperation.Outcome;
 import dev.bourse.testing.PostgresServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -29,7 +29,7 @@ final class Run {
   private final int kills;
   private final Plant plant;
   private @Nullable PostgresServer postgres;
-  private @Nullable World world;
+  private @Nullable FaultWorld world;
 
   /**
    * @param launch the JVM, its options and the jar, as processes of the service are started
@@ -64,13 +64,13 @@ final class Run {
   }
 
   /** Notes whose record {@link #leave} leaves. */
-  void begin(World begun) {
+  void begin(FaultWorld begun) {
     world = begun;
   }
 
   /** Leaves what clients saw when it came to no judgement; where, empty when there is nothing. */
   String leave() throws IOException {
-    World failed = world;
+    FaultWorld failed = world;
     if (failed == null) {
       return "";
     }
@@ -82,7 +82,7 @@ final class Run {
     return file.toString();
   }
 
-  private static Path file(World world) {
+  private static Path file(FaultWorld world) {
     return world.folder().resolve("history.jsonl");
   }
 
@@ -108,7 +108,7 @@ final class Run {
   }
 
   /** Two processes on a new database; what it is called. */
-  String addReplicas(World world, String... settings) throws IOException, SQLException {
+  String addReplicas(FaultWorld world, String... settings) throws IOException, SQLException {
     String url = postgres().newDatabase();
     for (String name : List.of("first", "second")) {
       List<String> all = new ArrayList<>(List.of(settings));
@@ -119,13 +119,13 @@ final class Run {
   }
 
   /** Ends the clients and judges what they saw; says what was done when all is as promised. */
-  void judge(World world, String done) throws IOException, InterruptedException {
+  void judge(FaultWorld world, String done) throws IOException, InterruptedException {
     world.stopWriters();
     History history = world.history(world.stored());
     world.processes().forEach(ServiceProcess::kill);
     Path file = file(world);
     history.write(file);
-    List<Violation> found = LinearizabilityChecker.check(history);
+    List<HistoryViolation> found = LinearizabilityChecker.check(history);
     String counts =
         String.format(
             Locale.ROOT,

@@ -129,7 +129,7 @@ final class ServiceProcess {
   void freeze() throws IOException, InterruptedException {
     signal("STOP");
     // What a thread has asked the kernel for is still done: it stops when it has its answer.
-    World.until(name + " stands still", 20, this::isStopped);
+    FaultWorld.until(name + " stands still", 20, this::isStopped);
   }
 
   private boolean isStopped() {

@@ -1,9 +1,9 @@
 package dev.bourse.faults;
 
 import dev.bourse.faults.Http.Answer;
-import dev.bourse.history.Operation;
-import dev.bourse.history.Operation.Kind;
-import dev.bourse.history.Operation.Outcome;
+import dev.bourse.history.RecordedOperation;
+import dev.bourse.history.RecordedOperation.Kind;
+import dev.bourse.history.RecordedOperation.Outcome;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -35,13 +35,13 @@ final class Writers {
   /** A lie is told once in so many requests. */
   private static final int LIE_ONE_IN = 20;
 
-  private final World world;
+  private final FaultWorld world;
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<Future<?>> clients = new ArrayList<>();
   private final long seed;
   private volatile boolean isOver;
 
-  Writers(World world, long seed) {
+  Writers(FaultWorld world, long seed) {
     this.world = world;
     this.seed = seed;
   }
@@ -49,13 +49,13 @@ final class Writers {
   /** Two clients for each cluster, one for keys and one for tokens of each organization. */
   void start() {
     int number = 0;
-    for (String cluster : World.CLUSTERS.keySet()) {
+    for (String cluster : FaultWorld.CLUSTERS.keySet()) {
       for (int i = 0; i < 2; i++) {
-        Client client = new Client("c", number++, World.CLUSTERS.get(cluster));
+        Client client = new Client("c", number++, FaultWorld.CLUSTERS.get(cluster));
         clients.add(threads.submit(() -> declare(client, cluster)));
       }
     }
-    for (String org : World.ORGS) {
+    for (String org : FaultWorld.ORGS) {
       Client keys = new Client("k", number++, org);
       clients.add(threads.submit(() -> changeKeys(keys)));
       Client tokens = new Client("t", number++, org);
@@ -147,7 +147,7 @@ final class Writers {
       world
           .recorder()
           .add(
-              new Operation(
+              new RecordedOperation(
                   told.id,
                   process.name(),
                   told.kind,
@@ -200,7 +200,7 @@ final class Writers {
   static String declared(JsonObject state) {
     JsonObject declared = state.getJsonObject("declared");
     return declared == null
-        ? Operation.NOTHING
+        ? RecordedOperation.NOTHING
         : declaration(
             declared.getInteger("max_gpus"), declared.getDouble("max_price_per_gpu_hour"));
   }
@@ -274,7 +274,7 @@ final class Writers {
   private void changeKeys(Client client) {
     String token = world.token(client.org);
     String path = "/api/vm/orgs/" + client.org + "/ssh-keys";
-    String set = World.keysOf(client.org);
+    String set = FaultWorld.keysOf(client.org);
     while (!isOver) {
       String id = client.nextId();
       JsonObject key = new JsonObject().put("name", id).put("public_key", Keys.next(client.random));
@@ -316,13 +316,13 @@ final class Writers {
   static Stream<String> ours(JsonArray all) {
     return all.stream()
         .map(one -> ((JsonObject) one).getString("name"))
-        .filter(name -> World.OURS.matcher(name).matches());
+        .filter(name -> FaultWorld.OURS.matcher(name).matches());
   }
 
   /** Mints a token, tries it, has it revoke itself, and tries it again at every process. */
   private void changeTokens(Client client) {
     String path = "/api/operator/orgs/" + client.org + "/tokens";
-    String set = World.tokensOf(client.org);
+    String set = FaultWorld.tokensOf(client.org);
     while (!isOver) {
       String id = client.nextId();
       JsonObject wanted = new JsonObject().put("name", id).put("scopes", new JsonArray());
@@ -367,7 +367,7 @@ final class Writers {
 
           @Override
           String shown(Answer answer) {
-            return answer.isOk() ? Operation.PRESENT : Operation.ABSENT;
+            return answer.isOk() ? RecordedOperation.PRESENT : RecordedOperation.ABSENT;
           }
         });
   }

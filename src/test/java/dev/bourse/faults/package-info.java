@@ -3,10 +3,11 @@
  * full, databases and networks away. {@code scripts/smoke faults} runs {@link
  * dev.bourse.faults.Faults}.
  *
- * <p>Each {@link dev.bourse.faults.Scenario} has a {@link dev.bourse.faults.World} of its own: one
- * process on the embedded store or two on PostgreSQL, started from the jar as operators start it.
- * {@link dev.bourse.faults.Writers} drive it over HTTP and record all they see, faults are injected
- * meanwhile, and in the end {@link dev.bourse.history.LinearizabilityChecker} judges the record.
+ * <p>Each {@link dev.bourse.faults.Scenario} has a {@link dev.bourse.faults.FaultWorld} of its own:
+ * one process on the embedded store or two on PostgreSQL, started from the jar as operators start
+ * it. {@link dev.bourse.faults.Writers} drive it over HTTP and record all they see, faults are
+ * injected meanwhile, and in the end {@link dev.bourse.history.LinearizabilityChecker} judges the
+ * record.
  */
 @NullMarked
 package dev.bourse.faults;

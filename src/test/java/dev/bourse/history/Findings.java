@@ -8,15 +8,15 @@ final class Findings {
   /** A fault shows in many operations; the first few tell enough. */
   private static final int MAX = 20;
 
-  private final List<Violation> all = new ArrayList<>();
+  private final List<HistoryViolation> all = new ArrayList<>();
 
-  void add(Violation.Kind kind, String message) {
+  void add(HistoryViolation.Kind kind, String message) {
     if (all.size() < MAX) {
-      all.add(new Violation(kind, message));
+      all.add(new HistoryViolation(kind, message));
     }
   }
 
-  List<Violation> all() {
+  List<HistoryViolation> all() {
     return List.copyOf(all);
   }
 }

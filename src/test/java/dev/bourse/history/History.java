@@ -23,7 +23,7 @@ import java.util.stream.Stream;
  *     acknowledged itself it never is
  */
 public record History(
-    long lagMicros, List<Operation> operations, List<Window> windows, Stored stored) {
+    long lagMicros, List<RecordedOperation> operations, List<Window> windows, Stored stored) {
 
   /**
    * A time in which a process is cut off from the others, and may be further behind.
@@ -46,7 +46,7 @@ public record History(
    * @param version of a WRITE
    * @param what a WRITE's declaration, or the member
    */
-  public record Row(Operation.Kind kind, String subject, long version, String what) {}
+  public record Row(RecordedOperation.Kind kind, String subject, long version, String what) {}
 
   /** How far behind a process may be with others' writes at this time. */
   long lagMicros(String process, long atMicros) {
@@ -66,7 +66,7 @@ public record History(
   public void write(Path file) throws IOException {
     try (BufferedWriter out = Files.newBufferedWriter(file)) {
       line(out, new JsonObject().put("lag", lagMicros));
-      for (Operation operation : operations) {
+      for (RecordedOperation operation : operations) {
         line(out, operation.toJson());
       }
       for (Window window : windows) {
@@ -119,13 +119,13 @@ public record History(
 
   static History read(Stream<String> lines) {
     long lag = 0;
-    List<Operation> operations = new ArrayList<>();
+    List<RecordedOperation> operations = new ArrayList<>();
     List<Window> windows = new ArrayList<>();
     Stored stored = new Stored(new HashMap<>(), new HashMap<>(), new ArrayList<>());
     for (Iterator<String> all = lines.iterator(); all.hasNext(); ) {
       JsonObject json = new JsonObject(all.next());
       if (json.containsKey("id")) {
-        operations.add(Operation.of(json));
+        operations.add(RecordedOperation.of(json));
       } else if (json.containsKey("window")) {
         windows.add(
             new Window(
@@ -148,7 +148,7 @@ public record History(
             .trail()
             .add(
                 new Row(
-                    Operation.Kind.valueOf(json.getString("row")),
+                    RecordedOperation.Kind.valueOf(json.getString("row")),
                     json.getString("subject"),
                     json.getLong("version"),
                     json.getString("what")));

@@ -1,7 +1,7 @@
 package dev.bourse.history;
 
 import dev.bourse.history.History.Row;
-import dev.bourse.history.Operation.Kind;
+import dev.bourse.history.RecordedOperation.Kind;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -37,14 +37,14 @@ public final class LinearizabilityChecker {
   }
 
   /** The first few violations; none when all is as promised. */
-  public static List<Violation> check(History history) {
+  public static List<HistoryViolation> check(History history) {
     return new LinearizabilityChecker(history).check();
   }
 
-  private List<Violation> check() {
+  private List<HistoryViolation> check() {
     history.stored().clusters().keySet().forEach(this::cluster);
     history.stored().sets().keySet().forEach(this::set);
-    for (Operation operation : history.operations()) {
+    for (RecordedOperation operation : history.operations()) {
       if (isOfCluster(operation.kind())) {
         cluster(operation.subject()).add(operation);
       } else {
@@ -79,7 +79,7 @@ public final class LinearizabilityChecker {
   public static void main(String[] files) throws IOException {
     boolean isClean = true;
     for (String file : files) {
-      List<Violation> found = check(History.read(Path.of(file)));
+      List<HistoryViolation> found = check(History.read(Path.of(file)));
       found.forEach(violation -> System.out.println(file + ": " + violation));
       isClean &= found.isEmpty();
     }

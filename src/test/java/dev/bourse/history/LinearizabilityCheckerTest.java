@@ -42,26 +42,27 @@ class LinearizabilityCheckerTest {
           .lines()
           .toList();
 
-  private static List<Violation> check(Stream<String> lines) {
+  private static List<HistoryViolation> check(Stream<String> lines) {
     return LinearizabilityChecker.check(History.read(lines));
   }
 
   /** What is found once lines with this text are changed so. */
-  private static List<Violation> changed(String line, String from, String to) {
+  private static List<HistoryViolation> changed(String line, String from, String to) {
     assertTrue(CLEAN.stream().anyMatch(l -> l.contains(line) && l.contains(from)), line);
     return check(CLEAN.stream().map(l -> l.contains(line) ? l.replace(from, to) : l));
   }
 
-  private static List<Violation> with(String line) {
+  private static List<HistoryViolation> with(String line) {
     return check(Stream.concat(CLEAN.stream(), Stream.of(line)));
   }
 
-  private static List<Violation> without(String line) {
+  private static List<HistoryViolation> without(String line) {
     assertTrue(CLEAN.stream().anyMatch(l -> l.contains(line)), line);
     return check(CLEAN.stream().filter(l -> !l.contains(line)));
   }
 
-  private static void assertFound(List<Violation> found, Violation.Kind kind, String... mentioned) {
+  private static void assertFound(
+      List<HistoryViolation> found, HistoryViolation.Kind kind, String... mentioned) {
     assertTrue(
         found.stream()
             .anyMatch(
@@ -87,14 +88,14 @@ class LinearizabilityCheckerTest {
         l ->
             l.replace(
                 "\"version\":3,\"declared\":\"0 at 3\"", "\"version\":2,\"declared\":\"16 at 3\""));
-    assertFound(check(lost.stream()), Violation.Kind.LOST, "a-3", "train");
+    assertFound(check(lost.stream()), HistoryViolation.Kind.LOST, "a-3", "train");
   }
 
   @Test
   void aReadThatDoesNotShowWhatItsProcessAcknowledgedIsStale() {
     assertFound(
         changed("a-2", "\"version\":1,\"shown\":\"8 at 2\"", "\"version\":0,\"shown\":\"nothing\""),
-        Violation.Kind.STALE,
+        HistoryViolation.Kind.STALE,
         "a-2",
         "a-1");
   }
@@ -104,7 +105,7 @@ class LinearizabilityCheckerTest {
     String old = "\"version\":1,\"shown\":\"8 at 2\"";
     assertFound(
         changed("b-4", "\"version\":3,\"shown\":\"0 at 3\"", old),
-        Violation.Kind.STALE,
+        HistoryViolation.Kind.STALE,
         "b-4",
         "a-3");
     List<String> cutOff = new ArrayList<>(CLEAN);
@@ -121,7 +122,7 @@ class LinearizabilityCheckerTest {
             "{\"id\":\"b-9\",\"process\":\"q\",\"kind\":\"READ\",\"subject\":\"train\","
                 + "\"invoked\":2002,\"completed\":2003,\"outcome\":\"ACKNOWLEDGED\",\"version\":2,"
                 + "\"shown\":\"16 at 3\"}"),
-        Violation.Kind.STALE,
+        HistoryViolation.Kind.STALE,
         "b-9",
         "b-4");
   }
@@ -130,7 +131,7 @@ class LinearizabilityCheckerTest {
   void twoAcknowledgedForOneVersionAreFound() {
     assertFound(
         changed("b-1", "\"REFUSED\"", "\"ACKNOWLEDGED\",\"version\":1"),
-        Violation.Kind.DOUBLED,
+        HistoryViolation.Kind.DOUBLED,
         "a-1",
         "b-1");
   }
@@ -139,7 +140,7 @@ class LinearizabilityCheckerTest {
   void aWriteBeforeOneThatWasOverWhenItBeganIsOutOfOrder() {
     assertFound(
         changed("a-1", "\"invoked\":10,\"completed\":20", "\"invoked\":90,\"completed\":95"),
-        Violation.Kind.OUT_OF_ORDER,
+        HistoryViolation.Kind.OUT_OF_ORDER,
         "a-1",
         "a-3");
   }
@@ -148,32 +149,32 @@ class LinearizabilityCheckerTest {
   void aRefusedWriteThatIsStoredIsFound() {
     assertFound(
         changed("b-3", "\"UNKNOWN\"", "\"REFUSED\",\"shown\":\"overloaded\""),
-        Violation.Kind.UNASKED,
+        HistoryViolation.Kind.UNASKED,
         "b-3",
         "version 2");
   }
 
   @Test
   void aWriteThatNobodySentIsFound() {
-    assertFound(without("b-3"), Violation.Kind.UNASKED, "16 at 3", "nobody sent");
+    assertFound(without("b-3"), HistoryViolation.Kind.UNASKED, "16 at 3", "nobody sent");
   }
 
   @Test
   void aSecondRowAndAMissingOneAreFound() {
     assertFound(
         with("{\"row\":\"WRITE\",\"subject\":\"train\",\"version\":1,\"what\":\"8 at 2\"}"),
-        Violation.Kind.DOUBLED,
+        HistoryViolation.Kind.DOUBLED,
         "a-1");
     assertFound(
         without("\"row\":\"WRITE\",\"subject\":\"train\",\"version\":1"),
-        Violation.Kind.LOST,
+        HistoryViolation.Kind.LOST,
         "a-1");
   }
 
   @Test
   void whatWasNotSentIsFoundInReadsAndRows() {
-    assertFound(changed("a-2", "8 at 2", "8 at 9"), Violation.Kind.ALTERED, "a-2", "a-1");
-    assertFound(changed("\"row\"", "0 at 3", "8 at 3"), Violation.Kind.ALTERED, "a-3");
+    assertFound(changed("a-2", "8 at 2", "8 at 9"), HistoryViolation.Kind.ALTERED, "a-2", "a-1");
+    assertFound(changed("\"row\"", "0 at 3", "8 at 3"), HistoryViolation.Kind.ALTERED, "a-3");
   }
 
   @Test
@@ -183,20 +184,20 @@ class LinearizabilityCheckerTest {
             "{\"id\":\"a-9\",\"process\":\"p\",\"kind\":\"WRITE\",\"subject\":\"train\","
                 + "\"invoked\":2002,\"completed\":2003,\"expected\":3,\"sent\":\"8 at 8\","
                 + "\"outcome\":\"REFUSED\",\"shown\":\"version-mismatch\"}"),
-        Violation.Kind.REFUSED_WITHOUT_CAUSE,
+        HistoryViolation.Kind.REFUSED_WITHOUT_CAUSE,
         "a-9");
   }
 
   @Test
   void membersThatAreMissedKeptOrDoubledAreFound() {
-    assertFound(changed("a-5", "\"k1\"", "\"\""), Violation.Kind.STALE, "a-5", "a-4");
-    assertFound(changed("b-6", "absent", "present"), Violation.Kind.STALE, "b-6", "a-6");
-    assertFound(changed("a-5", "\"k1\"", "\"k1 k7\""), Violation.Kind.UNASKED, "a-5", "k7");
-    assertFound(without("\"row\":\"REMOVE\""), Violation.Kind.LOST, "a-6");
+    assertFound(changed("a-5", "\"k1\"", "\"\""), HistoryViolation.Kind.STALE, "a-5", "a-4");
+    assertFound(changed("b-6", "absent", "present"), HistoryViolation.Kind.STALE, "b-6", "a-6");
+    assertFound(changed("a-5", "\"k1\"", "\"k1 k7\""), HistoryViolation.Kind.UNASKED, "a-5", "k7");
+    assertFound(without("\"row\":\"REMOVE\""), HistoryViolation.Kind.LOST, "a-6");
     assertFound(
         with("{\"row\":\"ADD\",\"subject\":\"keys\",\"version\":0,\"what\":\"k2\"}"),
-        Violation.Kind.DOUBLED,
+        HistoryViolation.Kind.DOUBLED,
         "b-7");
-    assertFound(changed("\"set\"", "k2", "k1"), Violation.Kind.UNASKED, "k1", "a-4");
+    assertFound(changed("\"set\"", "k2", "k1"), HistoryViolation.Kind.UNASKED, "k1", "a-4");
   }
 }

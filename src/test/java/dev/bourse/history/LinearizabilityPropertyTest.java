@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.history.History.Row;
 import dev.bourse.history.History.State;
 import dev.bourse.history.History.Stored;
-import dev.bourse.history.Operation.Kind;
-import dev.bourse.history.Operation.Outcome;
+import dev.bourse.history.RecordedOperation.Kind;
+import dev.bourse.history.RecordedOperation.Outcome;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -54,24 +54,24 @@ class LinearizabilityPropertyTest {
 
   /** Ways to spoil a history, and what has to be said of it. */
   private enum Fault {
-    ROW_MISSING(Violation.Kind.LOST) {
+    ROW_MISSING(HistoryViolation.Kind.LOST) {
       @Override
       void plant(Spoiled history, Random random) {
-        Operation write = history.anyAcknowledged(Kind.WRITE, random);
+        RecordedOperation write = history.anyAcknowledged(Kind.WRITE, random);
         history.trail.removeIf(
             row -> row.subject().equals(write.subject()) && row.version() == write.version());
       }
     },
-    ROW_TWICE(Violation.Kind.DOUBLED) {
+    ROW_TWICE(HistoryViolation.Kind.DOUBLED) {
       @Override
       void plant(Spoiled history, Random random) {
         history.trail.add(history.trail.get(random.nextInt(history.trail.size())));
       }
     },
-    WRITES_ROLLED_BACK(Violation.Kind.LOST) {
+    WRITES_ROLLED_BACK(HistoryViolation.Kind.LOST) {
       @Override
       void plant(Spoiled history, Random random) {
-        Operation write = history.anyAcknowledged(Kind.WRITE, random);
+        RecordedOperation write = history.anyAcknowledged(Kind.WRITE, random);
         history.trail.removeIf(
             row -> row.subject().equals(write.subject()) && row.version() >= write.version());
         String declared =
@@ -79,16 +79,16 @@ class LinearizabilityPropertyTest {
                 .filter(row -> row.subject().equals(write.subject()))
                 .max(Comparator.comparingLong(Row::version))
                 .map(Row::what)
-                .orElse(Operation.NOTHING);
+                .orElse(RecordedOperation.NOTHING);
         history.clusters.put(write.subject(), new State(write.version() - 1, declared));
       }
     },
-    UPDATE_LOST(Violation.Kind.DOUBLED) {
+    UPDATE_LOST(HistoryViolation.Kind.DOUBLED) {
       @Override
       void plant(Spoiled history, Random random) {
-        Operation write = history.anyAcknowledged(Kind.WRITE, random);
+        RecordedOperation write = history.anyAcknowledged(Kind.WRITE, random);
         history.operations.add(
-            new Operation(
+            new RecordedOperation(
                 "x-1",
                 write.process(),
                 Kind.WRITE,
@@ -102,13 +102,13 @@ class LinearizabilityPropertyTest {
                 ""));
       }
     },
-    READ_STALE(Violation.Kind.STALE) {
+    READ_STALE(HistoryViolation.Kind.STALE) {
       @Override
       void plant(Spoiled history, Random random) {
-        Operation write = history.anyAcknowledged(Kind.WRITE, random);
+        RecordedOperation write = history.anyAcknowledged(Kind.WRITE, random);
         boolean isFirst = write.expected() == 0;
         history.operations.add(
-            new Operation(
+            new RecordedOperation(
                 "x-1",
                 write.process(),
                 Kind.READ,
@@ -120,7 +120,7 @@ class LinearizabilityPropertyTest {
                 Outcome.ACKNOWLEDGED,
                 write.expected(),
                 isFirst
-                    ? Operation.NOTHING
+                    ? RecordedOperation.NOTHING
                     : history.trail.stream()
                         .filter(
                             row ->
@@ -131,10 +131,10 @@ class LinearizabilityPropertyTest {
                         .what()));
       }
     },
-    WRITE_TOO_LATE(Violation.Kind.OUT_OF_ORDER) {
+    WRITE_TOO_LATE(HistoryViolation.Kind.OUT_OF_ORDER) {
       @Override
       void plant(Spoiled history, Random random) {
-        Operation write =
+        RecordedOperation write =
             history.any(
                 random,
                 o ->
@@ -144,7 +144,7 @@ class LinearizabilityPropertyTest {
         long end = history.end();
         history.operations.set(
             history.operations.indexOf(write),
-            new Operation(
+            new RecordedOperation(
                 write.id(),
                 write.process(),
                 Kind.WRITE,
@@ -158,7 +158,7 @@ class LinearizabilityPropertyTest {
                 ""));
       }
     },
-    REFUSED_STORED(Violation.Kind.UNASKED) {
+    REFUSED_STORED(HistoryViolation.Kind.UNASKED) {
       @Override
       void plant(Spoiled history, Random random) {
         String cluster = history.clusters.keySet().iterator().next();
@@ -168,10 +168,10 @@ class LinearizabilityPropertyTest {
         history.clusters.put(cluster, new State(version + 1, "8 at 1"));
       }
     },
-    REFUSED_WITHOUT_CAUSE(Violation.Kind.REFUSED_WITHOUT_CAUSE) {
+    REFUSED_WITHOUT_CAUSE(HistoryViolation.Kind.REFUSED_WITHOUT_CAUSE) {
       @Override
       void plant(Spoiled history, Random random) {
-        Operation write =
+        RecordedOperation write =
             history.any(
                 random,
                 o ->
@@ -182,10 +182,10 @@ class LinearizabilityPropertyTest {
             history.refusal(write.subject(), write.version(), "version-mismatch"));
       }
     },
-    CONTENT_ALTERED(Violation.Kind.ALTERED) {
+    CONTENT_ALTERED(HistoryViolation.Kind.ALTERED) {
       @Override
       void plant(Spoiled history, Random random) {
-        Operation write = history.anyAcknowledged(Kind.WRITE, random);
+        RecordedOperation write = history.anyAcknowledged(Kind.WRITE, random);
         history.trail.replaceAll(
             row ->
                 row.subject().equals(write.subject()) && row.version() == write.version()
@@ -193,7 +193,7 @@ class LinearizabilityPropertyTest {
                     : row);
       }
     },
-    MEMBER_LOST(Violation.Kind.LOST) {
+    MEMBER_LOST(HistoryViolation.Kind.LOST) {
       @Override
       void plant(Spoiled history, Random random) {
         String member = history.anyAcknowledged(Kind.ADD, random).sent();
@@ -201,12 +201,12 @@ class LinearizabilityPropertyTest {
         history.members.remove(member);
       }
     },
-    MEMBER_STAYS(Violation.Kind.STALE) {
+    MEMBER_STAYS(HistoryViolation.Kind.STALE) {
       @Override
       void plant(Spoiled history, Random random) {
-        Operation remove = history.anyAcknowledged(Kind.REMOVE, random);
+        RecordedOperation remove = history.anyAcknowledged(Kind.REMOVE, random);
         history.operations.add(
-            new Operation(
+            new RecordedOperation(
                 "x-1",
                 "q",
                 Kind.LOOK,
@@ -217,13 +217,13 @@ class LinearizabilityPropertyTest {
                 remove.sent(),
                 Outcome.ACKNOWLEDGED,
                 0,
-                Operation.PRESENT));
+                RecordedOperation.PRESENT));
       }
     };
 
-    private final Violation.Kind found;
+    private final HistoryViolation.Kind found;
 
-    Fault(Violation.Kind found) {
+    Fault(HistoryViolation.Kind found) {
       this.found = found;
     }
 
@@ -232,7 +232,7 @@ class LinearizabilityPropertyTest {
 
   /** A history that can be changed. */
   private static final class Spoiled {
-    final List<Operation> operations;
+    final List<RecordedOperation> operations;
     final List<Row> trail;
     final Map<String, State> clusters;
     final Set<String> members;
@@ -256,23 +256,23 @@ class LinearizabilityPropertyTest {
       return Objects.requireNonNull(clusters.get(cluster)).version();
     }
 
-    Operation any(Random random, Predicate<Operation> wanted) {
-      List<Operation> all = operations.stream().filter(wanted).toList();
+    RecordedOperation any(Random random, Predicate<RecordedOperation> wanted) {
+      List<RecordedOperation> all = operations.stream().filter(wanted).toList();
       return all.get(random.nextInt(all.size()));
     }
 
-    Operation anyAcknowledged(Kind kind, Random random) {
+    RecordedOperation anyAcknowledged(Kind kind, Random random) {
       return any(random, o -> o.kind() == kind && o.isAcknowledged());
     }
 
     long end() {
-      return operations.stream().mapToLong(Operation::completedMicros).max().orElse(0);
+      return operations.stream().mapToLong(RecordedOperation::completedMicros).max().orElse(0);
     }
 
     /** After all others were over. */
-    Operation refusal(String cluster, long expected, String code) {
+    RecordedOperation refusal(String cluster, long expected, String code) {
       long end = end();
-      return new Operation(
+      return new RecordedOperation(
           "x-1",
           "p",
           Kind.WRITE,
@@ -302,7 +302,7 @@ class LinearizabilityPropertyTest {
       }
       if (isPossible) {
         planted++;
-        List<Violation> found = LinearizabilityChecker.check(spoiled.history());
+        List<HistoryViolation> found = LinearizabilityChecker.check(spoiled.history());
         assertTrue(
             found.stream().anyMatch(v -> v.kind() == fault.found),
             () -> fault + " is not in " + found + ", " + replay);

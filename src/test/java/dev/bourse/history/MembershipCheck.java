@@ -1,8 +1,8 @@
 package dev.bourse.history;
 
 import dev.bourse.history.History.Row;
-import dev.bourse.history.Operation.Kind;
-import dev.bourse.history.Operation.Outcome;
+import dev.bourse.history.RecordedOperation.Kind;
+import dev.bourse.history.RecordedOperation.Outcome;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -18,7 +18,7 @@ final class MembershipCheck {
   private final String subject;
   private final Findings findings;
   private final Map<String, Member> members = new HashMap<>();
-  private final List<Operation> looks = new ArrayList<>();
+  private final List<RecordedOperation> looks = new ArrayList<>();
 
   MembershipCheck(History history, String subject, Findings findings) {
     this.history = history;
@@ -28,11 +28,11 @@ final class MembershipCheck {
 
   /** All that was done to one member. */
   private static final class Member {
-    private @Nullable Operation add;
-    private @Nullable Operation removed;
+    private @Nullable RecordedOperation add;
+    private @Nullable RecordedOperation removed;
 
     /** The first that may have removed it. */
-    private @Nullable Operation removing;
+    private @Nullable RecordedOperation removing;
 
     private int addRows;
     private int removeRows;
@@ -42,7 +42,7 @@ final class MembershipCheck {
     }
   }
 
-  void add(Operation operation) {
+  void add(RecordedOperation operation) {
     switch (operation.kind()) {
       case ADD -> added(operation);
       case REMOVE -> removed(operation);
@@ -54,27 +54,28 @@ final class MembershipCheck {
     }
   }
 
-  private void added(Operation add) {
+  private void added(RecordedOperation add) {
     Member member = member(add.sent());
     if (member.add != null) {
-      findings.add(Violation.Kind.DOUBLED, "added twice: " + member.add + " and " + add);
+      findings.add(HistoryViolation.Kind.DOUBLED, "added twice: " + member.add + " and " + add);
     }
     member.add = add;
   }
 
-  private void removed(Operation remove) {
+  private void removed(RecordedOperation remove) {
     Member member = member(remove.sent());
     if (remove.outcome() == Outcome.REFUSED) {
       looks.add(remove);
       return;
     }
-    Operation first = member.removing;
+    RecordedOperation first = member.removing;
     if (first == null || remove.invokedMicros() < first.invokedMicros()) {
       member.removing = remove;
     }
     if (remove.isAcknowledged()) {
       if (member.removed != null) {
-        findings.add(Violation.Kind.DOUBLED, "removed twice: " + member.removed + " and " + remove);
+        findings.add(
+            HistoryViolation.Kind.DOUBLED, "removed twice: " + member.removed + " and " + remove);
       }
       member.removed = remove;
     }
@@ -109,7 +110,7 @@ final class MembershipCheck {
         member.removeRows);
     if (isStored != (member.addRows > member.removeRows) && member.addRows <= 1) {
       findings.add(
-          isStored ? Violation.Kind.UNASKED : Violation.Kind.LOST,
+          isStored ? HistoryViolation.Kind.UNASKED : HistoryViolation.Kind.LOST,
           name
               + (isStored ? " is" : " is not")
               + " in "
@@ -121,22 +122,23 @@ final class MembershipCheck {
     }
   }
 
-  private void checkRows(String name, String what, @Nullable Operation by, int rows) {
+  private void checkRows(String name, String what, @Nullable RecordedOperation by, int rows) {
     if (rows > 1) {
       findings.add(
-          Violation.Kind.DOUBLED, rows + " rows say that " + name + " was " + what + ": " + by);
+          HistoryViolation.Kind.DOUBLED,
+          rows + " rows say that " + name + " was " + what + ": " + by);
     } else if (rows == 0 && by != null && by.isAcknowledged()) {
-      findings.add(Violation.Kind.LOST, "acknowledged, and there is no row of it: " + by);
+      findings.add(HistoryViolation.Kind.LOST, "acknowledged, and there is no row of it: " + by);
     } else if (rows == 1 && (by == null || by.outcome() == Outcome.REFUSED)) {
       findings.add(
-          Violation.Kind.UNASKED,
+          HistoryViolation.Kind.UNASKED,
           "a row says that " + name + " was " + what + ", which was refused or never sent: " + by);
     }
   }
 
   /** In the order of their begin, with those members at hand that may have to be there. */
   private void checkLooks() {
-    looks.sort(Comparator.comparingLong(Operation::invokedMicros));
+    looks.sort(Comparator.comparingLong(RecordedOperation::invokedMicros));
     List<Map.Entry<String, Member>> coming =
         members.entrySet().stream()
             .filter(m -> m.getValue().add != null && m.getValue().add.isAcknowledged())
@@ -144,7 +146,7 @@ final class MembershipCheck {
             .toList();
     Map<String, Member> there = new HashMap<>();
     int next = 0;
-    for (Operation look : looks) {
+    for (RecordedOperation look : looks) {
       while (next < coming.size() && end(coming.get(next).getValue().add) < look.invokedMicros()) {
         there.put(coming.get(next).getKey(), coming.get(next).getValue());
         next++;
@@ -152,23 +154,23 @@ final class MembershipCheck {
       if (look.kind() == Kind.LIST) {
         checkList(look, there);
       } else if (look.kind() == Kind.LOOK) {
-        checkShown(look, look.sent(), look.shown().equals(Operation.PRESENT));
+        checkShown(look, look.sent(), look.shown().equals(RecordedOperation.PRESENT));
       } else if (look.shown().equals("not-found") || look.shown().equals("unauthorized")) {
         checkRefusal(look);
       }
     }
   }
 
-  private static long end(@Nullable Operation operation) {
+  private static long end(@Nullable RecordedOperation operation) {
     return operation == null ? Long.MAX_VALUE : operation.completedMicros();
   }
 
-  private void checkList(Operation list, Map<String, Member> there) {
+  private void checkList(RecordedOperation list, Map<String, Member> there) {
     Set<String> shown = list.members();
     shown.forEach(name -> checkShown(list, name, true));
     for (Iterator<Map.Entry<String, Member>> all = there.entrySet().iterator(); all.hasNext(); ) {
       Map.Entry<String, Member> one = all.next();
-      Operation removing = one.getValue().removing;
+      RecordedOperation removing = one.getValue().removing;
       if (removing != null && removing.invokedMicros() <= list.invokedMicros()) {
         // It need not be in any list that is still to come.
         all.remove();
@@ -178,39 +180,42 @@ final class MembershipCheck {
     }
   }
 
-  private void checkRefusal(Operation remove) {
+  private void checkRefusal(RecordedOperation remove) {
     Member member = member(remove.sent());
     if (mustBeThere(member, remove)) {
       findings.add(
-          Violation.Kind.REFUSED_WITHOUT_CAUSE, remove + " though it was there: " + member.add);
+          HistoryViolation.Kind.REFUSED_WITHOUT_CAUSE,
+          remove + " though it was there: " + member.add);
     }
   }
 
-  private void checkShown(Operation look, String name, boolean isShown) {
+  private void checkShown(RecordedOperation look, String name, boolean isShown) {
     Member member = member(name);
     if (!isShown) {
       if (mustBeThere(member, look)) {
-        findings.add(Violation.Kind.STALE, look + " does not show " + member.add);
+        findings.add(HistoryViolation.Kind.STALE, look + " does not show " + member.add);
       }
     } else if (!member.mayHaveCome() || begin(member.add) > look.completedMicros()) {
       findings.add(
-          Violation.Kind.UNASKED, look + " shows " + name + ", which nobody added: " + member.add);
+          HistoryViolation.Kind.UNASKED,
+          look + " shows " + name + ", which nobody added: " + member.add);
     } else if (mustBeKnown(member.removed, look)) {
-      findings.add(Violation.Kind.STALE, look + " shows " + name + " after " + member.removed);
+      findings.add(
+          HistoryViolation.Kind.STALE, look + " shows " + name + " after " + member.removed);
     }
   }
 
-  private static long begin(@Nullable Operation operation) {
+  private static long begin(@Nullable RecordedOperation operation) {
     return operation == null ? Long.MAX_VALUE : operation.invokedMicros();
   }
 
-  private boolean mustBeThere(Member member, Operation look) {
+  private boolean mustBeThere(Member member, RecordedOperation look) {
     return mustBeKnown(member.add, look)
         && (member.removing == null || member.removing.invokedMicros() > look.completedMicros());
   }
 
   /** Whether a change was acknowledged so long before that this process must know of it. */
-  private boolean mustBeKnown(@Nullable Operation change, Operation look) {
+  private boolean mustBeKnown(@Nullable RecordedOperation change, RecordedOperation look) {
     if (change == null || !change.isAcknowledged()) {
       return false;
     }

@@ -8,18 +8,18 @@ import org.jspecify.annotations.Nullable;
 
 /** The newest version that was told by a given time. */
 final class Newest {
-  private final List<Operation> told = new ArrayList<>();
+  private final List<RecordedOperation> told = new ArrayList<>();
   private long[] times = new long[0];
-  private Operation[] newest = new Operation[0];
+  private RecordedOperation[] newest = new RecordedOperation[0];
   private boolean isSorted = true;
 
-  void add(Operation operation) {
+  void add(RecordedOperation operation) {
     told.add(operation);
     isSorted = false;
   }
 
   /** The operation that told the newest version of those that were over before this time. */
-  @Nullable Operation before(long micros) {
+  @Nullable RecordedOperation before(long micros) {
     if (!isSorted) {
       sort();
     }
@@ -32,11 +32,11 @@ final class Newest {
   }
 
   private void sort() {
-    told.sort(Comparator.comparingLong(Operation::completedMicros));
-    times = told.stream().mapToLong(Operation::completedMicros).toArray();
-    newest = new Operation[times.length];
+    told.sort(Comparator.comparingLong(RecordedOperation::completedMicros));
+    times = told.stream().mapToLong(RecordedOperation::completedMicros).toArray();
+    newest = new RecordedOperation[times.length];
     for (int i = 0; i < newest.length; i++) {
-      Operation one = told.get(i);
+      RecordedOperation one = told.get(i);
       newest[i] = i > 0 && newest[i - 1].version() >= one.version() ? newest[i - 1] : one;
     }
     isSorted = true;

@@ -3,8 +3,8 @@ package dev.bourse.history;
 import dev.bourse.history.History.Row;
 import dev.bourse.history.History.State;
 import dev.bourse.history.History.Stored;
-import dev.bourse.history.Operation.Kind;
-import dev.bourse.history.Operation.Outcome;
+import dev.bourse.history.RecordedOperation.Kind;
+import dev.bourse.history.RecordedOperation.Outcome;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -32,7 +32,7 @@ final class ReferenceHistory {
   private static final int MAX_MEMBERS = 30;
 
   private final Random random;
-  private final List<Operation> operations = new ArrayList<>();
+  private final List<RecordedOperation> operations = new ArrayList<>();
   private final List<Row> trail = new ArrayList<>();
   private final Map<String, Cluster> clusters = new TreeMap<>();
 
@@ -50,7 +50,7 @@ final class ReferenceHistory {
 
   /** A cluster, and what each process has shown of it. */
   private static final class Cluster {
-    final List<String> declared = new ArrayList<>(List.of(Operation.NOTHING));
+    final List<String> declared = new ArrayList<>(List.of(RecordedOperation.NOTHING));
     final List<Long> since = new ArrayList<>(List.of(0L));
     final Map<String, Integer> shown = new HashMap<>();
 
@@ -223,7 +223,7 @@ final class ReferenceHistory {
           one == null ? "nobody" : one,
           Outcome.ACKNOWLEDGED,
           0,
-          one == null ? Operation.ABSENT : Operation.PRESENT);
+          one == null ? RecordedOperation.ABSENT : RecordedOperation.PRESENT);
     }
   }
 
@@ -242,7 +242,7 @@ final class ReferenceHistory {
       long version,
       @Nullable String shown) {
     operations.add(
-        new Operation(
+        new RecordedOperation(
             sent.id(),
             sent.process(),
             kind,

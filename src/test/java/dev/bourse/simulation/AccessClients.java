@@ -6,7 +6,6 @@ import dev.bourse.app.BareProcess;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.org.TokenService;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
 import java.nio.ByteBuffer;
@@ -185,7 +184,7 @@ final class AccessClients {
     if (cause instanceof StoreUnavailable unavailable) {
       return !unavailable.mayBeStored();
     }
-    return cause instanceof GuardFailed;
+    return false;
   }
 
   private <T> void call(

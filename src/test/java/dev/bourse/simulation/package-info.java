@@ -2,16 +2,17 @@
  * The service in a world of its own: the whole core of several processes on one database, run in
  * one thread by one seeded scheduler, through faults, and judged after every step.
  *
- * <p><b>What is real.</b> All of {@code app.Core}: owners, markets, fleet, billing, holds, sealing,
- * replication, uploads, upkeep; its SQL, on an SQLite in memory; Vert.x's futures, contexts and
- * timers, on a Netty loop that is run by hand ({@link dev.bourse.simulation.HandRunLoop}) with the
- * world's time ({@link dev.bourse.simulation.Scheduler}). <b>What stands in</b>, at the ports: the
- * way to the database ({@link dev.bourse.simulation.Link} delays, reorders, loses orders and
- * answers, and tells changes late, twice, or only that some were missed), machines ({@link
- * dev.bourse.simulation.Machines}), the bytes' store, and the clocks. <b>What stays outside</b>:
- * HTTP and its routes, the PostgreSQL engine and its feed, ssh, files of bytes, sign-in and mail; a
- * process has one event loop here, so two loops of one process are not interleaved. Those have
- * tests of their own, and {@code scripts/smoke faults}.
+ * <p><b>What is real.</b> All of {@code app.ServiceCore}: owners, markets, fleet, billing, holds,
+ * sealing, replication, uploads, upkeep; its SQL, on an SQLite in memory; Vert.x's futures,
+ * contexts and timers, on a Netty loop that is run by hand ({@link
+ * dev.bourse.simulation.HandRunLoop}) with the world's time ({@link
+ * dev.bourse.simulation.Scheduler}). <b>What stands in</b>, at the ports: the way to the database
+ * ({@link dev.bourse.simulation.Link} delays, reorders, loses orders and answers, and tells changes
+ * late, twice, or only that some were missed), machines ({@link dev.bourse.simulation.Machines}),
+ * the bytes' store, and the clocks. <b>What stays outside</b>: HTTP and its routes, the PostgreSQL
+ * engine and its feed, ssh, files of bytes, sign-in and mail; a process has one event loop here, so
+ * two loops of one process are not interleaved. Those have tests of their own, and {@code
+ * scripts/smoke faults}.
  *
  * <p><b>How it goes.</b> A seed makes a {@link dev.bourse.simulation.Plan}: a scale, operations and
  * a few kinds of faults, each at its time. {@link dev.bourse.simulation.Simulation} starts the
@@ -76,6 +77,9 @@
  * <p>Rules for whoever adds here: nothing reads real time or draws from another source than the
  * seed's; nothing iterates over a set or map without an order; what is judged after every commit
  * takes microseconds, for a thousand seeds have to fit into a minute.
+ *
+ * <p>It is one large room because a world, its faults, its operations and its invariants reach into
+ * each other at every step; only the input of hostile clients stands apart, in {@code hostile}.
  */
 @NullMarked
 package dev.bourse.simulation;

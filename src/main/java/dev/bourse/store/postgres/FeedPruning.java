@@ -55,13 +55,14 @@ final class FeedPruning {
     }
     return database
         .read(
-            "SELECT COUNT(*), MAX(position) FROM (SELECT position FROM change_feed WHERE "
+            "SELECT COUNT(*) AS found, MAX(position) AS last FROM (SELECT position FROM change_feed"
+                + " WHERE "
                 + OLD
                 + " ORDER BY position LIMIT "
                 + ROWS
                 + ") found",
             List.of(keptMillis, old),
-            row -> new Found(row.integer(0), row.integerOrNull(1)))
+            row -> new Found(row.integer("found"), row.integerOrNull("last")))
         .compose(
             found -> {
               Long through = found.get(0).lastPosition();
@@ -72,7 +73,10 @@ final class FeedPruning {
   private Future<Boolean> take() {
     long now = nanoTime.getAsLong();
     return database
-        .read("SELECT CAST(pg_current_snapshot() AS text)", List.of(), row -> row.text(0))
+        .read(
+            "SELECT CAST(pg_current_snapshot() AS text) AS snapshot",
+            List.of(),
+            row -> row.text("snapshot"))
         .map(
             found -> {
               snapshot = found.get(0);

@@ -1,7 +1,7 @@
 package dev.bourse.store.postgres;
 
+import dev.bourse.store.BatchedPromise;
 import dev.bourse.store.Change;
-import dev.bourse.store.ContextPromise;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
@@ -46,12 +46,12 @@ final class PostgresBatch {
   static final class Commit {
     final List<Bound> statements;
     final List<Change> changes;
-    final ContextPromise<@Nullable Void> reply;
+    final BatchedPromise<@Nullable Void> reply;
     private boolean isStored;
     private boolean isUnknown;
     private @Nullable Throwable failure;
 
-    Commit(List<Bound> statements, List<Change> changes, ContextPromise<@Nullable Void> reply) {
+    Commit(List<Bound> statements, List<Change> changes, BatchedPromise<@Nullable Void> reply) {
       this.statements = statements;
       this.changes = changes;
       this.reply = reply;
@@ -390,6 +390,6 @@ final class PostgresBatch {
 
   private static void deliver(List<Commit> settled) {
     settled.forEach(Commit::settle);
-    ContextPromise.deliver(settled.stream().map(commit -> commit.reply).toList());
+    BatchedPromise.deliver(settled.stream().map(commit -> commit.reply).toList());
   }
 }

@@ -1,8 +1,8 @@
 package dev.bourse.store.postgres;
 
+import dev.bourse.store.BatchedPromise;
 import dev.bourse.store.Change;
 import dev.bourse.store.ChangeListener;
-import dev.bourse.store.ContextPromise;
 import dev.bourse.store.Database;
 import dev.bourse.store.Migrations;
 import dev.bourse.store.RowMapper;
@@ -130,7 +130,7 @@ public final class PostgresDatabase implements Database {
 
   @Override
   public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
-    ContextPromise<List<T>> reply = new ContextPromise<>(home);
+    BatchedPromise<List<T>> reply = new BatchedPromise<>(home);
     StoreUnavailable refusal;
     try {
       PostgresSql query = PostgresSql.of(sql);
@@ -144,7 +144,7 @@ public final class PostgresDatabase implements Database {
 
   @Override
   public Future<Void> commit(List<Statement> statements, List<Change> told) {
-    ContextPromise<@Nullable Void> reply = new ContextPromise<>(home);
+    BatchedPromise<@Nullable Void> reply = new BatchedPromise<>(home);
     StoreUnavailable refusal;
     try {
       List<PostgresBatch.Bound> bound = new ArrayList<>(statements.size());

@@ -24,28 +24,25 @@ final class PostgresOrder {
   private static final int ID_BITS = 48;
 
   private static final String NEWEST =
-      "SELECT COALESCE(pg_sequence_last_value(to_regclass('audit_id_seq')), 0)";
+      "SELECT COALESCE(pg_sequence_last_value(to_regclass('audit_id_seq')), 0) AS id";
 
   /** What a group says after BEGIN. */
   static final String ANNOUNCE =
-      "SELECT CAST(pg_advisory_xact_lock_shared((CAST("
-          + TAG
-          + " AS BIGINT) << "
-          + ID_BITS
-          + ") | ("
-          + NEWEST
-          + ")) AS text)";
+      """
+      SELECT CAST(pg_advisory_xact_lock_shared(
+        (CAST(%d AS BIGINT) << %d) | (%s)) AS text)\
+      """
+          .formatted(TAG, ID_BITS, NEWEST);
 
   private static final String LEAST_UNDER_WAY =
-      "SELECT MIN(number & ((CAST(1 AS BIGINT) << "
-          + ID_BITS
-          + ") - 1)) FROM (SELECT (CAST(classid AS BIGINT) << 32) | CAST(objid AS BIGINT) AS number"
-          + " FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND database ="
-          + " (SELECT oid FROM pg_database WHERE datname = current_database())) AS locks"
-          + " WHERE number >> "
-          + ID_BITS
-          + " = "
-          + TAG;
+      """
+      SELECT MIN(number & ((CAST(1 AS BIGINT) << %1$d) - 1)) AS id FROM (
+        SELECT (CAST(classid AS BIGINT) << 32) | CAST(objid AS BIGINT) AS number FROM pg_locks
+        WHERE locktype = 'advisory' AND objsubid = 1
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS locks
+      WHERE number >> %1$d = %2$d\
+      """
+          .formatted(ID_BITS, TAG);
 
   /** How long a reader waits for the commits that were under way when it came. */
   private static final long PATIENCE_NANOS = 500_000_000;
@@ -88,7 +85,7 @@ final class PostgresOrder {
             sql,
             List.of(),
             row -> {
-              Long value = row.integerOrNull(0);
+              Long value = row.integerOrNull("id");
               return value == null ? Long.MAX_VALUE : value;
             })
         .map(rows -> rows.get(0));

@@ -1,6 +1,6 @@
 package dev.bourse.store.postgres;
 
-import dev.bourse.store.ContextPromise;
+import dev.bourse.store.BatchedPromise;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
@@ -27,11 +27,11 @@ final class PostgresReaders {
     private final PostgresSql sql;
     private final Tuple values;
     private final RowMapper<T> mapper;
-    private final ContextPromise<List<T>> reply;
+    private final BatchedPromise<List<T>> reply;
     private int attempts;
     private long timer = -1;
 
-    Query(PostgresSql sql, Tuple values, RowMapper<T> mapper, ContextPromise<List<T>> reply) {
+    Query(PostgresSql sql, Tuple values, RowMapper<T> mapper, BatchedPromise<List<T>> reply) {
       this.sql = sql;
       this.values = values;
       this.mapper = mapper;
@@ -49,12 +49,12 @@ final class PostgresReaders {
         // The mapper's own failure, an Error too, belongs to its caller.
         reply.fail(t);
       }
-      ContextPromise.deliver(List.of(reply));
+      BatchedPromise.deliver(List.of(reply));
     }
 
     private void fail(Throwable cause) {
       reply.fail(cause);
-      ContextPromise.deliver(List.of(reply));
+      BatchedPromise.deliver(List.of(reply));
     }
   }
 

@@ -1,8 +1,8 @@
 package dev.bourse.store.sqlite;
 
+import dev.bourse.store.BatchedPromise;
 import dev.bourse.store.Change;
 import dev.bourse.store.ChangeListener;
-import dev.bourse.store.ContextPromise;
 import dev.bourse.store.Database;
 import dev.bourse.store.Migrations;
 import dev.bourse.store.RowMapper;
@@ -97,7 +97,7 @@ public final class SqliteDatabase implements Database {
 
   @Override
   public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
-    ContextPromise<List<T>> reply = new ContextPromise<>(home);
+    BatchedPromise<List<T>> reply = new BatchedPromise<>(home);
     StoreUnavailable refusal =
         queries.offer(new SqliteReader.Query<>(sql, parameters, mapper, reply));
     return refusal == null ? reply.future() : Future.failedFuture(refusal);
@@ -105,7 +105,7 @@ public final class SqliteDatabase implements Database {
 
   @Override
   public Future<Void> commit(List<Statement> statements, List<Change> changes) {
-    ContextPromise<Void> reply = new ContextPromise<>(home);
+    BatchedPromise<Void> reply = new BatchedPromise<>(home);
     StoreUnavailable refusal =
         commits.offer(new SqliteWriter.Commit(List.copyOf(statements), reply));
     return refusal == null ? reply.future() : Future.failedFuture(refusal);
@@ -137,14 +137,14 @@ public final class SqliteDatabase implements Database {
     if (closed == null) {
       commits.close();
       queries.close();
-      ContextPromise<Void> reply = new ContextPromise<>(home);
+      BatchedPromise<Void> reply = new BatchedPromise<>(home);
       closed = reply.future();
       start("store-close", () -> finish(reply));
     }
     return closed;
   }
 
-  private void finish(ContextPromise<Void> reply) {
+  private void finish(BatchedPromise<Void> reply) {
     try {
       for (Thread reader : readerThreads) {
         reader.join();
@@ -157,6 +157,6 @@ public final class SqliteDatabase implements Database {
     } catch (Exception e) {
       reply.fail(e);
     }
-    ContextPromise.deliver(List.of(reply));
+    BatchedPromise.deliver(List.of(reply));
   }
 }

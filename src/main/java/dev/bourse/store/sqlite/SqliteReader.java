@@ -1,6 +1,6 @@
 package dev.bourse.store.sqlite;
 
-import dev.bourse.store.ContextPromise;
+import dev.bourse.store.BatchedPromise;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.StoreUnavailable;
 import java.nio.file.Path;
@@ -22,7 +22,7 @@ final class SqliteReader implements Runnable {
       String sql,
       List<? extends @Nullable Object> parameters,
       RowMapper<T> mapper,
-      ContextPromise<List<T>> reply) {
+      BatchedPromise<List<T>> reply) {
 
     private void run(SqliteConnection connection) throws SQLException {
       reply.succeed(connection.query(sql, parameters, mapper));
@@ -63,7 +63,7 @@ final class SqliteReader implements Runnable {
         // thread.
         query.reply.fail(t);
       }
-      ContextPromise.deliver(List.of(query.reply));
+      BatchedPromise.deliver(List.of(query.reply));
     }
     close();
   }

@@ -1,6 +1,6 @@
 package dev.bourse.store.sqlite;
 
-import dev.bourse.store.ContextPromise;
+import dev.bourse.store.BatchedPromise;
 import dev.bourse.store.Migrations;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailable;
@@ -33,7 +33,7 @@ final class SqliteWriter implements Runnable {
   /** Keeps the transaction, and the wait of the commits in it, to some tens of milliseconds. */
   private static final int BATCH_STATEMENTS = 4_096;
 
-  record Commit(List<Statement> statements, ContextPromise<@Nullable Void> reply) {
+  record Commit(List<Statement> statements, BatchedPromise<@Nullable Void> reply) {
     /** What counts against the queue: at least one, for an empty commit takes a place too. */
     int weight() {
       return Math.max(1, statements.size());
@@ -72,7 +72,7 @@ final class SqliteWriter implements Runnable {
   @Override
   public void run() {
     List<Commit> batch = new ArrayList<>(BATCH_COMMITS);
-    List<ContextPromise<?>> replies = new ArrayList<>(BATCH_COMMITS);
+    List<BatchedPromise<?>> replies = new ArrayList<>(BATCH_COMMITS);
     while (inbox.take(batch, BATCH_COMMITS, BATCH_STATEMENTS)) {
       try {
         store(batch);
@@ -81,7 +81,7 @@ final class SqliteWriter implements Runnable {
         batchFailed(batch, t);
       }
       batch.forEach(commit -> replies.add(commit.reply));
-      ContextPromise.deliver(replies);
+      BatchedPromise.deliver(replies);
       batch.clear();
       replies.clear();
     }

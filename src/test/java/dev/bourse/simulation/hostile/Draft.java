@@ -11,7 +11,7 @@ import java.util.function.UnaryOperator;
 
 /** A request in the making: a sample's parts, each as it will stand on the wire. */
 final class Draft {
-  final Sample sample;
+  final AcceptedRequest sample;
   String method;
   String version = "HTTP/1.1";
 
@@ -45,11 +45,11 @@ final class Draft {
   /**
    * @param address where it says it comes from, to a service that believes it
    */
-  Draft(Sample sample, String address) {
+  Draft(AcceptedRequest sample, String address) {
     this.sample = sample;
     method = sample.operation().method();
     json = Tree.of(sample.json());
-    for (Operation.Parameter parameter : sample.operation().parameters()) {
+    for (AttackedOperation.Parameter parameter : sample.operation().parameters()) {
       String value = sample.values().get(parameter.name());
       if (value != null && parameter.isInPath()) {
         path.put(parameter.name(), encoded(value));
@@ -82,7 +82,7 @@ final class Draft {
   }
 
   /** Puts a parameter in the place of those of its name. */
-  void parameter(Operation.Parameter parameter, String encoded) {
+  void parameter(AttackedOperation.Parameter parameter, String encoded) {
     if (parameter.isInPath()) {
       path.put(parameter.name(), encoded);
     } else {
@@ -106,7 +106,7 @@ final class Draft {
   }
 
   byte[] body() {
-    Operation operation = sample.operation();
+    AttackedOperation operation = sample.operation();
     byte[] body =
         operation.takesJson()
             ? Tree.bytes(json.write())

@@ -177,7 +177,7 @@ final class FramingMutations {
     return all;
   }
 
-  static List<Mutation> of(Sample sample) {
+  static List<Mutation> of(AcceptedRequest sample) {
     List<Mutation> all = new ArrayList<>(ALL);
     all.add(
         Mutation.of(

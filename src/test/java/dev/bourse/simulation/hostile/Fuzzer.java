@@ -38,7 +38,7 @@ public final class Fuzzer implements AutoCloseable {
     public static final Effort ALL = new Effort(Integer.MAX_VALUE, 200);
   }
 
-  private final World world;
+  private final Target world;
   private final LoopProbe probe;
   private final long seed;
   private final Oracle oracle;
@@ -55,7 +55,7 @@ public final class Fuzzer implements AutoCloseable {
   private long slowestNanos;
   private String slowest = "";
 
-  public Fuzzer(World world, LoopProbe probe, long seed) throws IOException {
+  public Fuzzer(Target world, LoopProbe probe, long seed) throws IOException {
     this.world = world;
     this.probe = probe;
     this.seed = seed;
@@ -66,9 +66,10 @@ public final class Fuzzer implements AutoCloseable {
   }
 
   /** Tries a sample; what fails, fails the same way with the same seed. */
-  public void attack(String name, Supplier<Sample> samples, Effort effort) throws IOException {
+  public void attack(String name, Supplier<AcceptedRequest> samples, Effort effort)
+      throws IOException {
     Random random = new Random(seed ^ name.hashCode());
-    Sample sample = samples.get();
+    AcceptedRequest sample = samples.get();
     stored = world.stored();
     Draft sound = new Draft(sample, address());
     // A mutation of what is refused anyhow would try little.
@@ -106,7 +107,8 @@ public final class Fuzzer implements AutoCloseable {
   }
 
   /** The sample to go on with. */
-  private Sample attempt(Supplier<Sample> samples, Sample sample, List<Mutation> mutations)
+  private AcceptedRequest attempt(
+      Supplier<AcceptedRequest> samples, AcceptedRequest sample, List<Mutation> mutations)
       throws IOException {
     Draft draft = new Draft(sample, address());
     StringBuilder name = new StringBuilder();
@@ -125,7 +127,7 @@ public final class Fuzzer implements AutoCloseable {
     }
     // It may be used up.
     uses = 0;
-    Sample fresh = samples.get();
+    AcceptedRequest fresh = samples.get();
     stored = world.stored();
     return fresh;
   }

@@ -85,10 +85,10 @@ class FuzzerTest {
   /** What is found in the service as it behaves; what only the library's answers lack is left. */
   private String findings(BiConsumer<HttpServerRequest, String> planted) throws IOException {
     behaviour = planted;
-    World world = new Planted();
+    Target world = new Planted();
     try (LoopProbe probe = new LoopProbe(((VertxInternal) vertx).nettyEventLoopGroup());
         Fuzzer fuzzer = new Fuzzer(world, probe, 7)) {
-      for (Map.Entry<String, Supplier<Sample>> sample : world.samples().entrySet()) {
+      for (Map.Entry<String, Supplier<AcceptedRequest>> sample : world.samples().entrySet()) {
         fuzzer.attack(sample.getKey(), sample.getValue(), new Fuzzer.Effort(25, 10));
       }
       assertEquals(Set.of("writeBid"), fuzzer.tried());
@@ -104,17 +104,20 @@ class FuzzerTest {
   private double longest;
 
   /** The service as a world with one operation. */
-  private final class Planted implements World {
+  private final class Planted implements Target {
     @Override
     public int port() {
       return server.actualPort();
     }
 
     @Override
-    public Map<String, Supplier<Sample>> samples() {
-      Operation bid =
-          Operation.all().stream().filter(o -> o.id().equals("writeBid")).findFirst().orElseThrow();
-      return Map.of("writeBid", () -> Sample.of(bid).json(SOUND));
+    public Map<String, Supplier<AcceptedRequest>> samples() {
+      AttackedOperation bid =
+          AttackedOperation.all().stream()
+              .filter(o -> o.id().equals("writeBid"))
+              .findFirst()
+              .orElseThrow();
+      return Map.of("writeBid", () -> AcceptedRequest.of(bid).json(SOUND));
     }
 
     @Override

@@ -205,7 +205,7 @@ final class HeaderMutations {
 
   private HeaderMutations() {}
 
-  static List<Mutation> of(Sample sample) {
+  static List<Mutation> of(AcceptedRequest sample) {
     List<Mutation> all = new ArrayList<>();
     VALUES.keySet().stream()
         .sorted()

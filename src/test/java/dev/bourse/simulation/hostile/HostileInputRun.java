@@ -55,12 +55,12 @@ final class HostileInputRun {
     try (HostileTarget world = new HostileTarget();
         LoopProbe probe = probe(world);
         Fuzzer fuzzer = new Fuzzer(world, probe, seed)) {
-      List<Map.Entry<String, Supplier<Sample>>> samples =
+      List<Map.Entry<String, Supplier<AcceptedRequest>>> samples =
           new ArrayList<>(world.samples().entrySet());
       // With another beginning each time, as time may run out before the end.
       java.util.Collections.shuffle(samples, new java.util.Random(seed));
       int tried = 0;
-      for (Map.Entry<String, Supplier<Sample>> sample : samples) {
+      for (Map.Entry<String, Supplier<AcceptedRequest>> sample : samples) {
         if (!sample.getKey().startsWith(only)) {
           continue;
         }

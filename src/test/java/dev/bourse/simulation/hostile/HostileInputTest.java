@@ -38,7 +38,7 @@ class HostileInputTest {
         LoopProbe probe = HostileInputRun.probe(world);
         Fuzzer fuzzer = new Fuzzer(world, probe, SEED)) {
       assertEquals(new TreeSet<>(), world.missing(), "operations without a sample");
-      for (Map.Entry<String, Supplier<Sample>> sample : world.samples().entrySet()) {
+      for (Map.Entry<String, Supplier<AcceptedRequest>> sample : world.samples().entrySet()) {
         fuzzer.attack(sample.getKey(), sample.getValue(), EFFORT);
         Set<String> kinds = fuzzer.kinds(sample.getKey());
         assertEquals(

@@ -24,7 +24,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** The demo world, and a request that is accepted of each operation of each contract. */
-final class HostileTarget implements World, AutoCloseable {
+final class HostileTarget implements Target, AutoCloseable {
   /**
    * What a refused request must leave alone. Left out are what goes on by itself (ticks, leases,
    * clocks, the trail of reads) and what is written about refusals: a code or a refresh token that
@@ -50,8 +50,8 @@ final class HostileTarget implements World, AutoCloseable {
   private final IdentityProvider provider = new IdentityProvider();
   private final RunningBourse bourse;
   private final Connection store;
-  private final Map<String, Operation> operations = new TreeMap<>();
-  private final Map<String, Supplier<Sample>> samples = new LinkedHashMap<>();
+  private final Map<String, AttackedOperation> operations = new TreeMap<>();
+  private final Map<String, Supplier<AcceptedRequest>> samples = new LinkedHashMap<>();
   private int made;
 
   HostileTarget() {
@@ -67,7 +67,7 @@ final class HostileTarget implements World, AutoCloseable {
     settings.addAll(List.of(provider.settings()));
     settings.add("signin.tries-per-address=1000000");
     bourse = RunningBourse.demo(settings.toArray(String[]::new));
-    Operation.all().forEach(operation -> operations.put(operation.id(), operation));
+    AttackedOperation.all().forEach(operation -> operations.put(operation.id(), operation));
     try {
       String url = bourse.storeUrl();
       store =
@@ -96,23 +96,23 @@ final class HostileTarget implements World, AutoCloseable {
   }
 
   /** Adds a sample of an operation, with the credential it takes. */
-  void add(String operationId, UnaryOperator<Sample> complete) {
+  void add(String operationId, UnaryOperator<AcceptedRequest> complete) {
     add(operationId, operationId, complete);
   }
 
-  void add(String name, String operationId, UnaryOperator<Sample> complete) {
+  void add(String name, String operationId, UnaryOperator<AcceptedRequest> complete) {
     samples.put(name, () -> complete.apply(begun(operationId)));
   }
 
-  private Sample begun(String operationId) {
-    Operation operation =
+  private AcceptedRequest begun(String operationId) {
+    AttackedOperation operation =
         java.util.Objects.requireNonNull(operations.get(operationId), operationId);
     ContractCheck.Described described =
         ContractCheck.operations().stream()
             .filter(one -> one.operationId().equals(operationId))
             .findFirst()
             .orElseThrow();
-    Sample sample = Sample.of(operation);
+    AcceptedRequest sample = AcceptedRequest.of(operation);
     if (described.schemes().contains(Operator.SCHEME)) {
       return bearing(sample, bourse.operatorToken());
     }
@@ -121,7 +121,7 @@ final class HostileTarget implements World, AutoCloseable {
         : bearing(sample, bourse.secret("acme", "orgwide"));
   }
 
-  static Sample bearing(Sample sample, String token) {
+  static AcceptedRequest bearing(AcceptedRequest sample, String token) {
     return sample.header("Authorization", "Bearer " + token);
   }
 
@@ -131,7 +131,7 @@ final class HostileTarget implements World, AutoCloseable {
   }
 
   @Override
-  public Map<String, Supplier<Sample>> samples() {
+  public Map<String, Supplier<AcceptedRequest>> samples() {
     return samples;
   }
 

@@ -62,7 +62,7 @@ final class MemberSamples {
     return OAuthApplication.signIn(bourse, "people", member());
   }
 
-  private static Sample browser(Sample sample, String cookie) {
+  private static AcceptedRequest browser(AcceptedRequest sample, String cookie) {
     return sample.header("Accept", "text/html").header("Cookie", cookie);
   }
 
@@ -170,7 +170,7 @@ final class MemberSamples {
     world.add(
         "showConsent",
         s -> {
-          Sample sample = browser(s, cookie());
+          AcceptedRequest sample = browser(s, cookie());
           for (Map.Entry<String, String> field : app.request().entrySet()) {
             sample = sample.value(field.getKey(), field.getValue());
           }
@@ -288,7 +288,7 @@ final class MemberSamples {
     return McpClient.token(bourse, "acme", "alice", EnumSet.allOf(Scope.class));
   }
 
-  private Sample model(Sample sample, String method) {
+  private AcceptedRequest model(AcceptedRequest sample, String method) {
     return HostileTarget.bearing(sample, access())
         .header("Accept", "application/json, text/event-stream")
         .header("MCP-Protocol-Version", McpClient.STATELESS)

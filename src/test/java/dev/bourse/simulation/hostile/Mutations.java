@@ -11,17 +11,17 @@ import java.util.Random;
 
 /** All there is to change in a sample by what its contract says of it. */
 final class Mutations {
-  private final Sample sample;
+  private final AcceptedRequest sample;
   private final List<Mutation> all = new ArrayList<>();
 
-  private Mutations(Sample sample) {
+  private Mutations(AcceptedRequest sample) {
     this.sample = sample;
   }
 
   /** Every single mutation of a sample but for {@link #random}, in an order that never changes. */
-  static List<Mutation> of(Sample sample) {
+  static List<Mutation> of(AcceptedRequest sample) {
     Mutations mutations = new Mutations(sample);
-    Operation operation = sample.operation();
+    AttackedOperation operation = sample.operation();
     if (operation.takesJson()) {
       mutations.ofJson();
     } else if (operation.takesForm()) {
@@ -262,7 +262,7 @@ final class Mutations {
   }
 
   private void ofParameters() {
-    for (Operation.Parameter parameter : sample.operation().parameters()) {
+    for (AttackedOperation.Parameter parameter : sample.operation().parameters()) {
       String name = parameter.name();
       for (String value : Values.encoded(parameter.schema())) {
         add(Kind.PARAMETER, name + " = " + value, draft -> draft.parameter(parameter, value));

@@ -85,7 +85,7 @@ final class OperatorSamples {
     world.add(
         operationId,
         s -> {
-          dev.bourse.simulation.hostile.Sample sample = s.value("limit", "5");
+          AcceptedRequest sample = s.value("limit", "5");
           for (Map.Entry<String, String> value : values.entrySet()) {
             sample = sample.value(value.getKey(), value.getValue());
           }

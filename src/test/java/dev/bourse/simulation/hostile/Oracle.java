@@ -30,9 +30,9 @@ final class Oracle {
   private static final String JSON = "application/json";
 
   private final Map<String, Validator> schemas = new HashMap<>();
-  private final World world;
+  private final Target world;
 
-  Oracle(World world) {
+  Oracle(Target world) {
     this.world = world;
   }
 
@@ -77,7 +77,7 @@ final class Oracle {
   }
 
   private Optional<String> ofContract(Draft draft, Request request, Answer answer) {
-    Operation operation = draft.sample.operation();
+    AttackedOperation operation = draft.sample.operation();
     String path = request.target().replaceAll("[?#].*", "");
     boolean isOwn =
         draft.method.equals(operation.method())
@@ -120,7 +120,7 @@ final class Oracle {
     return Optional.empty();
   }
 
-  private static boolean isListed(Operation operation, Answer answer, String type) {
+  private static boolean isListed(AttackedOperation operation, Answer answer, String type) {
     Set<String> types = operation.types(answer.status());
     return answer.body().length == 0
         || OF_THE_WIRE.contains(answer.status())
@@ -134,7 +134,7 @@ final class Oracle {
 
   /** What is wrong with a body that was accepted. */
   private Optional<String> ofBody(Draft draft) {
-    Operation operation = draft.sample.operation();
+    AttackedOperation operation = draft.sample.operation();
     if (!operation.takesJson()) {
       return Optional.empty();
     }

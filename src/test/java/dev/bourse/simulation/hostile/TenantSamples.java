@@ -188,7 +188,7 @@ final class TenantSamples {
     }
   }
 
-  private Sample asAlice(Sample sample) {
+  private AcceptedRequest asAlice(AcceptedRequest sample) {
     return HostileTarget.bearing(sample, bourse.memberToken("acme", "alice"));
   }
 

@@ -10,7 +10,6 @@ import dev.bourse.store.ChangeListener;
 import dev.bourse.store.CuttingProxy;
 import dev.bourse.store.Database;
 import dev.bourse.store.DatabaseContractTest;
-import dev.bourse.store.GuardFailed;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreRefused;
 import dev.bourse.store.StoreUnavailable;
@@ -360,7 +359,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
               .allMatch(
                   f ->
                       f.succeeded()
-                          || f.cause() instanceof GuardFailed
+                          || f.cause() instanceof RevisionPassed
                           || f.cause() instanceof StoreUnavailable));
       stored += racers.stream().filter(Future::succeeded).count();
     }

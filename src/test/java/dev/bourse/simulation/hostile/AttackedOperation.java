@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
  * @param answers the media types of each status it may answer with
  * @param siblings the methods of all operations of its path, itself among them
  */
-public record Operation(
+public record AttackedOperation(
     String contract,
     String id,
     String method,
@@ -38,8 +38,8 @@ public record Operation(
   record Parameter(String name, boolean isInPath, boolean isRequired, JsonObject schema) {}
 
   /** Every operation of every served contract. */
-  public static List<Operation> all() {
-    List<Operation> all = new ArrayList<>();
+  public static List<AttackedOperation> all() {
+    List<AttackedOperation> all = new ArrayList<>();
     for (String name : Contract.SERVED) {
       JsonObject root = Contract.load(name).document();
       JsonObject paths = root.getJsonObject("paths");
@@ -73,7 +73,7 @@ public record Operation(
     return mediaType.equals("application/x-www-form-urlencoded");
   }
 
-  private static Operation read(
+  private static AttackedOperation read(
       String contract, JsonObject root, String path, JsonObject item, String method) {
     JsonObject operation = (JsonObject) resolved(item.getJsonObject(method), root);
     JsonObject content =
@@ -107,7 +107,7 @@ public record Operation(
           Integer.valueOf(status),
           responses.getJsonObject(status).getJsonObject("content", new JsonObject()).fieldNames());
     }
-    return new Operation(
+    return new AttackedOperation(
         contract,
         operation.getString("operationId"),
         method.toUpperCase(Locale.ROOT),

@@ -8,22 +8,22 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Something served to anyone: a contract, a text, a piece of the documentation. */
-public record Page(
+public record ServedPage(
     int status, String contentType, Buffer body, String etag, Map<String, String> headers) {
 
-  static Page of(String contentType, Buffer body, Map<String, String> headers) {
+  static ServedPage of(String contentType, Buffer body, Map<String, String> headers) {
     byte[] digest = Digests.sha256(body.getBytes());
     String etag = Base64.getUrlEncoder().withoutPadding().encodeToString(digest).substring(0, 22);
-    return new Page(200, contentType, body, '"' + etag + '"', headers);
+    return new ServedPage(200, contentType, body, '"' + etag + '"', headers);
   }
 
-  static Page of(String contentType, String text, Map<String, String> headers) {
+  static ServedPage of(String contentType, String text, Map<String, String> headers) {
     return of(contentType, Buffer.buffer(text.getBytes(StandardCharsets.UTF_8)), headers);
   }
 
   /** A page that leads to another path. */
-  static Page redirect(String path) {
-    return new Page(
+  static ServedPage redirect(String path) {
+    return new ServedPage(
         302, "text/plain", Buffer.buffer(path + "\n"), '"' + path + '"', Map.of("location", path));
   }
 

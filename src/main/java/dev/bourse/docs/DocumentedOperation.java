@@ -6,17 +6,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** An operation as its contract describes it. */
-record Operation(String method, String path, JsonObject pathItem, JsonObject source) {
+record DocumentedOperation(String method, String path, JsonObject pathItem, JsonObject source) {
   private static final List<String> METHODS = List.of("get", "put", "post", "patch", "delete");
 
   /** The operations of a contract, in its order; preflights are not listed. */
-  static List<Operation> of(JsonObject document) {
-    List<Operation> operations = new ArrayList<>();
+  static List<DocumentedOperation> of(JsonObject document) {
+    List<DocumentedOperation> operations = new ArrayList<>();
     for (String path : document.getJsonObject("paths").fieldNames()) {
       JsonObject item = document.getJsonObject("paths").getJsonObject(path);
       for (String method : item.fieldNames()) {
         if (METHODS.contains(method)) {
-          operations.add(new Operation(method, path, item, item.getJsonObject(method)));
+          operations.add(new DocumentedOperation(method, path, item, item.getJsonObject(method)));
         }
       }
     }

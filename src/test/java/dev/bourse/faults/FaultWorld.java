@@ -4,7 +4,7 @@ import dev.bourse.history.History;
 import dev.bourse.history.History.Row;
 import dev.bourse.history.History.State;
 import dev.bourse.history.History.Stored;
-import dev.bourse.history.Operation.Kind;
+import dev.bourse.history.RecordedOperation.Kind;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -27,7 +27,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** The demo world, served by one or more processes, and its clients. */
-final class World {
+final class FaultWorld {
   /** Clusters that are written to, and whose they are. */
   static final Map<String, String> CLUSTERS =
       new TreeMap<>(
@@ -72,7 +72,7 @@ final class World {
   private JsonObject orgs = new JsonObject();
   private String operatorToken = "";
 
-  World(Run run, String name) throws IOException {
+  FaultWorld(Run run, String name) throws IOException {
     this.run = run;
     folder = Files.createDirectories(run.folder().resolve(name));
     writers = new Writers(this, run.seed());

@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
  * context: only {@code unwrap} tells which of them share a loop, and only {@code dispatch} enters a
  * duplicate without another task.
  */
-public final class ContextPromise<T> {
-  private static final Logger log = LoggerFactory.getLogger(ContextPromise.class);
+public final class BatchedPromise<T> {
+  private static final Logger log = LoggerFactory.getLogger(BatchedPromise.class);
 
   private final ContextInternal context;
   private final PromiseInternal<T> promise;
@@ -30,7 +30,7 @@ public final class ContextPromise<T> {
   private @Nullable Throwable failure;
 
   /** A reply to the current context; to {@code home} when the caller runs on none. */
-  public ContextPromise(ContextInternal home) {
+  public BatchedPromise(ContextInternal home) {
     ContextInternal current = (ContextInternal) Vertx.currentContext();
     context = current == null ? home : current;
     promise = context.promise();
@@ -62,9 +62,9 @@ public final class ContextPromise<T> {
   }
 
   /** Completes the futures, in order, on their contexts. */
-  public static void deliver(List<? extends ContextPromise<?>> replies) {
-    IdentityHashMap<ContextInternal, List<ContextPromise<?>>> byContext = new IdentityHashMap<>();
-    for (ContextPromise<?> reply : replies) {
+  public static void deliver(List<? extends BatchedPromise<?>> replies) {
+    IdentityHashMap<ContextInternal, List<BatchedPromise<?>>> byContext = new IdentityHashMap<>();
+    for (BatchedPromise<?> reply : replies) {
       byContext.computeIfAbsent(reply.context.unwrap(), c -> new ArrayList<>()).add(reply);
     }
     byContext.forEach(

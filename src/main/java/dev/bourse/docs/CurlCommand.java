@@ -4,15 +4,16 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /** The {@code curl} command that tries an operation. */
-final class Command {
-  private Command() {}
+final class CurlCommand {
+  private CurlCommand() {}
 
   /**
    * A command to be copied; {@code $token} and path parameters are the reader's to fill in.
    *
    * @param example a body, or empty for none
    */
-  static String of(Operation operation, JsonObject document, String baseUrl, String example) {
+  static String of(
+      DocumentedOperation operation, JsonObject document, String baseUrl, String example) {
     StringBuilder command = new StringBuilder("curl -sS ");
     if (!List.of("get", "post").contains(operation.method())
         || (operation.method().equals("post") && example.isEmpty())) {

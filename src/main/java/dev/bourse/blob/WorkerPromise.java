@@ -10,14 +10,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The result of work on its way from a worker thread to the context that asked. */
-final class ContextPromise<T> {
-  private static final Logger log = LoggerFactory.getLogger(ContextPromise.class);
+final class WorkerPromise<T> {
+  private static final Logger log = LoggerFactory.getLogger(WorkerPromise.class);
 
   private final Context context;
   private final Promise<T> promise = Promise.promise();
 
   /** A promise to the current context; to {@code home} when the caller runs on none. */
-  ContextPromise(Context home) {
+  WorkerPromise(Context home) {
     Context current = Vertx.currentContext();
     context = current == null ? home : current;
   }

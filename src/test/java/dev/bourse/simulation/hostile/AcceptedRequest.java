@@ -18,8 +18,8 @@ import java.util.Map;
  * @param isAccepted false where the world has nothing that the operation would accept
  */
 @SuppressWarnings("ArrayRecordComponent") // No two of them are compared.
-public record Sample(
-    Operation operation,
+public record AcceptedRequest(
+    AttackedOperation operation,
     String name,
     Map<String, String> values,
     Map<String, String> headers,
@@ -30,8 +30,8 @@ public record Sample(
     byte[] bytes,
     boolean isAccepted) {
 
-  public static Sample of(Operation operation) {
-    return new Sample(
+  public static AcceptedRequest of(AttackedOperation operation) {
+    return new AcceptedRequest(
         operation,
         operation.id(),
         Map.of(),
@@ -45,48 +45,49 @@ public record Sample(
   }
 
   /** The same, known to be refused though nothing is wrong with it. */
-  public Sample refused() {
-    return new Sample(operation, name, values, headers, json, schema, root, form, bytes, false);
+  public AcceptedRequest refused() {
+    return new AcceptedRequest(
+        operation, name, values, headers, json, schema, root, form, bytes, false);
   }
 
-  public Sample named(String variant) {
+  public AcceptedRequest named(String variant) {
     return copy(operation.id() + '/' + variant, values, headers, json, form, bytes);
   }
 
-  public Sample value(String parameter, String value) {
+  public AcceptedRequest value(String parameter, String value) {
     return copy(name, with(values, parameter, value), headers, json, form, bytes);
   }
 
-  public Sample header(String header, String value) {
+  public AcceptedRequest header(String header, String value) {
     return copy(name, values, with(headers, header, value), json, form, bytes);
   }
 
-  public Sample json(JsonObject body) {
+  public AcceptedRequest json(JsonObject body) {
     return copy(name, values, headers, body, form, bytes);
   }
 
-  public Sample form(Map<String, String> fields) {
+  public AcceptedRequest form(Map<String, String> fields) {
     return copy(name, values, headers, json, fields, bytes);
   }
 
-  public Sample bytes(byte[] body) {
+  public AcceptedRequest bytes(byte[] body) {
     return copy(name, values, headers, json, form, body);
   }
 
   /** Held to another schema, at a place within the JSON. */
-  public Sample within(String place, JsonObject other) {
-    return new Sample(
+  public AcceptedRequest within(String place, JsonObject other) {
+    return new AcceptedRequest(
         operation, name, values, headers, json, other, place, form, bytes, isAccepted);
   }
 
-  private Sample copy(
+  private AcceptedRequest copy(
       String otherName,
       Map<String, String> otherValues,
       Map<String, String> otherHeaders,
       JsonObject otherJson,
       Map<String, String> otherForm,
       byte[] otherBytes) {
-    return new Sample(
+    return new AcceptedRequest(
         operation,
         otherName,
         otherValues,

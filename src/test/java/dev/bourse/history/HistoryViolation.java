@@ -1,7 +1,7 @@
 package dev.bourse.history;
 
 /** Something in a history that cannot be, with the operations that show it. */
-public record Violation(Kind kind, String message) {
+public record HistoryViolation(Kind kind, String message) {
   /** In what way it cannot be. */
   public enum Kind {
     /** An acknowledged write is not stored, or has no row. */

@@ -17,7 +17,7 @@ import java.util.Set;
  * @param version the version that an answer tells; 0 where none does
  * @param shown what a read shows, the members of a list with spaces between, the code of a refusal
  */
-public record Operation(
+public record RecordedOperation(
     String id,
     String process,
     Kind kind,
@@ -112,8 +112,8 @@ public record Operation(
         .put("shown", shown);
   }
 
-  static Operation of(JsonObject json) {
-    return new Operation(
+  static RecordedOperation of(JsonObject json) {
+    return new RecordedOperation(
         json.getString("id"),
         json.getString("process"),
         Kind.valueOf(json.getString("kind")),
