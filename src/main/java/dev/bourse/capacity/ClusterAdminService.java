@@ -146,7 +146,7 @@ public final class ClusterAdminService {
       Optional<Cap> cap,
       Optional<Map<String, Optional<String>>> env) {
 
-    private Overrides over(Overrides standing) {
+    Overrides over(Overrides standing) {
       Overrides changed = cap.map(c -> standing.capped(c.cents())).orElse(standing);
       return env.map(changed::with).orElse(changed);
     }
@@ -183,17 +183,7 @@ public final class ClusterAdminService {
           Price.shown(cents),
           "at least the pool's reserve price, which is " + Price.shown(view.pool().reserveCents()));
     }
-    return submit(
-        name,
-        OperatorCommands.set(
-            new OperatorCommands.Settings(
-                settings.posture(),
-                settings.writesArmed(),
-                settings.maintenance(),
-                settings::over)),
-        actor,
-        "cluster_update",
-        settings.detail());
+    return submit(name, OperatorCommands.set(settings), actor, "cluster_update", settings.detail());
   }
 
   /**

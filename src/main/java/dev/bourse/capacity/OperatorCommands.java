@@ -8,9 +8,7 @@ import dev.bourse.core.Text;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** What operators and billing do to a cluster. Pure; clients' versions stay as they are. */
@@ -58,28 +56,14 @@ public final class OperatorCommands {
     };
   }
 
-  /**
-   * What an operator sets of a cluster.
-   *
-   * @param posture empty to leave it
-   * @param writesArmed empty to leave it
-   * @param maintenance empty to leave it
-   * @param overrides what becomes of what is set beside the pool's terms
-   */
-  record Settings(
-      Optional<Cluster.Posture> posture,
-      Optional<Boolean> writesArmed,
-      Optional<Boolean> maintenance,
-      UnaryOperator<Overrides> overrides) {}
-
   /** Sets several things as one change. */
-  static Command set(Settings settings) {
+  static Command set(ClusterAdminService.Settings settings) {
     return changing(
         draft -> {
           draft.posture = settings.posture().orElse(draft.posture);
           draft.writesArmed = settings.writesArmed().orElse(draft.writesArmed);
           draft.maintenance = settings.maintenance().orElse(draft.maintenance);
-          draft.overrides = settings.overrides().apply(draft.overrides);
+          draft.overrides = settings.over(draft.overrides);
         });
   }
 

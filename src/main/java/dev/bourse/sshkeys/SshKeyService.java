@@ -73,10 +73,9 @@ public final class SshKeyService implements Mirror {
                 // What was read may lack what this process has just stored.
                 return load();
               }
-              Map<String, List<SshKey>> stored = new HashMap<>();
-              keys.forEach(k -> stored.computeIfAbsent(k.orgId(), o -> new ArrayList<>()).add(k));
+              Map<String, List<SshKey>> stored = byOrg(keys);
               byOrg.keySet().retainAll(stored.keySet());
-              stored.forEach((org, list) -> byOrg.put(org, List.copyOf(list)));
+              byOrg.putAll(stored);
               return Future.succeededFuture();
             });
   }
@@ -93,13 +92,12 @@ public final class SshKeyService implements Mirror {
         .listLive(orgIds)
         .map(
             keys -> {
-              Map<String, List<SshKey>> stored = new HashMap<>();
-              keys.forEach(k -> stored.computeIfAbsent(k.orgId(), o -> new ArrayList<>()).add(k));
+              Map<String, List<SshKey>> stored = byOrg(keys);
               Set<String> changed = new HashSet<>();
               Set<String> left = new HashSet<>();
               before.forEach(
                   (org, held) -> {
-                    List<SshKey> read = List.copyOf(stored.getOrDefault(org, List.of()));
+                    List<SshKey> read = stored.getOrDefault(org, List.of());
                     if (!replace(org, held, read)) {
                       left.add(org);
                     } else if (!read.equals(held.orElse(List.of()))) {
@@ -108,6 +106,11 @@ public final class SshKeyService implements Mirror {
                   });
               return new Refreshed(changed, left);
             });
+  }
+
+  private static Map<String, List<SshKey>> byOrg(List<SshKey> keys) {
+    return keys.stream()
+        .collect(Collectors.groupingBy(SshKey::orgId, Collectors.toUnmodifiableList()));
   }
 
   /** False when what is held is not what it was before the reading. */

@@ -201,7 +201,7 @@ class PagesTest {
     assertTrue(paths.contains("/docs/reference/vm#swapNode"), paths.toString());
     assertTrue(paths.contains("/docs/guides/capacity#swap-a-node"), paths.toString());
     for (String path : paths) {
-      String[] parts = path.split("#");
+      String[] parts = path.split("#", -1);
       HttpResponse<String> page = read(parts[0]);
       assertEquals(200, page.statusCode(), path);
       assertTrue(parts.length == 1 || page.body().contains("id=\"" + parts[1] + '"'), path);

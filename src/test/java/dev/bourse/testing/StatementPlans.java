@@ -84,7 +84,9 @@ public final class StatementPlans {
 
   /** What is wrong with the statements noted so far, each explained by the engine that ran it. */
   public List<String> faults(String url, Path data) throws SQLException {
-    Set<String> fresh = new HashSet<>(noted);
+    // Text blocks have line breaks where the reasons above have blanks.
+    Set<String> fresh = new HashSet<>();
+    noted.forEach(sql -> fresh.add(sql.replaceAll("\\s+", " ")));
     fresh.removeIf(sql -> !EXPLAINED.add(sql));
     if (fresh.isEmpty()) {
       return List.of();
