@@ -260,7 +260,9 @@ final class ClusterVerticle extends VerticleBase {
     return clusters.publish(state);
   }
 
-  /** The snapshot of the state in force: of this very object, for comparing all of it costs more. */
+  /**
+   * The snapshot of the state in force: of this very object, for comparing all of it costs more.
+   */
   @SuppressWarnings("ReferenceEquality")
   private ClusterView shown(Mailbox mailbox) {
     Cluster state = mailbox.state;

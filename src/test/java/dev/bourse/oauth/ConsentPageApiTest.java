@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OAuthApiFixture;
@@ -68,12 +67,6 @@ class ConsentPageApiTest extends OAuthApiFixture {
       OAuthApplication program, String code, String csrf, String decision, String... headers) {
     Map<String, String> form = Map.of("user_code", code, "csrf", csrf, "decision", decision);
     return program.browse("POST", "/device", form, alice, headers);
-  }
-
-  private static int register(ApiClient anybody, byte[] metadata) {
-    return anybody
-        .fetch("POST", "/oauth/register", metadata, "Content-Type", "application/json")
-        .statusCode();
   }
 
   @Test

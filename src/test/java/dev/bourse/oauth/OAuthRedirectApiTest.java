@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.OAuthApiFixture;
 import dev.bourse.testing.OAuthApplication;
@@ -136,23 +135,6 @@ class OAuthRedirectApiTest extends OAuthApiFixture {
         app.browse("GET", "/device?user_code=%2F%2Fevil.example", null, "");
     assertEquals(
         "/sign-in?return_to=%2Fdevice", device.headers().firstValue("location").orElseThrow());
-  }
-
-  private static HttpResponse<String> device(
-      OAuthApplication program, String code, String csrf, String... headers) {
-    return decide(program, code, csrf, "deny", headers);
-  }
-
-  private static HttpResponse<String> decide(
-      OAuthApplication program, String code, String csrf, String decision, String... headers) {
-    Map<String, String> form = Map.of("user_code", code, "csrf", csrf, "decision", decision);
-    return program.browse("POST", "/device", form, alice, headers);
-  }
-
-  private static int register(ApiClient anybody, byte[] metadata) {
-    return anybody
-        .fetch("POST", "/oauth/register", metadata, "Content-Type", "application/json")
-        .statusCode();
   }
 
   @Test

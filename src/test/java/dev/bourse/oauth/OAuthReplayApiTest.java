@@ -144,11 +144,6 @@ class OAuthReplayApiTest extends OAuthApiFixture {
     refused(app.token(redemption), "invalid_request");
   }
 
-  private static HttpResponse<String> device(
-      OAuthApplication program, String code, String csrf, String... headers) {
-    return decide(program, code, csrf, "deny", headers);
-  }
-
   private static HttpResponse<String> decide(
       OAuthApplication program, String code, String csrf, String decision, String... headers) {
     Map<String, String> form = Map.of("user_code", code, "csrf", csrf, "decision", decision);

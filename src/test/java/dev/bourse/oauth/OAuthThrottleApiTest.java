@@ -21,17 +21,6 @@ import org.junit.jupiter.api.Test;
 /** What strangers may try too often. */
 @EachEngine
 class OAuthThrottleApiTest extends OAuthApiFixture {
-  private static HttpResponse<String> device(
-      OAuthApplication program, String code, String csrf, String... headers) {
-    return decide(program, code, csrf, "deny", headers);
-  }
-
-  private static HttpResponse<String> decide(
-      OAuthApplication program, String code, String csrf, String decision, String... headers) {
-    Map<String, String> form = Map.of("user_code", code, "csrf", csrf, "decision", decision);
-    return program.browse("POST", "/device", form, alice, headers);
-  }
-
   @Test
   void guessesOfDeviceCodesAreThrottled() {
     try (RunningBourse own = RunningBourse.demo()) {

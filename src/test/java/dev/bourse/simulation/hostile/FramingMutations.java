@@ -58,13 +58,8 @@ final class FramingMutations {
             "\u00e9: x",
             "X: \u0001",
             "Host: b",
-            "Upgrade: h2c\r\n"
-                + "Connection: Upgrade, HTTP2-Settings\r\n"
-                + "HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA",
-            "Upgrade: websocket\r\n"
-                + "Connection: Upgrade\r\n"
-                + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-                + "Sec-WebSocket-Version: 13",
+            "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA",
+            "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13",
             "Expect: 100-continue",
             "Trailer: X",
             "Connection: close",
