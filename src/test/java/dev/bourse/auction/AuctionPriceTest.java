@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import dev.bourse.auction.Bidder.Participation;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a clearing costs, and what would be admitted. */
+@Tag("fast")
 class AuctionPriceTest extends AuctionFixture {
   // The clearing price
 

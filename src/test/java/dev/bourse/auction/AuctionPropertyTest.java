@@ -18,9 +18,11 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What holds in every world, tried in thousands of small random ones. */
+@Tag("fast")
 class AuctionPropertyTest {
   private static final int WORLDS = 5_000;
 

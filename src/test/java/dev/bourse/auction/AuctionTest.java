@@ -14,9 +14,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** One example for each rule of the auction. Reserve price 100, cap 1000. */
+@Tag("fast")
 class AuctionTest extends AuctionFixture {
   @Test
   void anEmptyPoolClearsAtNoPriceAndAdmitsAtNone() {

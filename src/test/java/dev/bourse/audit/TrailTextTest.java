@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Entries as lines of text. */
+@Tag("fast")
 class TrailTextTest {
   private static String csv(String detail) {
     StringBuilder text = new StringBuilder();

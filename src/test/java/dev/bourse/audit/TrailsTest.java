@@ -2,10 +2,12 @@ package dev.bourse.audit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What goes into which trail. */
+@Tag("fast")
 class TrailsTest {
   @ParameterizedTest
   @CsvSource({

@@ -8,9 +8,11 @@ import dev.bourse.billing.HoldState.Reason;
 import dev.bourse.billing.HoldState.Shortfall;
 import dev.bourse.billing.HoldState.Stage;
 import dev.bourse.capacity.Hold;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How a hold goes on and ends. */
+@Tag("fast")
 class HoldStateTest {
   private static final long GRACE = 100;
   private static final long NOTICE = 1_000;

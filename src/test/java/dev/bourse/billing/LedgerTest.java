@@ -8,9 +8,11 @@ import dev.bourse.billing.Ledger.Kind;
 import dev.bourse.billing.Ledger.Transaction;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Double entry. */
+@Tag("fast")
 class LedgerTest {
   private static Transaction given(Kind kind, long micros) {
     return Ledger.given(kind, "acme", "k", micros, "operator:first", "", 5);

@@ -6,9 +6,11 @@ import dev.bourse.billing.SpendLimit.Holder;
 import dev.bourse.capacity.Sample;
 import dev.bourse.core.Price;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What is left of a month's limit. */
+@Tag("fast")
 class SpendLimitTest {
   private static final long NOW = Sample.T0 + 60_000;
 

@@ -11,9 +11,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What is billed, from change points. */
+@Tag("fast")
 class UsageTest {
   private static final long H = Usage.HOUR_MILLIS;
   private static final long T = 472_222 * H;

@@ -19,9 +19,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What the market and the machines do to a cluster: one rule, one test. */
+@Tag("fast")
 class AllotmentTest {
   private static final long LATER = T0 + 600_000;
 

@@ -20,9 +20,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.pools.Pool;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Swaps, as rules of a state and a command. */
+@Tag("fast")
 class CapacitySwapTest {
   private static final long LATER = T0 + 600_000;
 

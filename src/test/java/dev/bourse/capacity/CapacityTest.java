@@ -24,9 +24,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.pools.Pool;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What clients do to a cluster: one rule, one test. */
+@Tag("fast")
 class CapacityTest {
   private static final long LATER = T0 + 600_000;
 

@@ -17,12 +17,14 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Random lives of one cluster: clients, the market, machines and operators act on it in any order,
  * and after every step the rules that always hold are checked.
  */
+@Tag("fast")
 class CapacityWalkTest {
   private static final int WALKS = 400;
   private static final int STEPS = 250;

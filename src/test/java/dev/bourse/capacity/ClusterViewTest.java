@@ -22,9 +22,11 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The capacity state as clients read it. */
+@Tag("fast")
 class ClusterViewTest {
   private static final long LATER = T0 + 600_000;
 

@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Times that a clock which was ahead has left in a cluster become the present. */
+@Tag("fast")
 class FutureTimesTest {
   private static final long DAYS = 3 * 86_400_000L;
   private static final long NOW = Sample.T0;

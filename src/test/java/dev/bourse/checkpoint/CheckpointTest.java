@@ -13,9 +13,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.ErrorCode;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** An item through its editions. */
+@Tag("fast")
 class CheckpointTest {
   private static Checkpoint landed(Checkpoint item, int number) {
     return item.published(number, SHA, "rev_" + number, List.of(), T0 + number);

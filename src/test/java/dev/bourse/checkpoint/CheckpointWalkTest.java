@@ -13,9 +13,11 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What holds of an item whatever happens to it, in whatever order. */
+@Tag("fast")
 class CheckpointWalkTest {
   private static final int WALKS = 400;
   private static final int STEPS = 60;

@@ -9,8 +9,10 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("fast")
 class CoalescedLookupsTest {
   private final CoalescedLookups<String, Integer> lookups = new CoalescedLookups<>();
 

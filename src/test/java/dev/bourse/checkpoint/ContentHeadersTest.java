@@ -5,9 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How strangers' files are served. */
+@Tag("fast")
 class ContentHeadersTest {
   private static Map<String, String> headers(String contentType, String fileName) {
     return ContentHeaders.of(new Content("ckp_1", 1, null, fileName, contentType), false);

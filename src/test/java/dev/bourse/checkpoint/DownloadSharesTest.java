@@ -11,8 +11,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("fast")
 class DownloadSharesTest {
   private static final Reader ACME = new Reader(false, "acme");
   private static final Reader GLOBEX = new Reader(false, "globex");

@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.core.ErrorCode;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a publication may take the place of. */
+@Tag("fast")
 class ReplacePolicyTest {
   private static final Optional<Checkpoint> NONE = Optional.empty();
   private static final Optional<Checkpoint> ALICES = Optional.of(item(Visibility.ORG));

@@ -14,9 +14,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How a transfer that fails is tried again. */
+@Tag("fast")
 class RetryPolicyTest {
   private final Refused lost = new Refused(ExitCode.UNAVAILABLE, "the connection is lost");
 

@@ -20,9 +20,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What is accepted is what the contract's schema accepts, and what is wrong is said. */
+@Tag("fast")
 class SchemaValidatorTest {
   private static final JsonObject SCHEMA =
       new JsonObject(

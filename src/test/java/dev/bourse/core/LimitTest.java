@@ -9,9 +9,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How much runs, how much waits, and how much of it is one owner's. */
+@Tag("fast")
 class LimitTest {
   private static final int ALL = 16;
   private static final int OWN = 4;

@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.OptionalLong;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Whether a clock has kept step with one that nobody sets. */
+@Tag("fast")
 class PaceTest {
   private static final long PATIENCE = 600_000;
   private static final long DAY = 86_400_000;

@@ -8,9 +8,11 @@ import java.util.HashSet;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The text form of a token. */
+@Tag("fast")
 class TokenSecretTest {
   private final long seed = new Random().nextLong();
   private final Random random = new Random(seed);

@@ -9,9 +9,11 @@ import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The values every package speaks in. */
+@Tag("fast")
 class ValuesTest {
   @Test
   void foldingTurnsAsciisCapitalsSmallAndNothingElseIntoAscii() {

@@ -11,9 +11,11 @@ import dev.bourse.capacity.Sample;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How what happened goes over the wire, in a page of activity and in a stream. */
+@Tag("fast")
 class EventTextTest {
   private static ActivityStore.StoredActivity entry(ClusterEvent event) {
     return new ActivityStore.StoredActivity(

@@ -11,9 +11,11 @@ import dev.bourse.events.Subscriber.Update;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What one client is told, and in which order. */
+@Tag("fast")
 class SubscriberTest {
   private final List<String> sent = new ArrayList<>();
   private final Subscriber subscriber =

@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.nodes.Machine;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** When a machine can be granted. */
+@Tag("fast")
 class NodeTest {
   private static final long MINUTE = 60_000;
   private static final Node FRESH =

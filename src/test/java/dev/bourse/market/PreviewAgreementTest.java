@@ -39,9 +39,11 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A preview tells what the write and the tick after it do, on 1,000 random declarations. */
+@Tag("fast")
 class PreviewAgreementTest {
   private static final int DECLARATIONS = 1_000;
   private static final int NODES = 12;

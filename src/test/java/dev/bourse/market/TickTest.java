@@ -31,9 +31,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How a tick sees clusters and nodes, and what it tells clusters. */
+@Tag("fast")
 class TickTest {
   /** Past every protection that {@link Sample} gives. */
   private static final long NOW = T0 + 2 * Sample.PROTECTION;

@@ -8,9 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Work on machines, so much at a time. */
+@Tag("fast")
 class WorkQueueTest {
   private final WorkQueue queue = new WorkQueue(4, 2);
   private final List<String> begun = new ArrayList<>();

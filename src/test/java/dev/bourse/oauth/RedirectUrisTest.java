@@ -5,9 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Which addresses an application may have answers sent to. */
+@Tag("fast")
 class RedirectUrisTest {
   @Test
   void schemesThatRunReadOrSendSomethingAreNeverAllowed() {

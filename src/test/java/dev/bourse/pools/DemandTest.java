@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a pool's bids come to together, and who the rivals are. */
+@Tag("fast")
 class DemandTest {
   private static Demand of(long... centsAndNodes) {
     List<Demand.Bid> bids = new ArrayList<>();

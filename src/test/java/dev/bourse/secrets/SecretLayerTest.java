@@ -19,12 +19,14 @@ import java.util.zip.CRC32;
 import java.util.zip.Deflater;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Credentials in text of two bytes a character, and in what is packed. */
+@Tag("fast")
 class SecretLayerTest {
   private static final String PROSE =
       "The model was trained on 64 nodes for three days. Größe: 7 GB. See the report.\n";

@@ -16,12 +16,14 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every kind of credential is found, wherever it stands and whatever pieces a file arrives in. */
+@Tag("fast")
 final class SecretScanTest {
   private static final List<Sample> SAMPLES = SecretSamples.all(1);
   private static final String PROSE =

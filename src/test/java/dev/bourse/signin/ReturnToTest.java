@@ -3,8 +3,10 @@ package dev.bourse.signin;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("fast")
 class ReturnToTest {
   @Test
   void openRedirectAPathOfThisServiceIsKept() {

@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import java.util.OptionalLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The header of a resumable PUT. */
+@Tag("fast")
 class ContentRangeTest {
   @Test
   void aChunkNamesItsBytes() {
