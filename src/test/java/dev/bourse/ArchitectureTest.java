@@ -106,7 +106,6 @@ final class ArchitectureTest {
                   "sshkeys",
                   "market",
                   "billing",
-                  "sshkeys",
                   "org")),
           entry("admin", List.of("core", "contract", "remote")),
           entry("client", List.of("core", "remote")),
@@ -248,7 +247,6 @@ final class ArchitectureTest {
           "k8s",
           "org",
           "checkpoint",
-          "uploads",
           "uploads",
           "mcp",
           "operator");

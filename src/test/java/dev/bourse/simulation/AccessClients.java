@@ -184,7 +184,8 @@ final class AccessClients {
     if (cause instanceof StoreUnavailable unavailable) {
       return !unavailable.mayBeStored();
     }
-    return false;
+    // Of the product's own, what is left are refusals of commits whose demands did not hold.
+    return cause.getClass().getPackageName().startsWith("dev.bourse.");
   }
 
   private <T> void call(
