@@ -23,7 +23,7 @@ record Guide(String name, String title, String summary, String markdown) {
           "operators");
 
   private static final String DEMO = "http://localhost:8080";
-  private static final Pattern BEGIN = Pattern.compile("# (.+)\n\n((?:.+\n)+)");
+  private static final Pattern BEGIN = Pattern.compile("# (.+)\n\n((?:.+\n){1,20})");
 
   /** What a code block's info string says to whoever runs the block, and to no reader. */
   private static final Pattern RUNNING = Pattern.compile("(?m)^(```[a-z]+) (?:by-hand|serve)$");

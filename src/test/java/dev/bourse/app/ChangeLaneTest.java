@@ -69,8 +69,8 @@ class ChangeLaneTest {
 
     @Override
     public Future<Refreshed> refresh(List<String> keys) {
-      readings.add(keys);
       Map<String, Integer> read = Map.copyOf(stored);
+      readings.add(keys);
       if (failures.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
         throw new IllegalStateException("the store is away");
       }
