@@ -202,7 +202,11 @@ final class OperatorSamples {
           operator.patch(ROOT + "switches", armed).ok();
           return s.json(armed);
         });
-    list("listPlatformActivity", Map.of("org", "acme", "reads", "0"));
+    for (String trail :
+        List.of(
+            "listPlatformActivity", "exportPlatformActivityCsv", "exportPlatformActivityNdjson")) {
+      list(trail, Map.of("org", "acme", "reads", "0"));
+    }
     world.add(
         "verifySeals",
         s -> s.value("org", "acme").value("kind", "writes").value("after_batch", "0"));

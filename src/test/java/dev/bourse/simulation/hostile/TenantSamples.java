@@ -101,8 +101,10 @@ final class TenantSamples {
     world.add(
         "listTokenActivity",
         s -> s.value("token_id", "self").value("reads", "1").value("limit", "5"));
-    world.add(
-        "listOrgActivity", s -> s.value("reads", "0").value("limit", "5").value("before", "999"));
+    for (String trail :
+        List.of("listOrgActivity", "exportOrgActivityCsv", "exportOrgActivityNdjson")) {
+      world.add(trail, s -> s.value("reads", "0").value("limit", "5").value("before", "999"));
+    }
   }
 
   private String minted() {
@@ -121,16 +123,19 @@ final class TenantSamples {
     world.add("readMarketDepth", s -> s.value("pool", "demo-h100"));
     world.add("readMarketHistory", s -> s.value("pool", "demo-h100").value("hours", "24"));
     world.add("readBalance", s -> s);
-    world.add(
-        "listUsage",
-        s ->
-            s.value("cluster", "acme-train")
-                .value("from", span)
-                .value("to", "2026-01-02T00:00:00Z"));
+    for (String usage : List.of("listUsage", "exportUsageCsv")) {
+      world.add(
+          usage,
+          s ->
+              s.value("cluster", "acme-train")
+                  .value("from", span)
+                  .value("to", "2026-01-02T00:00:00Z"));
+    }
     world.add(
         "readUsageWorking", s -> s.value("cluster", "acme-train").value("hour", span).refused());
     world.add("listStatements", s -> s);
     world.add("readStatement", s -> s.value("month", month()));
+    world.add("exportStatementCsv", s -> s.value("month", month()));
     world.add("listLedger", s -> s.value("before", "1000").value("limit", "5"));
     world.add("listK8sClusters", s -> s.value("limit", "5").value("after", "a"));
     world.add("readK8sCluster", s -> s.value("name", "acme-k8s"));
