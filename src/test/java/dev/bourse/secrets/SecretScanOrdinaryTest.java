@@ -211,11 +211,11 @@ final class SecretScanOrdinaryTest {
     return new File(
         "app.min.js",
         ("!function(e,t){\"object\"==typeof"
-             + " exports?t(exports):t((e=self).M={})}(this,function(e){var"
-             + " n={SECRET:\"__SECRET_INTERNALS_DO_NOT_USE_OR_YOU_WILL_BE_FIRED\",TOKEN:1,PASSWORD:\"password\"},r=hvs.reduce(function(e,t){return"
-             + " e+t.length},0);e.apiKey=n.TOKEN;e.token=function(){return"
-             + " localStorage.getItem(\"token\")};x.password=t.password;if(n.ACCESS_KEY==r.getAccessKeyFromStore1234567(e))throw"
-             + " Error(\"bad\")});\n")
+                + " exports?t(exports):t((e=self).M={})}(this,function(e){var"
+                + " n={SECRET:\"__SECRET_INTERNALS_DO_NOT_USE_OR_YOU_WILL_BE_FIRED\",TOKEN:1,PASSWORD:\"password\"},r=hvs.reduce(function(e,t){return"
+                + " e+t.length},0);e.apiKey=n.TOKEN;e.token=function(){return"
+                + " localStorage.getItem(\"token\")};x.password=t.password;if(n.ACCESS_KEY==r.getAccessKeyFromStore1234567(e))throw"
+                + " Error(\"bad\")});\n")
             .repeat(200));
   }
 
@@ -326,9 +326,9 @@ final class SecretScanOrdinaryTest {
     return new File(
         "report.txt",
         ("The secret of the method is the token: each machine reads a password: no, it does not."
-             + " Users: 4,000. The private_key of a good report is patience; a risk-averse reader"
-             + " asks for the API_KEY = KEY of the map. Tokens: 1,400,000,000,000.\n"
-             + "users: many\n")
+                + " Users: 4,000. The private_key of a good report is patience; a risk-averse reader"
+                + " asks for the API_KEY = KEY of the map. Tokens: 1,400,000,000,000.\n"
+                + "users: many\n")
             .repeat(300));
   }
 
