@@ -1,7 +1,6 @@
 package dev.bourse.docs;
 
 import java.util.List;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -23,18 +22,17 @@ record Guide(String name, String title, String summary, String markdown) {
           "operators");
 
   private static final String DEMO = "http://localhost:8080";
-  private static final Pattern BEGIN = Pattern.compile("# (.+)\n\n((?:.+\n){1,20})");
 
   /** What a code block's info string says to whoever runs the block, and to no reader. */
   private static final Pattern RUNNING = Pattern.compile("(?m)^(```[a-z]+) (?:by-hand|serve)$");
 
   static Guide load(String name, String baseUrl) {
     String text = localized(Resource.text("guides/" + name + ".md"), baseUrl);
-    Matcher begin = BEGIN.matcher(text);
-    if (!begin.lookingAt()) {
+    String[] begin = text.split("\n\n", 3);
+    if (begin.length < 3 || !begin[0].startsWith("# ")) {
       throw new IllegalStateException("guide " + name + " does not begin with a title and a text");
     }
-    return new Guide(name, begin.group(1), begin.group(2).strip().replace('\n', ' '), text);
+    return new Guide(name, begin[0].substring(2), begin[1].replace('\n', ' '), text);
   }
 
   /** A text for the demo, for the service at this address. */
