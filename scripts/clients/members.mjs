@@ -218,7 +218,7 @@ async function ownScheme(redirectUri) {
   );
   await look(page, "back-to-application");
   // Pressing it is for people: the browser now asks whether to open the program, and that takes all clicks.
-  const button = page.getByRole("link", { name: "Go on", exact: true });
+  const button = page.getByRole("link", { name: "Continue", exact: true });
   assert.equal(await button.getAttribute("href"), called);
   const parameters = new URL(called).searchParams;
   assert.equal(parameters.get("state"), "state of the walk");
