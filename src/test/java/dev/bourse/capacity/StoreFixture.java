@@ -95,12 +95,12 @@ public abstract class StoreFixture {
     ((Failing) database).failures.set(count);
   }
 
-  /** How many commits waited for the store at a time, at most. */
   /** The next commit is stored, and whoever made it is not told. */
   protected void loseNextAnswer() {
     ((Failing) database).lostAnswers.set(1);
   }
 
+  /** How many commits waited for the store at a time, at most. */
   protected int mostCommitsAtOnce() {
     return ((Failing) database).mostAtOnce.get();
   }
