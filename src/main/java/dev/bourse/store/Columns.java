@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -99,7 +98,8 @@ public final class Columns<T> {
   /**
    * Writes a new row.
    *
-   * @param otherwise what follows the values, such as {@code ON CONFLICT (name) DO NOTHING}
+   * @param otherwise what follows the values, such as {@code ON CONFLICT (name) DO NOTHING}; a
+   *     constant, as its statement is kept
    */
   public Statement insert(T row, String otherwise) {
     return new Statement(
@@ -119,35 +119,20 @@ public final class Columns<T> {
   /**
    * Writes the columns that change.
    *
-   * @param where which rows, as a condition with {@code ?} for each argument
+   * @param where which rows, as a condition with {@code ?} for each argument; a constant, as its
+   *     statement is kept
    */
   public Statement update(T row, String where, @Nullable Object... arguments) {
-    return update(row, where, Column::changes, where, arguments);
-  }
-
-  /**
-   * Writes some of the columns.
-   *
-   * @param names which of them
-   * @param where which rows, as a condition with {@code ?} for each argument
-   */
-  public Statement update(T row, Set<String> names, String where, @Nullable Object... arguments) {
-    String key = String.join(" ", names) + " WHERE " + where;
-    return update(row, key, column -> names.contains(column.name), where, arguments);
-  }
-
-  private Statement update(
-      T row, String key, Predicate<Column<T>> chosen, String where, @Nullable Object... arguments) {
-    String sql = composed.computeIfAbsent(key, same -> updating(chosen, where));
-    List<@Nullable Object> values = values(row, chosen);
+    String sql = composed.computeIfAbsent(where, this::updating);
+    List<@Nullable Object> values = values(row, Column::changes);
     Collections.addAll(values, arguments);
     return new Statement(sql, values, null, 0);
   }
 
-  private String updating(Predicate<Column<T>> chosen, String where) {
+  private String updating(String where) {
     String set =
         columns.stream()
-            .filter(chosen)
+            .filter(Column::changes)
             .map(column -> column.name + " = ?")
             .collect(Collectors.joining(", "));
     return "UPDATE %s SET %s WHERE %s".formatted(table, set, where);

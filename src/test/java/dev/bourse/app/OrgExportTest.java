@@ -126,6 +126,18 @@ class OrgExportTest {
   }
 
   @Test
+  void anExportAtAPathOfItsOwnIsTheSame() throws Exception {
+    HttpResponse<String> csv = send("GET", PATH + "/csv?limit=7", "*/*");
+    assertEquals(send("GET", PATH + "?limit=7", "text/csv").body(), csv.body());
+    assertEquals(200, csv.statusCode());
+    assertTrue(type(csv).startsWith("text/csv"), type(csv));
+    HttpResponse<String> lines = send("GET", PATH + "/ndjson?limit=7", "*/*");
+    assertEquals(send("GET", PATH + "?limit=7", "application/x-ndjson").body(), lines.body());
+    assertTrue(type(lines).startsWith("application/x-ndjson"), type(lines));
+    assertEquals(406, send("GET", PATH + "/csv", "application/json").statusCode());
+  }
+
+  @Test
   void headOfAnExportHasItsHeadersAlone() throws Exception {
     HttpResponse<String> head = send("HEAD", PATH, "text/csv");
     assertEquals(200, head.statusCode());

@@ -139,4 +139,13 @@ class AuditAdminApiTest {
     assertFalse(String.join("", csv).contains("operator:"));
     assertEquals(406, export("", "application/xml").statusCode());
   }
+
+  @Test
+  void anExportAtAPathOfItsOwnIsTheSame() throws Exception {
+    String query = "?org=acme&limit=7";
+    assertEquals(export(query, "text/csv").body(), export("/csv" + query, "*/*").body());
+    assertEquals(
+        export(query, "application/x-ndjson").body(), export("/ndjson" + query, "*/*").body());
+    assertEquals(404, export("/csv?org=nobody", "*/*").statusCode());
+  }
 }

@@ -22,6 +22,7 @@ import dev.bourse.testing.SteppingClock;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -287,6 +288,7 @@ class BillingApiTest {
     String csv = csv(caller, "/api/billing/usage" + query);
     assertEquals(3, csv.lines().count(), csv);
     assertTrue(csv.endsWith(",16000000,true\r\n"), csv);
+    assertEquals(csv, text(caller.fetch("GET", "/api/billing/usage/csv" + query)));
   }
 
   private static void assertStatement(ApiClient caller, long hour) {
@@ -306,11 +308,16 @@ class BillingApiTest {
     }
     String closing = rows.get(rows.size() - 1);
     assertEquals(sum, Long.parseLong(closing.substring(closing.lastIndexOf(',') + 1)));
+    String path = "/api/billing/statements/" + month;
+    assertEquals(csv(caller, path), text(caller.fetch("GET", path + "/csv")));
   }
 
   private static String csv(ApiClient caller, String path) {
-    return new String(
-        caller.fetch("GET", path, "Accept", "text/csv").body(), StandardCharsets.UTF_8);
+    return text(caller.fetch("GET", path, "Accept", "text/csv"));
+  }
+
+  private static String text(HttpResponse<byte[]> answer) {
+    return new String(answer.body(), StandardCharsets.UTF_8);
   }
 
   private static void past(RunningBourse own, long from, long to) {

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.bourse.store.sqlite.MemoryEngine;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -54,15 +53,6 @@ final class ColumnsTest {
     engine.commit(List.of(ACCOUNT.update(new Account("other", 7, "n"), "id = ?", "a")));
 
     assertEquals(List.of(new Account("a", 7, "n")), accounts());
-  }
-
-  @Test
-  void anUpdateOfNamedColumnsLeavesTheOthers() {
-    engine.commit(List.of(ACCOUNT.insert(new Account("a", 5, "old"))));
-    engine.commit(
-        List.of(ACCOUNT.update(new Account("a", 7, "new"), Set.of("note"), "cents = ?", 5)));
-
-    assertEquals(List.of(new Account("a", 5, "new")), accounts());
   }
 
   @Test
