@@ -91,7 +91,7 @@ class ReplicasTest {
         assertEquals(1, reader.of("reclaim").size());
         assertEquals(List.of(), reader.of("grant"), "told before");
         assertEquals(List.of(), reader.of("gap"));
-        assertEquals(client.state(), reader.state());
+        client.untilAgrees(reader);
       }
     }
   }

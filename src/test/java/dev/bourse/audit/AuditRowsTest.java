@@ -13,6 +13,7 @@ import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -134,10 +135,16 @@ class AuditRowsTest {
     TestMarket market = bourse.market();
     ApiClient red = market.red("readonly");
     String path = "/api/vm/capacity?cluster=" + market.redB().cluster();
-    String etag = red.get(path).header("etag");
-    assertEquals(304, red.get(path, "If-None-Match", etag).status());
+    AtomicInteger reads = new AtomicInteger();
+    until(
+        "304 while no tick moves a price",
+        () -> {
+          reads.addAndGet(2);
+          String etag = red.get(path).header("etag");
+          return red.get(path, "If-None-Match", etag).status() == 304;
+        });
     assertEquals(200, red.send("HEAD", path, null).status());
-    until("three rows", () -> bourse.audit(market.red(), true).size() == 3);
+    until("a row for each", () -> bourse.audit(market.red(), true).size() == reads.get() + 1);
     for (AuditRow row : bourse.audit(market.red(), true)) {
       assertRow(row, red, "vm_capacity_get", market.redB().cluster(), "");
     }
@@ -179,12 +186,12 @@ class AuditRowsTest {
     for (int i = 0; i < 50; i++) {
       client.state();
     }
-    JsonObject state = client.state();
+    JsonObject state = client.withoutPrices();
     try (RunningBourse second = first.restarted()) {
       assertTrue(second.audit(market.red(), true).size() >= before + 51);
       ClusterClient after =
           new ClusterClient(second.as(market.red(), "orgwide"), market.red(), client.cluster());
-      assertEquals(state, after.state());
+      assertEquals(state, after.withoutPrices());
       assertEquals(held, after.active());
       assertEquals(2, second.audit(market.red(), false).size());
     }

@@ -15,6 +15,25 @@ public record ClusterClient(ApiClient caller, String orgId, String cluster) {
     return caller.get("/api/vm/capacity?cluster=" + cluster).ok();
   }
 
+  /** The state but for its pool's prices: a tick moves those at any moment, whoever writes. */
+  public JsonObject withoutPrices() {
+    return withoutPrices(state());
+  }
+
+  public static JsonObject withoutPrices(JsonObject state) {
+    JsonObject rest = state.copy();
+    rest.remove("pool");
+    return rest;
+  }
+
+  /**
+   * Waits until a stream's newest state is the one that is served. A tick that moves the pool's
+   * prices reaches a reader and a stream at slightly different times.
+   */
+  public void untilAgrees(EventReader reader) {
+    until("the stream tells the state", () -> reader.state().equals(state()));
+  }
+
   public long version() {
     return state().getLong("version");
   }
