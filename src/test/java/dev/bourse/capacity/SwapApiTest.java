@@ -96,7 +96,7 @@ class SwapApiTest {
     market.blueA().hold(2, 2);
     JsonObject first = client.swap(held.get(0)).ok();
     JsonObject again = client.swap(held.get(0)).ok();
-    assertEquals(first, again);
+    assertEquals(ClusterClient.withoutPrices(first), ClusterClient.withoutPrices(again));
     assertEquals(2L, client.version());
     assertEquals(
         1,
