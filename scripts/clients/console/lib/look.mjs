@@ -43,7 +43,7 @@ export async function fits(page, name) {
       if (!isThere(box) || !isSeen(one)) {
         continue;
       }
-      if ((box.right > root.clientWidth + 1 || box.left < -1) && !scrolls(one)) {
+      if ((box.right > root.clientWidth + 1 || (box.left < -1 && box.right > 1)) && !scrolls(one)) {
         beyond.push(told(one));
       }
       const style = getComputedStyle(one);
