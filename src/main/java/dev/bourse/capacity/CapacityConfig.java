@@ -22,8 +22,8 @@ public record CapacityConfig(
     boolean billingHoldEnforced) {
 
   /**
-   * Some for every team and purpose of one organization. Each is a bid at every tick of its pool, so
-   * what nobody looks after is better not made by the hundred.
+   * Some for every team and purpose of one organization. Each is a bid at every tick of its pool,
+   * so what nobody looks after is better not made by the hundred.
    */
   private static final int DEFAULT_MAX_CLUSTERS = 20;
 

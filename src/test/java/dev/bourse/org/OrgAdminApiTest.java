@@ -79,8 +79,7 @@ class OrgAdminApiTest {
   void theQuotaOfClustersIsTheServicesUntilAnOperatorSetsIt() {
     assertEquals(20, created("quota").getInteger("max_clusters"));
     JsonObject none = new JsonObject().put("max_clusters", 0);
-    assertEquals(
-        0, operator.patch(ORGS + "/quota", none).ok().getInteger("max_clusters"));
+    assertEquals(0, operator.patch(ORGS + "/quota", none).ok().getInteger("max_clusters"));
     assertEquals(0, operator.get(ORGS + "/quota").ok().getInteger("max_clusters"));
     assertEquals("max_clusters=0", bourse.audit("quota", false).get(1).detail());
     JsonObject large = OrgApiFixture.org("quota-large").put("max_clusters", 500);
