@@ -50,6 +50,7 @@ public final class PoolAdminRoutes {
             CommonFields.cents(body, CAP),
             body.getBoolean("detector_armed"),
             body.getBoolean("swaps_enabled"),
+            body.getBoolean("self_service"),
             new Pool.Environment(
                 body.getString("ssh_user"),
                 body.getInteger("ssh_port"),
@@ -67,6 +68,7 @@ public final class PoolAdminRoutes {
             cents(body, CAP),
             Optional.ofNullable(body.getBoolean("detector_armed")),
             Optional.ofNullable(body.getBoolean("swaps_enabled")),
+            Optional.ofNullable(body.getBoolean("self_service")),
             Optional.ofNullable(body.getJsonObject("env")).map(PoolAdminRoutes::texts),
             Optional.ofNullable(body.getJsonObject("storage")).map(PoolAdminRoutes::texts));
     return pools.updatePool(call.actor(), call.text("pool"), changed);
@@ -96,6 +98,7 @@ public final class PoolAdminRoutes {
         .put(CAP, Price.toUsd(pool.capCents()))
         .put("detector_armed", pool.detectorArmed())
         .put("swaps_enabled", pool.swapsEnabled())
+        .put("self_service", pool.selfService())
         .put("ssh_user", pool.environment().sshUser())
         .put("ssh_port", pool.environment().sshPort())
         .put("env", texts(pool.environment().env()))
