@@ -33,17 +33,6 @@ public record ServedPage(
     return of(contentType, Buffer.buffer(text.getBytes(StandardCharsets.UTF_8)), headers);
   }
 
-  /** A page that leads to another path. */
-  public static ServedPage redirect(String path) {
-    return new ServedPage(
-        302,
-        "text/plain",
-        Buffer.buffer(path + "\n"),
-        '"' + path + '"',
-        Map.of("location", path),
-        Map.of());
-  }
-
   static String etag(byte[] bytes) {
     String digest = Base64.getUrlEncoder().withoutPadding().encodeToString(Digests.sha256(bytes));
     return '"' + digest.substring(0, 22) + '"';

@@ -47,9 +47,6 @@ final class SessionStore {
       long seenAtMillis,
       long expiresAtMillis) {}
 
-  /** Who a member is. */
-  record Profile(String orgDisplay, String email, String name) {}
-
   /**
    * A session whose member may act: they are on the roster since before it began and not suspended,
    * and their organization is not retired.

@@ -69,6 +69,14 @@ public final class Sessions {
         .map(found -> found.filter(this::isInForce).map(row -> session(row, secret.get())));
   }
 
+  /** Who the member of a session is. */
+  public Future<Profile> profile(Session session) {
+    return store
+        .findProfile(session.orgId(), session.username())
+        // Removed just now: the next request finds no session any more.
+        .map(found -> found.orElseGet(() -> new Profile(session.orgId(), "", "")));
+  }
+
   private boolean isInForce(SessionStore.StoredSession row) {
     long now = clock.millis();
     boolean isInForce = now < row.expiresAtMillis() && now < row.seenAtMillis() + IDLE.toMillis();
