@@ -70,8 +70,8 @@ public final class AccountRoutes {
                 Future.all(rows, connected)
                     .map(
                         read -> {
-                          SessionStore.Profile who =
-                              profile.orElseGet(() -> new SessionStore.Profile("", "", ""));
+                          MemberProfile who =
+                              profile.orElseGet(() -> new MemberProfile("", "", ""));
                           return pages.page(
                               200,
                               "account",
