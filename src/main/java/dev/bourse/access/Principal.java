@@ -83,7 +83,8 @@ public record Principal(
 
   @Override
   public boolean satisfies(String scheme) {
-    return scheme.equals(scheme()) || (credential == Credential.MCP_TOKEN && scheme.equals(MCP_SCHEME));
+    return scheme.equals(scheme())
+        || (credential == Credential.MCP_TOKEN && scheme.equals(MCP_SCHEME));
   }
 
   @Override

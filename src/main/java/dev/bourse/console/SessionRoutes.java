@@ -5,7 +5,7 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
-import dev.bourse.signin.MemberProfile;
+import dev.bourse.signin.Profile;
 import dev.bourse.signin.Session;
 import dev.bourse.signin.Sessions;
 import io.vertx.core.Future;
@@ -27,11 +27,7 @@ public final class SessionRoutes {
     return sessions
         .find(call)
         .map(found -> found.orElseThrow(SessionRoutes::ended))
-        .compose(
-            session ->
-                sessions
-                    .findProfile(session)
-                    .map(profile -> json(session, profile.orElseThrow(SessionRoutes::ended))));
+        .compose(session -> sessions.profile(session).map(profile -> json(session, profile)));
   }
 
   /** Somebody ended it, or removed its member, while the request was under way. */
@@ -39,7 +35,7 @@ public final class SessionRoutes {
     return ApiError.of(ErrorCode.UNAUTHORIZED, "the session has ended; sign in again");
   }
 
-  private static JsonObject json(Session session, MemberProfile profile) {
+  private static JsonObject json(Session session, Profile profile) {
     return new JsonObject()
         .put("username", session.username())
         .put("name", profile.name())

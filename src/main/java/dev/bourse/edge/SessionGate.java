@@ -102,11 +102,7 @@ final class SessionGate {
     String site = request.getHeader(SITE_HEADER);
     if (site != null && !site.equals(SAME_ORIGIN)) {
       throw ApiError.of(
-          ErrorCode.FORBIDDEN,
-          "%s is %s; expected %s",
-          SITE_HEADER,
-          Text.shown(site),
-          SAME_ORIGIN);
+          ErrorCode.FORBIDDEN, "%s is %s; expected %s", SITE_HEADER, Text.shown(site), SAME_ORIGIN);
     }
   }
 

@@ -4,8 +4,8 @@ package dev.bourse.signin;
  * A signed-in browser.
  *
  * @param id names it in the store; worth nothing to a thief
- * @param csrfToken what its forms carry in the hidden field {@code csrf}, and its scripts' writes in
- *     a header
+ * @param csrfToken what its forms carry in the hidden field {@code csrf}, and its scripts' writes
+ *     in a header
  * @param expiresAtMillis when it ends at the latest
  * @param idleEndsAtMillis when it ends unless it is used before
  */

@@ -91,14 +91,14 @@ final class SessionStore {
         SessionStore::session);
   }
 
-  Future<Optional<MemberProfile>> findProfile(String orgId, String username) {
+  Future<Optional<Profile>> findProfile(String orgId, String username) {
     return database.readFirst(
         """
         SELECT o.display, m.email, m.name FROM member m JOIN org o ON o.org_id = m.org_id
         WHERE m.org_id = ? AND m.username = ?\
         """,
         List.of(orgId, username),
-        row -> new MemberProfile(row.text("display"), row.text("email"), row.text("name")));
+        row -> new Profile(row.text("display"), row.text("email"), row.text("name")));
   }
 
   /**

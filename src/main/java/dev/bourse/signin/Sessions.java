@@ -67,7 +67,8 @@ public final class Sessions implements SessionAuthenticator {
    */
   public Future<Optional<Session>> find(Call call) {
     return secret(call, cookieName())
-        .map(secret -> find(secret).map(found -> found.map(live -> session(live.session(), secret))))
+        .map(
+            secret -> find(secret).map(found -> found.map(live -> session(live.session(), secret))))
         .orElseGet(() -> Future.succeededFuture(Optional.empty()));
   }
 
@@ -77,6 +78,14 @@ public final class Sessions implements SessionAuthenticator {
         .find(Secrets.stored(secret))
         .map(found -> found.filter(live -> isInForce(live.session())))
         .onSuccess(found -> found.ifPresent(live -> use(live.session())));
+  }
+
+  /** Who the member of a session is. */
+  public Future<Profile> profile(Session session) {
+    return store
+        .findProfile(session.orgId(), session.username())
+        // Removed just now: the next request finds no session any more.
+        .map(found -> found.orElseGet(() -> new Profile(session.orgId(), "", "")));
   }
 
   private boolean isInForce(SessionStore.StoredSession row) {
@@ -279,11 +288,6 @@ public final class Sessions implements SessionAuthenticator {
                 List.of(
                     setCookie(cookieName(), secret, LONGEST),
                     setCookie(visitorCookieName(), "", Duration.ZERO)));
-  }
-
-  /** What the member of a session is called, and their organization. */
-  public Future<Optional<MemberProfile>> findProfile(Session session) {
-    return store.findProfile(session.orgId(), session.username());
   }
 
   /** Ends a session. */

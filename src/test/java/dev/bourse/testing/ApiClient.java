@@ -16,7 +16,10 @@ import java.time.Duration;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** A client of the service with one token, a session's cookie, or none. Holds each answer against the contract. */
+/**
+ * A client of the service with one token, a session's cookie, or none. Holds each answer against
+ * the contract.
+ */
 public final class ApiClient {
   private static final HttpClient HTTP =
       HttpClient.newBuilder()
