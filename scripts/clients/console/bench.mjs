@@ -2,10 +2,10 @@
 //
 //   node bench.mjs SITE
 //
-// SITE is what scripts/lib/console-site wrote of a service that clears its market much faster than people's do, so
+// SITE is what populate.mjs left of a service that clears its market much faster than people's do, so
 // that the ticks of an hour pass in a minute.
 import { launch } from "../lib/browser.mjs";
-import { signIn, until } from "../lib/member.mjs";
+import { until } from "../lib/member.mjs";
 import { visit } from "./lib/visit.mjs";
 import { readSite } from "./lib/site.mjs";
 
@@ -17,11 +17,7 @@ const TICKS = 360;
 
 const browser = await launch();
 try {
-  const signedIn = await visit(browser, site.service);
-  await signedIn.page.goto(`${site.service}/sign-in`);
-  await signIn(signedIn.page, "alice@acme.example", site.outbox);
-  await signedIn.page.waitForURL(/\/console/);
-  const state = await signedIn.state();
+  const state = site.states.member;
   await firstLoad(state);
   await scroll(state);
   await heap(state);
@@ -63,7 +59,8 @@ async function firstLoad(state) {
     await page.waitForLoadState("networkidle").catch(() => {});
     await close();
   }
-  console.log(`load ${requests} ${(bytes / 1024).toFixed(1)} ${median(usable).toFixed(0)} ${median(shown).toFixed(0)}`);
+  console.log(`load ${requests} ${(bytes / 1000).toFixed(1)}`);
+  console.log(`usable ${median(usable).toFixed(0)} ${median(shown).toFixed(0)}`);
 }
 
 /** The longest frame while a trail of many rows is scrolled from its top to its end. */

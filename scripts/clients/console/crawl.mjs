@@ -13,6 +13,7 @@ const site = readSite(process.argv[2]);
 // What ends the crawl's own session, or sends what was not typed. Whatever else destroys asks first, in a dialog
 // which is closed again.
 const LEFT_ALONE = /^(sign out|try again)/i;
+const COVERED_MS = 1_000;
 const PRESSED = "button, summary, [role=tab], [role=button]";
 
 const browser = await launch();
@@ -41,7 +42,15 @@ async function crawl(who, state, pages) {
       if (!control) {
         break;
       }
-      await control.click();
+      try {
+        await control.click({ timeout: COVERED_MS });
+      } catch {
+        // What was opened before lies over it.
+        await page.goto(site.service + address);
+        await settled();
+        done.delete([...done].at(-1));
+        await (await nextOf(page, done)).click();
+      }
       await settled();
       presses++;
       if (await page.locator("dialog[open]").count()) {

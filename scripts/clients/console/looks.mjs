@@ -6,6 +6,7 @@
 //
 // In the folder SHOTS pictures of all pages are left, light and dark, of a desk and a phone; then nothing is judged.
 import { join } from "node:path";
+import assert from "node:assert/strict";
 import { launch } from "../lib/browser.mjs";
 import { canBeTouched, fits, holdsStill, isAccessible, isNamed } from "./lib/look.mjs";
 import { pagesFor } from "./lib/pages.mjs";
@@ -16,6 +17,7 @@ const [file, shots] = process.argv.slice(2);
 const site = readSite(file);
 const SCHEMES = ["light", "dark"];
 const { desk, phone, zoomed } = DEVICES;
+const faults = [];
 
 const browser = await launch();
 try {
@@ -27,30 +29,40 @@ try {
       await page.goto(site.service + address);
       await settled();
       await (shots ? picture(page, name) : look(page, name));
-      quiet();
+      await tell(quiet);
     }
     await close();
     console.log(`${pages.length} pages of ${who}s`);
   }
+  assert(faults.length === 0, faults.join("\n"));
 } finally {
   await browser.close();
 }
 
+/** Keeps what a check has to say, so that one run tells of all. */
+async function tell(check) {
+  try {
+    await check();
+  } catch (fault) {
+    faults.push(fault.message);
+  }
+}
+
 async function look(page, name) {
-  await isNamed(page, name);
+  await tell(() => isNamed(page, name));
   for (const [device, { viewport }] of Object.entries({ desk, phone })) {
     await page.setViewportSize(viewport);
     for (const colorScheme of SCHEMES) {
       await page.emulateMedia({ colorScheme });
-      await isAccessible(page, `${name} at a ${device}, ${colorScheme}`);
+      await tell(() => isAccessible(page, `${name} at a ${device}, ${colorScheme}`));
     }
-    await fits(page, name);
+    await tell(() => fits(page, name));
   }
-  await canBeTouched(page, name);
+  await tell(() => canBeTouched(page, name));
   await page.setViewportSize(zoomed.viewport);
-  await fits(page, `${name} at 200 %`);
+  await tell(() => fits(page, `${name} at 200 %`));
   await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
-  await holdsStill(page, name);
+  await tell(() => holdsStill(page, name));
   await page.emulateMedia({ reducedMotion: "no-preference" });
 }
 

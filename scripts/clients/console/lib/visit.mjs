@@ -111,6 +111,9 @@ function settling(page) {
 }
 
 async function keepsNoSecret(page, context) {
+  if (page.url() === "about:blank") {
+    return;
+  }
   const kept = JSON.stringify([
     await page.evaluate(() => [{ ...localStorage }, { ...sessionStorage }, document.cookie]),
     (await context.storageState({ indexedDB: true })).origins,
