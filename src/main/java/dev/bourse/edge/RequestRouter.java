@@ -150,7 +150,9 @@ final class RequestRouter {
     }
   }
 
-  /** Whether it is a path that answers all under it, with the slash that such a path may end with. */
+  /**
+   * Whether it is a path that answers all under it, with the slash that such a path may end with.
+   */
   private boolean isRootOfSubtree(String path) {
     return path.endsWith("/") && subtrees.containsKey(path.substring(0, path.length() - 1));
   }
