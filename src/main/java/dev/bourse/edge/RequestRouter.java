@@ -140,7 +140,7 @@ final class RequestRouter {
             ErrorCode.MALFORMED_REQUEST, "a request has one Host header: a name or an address");
       }
       String path = request.path();
-      if (path == null || !Percent.isNormal(path)) {
+      if (path == null || !(Percent.isNormal(path) || isRootOfSubtree(path))) {
         notFound(exchange);
         return;
       }
@@ -148,6 +148,13 @@ final class RequestRouter {
     } catch (Throwable e) {
       exchange.fail(e);
     }
+  }
+
+  /**
+   * Whether it is a path that answers all under it, with the slash that such a path may end with.
+   */
+  private boolean isRootOfSubtree(String path) {
+    return path.endsWith("/") && subtrees.containsKey(path.substring(0, path.length() - 1));
   }
 
   private @Nullable Endpoint subtree(String path) {

@@ -1,5 +1,7 @@
 package dev.bourse.pages;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.aayushatharva.brotli4j.Brotli4jLoader;
 import com.aayushatharva.brotli4j.encoder.Encoder;
 import dev.bourse.core.Digests;
@@ -9,7 +11,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
@@ -17,6 +18,7 @@ import java.util.HexFormat;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
@@ -56,7 +58,9 @@ public final class AssetFiles {
                   "directives/ref.js",
                   "directives/repeat.js"));
 
-  /** What modules call Lit, and where it is. What ends in a slash stands for all that is under it. */
+  /**
+   * What modules call Lit, and where it is. What ends in a slash stands for all that is under it.
+   */
   private static final Map<String, String> IMPORTS =
       new TreeMap<>(
           Map.of(
@@ -69,7 +73,8 @@ public final class AssetFiles {
 
   /** An import that a module cannot do without; {@code import(…)} is loaded when it is called. */
   private static final Pattern STATIC_IMPORT =
-      Pattern.compile("(?:^|[;}\\s])(?:import|export)(?:[\\s\\w{},*$]*?from)?\\s*[\"']([^\"']+)[\"']");
+      Pattern.compile(
+          "(?:^|[;}\\s])(?:import|export)(?:[\\s\\w{},*$]*?from)?\\s*[\"']([^\"']+)[\"']");
 
   private final Map<String, byte[]> files = new TreeMap<>();
   private final Path target;
@@ -91,8 +96,6 @@ public final class AssetFiles {
         "console/lib/operations.js", OperationTable.script(Path.of(args[1])).getBytes(UTF_8));
     assets.write(Files.readString(Path.of(args[0], CONSOLE, Assets.SHELL)));
   }
-
-  private static final java.nio.charset.Charset UTF_8 = StandardCharsets.UTF_8;
 
   private void gather(Path resources) throws IOException {
     Path console = resources.resolve("console");
@@ -132,7 +135,7 @@ public final class AssetFiles {
 
   private static String version(ClassLoader loader, String webjar) throws IOException {
     String path = "META-INF/maven/org.webjars.npm/" + webjar + "/pom.properties";
-    java.util.Properties facts = new java.util.Properties();
+    Properties facts = new Properties();
     try (InputStream in = loader.getResourceAsStream(path)) {
       if (in == null) {
         throw new IllegalStateException(path + " is not on the class path");

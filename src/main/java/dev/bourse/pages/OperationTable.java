@@ -7,6 +7,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -57,7 +58,7 @@ final class OperationTable {
           rows.put(
               operation.getString("operationId"),
               new JsonArray()
-                  .add(method.toUpperCase(java.util.Locale.ROOT))
+                  .add(method.toUpperCase(Locale.ROOT))
                   .add(path)
                   .add(query)
                   .add(body(operation))

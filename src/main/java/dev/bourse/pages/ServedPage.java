@@ -48,7 +48,7 @@ public record ServedPage(
     return new ServedPage(status, contentType, body, etag, others, encodings);
   }
 
-  /** Its text; empty for what only leads elsewhere. */
+  /** Its text. */
   public Optional<String> text() {
     return status == 200 ? Optional.of(body.toString()) : Optional.empty();
   }
