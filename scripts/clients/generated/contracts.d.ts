@@ -10,21 +10,34 @@ import type { operations as vm } from "contracts/vm";
 
 export type Operations = billing & checkpoints & console & k8s & market & operator & org & vm;
 
+type Value = string | number | boolean | null | undefined;
+
 type Json<Answer> = Answer extends { content: { "application/json": infer Body } } ? Body : null;
 
 /** The JSON of an operation's good answer; null where it has none. */
-export type Answer<Id extends keyof Operations> = Operations[Id] extends { responses: infer All }
-  ? { [Status in keyof All]: Status extends 200 | 201 | 202 | 204 ? Json<All[Status]> : never }[keyof All]
-  : never;
+export type AnswerOf<Id extends string> = Id extends keyof Operations
+  ? Operations[Id] extends { responses: infer All }
+    ? { [Status in keyof All]: Status extends 200 | 201 | 202 | 204 ? Json<All[Status]> : never }[keyof All]
+    : never
+  : any;
 
-type Values<From> = From extends { parameters: { query?: infer Query } } ? Query : never;
+/** The names that an operation's query takes, with values as addresses have them. */
+export type QueryOf<Id extends string> = Id extends keyof Operations
+  ? Operations[Id]["parameters"]["query"] extends infer Query
+    ? { [Name in keyof NonNullable<Query>]?: Value }
+    : never
+  : Record<string, Value>;
 
-/** The parameters of an operation's query. */
-export type Query<Id extends keyof Operations> = Values<Operations[Id]>;
+/** The parts that an operation's path leaves open. */
+export type PathOf<Id extends string> = Id extends keyof Operations
+  ? Operations[Id]["parameters"]["path"] extends infer Path
+    ? { [Name in keyof NonNullable<Path>]: Value }
+    : never
+  : Record<string, Value>;
 
-/** The JSON that an operation takes. */
-export type Body<Id extends keyof Operations> = Operations[Id] extends {
-  requestBody?: { content: { "application/json": infer Sent } };
-}
-  ? Sent
-  : never;
+/** The JSON that an operation takes; bytes of any kind where it takes a file. */
+export type BodyOf<Id extends string> = Id extends keyof Operations
+  ? Operations[Id] extends { requestBody?: { content: { "application/json": infer Sent } } }
+    ? Sent
+    : BodyInit
+  : any;
