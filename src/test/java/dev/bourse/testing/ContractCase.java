@@ -274,6 +274,8 @@ public record ContractCase(
               "disconnectApplication", "/account/applications/revoke", null, List.of()),
           new ContractCase("showSignedOut", "/sign-out", null, List.of()),
           new ContractCase("signOut", "/sign-out", null, List.of()),
+          new ContractCase("showStart", "/", null, List.of()),
+          new ContractCase("confirmSignOutEverywhere", "/sign-out/everywhere", null, List.of()),
           new ContractCase("signOutEverywhere", "/sign-out/everywhere", null, List.of()),
           new ContractCase("sendMcpMessage", "/mcp", "{}", List.of()),
           new ContractCase("endMcpSession", "/mcp", null, List.of()),
