@@ -117,6 +117,7 @@ final class ArchitectureTest {
           entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
           entry(
               "checkpoint", List.of("core", "store", "access", "audit", "blob", "edge", "secrets")),
+          entry("feed", List.of("core", "checkpoint", "edge", "pages")),
           entry(
               "mcp",
               List.of(
@@ -229,6 +230,7 @@ final class ArchitectureTest {
           entry("secrets", List.of()),
           entry("uploads", List.of("io.vertx.core..")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
+          entry("feed", List.of("io.vertx.core..")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("operator", List.of("io.vertx.core..")),
           entry("world", List.of("io.vertx.core..", "org.yaml.snakeyaml..", "org.slf4j")),

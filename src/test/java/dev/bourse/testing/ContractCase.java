@@ -275,6 +275,8 @@ public record ContractCase(
           new ContractCase("showSignedOut", "/sign-out", null, List.of()),
           new ContractCase("signOut", "/sign-out", null, List.of()),
           new ContractCase("showStart", "/", null, List.of()),
+          new ContractCase("showFeed", "/feed/", null, List.of()),
+          new ContractCase("showFeedItem", "/feed/ckp_1", null, List.of()),
           new ContractCase("confirmSignOutEverywhere", "/sign-out/everywhere", null, List.of()),
           new ContractCase("signOutEverywhere", "/sign-out/everywhere", null, List.of()),
           new ContractCase("sendMcpMessage", "/mcp", "{}", List.of()),
@@ -304,6 +306,8 @@ public record ContractCase(
   private static final Set<String> TOLERANT =
       Set.of(
           "endProviderSignIn",
+          "showFeed",
+          "showFeedItem",
           "readAuthorizationServer",
           "readProtectedResource",
           "readProtectedMcpResource",
