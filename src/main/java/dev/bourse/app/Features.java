@@ -99,7 +99,8 @@ final class Features {
         .compose(
             signIn -> {
               operations.admit(signIn.sessions());
-              new SessionRoutes(signIn.sessions()).bind(operations);
+              new SessionRoutes(signIn.sessions(), context.config().checkpoints().contentUrl())
+                  .bind(operations);
               OrgAdministration.start(
                   context, operations, database, access, signIn.links(), core.orgs());
               return McpServer.start(
