@@ -53,6 +53,7 @@ public final class PoolAdminRoutes {
             CommonFields.cents(body, CAP),
             body.getBoolean("detector_armed", true),
             body.getBoolean("swaps_enabled", true),
+            body.getBoolean("self_service", false),
             new Pool.Environment(
                 body.getString("ssh_user"),
                 body.getInteger("ssh_port", 22),
@@ -70,6 +71,7 @@ public final class PoolAdminRoutes {
             cents(body, CAP),
             Optional.ofNullable(body.getBoolean("detector_armed")),
             Optional.ofNullable(body.getBoolean("swaps_enabled")),
+            Optional.ofNullable(body.getBoolean("self_service")),
             texts(body, "env"),
             texts(body, "storage"));
     return pools.updatePool(call.actor(), call.text("pool"), changed);
@@ -103,6 +105,7 @@ public final class PoolAdminRoutes {
         .put(CAP, Price.toUsd(pool.capCents()))
         .put("detector_armed", pool.detectorArmed())
         .put("swaps_enabled", pool.swapsEnabled())
+        .put("self_service", pool.selfService())
         .put("ssh_user", pool.environment().sshUser())
         .put("ssh_port", pool.environment().sshPort())
         .put("env", texts(pool.environment().env()))
