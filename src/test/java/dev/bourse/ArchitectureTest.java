@@ -42,6 +42,7 @@ final class ArchitectureTest {
           entry("contract", List.of("core", "access")),
           entry("docs", List.of("core", "contract", "pages")),
           entry("edge.limits", List.of("core")),
+          entry("edge.fields", List.of("core")),
           entry("edge", List.of("core", "access", "blob", "contract", "docs", "edge.limits")),
           entry("nodes", List.of("core")),
           entry("blob", List.of("core")),
@@ -139,6 +140,7 @@ final class ArchitectureTest {
                   "access",
                   "audit",
                   "edge",
+                  "edge.fields",
                   "pools",
                   "pools.settings",
                   "capacity",
@@ -180,6 +182,7 @@ final class ArchitectureTest {
                   "com.fasterxml.jackson.core..",
                   "org.yaml.snakeyaml..")),
           entry("docs", List.of("io.vertx.core..", "org.commonmark..")),
+          entry("edge.fields", List.of("io.vertx.core.json")),
           entry(
               "edge.limits",
               List.of(
