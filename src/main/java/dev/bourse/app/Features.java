@@ -96,6 +96,8 @@ final class Features {
         .compose(signIn -> oauth.bind(operations, signIn.sessions()).map(signIn))
         .compose(
             signIn -> {
+              MemberConsole.start(
+                  context, operations, database, access, org, signIn, oauth.applications());
               OrgAdministration.start(
                   context, operations, database, access, signIn.links(), core.orgs());
               return McpServer.start(

@@ -1,20 +1,27 @@
 package dev.bourse.signin;
 
+import dev.bourse.access.Members;
+import dev.bourse.access.Organization;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
+import dev.bourse.store.InList;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** Rows of sessions. */
 final class SessionStore {
   /** Sessions of one member: several browsers, each several times. One more ends the oldest. */
   static final int MAX_PER_MEMBER = 20;
+
+  /** Enough to tell browsers by; the header may have kilobytes. */
+  private static final int MAX_USER_AGENT = 256;
 
   private static final Columns<StoredSession> SESSION =
       Columns.<StoredSession>of("member_session")
@@ -23,7 +30,9 @@ final class SessionStore {
           .fixed("username", StoredSession::username)
           .fixed("created_at", StoredSession::createdAtMillis)
           .changing("seen_at", StoredSession::seenAtMillis)
-          .fixed("expires_at", StoredSession::expiresAtMillis);
+          .fixed("expires_at", StoredSession::expiresAtMillis)
+          .changing("user_agent", session -> session.browser().userAgent())
+          .changing("address", session -> session.browser().address());
 
   /** A member's sessions; its parameters are the organization and the username. */
   private static final String NEWEST_OF_MEMBER =
@@ -45,24 +54,52 @@ final class SessionStore {
       String username,
       long createdAtMillis,
       long seenAtMillis,
-      long expiresAtMillis) {}
+      long expiresAtMillis,
+      Seen browser) {}
 
   /**
-   * A session whose member may act: they are on the roster since before it began and not suspended,
+   * What a browser shows of itself.
+   *
+   * @param userAgent what it says it is, cut to {@link #MAX_USER_AGENT}
+   * @param address whence it came, as address budgets count
+   */
+  record Seen(String userAgent, String address) {
+    Seen {
+      userAgent =
+          userAgent.length() > MAX_USER_AGENT ? userAgent.substring(0, MAX_USER_AGENT) : userAgent;
+    }
+  }
+
+  /**
+   * A session whose member may act.
+   *
+   * @param memberId what the member owns things by
+   */
+  record Live(StoredSession session, Organization org, String memberId) {}
+
+  /**
+   * Sessions whose member may act: they are on the roster since before it began and not suspended,
    * and their organization is not retired.
    */
-  Future<Optional<StoredSession>> find(String id) {
-    return database.readFirst(
-        """
-        SELECT %s FROM member_session s
-        JOIN member m ON m.org_id = s.org_id AND m.username = s.username
-        JOIN org o ON o.org_id = s.org_id
-        WHERE s.session_sha256 = ? AND m.suspended_at IS NULL
-        AND m.created_at <= s.created_at AND o.retired_at IS NULL\
-        """
-            .formatted(SESSION.names("s")),
-        List.of(id),
-        SessionStore::session);
+  private static final String LIVE =
+      """
+      SELECT %s, o.display, o.kind, %s AS member_id FROM member_session s
+      JOIN member m ON m.org_id = s.org_id AND m.username = s.username
+      JOIN org o ON o.org_id = s.org_id
+      WHERE m.suspended_at IS NULL AND m.created_at <= s.created_at AND o.retired_at IS NULL
+      AND s.session_sha256 IN\
+      """
+          .formatted(SESSION.names("s"), Members.ID);
+
+  /** A session whose member may act. */
+  Future<Optional<Live>> find(String id) {
+    return database.readFirst(LIVE + " (?)", List.of(id), SessionStore::live);
+  }
+
+  /** Those of these sessions whose member may act. */
+  Future<List<Live>> listLive(Set<String> ids) {
+    List<String> values = InList.of(List.copyOf(ids));
+    return database.read(LIVE + InList.marks(values), values, SessionStore::live);
   }
 
   /** A member's sessions, the newest first. */
@@ -130,19 +167,23 @@ final class SessionStore {
                 atMillis)));
   }
 
+  /** Notes what a browser shows of itself now. */
+  Future<Void> note(String id, Seen browser) {
+    return database.commit(
+        List.of(
+            Statement.of(
+                "UPDATE member_session SET user_agent = ?, address = ? WHERE session_sha256 = ?",
+                browser.userAgent(),
+                browser.address(),
+                id)));
+  }
+
   Future<Void> end(String id) {
     return database.commit(List.of(ending(id)));
   }
 
   private static Statement ending(String id) {
     return Statement.of("DELETE FROM member_session WHERE session_sha256 = ?", id);
-  }
-
-  Future<Void> endAll(String orgId, String username) {
-    return database.commit(
-        List.of(
-            Statement.of(
-                "DELETE FROM member_session WHERE org_id = ? AND username = ?", orgId, username)));
   }
 
   /** Deletes sessions that have expired or were not used for too long. */
@@ -155,6 +196,13 @@ final class SessionStore {
                 nowMillis - idleMillis)));
   }
 
+  private static Live live(Row row) {
+    return new Live(
+        session(row),
+        new Organization(row.text("org_id"), row.text("display"), row.text("kind")),
+        row.text("member_id"));
+  }
+
   private static StoredSession session(Row row) {
     return new StoredSession(
         row.text("session_sha256"),
@@ -162,6 +210,7 @@ final class SessionStore {
         row.text("username"),
         row.integer("created_at"),
         row.integer("seen_at"),
-        row.integer("expires_at"));
+        row.integer("expires_at"),
+        new Seen(row.text("user_agent"), row.text("address")));
   }
 }
