@@ -48,8 +48,7 @@ public final class ApplicationRoutes {
 
   private static JsonObject json(List<Application> found) {
     return new JsonObject()
-        .put(
-            "applications", new JsonArray(found.stream().map(ApplicationRoutes::json).toList()));
+        .put("applications", new JsonArray(found.stream().map(ApplicationRoutes::json).toList()));
   }
 
   private static JsonObject json(Application application) {

@@ -34,8 +34,7 @@ public final class SessionRoutes {
         .ok(
             "endAllSessions",
             call ->
-                own.endEverywhere(
-                    call.principal().org().orgId(), call.principal().requireMember()),
+                own.endEverywhere(call.principal().org().orgId(), call.principal().requireMember()),
             ended -> done());
   }
 

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  *       keys that stand beside it.
  *   <li>{@code x-refusals: [401, 404]} among an operation's responses becomes the answer of each of
  *       these statuses: the contract's own table {@code x-refusals} tells which, else the common
- *       one. Of an operation whose refusals are pages ({@link ErrorFormat#EXTENSION}) the contract's
- *       table {@code x-page-refusals} goes before both.
+ *       one. Of an operation whose refusals are pages ({@link ErrorFormat#EXTENSION}) the
+ *       contract's table {@code x-page-refusals} goes before both.
  * </ul>
  */
 final class ContractBundle {

@@ -126,12 +126,7 @@ final class GrantRevocation implements ConnectedApplications {
     statements.add(
         AuditStore.insert(
             new AuditRow(
-                clock.millis(),
-                orgId,
-                "member:" + username,
-                "oauth_revoke",
-                orgId,
-                "all grants")));
+                clock.millis(), orgId, "member:" + username, "oauth_revoke", orgId, "all grants")));
     return revocations.revokeMember(orgId, username, statements);
   }
 }

@@ -42,8 +42,7 @@ final class BrowserName {
     return find(SYSTEMS, userAgent).map(system -> family + " on " + system).orElse(family);
   }
 
-  private static Optional<String> find(
-      List<Map.Entry<String, String>> names, String userAgent) {
+  private static Optional<String> find(List<Map.Entry<String, String>> names, String userAgent) {
     return names.stream()
         .filter(name -> userAgent.contains(name.getKey()))
         .map(Map.Entry::getValue)

@@ -204,8 +204,7 @@ class ContractCoverageTest {
           List<String> foreign = call.foreign();
           String body = foreign.size() > 1 ? foreign.get(1) : null;
           JsonObject refusal =
-              send(permitted(call), call, foreign.get(0), body)
-                  .refused(ErrorCode.NOT_FOUND);
+              send(permitted(call), call, foreign.get(0), body).refused(ErrorCode.NOT_FOUND);
           HttpAnswer unknown =
               send(
                   permitted(call),

@@ -280,7 +280,8 @@ public record ContractCase(
           new ContractCase("readSession", "/api/console/session", null, List.of()),
           new ContractCase("listConsoleMembers", CONSOLE + "/members", null, List.of()),
           // With a parameter it does not take, as of every one that would end the callers' rights.
-          new ContractCase("removeConsoleMember", CONSOLE + "/members/alice?stop=1", null, List.of()),
+          new ContractCase(
+              "removeConsoleMember", CONSOLE + "/members/alice?stop=1", null, List.of()),
           new ContractCase("listInvitations", CONSOLE + "/invitations", null, List.of()),
           new ContractCase("sendInvitation", CONSOLE + "/invitations", "{}", List.of()),
           new ContractCase(
