@@ -42,6 +42,7 @@ final class ArchitectureTest {
           entry("contract", List.of("core", "access")),
           entry("docs", List.of("core", "contract", "pages")),
           entry("edge.limits", List.of("core")),
+          entry("edge.fields", List.of("core")),
           entry(
               "edge",
               List.of("core", "access", "blob", "contract", "docs", "edge.limits", "pages")),
@@ -113,12 +114,15 @@ final class ArchitectureTest {
           entry("client", List.of("core", "remote")),
           entry("pages", List.of("core")),
           entry("mail", List.of("core")),
-          entry("signin", List.of("core", "store", "access", "edge", "org", "pages", "mail")),
+          entry(
+              "signin",
+              List.of("core", "store", "access", "audit", "edge", "org", "pages", "mail")),
           entry("oauth", List.of("core", "store", "access", "audit", "edge", "pages", "signin")),
           entry("secrets", List.of("core")),
           entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
           entry(
               "checkpoint", List.of("core", "store", "access", "audit", "blob", "edge", "secrets")),
+          entry("feed", List.of("core", "checkpoint", "edge", "pages")),
           entry(
               "mcp",
               List.of(
@@ -134,7 +138,7 @@ final class ArchitectureTest {
                   "k8s",
                   "org",
                   "checkpoint")),
-          entry("console", List.of("core", "edge", "signin")),
+          entry("console", List.of("core", "access", "edge", "edge.fields", "org", "signin")),
           entry(
               "operator",
               List.of(
@@ -142,6 +146,7 @@ final class ArchitectureTest {
                   "access",
                   "audit",
                   "edge",
+                  "edge.fields",
                   "pools",
                   "pools.settings",
                   "capacity",
@@ -183,6 +188,7 @@ final class ArchitectureTest {
                   "com.fasterxml.jackson.core..",
                   "org.yaml.snakeyaml..")),
           entry("docs", List.of("io.vertx.core..", "org.commonmark..")),
+          entry("edge.fields", List.of("io.vertx.core.json")),
           entry(
               "edge.limits",
               List.of(
@@ -237,6 +243,7 @@ final class ArchitectureTest {
           entry("secrets", List.of()),
           entry("uploads", List.of("io.vertx.core..")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
+          entry("feed", List.of("io.vertx.core..")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("console", List.of("io.vertx.core..")),
           entry("operator", List.of("io.vertx.core..")),
