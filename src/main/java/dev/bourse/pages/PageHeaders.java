@@ -16,8 +16,10 @@ public final class PageHeaders {
     return List.of(
         Map.entry(
             "content-security-policy",
-            "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self';"
-                + " frame-ancestors 'none'; base-uri 'none'"),
+            """
+            default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
+            frame-ancestors 'none'; base-uri 'none'\
+            """),
         // Not no-referrer, which makes browsers send forms of ours with "Origin: null".
         Map.entry("referrer-policy", "same-origin"),
         Map.entry("cache-control", "no-store"),

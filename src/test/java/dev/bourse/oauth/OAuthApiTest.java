@@ -235,9 +235,9 @@ class OAuthApiTest extends OAuthApiFixture {
                 .service()
                 .database()
                 .read(
-                    "SELECT COUNT(*) FROM oauth_refresh WHERE grant_id = ?",
+                    "SELECT COUNT(*) AS counted FROM oauth_refresh WHERE grant_id = ?",
                     List.of(claims(first).getString("gid")),
-                    row -> row.integer(0)));
+                    row -> row.integer("counted")));
     assertEquals(List.of(1L), rows);
     // The oldest is known all the same.
     refused(app.token(app.refreshing(first)), "invalid_grant");

@@ -359,10 +359,11 @@ final class MarketInvariants {
               .server
               .engine()
               .query(
-                  "SELECT node_id, retired_at FROM node WHERE retired_at IS NOT NULL OR cordoned = 1"
-                      + " OR quarantined_at IS NOT NULL",
+                  "SELECT node_id, retired_at FROM node WHERE retired_at IS NOT NULL OR cordoned ="
+                      + " 1 OR quarantined_at IS NOT NULL",
                   List.of(),
-                  row -> new Barred(row.text(0), row.integerOrNull(1) != null))) {
+                  row ->
+                      new Barred(row.text("node_id"), row.integerOrNull("retired_at") != null))) {
         barred.put(node.node, node);
       }
       unusableSince.keySet().retainAll(barred.keySet());
@@ -473,7 +474,7 @@ final class MarketInvariants {
                       + " AND NOT EXISTS (SELECT 1 FROM allocation a WHERE a.node_id = n.node_id"
                       + " AND (a.gone_at IS NULL OR a.reclaim_reason = 'SWAP'))",
                   List.of(world.nowMillis()),
-                  row -> row.text(0));
+                  row -> row.text("node_id"));
       if (free.isEmpty()) {
         return null;
       }
