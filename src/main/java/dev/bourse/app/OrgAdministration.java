@@ -39,7 +39,7 @@ final class OrgAdministration {
     Tokens tokens = access.tokens();
     Members members = access.members();
     Operators operators = access.operators();
-    new OrgAdminRoutes(orgs).bind(operations);
+    new OrgAdminRoutes(orgs, context.config().capacity().maxClusters()).bind(operations);
     new MemberAdminRoutes(new RosterService(database, tokens, members, access.revocations(), clock))
         .bind(operations);
     new RuleAdminRoutes(new JoinRuleService(database, clock, random, invitations)).bind(operations);

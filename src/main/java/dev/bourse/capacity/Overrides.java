@@ -53,6 +53,7 @@ public record Overrides(@Nullable Long capCents, Map<String, Optional<String>> e
         capCents == null ? pool.capCents() : Math.min(capCents, pool.capCents()),
         pool.detectorArmed(),
         pool.swapsEnabled(),
+        pool.selfService(),
         new Pool.Environment(
             environment.sshUser(),
             environment.sshPort(),

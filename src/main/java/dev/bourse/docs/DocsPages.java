@@ -72,7 +72,6 @@ public final class DocsPages {
           () -> Map.of("title", guide.title(), "html", markdown.html(guide.markdown())));
     }
     addPage("/docs", "docs-index", Map::of);
-    byPath.put("/", () -> ServedPage.redirect("/docs"));
     Orientation orientation = new Orientation(documents, guides, baseUrl, budget);
     add("/llms.txt", PLAIN, orientation::index);
     add("/llms-operators.txt", PLAIN, orientation::operators);

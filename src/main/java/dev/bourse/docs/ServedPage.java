@@ -21,12 +21,6 @@ public record ServedPage(
     return of(contentType, Buffer.buffer(text.getBytes(StandardCharsets.UTF_8)), headers);
   }
 
-  /** A page that leads to another path. */
-  static ServedPage redirect(String path) {
-    return new ServedPage(
-        302, "text/plain", Buffer.buffer(path + "\n"), '"' + path + '"', Map.of("location", path));
-  }
-
   /** Its text; empty for what only leads elsewhere. */
   public Optional<String> text() {
     return status == 200 ? Optional.of(body.toString()) : Optional.empty();

@@ -9,6 +9,7 @@ import dev.bourse.edge.Operations;
 import dev.bourse.pages.PageHeaders;
 import dev.bourse.pages.PageTemplates;
 import dev.bourse.signin.AttemptLimiter;
+import dev.bourse.signin.Profile;
 import dev.bourse.signin.Session;
 import dev.bourse.signin.Sessions;
 import io.vertx.core.Future;
@@ -68,19 +69,22 @@ final class AuthorizeRoutes {
             to ->
                 sessions
                     .find(call)
-                    .map(
+                    .compose(
                         session ->
                             session.isPresent()
                                 ? shown(to, asked, session.get())
-                                : sessions.requireSignIn(call, returnTo(asked))));
+                                : Future.succeededFuture(
+                                    sessions.requireSignIn(call, returnTo(asked)))));
   }
 
-  private Answer shown(Addressee to, Map<String, String> asked, Session session) {
+  private Future<Answer> shown(Addressee to, Map<String, String> asked, Session session) {
+    AuthorizationRequest request;
     try {
-      return page(read(to, asked), asked, session);
+      request = read(to, asked);
     } catch (OAuthError e) {
-      return redirect(address(to, asked, refusal(e)));
+      return Future.succeededFuture(redirect(address(to, asked, refusal(e))));
     }
+    return sessions.profile(session).map(who -> page(request, asked, session, who));
   }
 
   private Future<Answer> decide(Call call) {
@@ -164,14 +168,10 @@ final class AuthorizeRoutes {
     return RedirectUris.with(PATH, parameters);
   }
 
-  private Answer page(AuthorizationRequest request, Map<String, String> asked, Session session) {
-    Map<String, Object> model = new LinkedHashMap<>();
-    model.put("csrf", session.csrfToken());
-    model.put("client", request.client().name());
+  private Answer page(
+      AuthorizationRequest request, Map<String, String> asked, Session session, Profile who) {
+    Map<String, Object> model = Consent.model(session, who, request.client(), request.scopes());
     model.put("place", place(request));
-    model.put("username", session.username());
-    model.put("org_id", session.orgId());
-    model.put("scopes", Scopes.words(request.scopes()));
     model.put(
         "fields",
         AuthorizationRequest.carried(asked).entrySet().stream()

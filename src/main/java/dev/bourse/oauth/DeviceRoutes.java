@@ -6,11 +6,11 @@ import dev.bourse.edge.Operations;
 import dev.bourse.pages.PageHeaders;
 import dev.bourse.pages.PageTemplates;
 import dev.bourse.signin.AttemptLimiter;
+import dev.bourse.signin.Profile;
 import dev.bourse.signin.Session;
 import dev.bourse.signin.Sessions;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +43,7 @@ final class DeviceRoutes {
   }
 
   private Future<Answer> show(Call call) {
-    String code = DeviceFlow.userCode(call.findText(CODE).orElse(""));
+    String code = DeviceFlow.userCode(call.text(CODE));
     return sessions
         .find(call)
         .map(
@@ -59,7 +59,7 @@ final class DeviceRoutes {
 
   private Future<Answer> decide(Call call) {
     JsonObject form = call.body();
-    String typed = form.getString(CODE, "");
+    String typed = form.getString(CODE);
     return sessions
         .find(call)
         .compose(
@@ -96,7 +96,7 @@ final class DeviceRoutes {
     }
     DeviceFlow.Waiting waiting = found.get();
     if (decision == null) {
-      return Future.succeededFuture(confirm(session, waiting));
+      return sessions.profile(session).map(who -> confirm(session, who, waiting));
     }
     boolean allowed = decision.equals("allow");
     return devices
@@ -113,14 +113,9 @@ final class DeviceRoutes {
         status, "device", Map.of("csrf", session.csrfToken(), "code", code, "fault", fault));
   }
 
-  private Answer confirm(Session session, DeviceFlow.Waiting waiting) {
-    Map<String, Object> model = new LinkedHashMap<>();
-    model.put("csrf", session.csrfToken());
-    model.put("client", waiting.client().name());
+  private Answer confirm(Session session, Profile who, DeviceFlow.Waiting waiting) {
+    Map<String, Object> model = Consent.model(session, who, waiting.client(), waiting.scopes());
     model.put("code", waiting.userCode());
-    model.put("username", session.username());
-    model.put("org_id", session.orgId());
-    model.put("scopes", Scopes.words(waiting.scopes()));
     return page(200, "device-confirm", model);
   }
 

@@ -9,10 +9,18 @@ import java.util.Optional;
 
 /** The operator contract's operations on organizations. */
 public final class OrgAdminRoutes {
-  private final OrgAdminService orgs;
+  private static final String MAX_CLUSTERS = "max_clusters";
 
-  public OrgAdminRoutes(OrgAdminService orgs) {
+  private final OrgAdminService orgs;
+  private final int maxClusters;
+
+  /**
+   * @param maxClusters how many clusters members may bring their organization to where no operator
+   *     has said otherwise
+   */
+  public OrgAdminRoutes(OrgAdminService orgs, int maxClusters) {
     this.orgs = orgs;
+    this.maxClusters = maxClusters;
   }
 
   public void bind(Operations operations) {
@@ -20,7 +28,7 @@ public final class OrgAdminRoutes {
         .ok(
             "listOrgs",
             call -> orgs.list(call.limit(), call.findText("after")),
-            CommonFields.page("orgs", "org_id", OrgAdminRoutes::json))
+            CommonFields.page("orgs", "org_id", this::json))
         .created(
             "createOrg",
             call ->
@@ -28,9 +36,10 @@ public final class OrgAdminRoutes {
                     call.actor(),
                     call.body().getString("org_id"),
                     call.body().getString("display"),
-                    call.body().getString("kind")),
-            OrgAdminRoutes::json)
-        .ok("readOrg", call -> orgs.read(call.text("org")), OrgAdminRoutes::json)
+                    call.body().getString("kind"),
+                    Optional.ofNullable(call.body().getInteger(MAX_CLUSTERS))),
+            this::json)
+        .ok("readOrg", call -> orgs.read(call.text("org")), this::json)
         .ok(
             "updateOrg",
             call ->
@@ -38,16 +47,18 @@ public final class OrgAdminRoutes {
                     call.actor(),
                     call.text("org"),
                     Optional.ofNullable(call.body().getString("display")),
-                    Optional.ofNullable(call.body().getString("kind"))),
-            OrgAdminRoutes::json)
-        .ok("retireOrg", call -> orgs.retire(call.actor(), call.text("org")), OrgAdminRoutes::json);
+                    Optional.ofNullable(call.body().getString("kind")),
+                    Optional.ofNullable(call.body().getInteger(MAX_CLUSTERS))),
+            this::json)
+        .ok("retireOrg", call -> orgs.retire(call.actor(), call.text("org")), this::json);
   }
 
-  private static JsonObject json(Org org) {
+  private JsonObject json(Org org) {
     return new JsonObject()
         .put("org_id", org.orgId())
         .put("display", org.display())
         .put("kind", org.kind())
+        .put(MAX_CLUSTERS, org.maxClusters() == null ? maxClusters : org.maxClusters())
         .put("created_at", Times.rfc3339(org.createdAtMillis()))
         .put("retired_at", Times.rfc3339OrNull(org.retiredAtMillis()));
   }

@@ -58,8 +58,12 @@ public final class OrgAdminService {
   }
 
   /** Makes one; {@code conflict} when the id is taken, by a retired one too. */
-  public Future<Org> create(String actor, String orgId, String display, String kind) {
-    Org org = new Org(orgId, display, kind, clock.millis(), null);
+  public Future<Org> create(
+      String actor, String orgId, String display, String kind, Optional<Integer> maxClusters) {
+    Org org = new Org(orgId, display, kind, maxClusters.orElse(null), clock.millis(), null);
+    List<String> detail = new ArrayList<>(List.of("display=" + Text.shown(display)));
+    detail.add("kind=" + kind);
+    maxClusters.ifPresent(most -> detail.add("max_clusters=" + most));
     return database
         .commit(
             List.of(
@@ -76,15 +80,23 @@ public final class OrgAdminService {
                         actor,
                         "org_create",
                         orgId,
-                        "display=%s kind=%s".formatted(Text.shown(display), kind)))),
+                        String.join(" ", detail)))),
             List.of(new Change(Tokens.ORGANIZATION_CHANGED, orgId)))
         .compose(stored -> OrgWrite.inForce(tokens.refreshOrganization(orgId)))
         .map(loaded -> org);
   }
 
-  /** Changes its name for people or its kind; what is left empty stays. */
+  /**
+   * Changes its name for people, its kind or its quota; what is left empty stays.
+   *
+   * @param maxClusters how many clusters its members may bring it to
+   */
   public Future<Org> update(
-      String actor, String orgId, Optional<String> display, Optional<String> kind) {
+      String actor,
+      String orgId,
+      Optional<String> display,
+      Optional<String> kind,
+      Optional<Integer> maxClusters) {
     OrgWrite write = new OrgWrite(database, orgId);
     List<String> detail = new ArrayList<>();
     display.ifPresent(
@@ -96,6 +108,11 @@ public final class OrgAdminService {
         text -> {
           write.add(Statement.of("UPDATE org SET kind = ? WHERE org_id = ?", text, orgId));
           detail.add("kind=" + text);
+        });
+    maxClusters.ifPresent(
+        most -> {
+          write.add(Statement.of("UPDATE org SET max_clusters = ? WHERE org_id = ?", most, orgId));
+          detail.add("max_clusters=" + most);
         });
     return write
         .record(clock.millis(), actor, "org_update", String.join(" ", detail))

@@ -17,6 +17,7 @@ final class OrgStore {
           .fixed("org_id", Org::orgId)
           .changing("display", Org::display)
           .changing("kind", Org::kind)
+          .changing("max_clusters", Org::maxClusters)
           .fixed("created_at", Org::createdAtMillis)
           .changing("retired_at", Org::retiredAtMillis);
 
@@ -92,6 +93,7 @@ final class OrgStore {
         row.text("org_id"),
         row.text("display"),
         row.text("kind"),
+        row.integerOrNull("max_clusters") == null ? null : row.smallInteger("max_clusters"),
         row.integer("created_at"),
         row.integerOrNull("retired_at"));
   }

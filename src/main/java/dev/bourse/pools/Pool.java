@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param capCents the highest ceiling accepted on a write
  * @param detectorArmed whether {@code capacity_unavailable} is judged here
  * @param swapsEnabled whether nodes can be swapped here
+ * @param selfService whether members may make clusters here
  * @param environment what a tenant needs to know of the site
  */
 public record Pool(
@@ -27,6 +28,7 @@ public record Pool(
     long capCents,
     boolean detectorArmed,
     boolean swapsEnabled,
+    boolean selfService,
     Environment environment) {
 
   public Pool {

@@ -4,6 +4,7 @@ import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -32,6 +33,8 @@ public final class AccountRoutes {
   public void bind(Operations operations) {
     operations
         .bind("showAccount", call -> signedIn(call, session -> show(session)))
+        .bind("showStart", this::start)
+        .bind("confirmSignOutEverywhere", call -> signedIn(call, this::confirmEverywhere))
         .bind("signOut", call -> fromForm(call, this::signOut))
         .bind("signOutEverywhere", call -> fromForm(call, this::signOutEverywhere))
         .bind("disconnectApplication", call -> fromForm(call, session -> disconnect(call, session)))
@@ -62,36 +65,24 @@ public final class AccountRoutes {
         sessions.store().list(session.orgId(), session.username());
     Future<List<ConnectedApplications.Application>> connected =
         applications.list(session.orgId(), session.username());
-    return sessions
-        .store()
-        .findProfile(session.orgId(), session.username())
-        .compose(
-            profile ->
-                Future.all(rows, connected)
-                    .map(
-                        read -> {
-                          SessionStore.Profile who =
-                              profile.orElseGet(() -> new SessionStore.Profile("", "", ""));
-                          return pages.page(
-                              200,
-                              "account",
-                              Map.of(
-                                  "csrf", session.csrfToken(),
-                                  "name", who.name(),
-                                  "email", who.email(),
-                                  "username", session.username(),
-                                  "org_id", session.orgId(),
-                                  "org_display", who.orgDisplay(),
-                                  "sessions",
-                                      rows.result().stream()
-                                          .map(row -> shown(row, session))
-                                          .toList(),
-                                  "applications",
-                                      connected.result().stream()
-                                          .map(AccountRoutes::shown)
-                                          .toList()),
-                              List.of());
-                        }));
+    Future<Profile> who = sessions.profile(session);
+    return Future.all(rows, connected, who)
+        .map(
+            read ->
+                pages.page(
+                    200,
+                    "account",
+                    Map.of(
+                        "csrf", session.csrfToken(),
+                        "name", who.result().name(),
+                        "email", who.result().email(),
+                        "username", session.username(),
+                        "org_id", session.orgId(),
+                        "org_display", who.result().orgDisplay(),
+                        "sessions", rows.result().stream().map(row -> shown(row, session)).toList(),
+                        "applications",
+                            connected.result().stream().map(AccountRoutes::shown).toList()),
+                    List.of()));
   }
 
   private static Map<String, Object> shown(SessionStore.StoredSession row, Session current) {
@@ -113,6 +104,48 @@ public final class AccountRoutes {
     return TIME.format(Instant.ofEpochMilli(millis));
   }
 
+  /** The front door: a member goes on to the console, anybody else to what there is to read. */
+  private Future<Answer> start(Call call) {
+    return sessions
+        .find(call)
+        .map(session -> onward(session.isPresent() ? ReturnTo.CONSOLE : "/docs"));
+  }
+
+  private static Answer.Page onward(String path) {
+    return new Answer.Page(
+        302,
+        "",
+        Buffer.buffer(),
+        List.of(
+            Map.entry("location", path),
+            // It depends on who asks, and that changes.
+            Map.entry("cache-control", "no-store")));
+  }
+
+  /** Asks before every browser is signed out, and says how many there are. */
+  private Future<Answer> confirmEverywhere(Session session) {
+    Future<List<SessionStore.StoredSession>> rows =
+        sessions.store().list(session.orgId(), session.username());
+    Future<List<ConnectedApplications.Application>> connected =
+        applications.list(session.orgId(), session.username());
+    return Future.all(rows, connected)
+        .map(
+            read ->
+                pages.page(
+                    200,
+                    "sign-out-everywhere",
+                    Map.of(
+                        "csrf",
+                        session.csrfToken(),
+                        "sessions",
+                        rows.result().size(),
+                        "applications",
+                        connected.result().stream()
+                            .map(ConnectedApplications.Application::name)
+                            .toList()),
+                    List.of()));
+  }
+
   private Future<Answer> signOut(Session session) {
     return sessions.end(session).map(cookies -> Sessions.redirect("/sign-out", cookies));
   }
@@ -130,7 +163,7 @@ public final class AccountRoutes {
 
   private Future<Answer> disconnect(Call call, Session session) {
     return applications
-        .revoke(session.orgId(), session.username(), call.body().getString("application", ""))
+        .revoke(session.orgId(), session.username(), call.body().getString("application"))
         .map(revoked -> Sessions.redirect(ACCOUNT, List.of()));
   }
 

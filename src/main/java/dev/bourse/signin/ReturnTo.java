@@ -5,6 +5,9 @@ final class ReturnTo {
   /** Where it leads when nothing else is asked for. */
   static final String ACCOUNT = "/account";
 
+  /** Where members work. */
+  static final String CONSOLE = "/console/";
+
   /**
    * An authorization request is the longest place to come back to: some 1,000 characters, more with
    * a long state; as much as the contract lets in.

@@ -16,7 +16,14 @@ import java.util.random.RandomGenerator;
 /** The parts of sign-in, put together. */
 public final class SignIn {
   private static final List<String> TEMPLATES =
-      List.of("account", "message", "sign-in", "sign-in-choose", "sign-in-link", "sign-in-sent");
+      List.of(
+          "account",
+          "message",
+          "sign-in",
+          "sign-in-choose",
+          "sign-in-link",
+          "sign-in-sent",
+          "sign-out-everywhere");
 
   private final Vertx vertx;
   private final SignInConfig config;

@@ -104,6 +104,7 @@ public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
             yaml.parsed("max_price_cap_per_gpu_hour", "100", WorldFile::cents),
             yaml.flag("detector_armed", true),
             yaml.flag("swaps_enabled", true),
+            yaml.flag("self_service", false),
             environment),
         yaml.list("nodes", node -> machine(node, sshPort)),
         yaml.integer("simulated_nodes", 0, 0, MAX_SIMULATED));

@@ -203,6 +203,7 @@ class CapacitySwapTest {
         1_000,
         true,
         false,
+        false,
         POOL.environment());
   }
 }

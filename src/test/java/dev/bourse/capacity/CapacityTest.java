@@ -373,6 +373,7 @@ class CapacityTest {
         1_000,
         true,
         true,
+        false,
         POOL.environment());
   }
 }

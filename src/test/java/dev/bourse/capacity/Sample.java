@@ -36,6 +36,7 @@ public final class Sample {
           1_000,
           true,
           true,
+          false,
           new Pool.Environment("tenant", 22, Map.of("A", "b"), Map.of("scratch", "/scratch")));
 
   /** Armed, with keys, nothing published. */

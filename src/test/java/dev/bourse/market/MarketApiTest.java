@@ -65,9 +65,7 @@ class MarketApiTest extends MarketApiFixture {
     JsonObject quote = quote(market);
     assertTrue(quote.getDouble("admission_price_per_gpu_hour") > 5, quote.encode());
     assertEquals(0, quote.getInteger("free_nodes"));
-    JsonObject declared = market.blueA().state().getJsonObject("declared");
-    assertTrue(declared.getBoolean("bid_too_low"));
-    assertFalse(declared.getBoolean("capacity_unavailable"));
+    untilTold(market.blueA(), true, false);
   }
 
   @Test
@@ -104,8 +102,7 @@ class MarketApiTest extends MarketApiFixture {
     untilCleared(market);
     assertEquals(held, market.redA().active());
     assertEquals(1, market.blueA().state().getInteger("pending"));
-    assertTrue(market.blueA().state().getJsonObject("declared").getBoolean("capacity_unavailable"));
-    assertFalse(market.blueA().state().getJsonObject("declared").getBoolean("bid_too_low"));
+    untilTold(market.blueA(), false, true);
     assertNull(quote(market).getValue("admission_price_per_gpu_hour"));
   }
 
@@ -134,7 +131,9 @@ class MarketApiTest extends MarketApiFixture {
         "blue is too low", () -> blue.state().getJsonObject("declared").getBoolean("bid_too_low"));
     blue.declare(2, 4);
     blue.untilHeld(2);
-    assertFalse(blue.state().getJsonObject("declared").getBoolean("bid_too_low"));
+    until(
+        "its bid is high enough",
+        () -> !blue.state().getJsonObject("declared").getBoolean("bid_too_low"));
     assertEquals(2, market.redA().untilHeld(2).size());
   }
 
@@ -250,6 +249,18 @@ class MarketApiTest extends MarketApiFixture {
       assertFalse(red.state().getJsonObject("declared").getBoolean("bid_too_low"));
       assertEquals(List.of(), red.active());
     }
+  }
+
+  /** Waits until a cluster has its market's verdict, which comes just after the tick's prices. */
+  private static void untilTold(
+      ClusterClient client, boolean bidTooLow, boolean capacityUnavailable) {
+    until(
+        "bid_too_low=%s capacity_unavailable=%s".formatted(bidTooLow, capacityUnavailable),
+        () -> {
+          JsonObject declared = client.state().getJsonObject("declared");
+          return Objects.equals(declared.getValue("bid_too_low"), bidTooLow)
+              && Objects.equals(declared.getValue("capacity_unavailable"), capacityUnavailable);
+        });
   }
 
   private static List<JsonObject> unwound(ClusterClient client) {

@@ -136,6 +136,7 @@ final class SimulatedMonth {
                   1_000,
                   true,
                   true,
+                  false,
                   like.environment()));
       for (int n = 0; n < NODES; n++) {
         String id = "p" + p + "n" + n;

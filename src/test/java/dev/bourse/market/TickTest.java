@@ -213,6 +213,7 @@ class TickTest {
             1_000,
             false,
             true,
+            false,
             POOL.environment());
 
     Tick.Outcome outcome = tick(blind, NOW, nodes(0), declared(8));

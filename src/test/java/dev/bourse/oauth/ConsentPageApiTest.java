@@ -105,6 +105,26 @@ class ConsentPageApiTest extends OAuthApiFixture {
   }
 
   @Test
+  void consentNamesTheOrganizationAsPeopleDoAndSaysHowLongItLasts() {
+    OAuthApplication app = OAuthApplication.registered(bourse);
+    String page = app.ask(app.request(), alice).body();
+    assertTrue(page.contains(">Acme</span>"), page);
+    assertTrue(page.contains("for 90 days at most; after 30 days without use"), page);
+    assertTrue(page.contains("href=\"/account\""), page);
+    OAuthApplication once = OAuthApplication.named(bourse, withoutRefresh());
+    assertTrue(once.ask(once.request(), alice).body().contains("for 10 minutes"));
+  }
+
+  private static String withoutRefresh() {
+    JsonObject metadata =
+        new JsonObject()
+            .put("client_name", "Once")
+            .put("redirect_uris", new JsonArray().add(REDIRECT))
+            .put("grant_types", new JsonArray().add("authorization_code"));
+    return bourse.with(null).post("/oauth/register", metadata).json().getString("client_id");
+  }
+
+  @Test
   void whatAnApplicationCallsItselfIsEscaped() {
     JsonObject metadata =
         new JsonObject()

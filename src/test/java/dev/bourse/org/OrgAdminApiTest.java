@@ -76,6 +76,21 @@ class OrgAdminApiTest {
   }
 
   @Test
+  void theQuotaOfClustersIsTheServicesUntilAnOperatorSetsIt() {
+    assertEquals(20, created("quota").getInteger("max_clusters"));
+    JsonObject none = new JsonObject().put("max_clusters", 0);
+    assertEquals(0, operator.patch(ORGS + "/quota", none).ok().getInteger("max_clusters"));
+    assertEquals(0, operator.get(ORGS + "/quota").ok().getInteger("max_clusters"));
+    assertEquals("max_clusters=0", bourse.audit("quota", false).get(1).detail());
+    JsonObject large = OrgApiFixture.org("quota-large").put("max_clusters", 500);
+    assertEquals(500, operator.post(ORGS, large).json().getInteger("max_clusters"));
+    for (Object refused : List.of(-1, 10_001, 1.5, "many")) {
+      JsonObject change = new JsonObject().put("max_clusters", refused);
+      operator.patch(ORGS + "/quota", change).refused(ErrorCode.BAD_REQUEST);
+    }
+  }
+
+  @Test
   void aListIsReadPageByPage() {
     created("paged-1");
     created("paged-2");

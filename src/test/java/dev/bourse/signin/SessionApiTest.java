@@ -186,6 +186,24 @@ class SessionApiTest extends SignInApiFixture {
   }
 
   @Test
+  void signOutEverywhereAsksFirstAndSaysWhatEnds() {
+    String orgId = organization();
+    addMember(orgId, "pat", "pat@" + orgId + ".example");
+    Browser one = browser().signedIn("pat@" + orgId + ".example");
+    assertTrue(one.get("/sign-out/everywhere").body().contains("your only session"));
+    Browser two = browser().signedIn("pat@" + orgId + ".example");
+    HttpResponse<String> asked = one.get("/sign-out/everywhere");
+    assertEquals(200, asked.statusCode());
+    assertTrue(asked.body().contains("all 2 of your sessions"), asked.body());
+    assertTrue(two.isSignedIn(), "asking ends nothing");
+    Map<String, String> form = Map.of("csrf", Browser.field(asked, "csrf"));
+    assertEquals("/sign-out", Browser.location(one.post("/sign-out/everywhere", form)));
+    assertFalse(two.isSignedIn());
+    assertEquals(
+        "/sign-in?return_to=%2Faccount", Browser.location(one.get("/sign-out/everywhere")));
+  }
+
+  @Test
   void aMemberHasTwentySessionsAtMostAndTheOldestGoes() {
     String orgId = organization();
     addMember(orgId, "pat", "pat@" + orgId + ".example");

@@ -4,8 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.Browser;
 import dev.bourse.testing.EachEngine;
 import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What the pages may load, and who may keep or frame them. */
@@ -44,5 +48,29 @@ class SignInPagesApiTest extends SignInApiFixture {
     assertEquals(200, icon.statusCode());
     assertEquals("image/svg+xml", icon.headers().firstValue("content-type").orElse(""));
     assertTrue(icon.body().startsWith("<svg"));
+  }
+
+  @Test
+  void theRootLeadsMembersToTheConsoleAndOthersToTheDocumentation() {
+    Browser alice = browser().signedIn("alice@acme.example");
+    Map.of("/console/", alice, "/docs", browser())
+        .forEach(
+            (place, browser) -> {
+              HttpResponse<String> answer = browser.get("/");
+              assertEquals(302, answer.statusCode());
+              assertEquals(place, answer.headers().firstValue("location").orElse(""));
+              assertEquals("no-store", answer.headers().firstValue("cache-control").orElse(""));
+            });
+  }
+
+  @Test
+  void unknownAddressesAreAPageInABrowserAndJsonForPrograms() {
+    HttpResponse<String> page = browser().get("/nowhere/at/all");
+    assertEquals(404, page.statusCode());
+    assertTrue(page.body().contains("<h1>Page not found</h1>"), page.body());
+    for (String way : List.of("/", "/docs", "/feed/")) {
+      assertTrue(page.body().contains("href=\"" + way + '"'), way);
+    }
+    bourse.with(null).get("/nowhere/at/all").refused(ErrorCode.NOT_FOUND);
   }
 }

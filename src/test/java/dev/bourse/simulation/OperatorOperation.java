@@ -443,6 +443,7 @@ enum OperatorOperation implements Deed {
                 Optional.empty(),
                 Optional.of(swaps),
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty()));
   }
 }

@@ -129,7 +129,7 @@ public final class PoolService implements Mirror {
     String detail =
         """
         provider=%s site=%s gpu_vendor=%s gpu_model=%s gpus_per_node=%s \
-        reserve_price_per_gpu_hour=%s max_price_cap_per_gpu_hour=%s\
+        reserve_price_per_gpu_hour=%s max_price_cap_per_gpu_hour=%s self_service=%s\
         """
             .formatted(
                 pool.provider(),
@@ -138,7 +138,8 @@ public final class PoolService implements Mirror {
                 pool.gpuModel(),
                 pool.gpusPerNode(),
                 Price.shown(pool.reserveCents()),
-                Price.shown(pool.capCents()));
+                Price.shown(pool.capCents()),
+                pool.selfService());
     return store
         .create(pool, audit(actor, "pool_create", pool.name(), detail))
         .compose(created -> putInForce(pool.name()))
@@ -153,6 +154,7 @@ public final class PoolService implements Mirror {
    * @param capCents the highest ceiling accepted, in cents per GPU-hour
    * @param detectorArmed whether {@code capacity_unavailable} is judged
    * @param swapsEnabled whether nodes can be swapped
+   * @param selfService whether members may make clusters
    * @param env environment variables, in the place of all there were
    * @param storage storage paths by purpose, in the place of all there were
    */
@@ -162,6 +164,7 @@ public final class PoolService implements Mirror {
       Optional<Long> capCents,
       Optional<Boolean> detectorArmed,
       Optional<Boolean> swapsEnabled,
+      Optional<Boolean> selfService,
       Optional<Map<String, String>> env,
       Optional<Map<String, String>> storage) {
 
@@ -173,6 +176,7 @@ public final class PoolService implements Mirror {
       capCents.ifPresent(c -> fields.put("max_price_cap_per_gpu_hour", Price.shown(c)));
       detectorArmed.ifPresent(on -> fields.put("detector_armed", String.valueOf(on)));
       swapsEnabled.ifPresent(on -> fields.put("swaps_enabled", String.valueOf(on)));
+      selfService.ifPresent(on -> fields.put("self_service", String.valueOf(on)));
       env.ifPresent(map -> fields.put("env", names(map)));
       storage.ifPresent(map -> fields.put("storage", names(map)));
       return String.join(

@@ -47,6 +47,7 @@ public final class PoolStore {
           .fixed("cap_cents", r -> r.pool.capCents())
           .fixed("detector_armed", r -> r.pool.detectorArmed())
           .fixed("swaps_enabled", r -> r.pool.swapsEnabled())
+          .fixed("self_service", r -> r.pool.selfService())
           .fixed("ssh_user", r -> r.pool.environment().sshUser())
           .fixed("ssh_port", r -> r.pool.environment().sshPort())
           .fixed("env", r -> json(r.pool.environment().env()))
@@ -102,6 +103,7 @@ public final class PoolStore {
     changed.capCents().ifPresent(cents -> set("cap_cents", cents, columns, values));
     changed.detectorArmed().ifPresent(on -> set("detector_armed", on, columns, values));
     changed.swapsEnabled().ifPresent(on -> set("swaps_enabled", on, columns, values));
+    changed.selfService().ifPresent(on -> set("self_service", on, columns, values));
     changed.env().ifPresent(env -> set("env", json(env), columns, values));
     changed.storage().ifPresent(storage -> set("storage", json(storage), columns, values));
     values.add(name);
@@ -145,6 +147,7 @@ public final class PoolStore {
         row.integer("cap_cents"),
         row.truth("detector_armed"),
         row.truth("swaps_enabled"),
+        row.truth("self_service"),
         new Pool.Environment(
             row.text("ssh_user"),
             row.smallInteger("ssh_port"),

@@ -132,6 +132,25 @@ class PoolAdminApiTest {
   }
 
   @Test
+  void aPoolIsOpenToSelfServiceOnlyWhileAnOperatorSaysSo() {
+    String market = bourse.market().name();
+    String pool = market + "-closed";
+    assertEquals(false, operator.post(POOLS, newPool(pool)).json().getBoolean("self_service"));
+    JsonObject open = new JsonObject().put("self_service", true);
+    assertEquals(true, patch(pool, open).ok().getBoolean("self_service"));
+    assertEquals(true, operator.get(POOLS + "/" + pool).ok().getBoolean("self_service"));
+    String opened = market + "-open";
+    JsonObject made = operator.post(POOLS, newPool(opened).put("self_service", true)).json();
+    assertEquals(true, made.getBoolean("self_service"));
+    assertEquals(
+        List.of("self_service=true"),
+        bourse.audit("", false).stream()
+            .filter(r -> r.action().equals("pool_update") && r.subject().equals(pool))
+            .map(AuditRow::detail)
+            .toList());
+  }
+
+  @Test
   void tenantsReadTheNewModelVariablesAndPaths() {
     TestMarket market = bourse.market();
     JsonObject env = new JsonObject().put("REGION", "south");

@@ -75,6 +75,7 @@ final class OperatorSamples {
         .put("max_price_cap_per_gpu_hour", 10)
         .put("detector_armed", true)
         .put("swaps_enabled", true)
+        .put("self_service", false)
         .put("ssh_user", "u")
         .put("ssh_port", 22)
         .put("env", new JsonObject().put("A", "b"))
