@@ -30,6 +30,7 @@ public final class Require {
 
   /** Fails with {@link IllegalArgumentException} unless a value is from one number to another. */
   public static void within(String name, long value, long least, long most) {
-    that(value >= least && value <= most, "%s: %d is not within %d to %d", name, value, least, most);
+    that(
+        value >= least && value <= most, "%s: %d is not within %d to %d", name, value, least, most);
   }
 }
