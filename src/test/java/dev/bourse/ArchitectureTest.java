@@ -42,7 +42,10 @@ final class ArchitectureTest {
           entry("contract", List.of("core", "access")),
           entry("docs", List.of("core", "contract", "pages")),
           entry("edge.limits", List.of("core")),
-          entry("edge", List.of("core", "access", "blob", "contract", "docs", "edge.limits")),
+          entry("edge.fields", List.of("core")),
+          entry(
+              "edge",
+              List.of("core", "access", "blob", "contract", "docs", "edge.limits", "pages")),
           entry("nodes", List.of("core")),
           entry("blob", List.of("core")),
           entry("pools", List.of("core")),
@@ -111,12 +114,15 @@ final class ArchitectureTest {
           entry("client", List.of("core", "remote")),
           entry("pages", List.of("core")),
           entry("mail", List.of("core")),
-          entry("signin", List.of("core", "store", "access", "edge", "org", "pages", "mail")),
+          entry(
+              "signin",
+              List.of("core", "store", "access", "audit", "edge", "org", "pages", "mail")),
           entry("oauth", List.of("core", "store", "access", "audit", "edge", "pages", "signin")),
           entry("secrets", List.of("core")),
           entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
           entry(
               "checkpoint", List.of("core", "store", "access", "audit", "blob", "edge", "secrets")),
+          entry("feed", List.of("core", "checkpoint", "edge", "pages")),
           entry(
               "mcp",
               List.of(
@@ -132,7 +138,7 @@ final class ArchitectureTest {
                   "k8s",
                   "org",
                   "checkpoint")),
-          entry("console", List.of("core", "edge", "signin")),
+          entry("console", List.of("core", "access", "edge", "edge.fields", "org", "signin")),
           entry(
               "operator",
               List.of(
@@ -140,6 +146,7 @@ final class ArchitectureTest {
                   "access",
                   "audit",
                   "edge",
+                  "edge.fields",
                   "pools",
                   "pools.settings",
                   "capacity",
@@ -181,6 +188,7 @@ final class ArchitectureTest {
                   "com.fasterxml.jackson.core..",
                   "org.yaml.snakeyaml..")),
           entry("docs", List.of("io.vertx.core..", "org.commonmark..")),
+          entry("edge.fields", List.of("io.vertx.core.json")),
           entry(
               "edge.limits",
               List.of(
@@ -212,7 +220,12 @@ final class ArchitectureTest {
           entry("k8s", List.of("io.vertx.core..")),
           entry("org", List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
           entry("remote", List.of("io.vertx.core.json")),
-          entry("pages", List.of("io.vertx.core..", "io.pebbletemplates.pebble..")),
+          entry(
+              "pages",
+              List.of(
+                  "io.vertx.core..",
+                  "io.pebbletemplates.pebble..",
+                  "com.aayushatharva.brotli4j..")),
           entry("mail", List.of("io.vertx.core..", "io.vertx.ext.mail", "org.slf4j")),
           entry(
               "signin",
@@ -230,6 +243,7 @@ final class ArchitectureTest {
           entry("secrets", List.of()),
           entry("uploads", List.of("io.vertx.core..")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
+          entry("feed", List.of("io.vertx.core..")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("console", List.of("io.vertx.core..")),
           entry("operator", List.of("io.vertx.core..")),

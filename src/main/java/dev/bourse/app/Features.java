@@ -8,7 +8,6 @@ import dev.bourse.capacity.CapacityRoutes;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.PreviewService;
-import dev.bourse.console.SessionRoutes;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
 import dev.bourse.events.ActivityService;
@@ -92,13 +91,14 @@ final class Features {
         SWEEP_MILLIS,
         context.asFarAsConfirmed(oauth::sweep));
     core.checkpoints().bind(operations, context.config().checkpoints(), baseUrl);
+    Future<Void> feed = core.checkpoints().bindPages(context, operations, baseUrl);
     return MemberSignIn.start(
             context, operations, database, access.members(), oauth.applications(), baseUrl)
         .compose(signIn -> oauth.bind(operations, signIn.sessions()).map(signIn))
         .compose(
             signIn -> {
-              operations.admit(signIn.sessions());
-              new SessionRoutes(signIn.sessions()).bind(operations);
+              MemberConsole.start(
+                  context, operations, database, access, org, signIn, oauth.applications());
               OrgAdministration.start(
                   context, operations, database, access, signIn.links(), core.orgs());
               return McpServer.start(
@@ -115,7 +115,7 @@ final class Features {
                   operations);
             })
         .onSuccess(server -> mcp = server)
-        .mapEmpty();
+        .compose(server -> feed);
   }
 
   /** What organizations' tokens call of clusters and markets. */

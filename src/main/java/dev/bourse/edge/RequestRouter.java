@@ -1,14 +1,15 @@
 package dev.bourse.edge;
 
 import dev.bourse.contract.Contract;
+import dev.bourse.contract.OperationContract;
 import dev.bourse.contract.Percent;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Text;
-import dev.bourse.docs.ServedPage;
 import dev.bourse.edge.limits.EdgeLimits;
 import dev.bourse.edge.limits.OpenConnection;
+import dev.bourse.pages.ServedPage;
 import io.github.bucket4j.ConsumptionProbe;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
@@ -24,7 +25,9 @@ import io.vertx.ext.web.openapi.router.OpenAPIRoute;
 import io.vertx.ext.web.openapi.router.RouterBuilder;
 import io.vertx.openapi.contract.Path;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +47,13 @@ final class RequestRouter {
   private final Edge edge;
   private final RequestPipeline pipeline;
   private final Map<String, Router> routers = new HashMap<>();
+
+  /** The paths that end with a slash; the library drops it when it reads a contract. */
+  private final Set<String> folders = new HashSet<>();
+
+  /** What answers every path under one, by the one. */
+  private final Map<String, Endpoint> subtrees = new HashMap<>();
+
   private final String idPrefix;
   private long served;
 
@@ -58,6 +68,9 @@ final class RequestRouter {
     this.idPrefix = Ids.base62(edge.sources().random(), ID_PREFIX_LENGTH);
     for (Contract contract : edge.contracts()) {
       Router router = router(contract);
+      contract.document().getJsonObject("paths").fieldNames().stream()
+          .filter(path -> path.length() > 1 && path.endsWith("/"))
+          .forEach(folders::add);
       for (Path path : contract.model().getPaths()) {
         routers.put(prefix(path.getName()), router);
       }
@@ -86,6 +99,9 @@ final class RequestRouter {
           .setDoValidation(false)
           .setDoSecurity(false)
           .addHandler(routed -> pipeline.enter(entered(), endpoint));
+      if (OperationContract.isSubtree(model)) {
+        subtrees.put(model.getAbsoluteOpenAPIPath(), endpoint);
+      }
     }
     Router router = builder.createRouter();
     for (Route route : router.getRoutes()) {
@@ -132,7 +148,13 @@ final class RequestRouter {
             ErrorCode.MALFORMED_REQUEST, "a request has one Host header: a name or an address");
       }
       String path = request.path();
-      if (path == null || !Percent.isNormal(path)) {
+      if (path == null
+          || !(Percent.isNormal(path) || folders.contains(path) || isRootOfSubtree(path))) {
+        notFound(exchange);
+        return;
+      }
+      if (loop.isAtContentHost(request) && !loop.isContent(path)) {
+        // Strangers' bytes come from that host, so nothing of ours does: no page, no session.
         notFound(exchange);
         return;
       }
@@ -142,9 +164,30 @@ final class RequestRouter {
     }
   }
 
+  /**
+   * Whether it is a path that answers all under it, with the slash that such a path may end with.
+   */
+  private boolean isRootOfSubtree(String path) {
+    return path.endsWith("/") && subtrees.containsKey(path.substring(0, path.length() - 1));
+  }
+
+  private @Nullable Endpoint subtree(String path) {
+    int second = path.indexOf('/', 1);
+    return subtrees.get(second < 0 ? path : path.substring(0, second));
+  }
+
   private void route(Exchange exchange, String path) {
     if (edge.pages().has(path)) {
       show(exchange, path);
+      return;
+    }
+    Endpoint subtree = subtree(path);
+    if (subtree != null) {
+      if (exchange.isRead()) {
+        pipeline.enter(exchange, subtree);
+      } else {
+        notAllowed(exchange, "GET, HEAD");
+      }
       return;
     }
     Router router = routers.get(prefix(path));
@@ -157,7 +200,17 @@ final class RequestRouter {
       return;
     }
     entering = exchange;
-    router.handle(new Routed((HttpServerRequestInternal) exchange.request()));
+    router.handle(new Routed((HttpServerRequestInternal) exchange.request(), routed(path)));
+  }
+
+  /** A path as contracts spell it. */
+  private String described(String path) {
+    return folders.contains(path + '/') ? path + '/' : path;
+  }
+
+  /** A path as the library knows it. */
+  private String routed(String path) {
+    return folders.contains(path) ? path.substring(0, path.length() - 1) : path;
   }
 
   /**
@@ -167,9 +220,16 @@ final class RequestRouter {
    */
   private static final class Routed extends HttpServerRequestWrapper {
     private final MultiMap params = MultiMap.caseInsensitiveMultiMap();
+    private final String path;
 
-    Routed(HttpServerRequestInternal request) {
+    Routed(HttpServerRequestInternal request, String path) {
       super(request);
+      this.path = path;
+    }
+
+    @Override
+    public String path() {
+      return path;
     }
 
     @Override
@@ -232,9 +292,9 @@ final class RequestRouter {
             "no route " + Text.shown(String.valueOf(exchange.request().path()))));
   }
 
-  private static void methodNotAllowed(Exchange exchange, Contract contract) {
+  private void methodNotAllowed(Exchange exchange, Contract contract) {
     TreeSet<String> allowed = new TreeSet<>();
-    Path path = contract.model().findPath(exchange.request().path());
+    Path path = contract.model().findPath(described(exchange.request().path()));
     if (path != null) {
       path.getOperations().forEach(operation -> allowed.add(operation.getHttpMethod().name()));
     }
