@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  *       keys that stand beside it.
  *   <li>{@code x-refusals: [401, 404]} among an operation's responses becomes the answer of each of
  *       these statuses: the contract's own table {@code x-refusals} tells which, else the common
- *       one.
+ *       one. The table of an operation with {@code x-errors: page} is {@code x-page-refusals}.
+ *   <li>Each operation has examples of its own refusals ({@link RefusalExamples}).
  * </ul>
  */
 final class ContractBundle {
@@ -32,6 +33,9 @@ final class ContractBundle {
 
   /** Components of the common file that the contract needs, as section/name. */
   private final Set<String> needed = new LinkedHashSet<>();
+
+  /** The table that tells the answers of the operation under way. */
+  private String refusals = REFUSALS;
 
   private ContractBundle(Map<String, Object> source, Map<String, Object> common) {
     this.source = source;
@@ -49,7 +53,7 @@ final class ContractBundle {
 
   private Map<String, Object> bundled() {
     Map<String, Object> document = object(whole(source, false));
-    document.remove(REFUSALS);
+    document.keySet().removeIf(key -> key.endsWith("refusals"));
     Map<String, Map<String, Object>> copied = new LinkedHashMap<>();
     int before;
     do {
@@ -71,6 +75,7 @@ final class ContractBundle {
                             section(components, section).put(name, component);
                           }
                         }));
+    RefusalExamples.complete(document);
     return document;
   }
 
@@ -82,6 +87,10 @@ final class ContractBundle {
       return node;
     }
     Map<String, Object> copy = new LinkedHashMap<>();
+    if (object(node).containsKey("operationId")) {
+      Object format = object(node).get(ErrorFormat.EXTENSION);
+      refusals = format == null ? REFUSALS : "x-" + format + "-refusals";
+    }
     object(node)
         .forEach(
             (key, value) -> {
@@ -127,9 +136,9 @@ final class ContractBundle {
   }
 
   private Map<String, Object> refusal(String status) {
-    Object own = find(source, "#/" + REFUSALS + '/' + status);
-    return object(
-        own == null ? whole(commonPiece("#/" + REFUSALS + '/' + status), true) : whole(own, false));
+    String place = "#/" + refusals + '/' + status;
+    Object own = find(source, place);
+    return object(own == null ? whole(commonPiece(place), true) : whole(own, false));
   }
 
   private Object commonPiece(String pointer) {
