@@ -42,7 +42,10 @@ final class ArchitectureTest {
           entry("contract", List.of("core", "access")),
           entry("docs", List.of("core", "contract", "pages")),
           entry("edge.limits", List.of("core")),
-          entry("edge", List.of("core", "access", "blob", "contract", "docs", "edge.limits")),
+          entry("edge.fields", List.of("core")),
+          entry(
+              "edge",
+              List.of("core", "access", "blob", "contract", "docs", "edge.limits", "pages")),
           entry("nodes", List.of("core")),
           entry("blob", List.of("core")),
           entry("pools", List.of("core")),
@@ -111,7 +114,9 @@ final class ArchitectureTest {
           entry("client", List.of("core", "remote")),
           entry("pages", List.of("core")),
           entry("mail", List.of("core")),
-          entry("signin", List.of("core", "store", "access", "edge", "org", "pages", "mail")),
+          entry(
+              "signin",
+              List.of("core", "store", "access", "audit", "edge", "org", "pages", "mail")),
           entry("oauth", List.of("core", "store", "access", "audit", "edge", "pages", "signin")),
           entry("secrets", List.of("core")),
           entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
@@ -132,7 +137,7 @@ final class ArchitectureTest {
                   "k8s",
                   "org",
                   "checkpoint")),
-          entry("console", List.of("core", "edge", "signin")),
+          entry("console", List.of("core", "access", "edge", "edge.fields", "org", "signin")),
           entry(
               "operator",
               List.of(
@@ -140,6 +145,7 @@ final class ArchitectureTest {
                   "access",
                   "audit",
                   "edge",
+                  "edge.fields",
                   "pools",
                   "pools.settings",
                   "capacity",
@@ -181,6 +187,7 @@ final class ArchitectureTest {
                   "com.fasterxml.jackson.core..",
                   "org.yaml.snakeyaml..")),
           entry("docs", List.of("io.vertx.core..", "org.commonmark..")),
+          entry("edge.fields", List.of("io.vertx.core.json")),
           entry(
               "edge.limits",
               List.of(
@@ -212,7 +219,12 @@ final class ArchitectureTest {
           entry("k8s", List.of("io.vertx.core..")),
           entry("org", List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
           entry("remote", List.of("io.vertx.core.json")),
-          entry("pages", List.of("io.vertx.core..", "io.pebbletemplates.pebble..")),
+          entry(
+              "pages",
+              List.of(
+                  "io.vertx.core..",
+                  "io.pebbletemplates.pebble..",
+                  "com.aayushatharva.brotli4j..")),
           entry("mail", List.of("io.vertx.core..", "io.vertx.ext.mail", "org.slf4j")),
           entry(
               "signin",

@@ -8,7 +8,6 @@ import dev.bourse.capacity.CapacityRoutes;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.PreviewService;
-import dev.bourse.console.SessionRoutes;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
 import dev.bourse.events.ActivityService;
@@ -97,8 +96,8 @@ final class Features {
         .compose(signIn -> oauth.bind(operations, signIn.sessions()).map(signIn))
         .compose(
             signIn -> {
-              operations.admit(signIn.sessions());
-              new SessionRoutes(signIn.sessions()).bind(operations);
+              MemberConsole.start(
+                  context, operations, database, access, org, signIn, oauth.applications());
               OrgAdministration.start(
                   context, operations, database, access, signIn.links(), core.orgs());
               return McpServer.start(

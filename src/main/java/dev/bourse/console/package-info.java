@@ -3,10 +3,16 @@
  * a noun. Each asks the service of the feature whose rules it goes by, with the member as actor.
  *
  * <p>It is a package of routes alone, as {@code operator} is: what a member and an operator do to
- * the same thing is one service, and the two differ in who may ask and how they are named.
+ * the same thing is one service, and the two differ in who may ask and how they are named. Every
+ * change leaves an audit row in its own commit, and is refused there when its member was removed
+ * meanwhile.
+ *
+ * <p>A member mints tokens with no more than their own credential allows: an application that may
+ * run the organization, but not spend its money, must not give itself a token that does.
  *
  * <p>Rejected: operations that only the console's pages may call, for what a page can do a program
- * with the member's token can do as well.
+ * with the member's token can do as well; roles among members, for every member administers the
+ * organization, as its roster says.
  */
 @NullMarked
 package dev.bourse.console;

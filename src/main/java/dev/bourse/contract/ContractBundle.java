@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  *       keys that stand beside it.
  *   <li>{@code x-refusals: [401, 404]} among an operation's responses becomes the answer of each of
  *       these statuses: the contract's own table {@code x-refusals} tells which, else the common
- *       one. The table of an operation with {@code x-errors: page} is {@code x-page-refusals}.
+ *       one. Those of an
+ *       operation with {@code x-errors: page} are looked for in {@code x-page-refusals} first.
  *   <li>Each operation has examples of its own refusals ({@link RefusalExamples}).
  * </ul>
  */
@@ -137,6 +138,9 @@ final class ContractBundle {
 
   private Map<String, Object> refusal(String status) {
     String place = "#/" + refusals + '/' + status;
+    if (find(source, place) == null && find(common, place) == null) {
+      place = "#/" + REFUSALS + '/' + status;
+    }
     Object own = find(source, place);
     return object(own == null ? whole(commonPiece(place), true) : whole(own, false));
   }

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code {answers}}: the media types of its success;
  *   <li>{@code {scope}}: the scope it demands;
  *   <li>{@code {cluster}}: a cluster that a bound token may not name;
- *   <li>{@code {budget}} and {@code {limit}}: the budget it counts in, and the reason that names it;
+ *   <li>{@code {budget}} and {@code {limit}}: the budget it counts in, and the reason that names
+ *       it;
  *   <li>{@code {form}}: the fields of a form, if it takes one;
  *   <li>{@code {absent}}: what is not found, by the contract's table {@code x-absent}, which tells
  *       it for the last of the operation's parameters that it lists, or else {@code other}.

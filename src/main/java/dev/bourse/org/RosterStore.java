@@ -25,8 +25,8 @@ public final class RosterStore {
           .changing("last_login_at", Member::lastLoginAtMillis)
           .changing("suspended_at", Member::suspendedAtMillis);
 
-  private static final String SELECT =
-      "SELECT %s FROM member WHERE org_id = ?".formatted(MEMBER.names());
+  /** Members of an organization, as SQL. */
+  static final String SELECT = "SELECT %s FROM member WHERE org_id = ?".formatted(MEMBER.names());
 
   /**
    * Holds when nobody of the organization has or had a username; its parameters are the
@@ -127,7 +127,7 @@ public final class RosterStore {
         SELECT + " AND username = ?", List.of(orgId, username), RosterStore::member);
   }
 
-  private static Member member(Row row) {
+  static Member member(Row row) {
     return new Member(
         row.text("org_id"),
         row.text("username"),

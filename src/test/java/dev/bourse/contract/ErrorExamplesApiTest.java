@@ -35,8 +35,7 @@ class ErrorExamplesApiTest {
   private static final String JSON = OperationContract.JSON;
 
   /** Where the only thing that can be missing is the whole family of checkpoints. */
-  private static final Pattern FAMILY =
-      Pattern.compile("^/api/checkpoints(?!/public/.)|^/upload/");
+  private static final Pattern FAMILY = Pattern.compile("^/api/checkpoints(?!/public/.)|^/upload/");
 
   private static final Set<String> OFF =
       Set.of(
@@ -135,7 +134,8 @@ class ErrorExamplesApiTest {
     if (body == null) {
       return caller.send(method, path, null, headers);
     }
-    String[] all = Stream.concat(Stream.of("Content-Type", JSON), Stream.of(headers)).toArray(String[]::new);
+    String[] all =
+        Stream.concat(Stream.of("Content-Type", JSON), Stream.of(headers)).toArray(String[]::new);
     return caller.send(method, path, body, all);
   }
 
@@ -211,12 +211,7 @@ class ErrorExamplesApiTest {
 
   private static HttpAnswer tooLong(ContractCase call, String type) {
     return permitted(call)
-        .send(
-            call.described().method(),
-            call.path(),
-            "x".repeat(1_100_000),
-            "Content-Type",
-            type);
+        .send(call.described().method(), call.path(), "x".repeat(1_100_000), "Content-Type", type);
   }
 
   @TestFactory
@@ -232,8 +227,7 @@ class ErrorExamplesApiTest {
   }
 
   private static HttpAnswer otherType(ContractCase call, String path) {
-    return permitted(call)
-        .send(call.described().method(), path, "x", "Content-Type", "text/plain");
+    return permitted(call).send(call.described().method(), path, "x", "Content-Type", "text/plain");
   }
 
   /** The path of the call with the id of a file that was announced just now, of 8 bytes. */
@@ -257,8 +251,7 @@ class ErrorExamplesApiTest {
     return each(
         422,
         Map.of(),
-        call ->
-            parameter(call, call.path() + (call.path().contains("?") ? "&" : "?") + "color=1"));
+        call -> parameter(call, call.path() + (call.path().contains("?") ? "&" : "?") + "color=1"));
   }
 
   private static HttpAnswer parameter(ContractCase call, String path) {
@@ -295,7 +288,8 @@ class ErrorExamplesApiTest {
   /** The call with the last that its path names, or else what it names, replaced by nothing. */
   private static HttpAnswer absent(ContractCase call) {
     if (FAMILY.matcher(call.path()).find() || OFF.contains(call.operationId())) {
-      return send(withoutCheckpoints.with(token(withoutCheckpoints, call)), call, call.path(), call.body());
+      return send(
+          withoutCheckpoints.with(token(withoutCheckpoints, call)), call, call.path(), call.body());
     }
     String template = call.described().path();
     Matcher values =
@@ -383,7 +377,14 @@ class ErrorExamplesApiTest {
   @TestFactory
   Stream<DynamicTest> whatStandsInTheWay() {
     Map<String, Provocation> own = new HashMap<>();
-    for (String operation : List.of("createOrg", "createCluster", "createPool", "publishDocument", "publishCheckpoint", "addNode")) {
+    for (String operation :
+        List.of(
+            "createOrg",
+            "createCluster",
+            "createPool",
+            "publishDocument",
+            "publishCheckpoint",
+            "addNode")) {
       own.put(operation, ErrorExamplesApiTest::twice);
     }
     for (String operation : List.of("writeCheckpointContent", "sendDocument")) {
@@ -391,7 +392,8 @@ class ErrorExamplesApiTest {
           operation,
           call ->
               permitted(call)
-                  .send("PUT", announced(call, "x409"), "7 bytes", "Content-Type", "text/markdown"));
+                  .send(
+                      "PUT", announced(call, "x409"), "7 bytes", "Content-Type", "text/markdown"));
     }
     for (String operation : List.of("commitCheckpoint", "commitDocument")) {
       own.put(operation, call -> parameter(call, announced(call, "x409")));

@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ErrorExample;
+import io.vertx.core.json.JsonObject;
 import java.io.StringReader;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import io.vertx.core.json.JsonObject;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -40,7 +40,8 @@ class ErrorExamplesTest {
         if (!answer.accepts(example)) {
           faults.add(where + ": not of the schema");
         }
-        if (example.getValue("error") instanceof String code && !example.containsKey("error_description")) {
+        if (example.getValue("error") instanceof String code
+            && !example.containsKey("error_description")) {
           boolean fits =
               Arrays.stream(ErrorCode.values())
                   .anyMatch(c -> c.code().equals(code) && c.status() == answer.status());
@@ -82,8 +83,7 @@ class ErrorExamplesTest {
               responses: { x-refusals: [404, 422] }
         """;
     JsonObject whole =
-        new JsonObject(
-            ContractBundle.of(map(contract + operation.indent(6)), map(COMMON)));
+        new JsonObject(ContractBundle.of(map(contract + operation.indent(6)), map(COMMON)));
     assertTrue(!whole.containsKey("x-absent"));
     JsonObject answers = new JsonObject();
     JsonObject read = whole.getJsonObject("paths").getJsonObject("/x").getJsonObject("get");

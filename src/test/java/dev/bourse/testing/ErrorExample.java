@@ -15,8 +15,9 @@ public final class ErrorExample {
   /** One name or number, or a list of them. */
   private static final Pattern NAMES =
       Pattern.compile(
-          "(('[^']*'|https?://[^ ;,]+|(?<=organization |org_id: |key: )[a-z]+|operator:[a-z]+|alice"
-              + "|\\b(acme|demo)-[a-z0-9-]+|\\b(ckp|rev|key)_\\w+|\\b[0-9a-f]+-\\d+\\b|\\b\\d[\\d.]*\\b)(, )?)+");
+          "(('[^']*'|https?://[^ ;,]+|(?<=organization |org_id: |key:"
+              + " )[a-z]+|operator:[a-z]+|alice|\\b(acme|demo)-[a-z0-9-]+|\\b(ckp|rev|key)_\\w+|\\b[0-9a-f]+-\\d+\\b|\\b\\d[\\d.]*\\b)(,"
+              + " )?)+");
 
   private ErrorExample() {}
 
@@ -47,7 +48,8 @@ public final class ErrorExample {
     private static String told(JsonObject error) {
       String code = String.valueOf(error.getValue("error"));
       String detail = error.getString("detail", error.getString("error_description", ""));
-      return "%s %s %s".formatted(code, error.getString("reason", ""), NAMES.matcher(detail).replaceAll("…"));
+      return "%s %s %s"
+          .formatted(code, error.getString("reason", ""), NAMES.matcher(detail).replaceAll("…"));
     }
   }
 
