@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  *       keys that stand beside it.
  *   <li>{@code x-refusals: [401, 404]} among an operation's responses becomes the answer of each of
  *       these statuses: the contract's own table {@code x-refusals} tells which, else the common
- *       one. Those of an
- *       operation with {@code x-errors: page} are looked for in {@code x-page-refusals} first.
+ *       one. Those of an operation with {@code x-errors: page} are looked for in {@code
+ *       x-page-refusals} first.
  *   <li>Each operation has examples of its own refusals ({@link RefusalExamples}).
  * </ul>
  */
@@ -88,7 +88,7 @@ final class ContractBundle {
       return node;
     }
     Map<String, Object> copy = new LinkedHashMap<>();
-    if (object(node).containsKey("operationId")) {
+    if (object(node).containsKey("responses")) {
       Object format = object(node).get(ErrorFormat.EXTENSION);
       refusals = format == null ? REFUSALS : "x-" + format + "-refusals";
     }

@@ -47,7 +47,7 @@ final class RefusalExamples {
 
   /** Who needs no token is counted by address. */
   private static final Map<String, String> OF_ANYBODY =
-      Map.of("budget", "1200 requests a minute for this address", "limit", "address");
+      Map.of("budget", "1200 requests a minute for this client address", "limit", "address");
 
   private final Map<String, Object> document;
   private final Map<String, Object> absent;

@@ -110,15 +110,22 @@ class ErrorExamplesApiTest {
     if (call.isForMembersOnly()) {
       return bourse.asMember("acme", "alice");
     }
-    if (call.described().schemes().contains(Principal.MCP_SCHEME)) {
+    if (isInPerson(call)) {
       return bourse.with(McpClient.token(bourse, "acme", "alice", EnumSet.allOf(Scope.class)));
     }
     return call.isForOperators() ? bourse.operator() : bourse.as("acme", "orgwide");
   }
 
+  /** Whether it takes no token of an organization or an operator. */
+  private static boolean isInPerson(ContractCase call) {
+    return !call.isForAnybody()
+        && !call.isForOperators()
+        && !call.described().schemes().contains(Principal.SCHEME);
+  }
+
   /** What lets such a caller in elsewhere. */
   private static String token(RunningBourse place, ContractCase call) {
-    if (call.described().schemes().contains(Principal.MCP_SCHEME)) {
+    if (isInPerson(call)) {
       return McpClient.token(place, "acme", "alice", EnumSet.allOf(Scope.class));
     }
     return call.isForOperators()
@@ -146,22 +153,28 @@ class ErrorExamplesApiTest {
         .filter(answer -> answer.status() == status)
         .filter(answer -> !ELSEWHERE.contains(status + " " + answer.operationId()))
         .filter(answer -> !isOfSession(answer.operationId()))
+        // What members do about members and tokens has conflicts of more than one call, in its
+        // tests.
+        .filter(answer -> status != 409 || !answer.path().startsWith("/api/console/"))
         .map(
             answer ->
                 DynamicTest.dynamicTest(
                     answer.operationId(),
                     () -> {
-                      ContractCase call =
-                          ContractCase.ALL.stream()
-                              .filter(c -> c.operationId().equals(answer.operationId()))
-                              .findFirst()
-                              .orElseThrow();
+                      ContractCase call = callOf(answer.operationId());
                       HttpAnswer given = own.getOrDefault(answer.operationId(), usual).on(call);
                       assertEquals(status, given.status(), () -> String.valueOf(given.body()));
                       assertTrue(
                           answer.shows(given.json()),
                           () -> given.json().encode() + " is none of " + answer.examples());
                     }));
+  }
+
+  private static ContractCase callOf(String operationId) {
+    return ContractCase.ALL.stream()
+        .filter(call -> call.operationId().equals(operationId))
+        .findFirst()
+        .orElseThrow(() -> new AssertionError("ContractCase lacks " + operationId));
   }
 
   /** Whether it takes nothing but a browser's session. */
@@ -303,7 +316,7 @@ class ErrorExamplesApiTest {
           call,
           call.path().substring(0, values.start(last))
               + (template.contains("{month}") ? "2020-01" : "nothing")
-              + call.path().substring(values.end(last)),
+              + call.path().substring(values.end(last)).replaceAll("\\?.*", ""),
           call.body());
     }
     if (!call.foreign().isEmpty()) {
