@@ -1,0 +1,79 @@
+// How a person works a page: with a mouse, with a finger, or with the keyboard alone.
+import assert from "node:assert/strict";
+
+const TOO_MANY_TABS = 250;
+
+/** With a pointer: a mouse, or a finger where the browser is a phone's. */
+export function pointer(page, isTouch) {
+  return {
+    press: (control) => (isTouch ? control.tap() : control.click()),
+    fill: (field, text) => field.fill(text),
+    check: (box) => box.check(),
+    choose: (list, label) => list.selectOption({ label }),
+    async files(opener, ...files) {
+      const chooser = page.waitForEvent("filechooser");
+      await (isTouch ? opener.tap() : opener.click());
+      await (await chooser).setFiles(files);
+    },
+  };
+}
+
+/** With keys alone: each control is gone to with Tab, and must show that it has the focus. */
+export function keyboard(page) {
+  async function go(control) {
+    await control.waitFor();
+    for (let i = 0; i < TOO_MANY_TABS; i++) {
+      const at = await control.evaluate(focusOn);
+      assert.notEqual(at, "unseen", `${control}: one does not see that it has the focus`);
+      if (at === "there") {
+        return;
+      }
+      // Within a group, such as one of radio buttons or tabs, arrows lead on.
+      await page.keyboard.press(at === "within" ? "ArrowRight" : "Tab");
+    }
+    assert.fail(`the Tab key does not lead to ${control}`);
+  }
+  return {
+    async press(control) {
+      await go(control);
+      await page.keyboard.press("Enter");
+    },
+    async fill(field, text) {
+      await go(field);
+      await page.keyboard.press("Control+a");
+      await page.keyboard.press("Delete");
+      await page.keyboard.insertText(text);
+    },
+    async check(box) {
+      await go(box);
+      if (!(await box.isChecked())) {
+        await page.keyboard.press("Space");
+      }
+    },
+    async choose(list, label) {
+      await go(list);
+      // A closed list takes the option whose name is typed.
+      await page.keyboard.type(label);
+      assert.equal(await list.evaluate((one) => one.selectedOptions[0].label), label);
+    },
+    async files(opener, ...files) {
+      const chooser = page.waitForEvent("filechooser");
+      await go(opener);
+      await page.keyboard.press("Enter");
+      await (await chooser).setFiles(files);
+    },
+  };
+}
+
+/** Where the focus is, seen from `control`; and that one sees it. */
+function focusOn(control) {
+  const at = document.activeElement;
+  if (at === control) {
+    const style = getComputedStyle(control);
+    const isSeen = style.outlineStyle !== "none" || style.boxShadow !== "none";
+    return isSeen ? "there" : "unseen";
+  }
+  const group = control.closest("[role=tablist], [role=radiogroup], [role=menu], [role=listbox]");
+  const sameRadio = at?.type === "radio" && control.type === "radio" && at.name === control.name;
+  return sameRadio || (group && at !== document.body && group.contains(at)) ? "within" : "elsewhere";
+}

@@ -1,0 +1,94 @@
+// A browser of somebody's own, which fails the walk on whatever is not as it should be: a word in the console, a
+// request that fails or is refused and was not announced to be, a page of somebody else, a secret in an address
+// or in what the browser keeps.
+import assert from "node:assert/strict";
+import { listen } from "../../lib/member.mjs";
+
+export const DEVICES = {
+  desk: { viewport: { width: 1280, height: 800 } },
+  phone: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
+  // What a browser makes of 1280 by 800 at 200 %.
+  zoomed: { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
+};
+
+/** The secrets of this service, by how they begin. */
+const SECRET = /\bbr[sorkv]_[0-9A-Za-z_]{16,}/;
+
+/**
+ * Opens `browser` at `service` with no cookies.
+ *
+ * `refused(status)` announces that a request will be; `unreachable()` that the service will be gone for a while,
+ * up to `quiet()`, which shows that there was nothing to complain about.
+ */
+export async function visit(browser, service, options = {}) {
+  const { device = "desk", state = undefined, ...rest } = options;
+  const context = await browser.newContext({ ...DEVICES[device], ...rest, storageState: state });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: service });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const watch = watchOver(page, service);
+  return {
+    page,
+    context,
+    ...watch,
+    /** What a sign-in has left in this browser, for another one to begin with. */
+    state: () => context.storageState(),
+    async close() {
+      await keepsNoSecret(page, context);
+      watch.quiet();
+      await context.close();
+    },
+  };
+}
+
+function watchOver(page, service) {
+  const told = listen(page);
+  const complaints = [];
+  const expected = [];
+  const forgiven = [];
+  let away = false;
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${service}/`) && !/^(data|blob|about):/.test(url)) {
+      complaints.push(`asked somebody else: ${url}`);
+    }
+    if (SECRET.test(url)) {
+      complaints.push(`a secret in an address: ${url}`);
+    }
+  });
+  page.on("response", (response) => {
+    const status = response.status();
+    if (status < 400 || away) {
+      return;
+    }
+    const at = expected.indexOf(status);
+    if (at >= 0) {
+      expected.splice(at, 1);
+      forgiven.push(status);
+    } else {
+      complaints.push(`${status} for ${response.request().method()} ${response.url()}`);
+    }
+  });
+  // The browser tells of each refusal in its console, too.
+  const isAnnounced = (complaint) =>
+    away || forgiven.some((status) => complaint.includes(`with a status of ${status} `));
+  return {
+    refused: (...statuses) => expected.push(...statuses),
+    unreachable: () => (away = true),
+    quiet() {
+      const all = [...complaints, ...told().filter((one) => !isAnnounced(one))];
+      complaints.length = forgiven.length = 0;
+      const missing = expected.splice(0);
+      assert.deepEqual({ all, missing }, { all: [], missing: [] }, `at ${page.url()}`);
+      away = false;
+    },
+  };
+}
+
+async function keepsNoSecret(page, context) {
+  const kept = JSON.stringify([
+    await page.evaluate(() => [{ ...localStorage }, { ...sessionStorage }, document.cookie]),
+    (await context.storageState({ indexedDB: true })).origins,
+  ]);
+  assert(!SECRET.test(kept), `the browser keeps a secret: ${kept.match(SECRET)}`);
+}
