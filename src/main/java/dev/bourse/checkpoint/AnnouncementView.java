@@ -5,7 +5,6 @@ import dev.bourse.core.Times;
 import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** Publications as they are sent, and what is answered to them. */
 public final class AnnouncementView {
@@ -33,7 +32,7 @@ public final class AnnouncementView {
     return new CheckpointService.Announcement(
         new Metadata(
             body.getString("title"),
-            body.getString("description", ""),
+            body.getString("description"),
             fileName,
             contentType,
             body.getLong("bytes"),
@@ -43,7 +42,7 @@ public final class AnnouncementView {
         replace(body.getValue("replace")));
   }
 
-  private static ReplacePolicy replace(@Nullable Object value) {
+  private static ReplacePolicy replace(Object value) {
     if (value instanceof String id) {
       return ReplacePolicy.one(id);
     }

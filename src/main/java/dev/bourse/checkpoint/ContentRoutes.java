@@ -31,7 +31,7 @@ public final class ContentRoutes {
 
   /** Serves stored bytes in the one way that is safe for strangers' files. */
   public static Future<Answer> answer(Future<ContentService.Opened> opening, Call call) {
-    boolean download = call.findText("download").orElse("0").equals("1");
+    boolean download = call.text("download").equals("1");
     return opening.map(
         opened -> {
           Content content = opened.content();

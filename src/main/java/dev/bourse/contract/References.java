@@ -32,7 +32,7 @@ final class References {
     if (node instanceof Map) {
       Map<String, Object> map = object(node);
       if (map.get("$ref") instanceof String pointer) {
-        return resolved(target(pointer, root), root, depth + 1);
+        return beside(resolved(target(pointer, root), root, depth + 1), map, root, depth);
       }
       Map<String, @Nullable Object> copy = new LinkedHashMap<>();
       map.forEach((key, value) -> copy.put(key, resolved(value, root, depth + 1)));
@@ -44,6 +44,22 @@ final class References {
       return copy;
     }
     return node;
+  }
+
+  /** The target with what stands beside its {@code $ref}: a default, a description. */
+  private static @Nullable Object beside(
+      @Nullable Object target, Map<String, Object> reference, Map<String, Object> root, int depth) {
+    if (reference.size() == 1) {
+      return target;
+    }
+    Map<String, @Nullable Object> both = object(target);
+    reference.forEach(
+        (key, value) -> {
+          if (!key.equals("$ref")) {
+            both.put(key, resolved(value, root, depth + 1));
+          }
+        });
+    return both;
   }
 
   /** What stands at a place: the object there, or the one its {@code $ref} points to. */

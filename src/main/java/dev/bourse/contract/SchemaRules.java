@@ -56,6 +56,11 @@ public final class SchemaRules {
     }
     patternFaults(place, schema, faults);
     pieces(place, schema).forEach(piece -> faults.addAll(faults(piece.place(), piece.schema())));
+    if (faults.isEmpty()
+        && schema.containsKey("default")
+        && !SchemaValidator.fits(schema, schema.getValue("default"))) {
+      faults.add(place + " has a default that it does not accept");
+    }
     return faults;
   }
 

@@ -3,6 +3,7 @@ package dev.bourse.contract;
 import dev.bourse.core.Text;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import io.vertx.core.shareddata.Shareable;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.ArrayList;
@@ -44,6 +45,10 @@ public final class SchemaValidator {
   private final @Nullable SchemaValidator names;
   private final @Nullable SchemaValidator others;
   private final boolean isClosed;
+
+  /** What it is when an object leaves it out; null when the contract does not say. */
+  private final @Nullable Object preset;
+
   private final List<SchemaValidator> alternatives = new ArrayList<>();
 
   /**
@@ -53,6 +58,11 @@ public final class SchemaValidator {
    */
   public SchemaValidator(JsonObject schema) {
     this(schema, SchemaRules.faults("a schema", schema));
+  }
+
+  /** Whether a schema that is known to be sound takes a value. */
+  static boolean fits(JsonObject schema, @Nullable Object value) {
+    return new SchemaValidator(schema, List.of()).fault(value) == null;
   }
 
   private SchemaValidator(JsonObject schema, List<String> faults) {
@@ -87,6 +97,7 @@ public final class SchemaValidator {
     names = piece(schema, "propertyNames");
     others = piece(schema, "additionalProperties");
     isClosed = Boolean.FALSE.equals(schema.getValue("additionalProperties"));
+    preset = schema.getValue("default");
     schema
         .getJsonArray("oneOf", new JsonArray())
         .forEach(one -> alternatives.add(new SchemaValidator((JsonObject) one, List.of())));
@@ -120,6 +131,22 @@ public final class SchemaValidator {
     if (fault != null) {
       throw fault.refusal(name);
     }
+  }
+
+  /**
+   * Puts into an object that fits what it leaves out and the contract has a default for, in objects
+   * inside of it as well.
+   */
+  public void putDefaults(JsonObject object) {
+    properties.forEach(
+        (name, property) -> {
+          if (object.getValue(name) instanceof JsonObject inner) {
+            property.putDefaults(inner);
+          } else if (property.preset != null && !object.containsKey(name)) {
+            object.put(
+                name, property.preset instanceof Shareable own ? own.copy() : property.preset);
+          }
+        });
   }
 
   /** What is accepted, in words. */

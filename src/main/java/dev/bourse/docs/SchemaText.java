@@ -131,6 +131,8 @@ final class SchemaText {
   private static String boundsOf(JsonObject schema) {
     return BOUNDS.entrySet().stream()
         .filter(bound -> schema.getValue(bound.getKey()) != null)
+        // An empty text left out needs no words.
+        .filter(bound -> !"".equals(schema.getValue(bound.getKey())))
         .map(bound -> bound.getValue().formatted(schema.getValue(bound.getKey())))
         .collect(Collectors.joining(", "));
   }

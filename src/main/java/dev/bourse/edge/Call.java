@@ -56,6 +56,11 @@ public interface Call {
     return Math.toIntExact(integer("limit"));
   }
 
+  /** The {@code after} of a page of named items; empty for the first page. */
+  default String after() {
+    return findText("after").orElse("");
+  }
+
   /** A parameter of type number that is required or has a default in the contract. */
   default double number(String parameter) {
     return findNumber(parameter).orElseThrow(() -> absent(parameter));
@@ -75,8 +80,9 @@ public interface Call {
   Optional<Double> findNumber(String parameter);
 
   /**
-   * The body; a form's fields are text. Whole numbers, however written (8, 8.0, 8e0), are Integer,
-   * Long or BigInteger; others are BigDecimal, exactly as sent.
+   * The body, with the contract's defaults of what it leaves out; a form's fields are text. Whole
+   * numbers, however written (8, 8.0, 8e0), are Integer, Long or BigInteger; others are BigDecimal,
+   * exactly as sent.
    */
   JsonObject body();
 }

@@ -221,8 +221,9 @@ final class RequestPipeline {
     Map<String, Object> parameters =
         endpoint.parameters().read(exchange.request().path(), exchange.request().query());
     SchemaValidator shape = endpoint.body();
-    if (shape != null) {
+    if (shape != null && body != null) {
       shape.check("", body);
+      shape.putDefaults(body);
     }
     exchange.received().input(parameters, body);
     Future<Answer> future = endpoint.operation().handle(exchange.received());

@@ -29,8 +29,7 @@ public final class K8sRoutes {
   }
 
   private Future<Answer> list(Call call) {
-    Page<ClusterView> page =
-        service.listClusters(call.principal(), call.findText("after").orElse(""), call.limit());
+    Page<ClusterView> page = service.listClusters(call.principal(), call.after(), call.limit());
     JsonArray listed = new JsonArray();
     page.items().forEach(view -> listed.add(K8sText.summary(view)));
     return Future.succeededFuture(

@@ -43,7 +43,7 @@ final class DeviceRoutes {
   }
 
   private Future<Answer> show(Call call) {
-    String code = DeviceFlow.userCode(call.findText(CODE).orElse(""));
+    String code = DeviceFlow.userCode(call.text(CODE));
     return sessions
         .find(call)
         .map(
@@ -59,7 +59,7 @@ final class DeviceRoutes {
 
   private Future<Answer> decide(Call call) {
     JsonObject form = call.body();
-    String typed = form.getString(CODE, "");
+    String typed = form.getString(CODE);
     return sessions
         .find(call)
         .compose(

@@ -58,7 +58,7 @@ public final class BillingAdminRoutes {
             call.text("org"),
             body.getString("idempotency_key"),
             micros,
-            body.getString("memo", ""))
+            body.getString("memo"))
         .map(
             booked -> {
               JsonObject json =

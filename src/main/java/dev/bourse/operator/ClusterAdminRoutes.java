@@ -49,10 +49,7 @@ public final class ClusterAdminRoutes {
 
   private Page<ClusterView> list(Call call) {
     return clusters.listClusters(
-        call.findText("org"),
-        call.findText("pool"),
-        call.findText("after").orElse(""),
-        call.limit());
+        call.findText("org"), call.findText("pool"), call.after(), call.limit());
   }
 
   private Future<ClusterView> create(Call call) {
@@ -63,8 +60,8 @@ public final class ClusterAdminRoutes {
             body.getString("name"),
             body.getString("org"),
             body.getString("pool"),
-            Cluster.Kind.valueOf(upper(body.getString("kind", "vm"))),
-            posture(body.getString("posture", "market"))));
+            Cluster.Kind.valueOf(upper(body.getString("kind"))),
+            posture(body.getString("posture"))));
   }
 
   private Future<ClusterView> update(Call call) {

@@ -52,7 +52,7 @@ public final class NodeAdminRoutes {
   private Future<Page<NodeView>> list(Call call) {
     return nodes.listNodes(
         call.text("pool"),
-        call.findText("after").orElse(""),
+        call.after(),
         call.findText("status").filter("retired"::equals).isPresent(),
         call.limit());
   }

@@ -26,9 +26,7 @@ public final class PoolAdminRoutes {
     operations
         .ok(
             "listPools",
-            call ->
-                Future.succeededFuture(
-                    pools.listPools(call.findText("after").orElse(""), call.limit())),
+            call -> Future.succeededFuture(pools.listPools(call.after(), call.limit())),
             CommonFields.page("pools", "name", PoolAdminRoutes::json))
         .created("createPool", this::create, PoolAdminRoutes::json)
         .ok(
@@ -47,17 +45,17 @@ public final class PoolAdminRoutes {
             body.getString("provider"),
             body.getString("gpu_vendor"),
             body.getString("gpu_model"),
-            body.getInteger("gpus_per_node", 8),
+            body.getInteger("gpus_per_node"),
             CommonFields.cents(body, RESERVE),
             CommonFields.cents(body, CAP),
-            body.getBoolean("detector_armed", true),
-            body.getBoolean("swaps_enabled", true),
-            body.getBoolean("self_service", false),
+            body.getBoolean("detector_armed"),
+            body.getBoolean("swaps_enabled"),
+            body.getBoolean("self_service"),
             new Pool.Environment(
                 body.getString("ssh_user"),
-                body.getInteger("ssh_port", 22),
-                texts(body, "env").orElse(Map.of()),
-                texts(body, "storage").orElse(Map.of())));
+                body.getInteger("ssh_port"),
+                texts(body.getJsonObject("env")),
+                texts(body.getJsonObject("storage"))));
     return pools.createPool(call.actor(), pool);
   }
 
@@ -71,8 +69,8 @@ public final class PoolAdminRoutes {
             Optional.ofNullable(body.getBoolean("detector_armed")),
             Optional.ofNullable(body.getBoolean("swaps_enabled")),
             Optional.ofNullable(body.getBoolean("self_service")),
-            texts(body, "env"),
-            texts(body, "storage"));
+            Optional.ofNullable(body.getJsonObject("env")).map(PoolAdminRoutes::texts),
+            Optional.ofNullable(body.getJsonObject("storage")).map(PoolAdminRoutes::texts));
     return pools.updatePool(call.actor(), call.text("pool"), changed);
   }
 
@@ -82,14 +80,10 @@ public final class PoolAdminRoutes {
         : Optional.empty();
   }
 
-  private static Optional<Map<String, String>> texts(JsonObject body, String field) {
-    return Optional.ofNullable(body.getJsonObject(field))
-        .map(
-            json -> {
-              Map<String, String> texts = new TreeMap<>();
-              json.fieldNames().forEach(name -> texts.put(name, json.getString(name)));
-              return texts;
-            });
+  private static Map<String, String> texts(JsonObject json) {
+    Map<String, String> texts = new TreeMap<>();
+    json.fieldNames().forEach(name -> texts.put(name, json.getString(name)));
+    return texts;
   }
 
   private static JsonObject json(Pool pool) {

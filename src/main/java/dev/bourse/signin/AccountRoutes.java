@@ -163,7 +163,7 @@ public final class AccountRoutes {
 
   private Future<Answer> disconnect(Call call, Session session) {
     return applications
-        .revoke(session.orgId(), session.username(), call.body().getString("application", ""))
+        .revoke(session.orgId(), session.username(), call.body().getString("application"))
         .map(revoked -> Sessions.redirect(ACCOUNT, List.of()));
   }
 

@@ -102,7 +102,7 @@ public final class SignInRoutes {
   }
 
   private Future<Answer> show(Call call) {
-    String returnTo = ReturnTo.safe(call.findText("return_to").orElse(""));
+    String returnTo = ReturnTo.safe(call.text("return_to"));
     return sessions
         .find(call)
         .map(
@@ -136,8 +136,8 @@ public final class SignInRoutes {
   private Future<Answer> request(Call call) {
     byAddress.count(call.clientKey());
     Sessions.Visitor visitor = sessions.requireVisitor(call);
-    String returnTo = ReturnTo.safe(call.body().getString("return_to", ""));
-    String email = call.body().getString("email", "").trim();
+    String returnTo = ReturnTo.safe(call.body().getString("return_to"));
+    String email = call.body().getString("email").trim();
     if (!Mail.isAddress(email)) {
       return done(
           form(
@@ -190,8 +190,8 @@ public final class SignInRoutes {
   private Future<Answer> useLink(Call call) {
     byAddress.count(call.clientKey());
     Sessions.Visitor visitor = sessions.requireVisitor(call);
-    String chosen = call.body().getString("org", "");
-    String token = call.body().getString("token", "");
+    String chosen = call.body().getString("org");
+    String token = call.body().getString("token");
     return links
         .find(token)
         .compose(
@@ -296,7 +296,7 @@ public final class SignInRoutes {
     byAddress.count(call.clientKey());
     Sessions.Visitor visitor = sessions.visitor(call);
     return provider()
-        .begin(visitor, call.findText("return_to").orElse(""))
+        .begin(visitor, call.text("return_to"))
         .map(url -> Sessions.redirect(url, visitor.cookies()));
   }
 

@@ -1,6 +1,7 @@
 package dev.bourse.contract;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -178,6 +179,49 @@ class SchemaValidatorTest {
     } catch (ApiError refused) {
       return false;
     }
+  }
+
+  @Test
+  void whatIsLeftOutIsItsDefaultAndWhatIsSentStays() {
+    SchemaValidator shape =
+        new SchemaValidator(
+            new JsonObject(
+                """
+                {"type": "object", "properties": {
+                   "port": {"type": "integer", "default": 22},
+                   "swaps": {"type": "boolean", "default": true},
+                   "memo": {"type": ["string", "null"], "default": "none"},
+                   "env": {"type": "object", "default": {}},
+                   "inner": {"type": "object", "properties": {
+                     "kind": {"type": "string", "default": "vm"}}},
+                   "name": {"type": "string"}
+                 }}
+                """));
+    JsonObject first = new JsonObject().put("swaps", false).putNull("memo");
+    shape.putDefaults(first.put("inner", new JsonObject()));
+    assertEquals(
+        new JsonObject(
+            """
+            {"port": 22, "swaps": false, "memo": null, "env": {}, "inner": {"kind": "vm"}}
+            """),
+        first);
+    first.getJsonObject("env").put("of", "the first");
+    JsonObject second = new JsonObject();
+    shape.putDefaults(second);
+    assertEquals(new JsonObject(), second.getJsonObject("env"));
+    assertFalse(second.containsKey("inner"));
+  }
+
+  @Test
+  void aDefaultIsOneOfTheValuesAccepted() {
+    assertEquals(
+        List.of("it.port has a default that it does not accept"),
+        SchemaRules.faults(
+            "it",
+            new JsonObject(
+                """
+                {"type": "object", "properties": {"port": {"type": "integer", "default": "22"}}}
+                """)));
   }
 
   private static void refused(String detail, JsonObject value) {
