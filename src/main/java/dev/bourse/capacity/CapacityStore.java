@@ -130,6 +130,9 @@ public final class CapacityStore {
   /** When these clusters were made, by name. */
   Future<Map<String, Long>> listCreated(List<String> names) {
     Map<String, Long> created = new HashMap<>();
+    if (names.isEmpty()) {
+      return Future.succeededFuture(created);
+    }
     List<String> all = InList.of(names);
     return database
         .read(
