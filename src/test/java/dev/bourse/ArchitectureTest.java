@@ -111,7 +111,7 @@ final class ArchitectureTest {
           entry("client", List.of("core", "remote")),
           entry("pages", List.of("core")),
           entry("mail", List.of("core")),
-          entry("signin", List.of("core", "store", "edge", "org", "pages", "mail")),
+          entry("signin", List.of("core", "store", "access", "edge", "org", "pages", "mail")),
           entry("oauth", List.of("core", "store", "access", "audit", "edge", "pages", "signin")),
           entry("secrets", List.of("core")),
           entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
@@ -132,6 +132,7 @@ final class ArchitectureTest {
                   "k8s",
                   "org",
                   "checkpoint")),
+          entry("console", List.of("core", "edge", "signin")),
           entry(
               "operator",
               List.of(
@@ -230,6 +231,7 @@ final class ArchitectureTest {
           entry("uploads", List.of("io.vertx.core..")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
+          entry("console", List.of("io.vertx.core..")),
           entry("operator", List.of("io.vertx.core..")),
           entry("world", List.of("io.vertx.core..", "org.yaml.snakeyaml..", "org.slf4j")),
           entry("app", List.of("io.vertx.core..", "org.slf4j")),
@@ -249,6 +251,7 @@ final class ArchitectureTest {
           "checkpoint",
           "uploads",
           "mcp",
+          "console",
           "operator");
 
   private static final String[] ENGINES = {

@@ -156,7 +156,7 @@ public final class MemberTokens {
         claims.expiresAtMillis(),
         claims.username(),
         memberId.get(),
-        isForMcp);
+        isForMcp ? Principal.Credential.MCP_TOKEN : Principal.Credential.MEMBER_TOKEN);
   }
 
   /**

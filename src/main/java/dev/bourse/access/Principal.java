@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @param tokenId the API token's public part; empty for a member
  * @param scopes what it may do
  * @param cluster the one cluster it is bound to, null for all of the organization's
- * @param expiresAtMillis when the token stops working, null for never
+ * @param expiresAtMillis when the token or session stops working, null for never
  * @param member the username of a member who acts in person, null for an API token
  * @param memberId what that member owns things by, {@link Members#ID}; null for an API token
- * @param isForMcp whether the token was made for the MCP endpoint
+ * @param credential what it showed
  */
 public record Principal(
     Organization org,
@@ -25,20 +25,45 @@ public record Principal(
     @Nullable Long expiresAtMillis,
     @Nullable String member,
     @Nullable String memberId,
-    boolean isForMcp)
+    Credential credential)
     implements Caller {
   public static final String SCHEME = "apiToken";
   public static final String MEMBER_SCHEME = "memberToken";
 
-  public Principal {
-    scopes = Set.copyOf(scopes);
-    if ((member == null) != (memberId == null)) {
-      throw new IllegalArgumentException("a member has a username and an id, a token has neither");
+  /** Of members' tokens that were made for the MCP endpoint. */
+  public static final String MCP_SCHEME = "mcpToken";
+
+  /** Of browsers in which a member is signed in. */
+  public static final String SESSION_SCHEME = "memberSession";
+
+  /** What a caller showed. */
+  public enum Credential {
+    /** A token of the organization, which acts in nobody's name. */
+    API_TOKEN(SCHEME),
+
+    /** A member's token for the HTTP interface. */
+    MEMBER_TOKEN(MEMBER_SCHEME),
+
+    /** A member's token for the MCP endpoint; the HTTP interface takes it as any of a member's. */
+    MCP_TOKEN(MEMBER_SCHEME),
+
+    /** The cookie of a browser in which a member is signed in. */
+    SESSION(SESSION_SCHEME);
+
+    private final String scheme;
+
+    Credential(String scheme) {
+      this.scheme = scheme;
     }
   }
 
-  /** Of members' tokens that were made for the MCP endpoint. */
-  public static final String MCP_SCHEME = "mcpToken";
+  public Principal {
+    scopes = Set.copyOf(scopes);
+    boolean isMember = credential != Credential.API_TOKEN;
+    if ((member != null) != isMember || (memberId != null) != isMember) {
+      throw new IllegalArgumentException("a member has a username and an id, a token has neither");
+    }
+  }
 
   /** An API token's. */
   public Principal(
@@ -48,17 +73,18 @@ public record Principal(
       Set<Scope> scopes,
       @Nullable String cluster,
       @Nullable Long expiresAtMillis) {
-    this(org, actor, tokenId, scopes, cluster, expiresAtMillis, null, null, false);
+    this(org, actor, tokenId, scopes, cluster, expiresAtMillis, null, null, Credential.API_TOKEN);
   }
 
   @Override
   public String scheme() {
-    return member == null ? SCHEME : MEMBER_SCHEME;
+    return credential.scheme;
   }
 
   @Override
   public boolean satisfies(String scheme) {
-    return scheme.equals(scheme()) || (isForMcp && scheme.equals(MCP_SCHEME));
+    return scheme.equals(scheme())
+        || (credential == Credential.MCP_TOKEN && scheme.equals(MCP_SCHEME));
   }
 
   @Override

@@ -16,7 +16,8 @@ public enum Scope {
   BILLING_READ("billing:read", true),
   CHECKPOINTS_READ("checkpoints:read", false),
   CHECKPOINTS_WRITE("checkpoints:write", false),
-  ORG_READ("org:read", false);
+  ORG_READ("org:read", false),
+  ORG_WRITE("org:write", false);
 
   private final String label;
   private final boolean grantableToTokens;

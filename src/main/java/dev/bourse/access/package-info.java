@@ -19,7 +19,11 @@
  * are {@link dev.bourse.access.SigningKeys}: the private half stays with the process that made it,
  * the public half is a row of the store, so that every process verifies every other's tokens.
  *
- * <p>Of the scopes ({@link dev.bourse.access.Scope}) three are for members alone: an organization's
+ * <p>Browsers have sessions ({@link dev.bourse.access.SessionAuthenticator}), which may do all that
+ * a member may. A browser sends their cookie along with whatever any page has it ask for, so what
+ * changes something takes besides what only a page of ours can know.
+ *
+ * <p>Of the scopes ({@link dev.bourse.access.Scope}) four are for members alone: an organization's
  * token cannot be minted with them, because what they allow is done in a person's name, or is open
  * to every token of the organization anyway. Signing in and the permissions of applications are not
  * here but in {@code signin} and {@code oauth}: they are pages and HTTP, and every feature imports

@@ -8,6 +8,7 @@ import dev.bourse.capacity.CapacityRoutes;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.PreviewService;
+import dev.bourse.console.SessionRoutes;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
 import dev.bourse.events.ActivityService;
@@ -96,6 +97,8 @@ final class Features {
         .compose(signIn -> oauth.bind(operations, signIn.sessions()).map(signIn))
         .compose(
             signIn -> {
+              operations.admit(signIn.sessions());
+              new SessionRoutes(signIn.sessions()).bind(operations);
               OrgAdministration.start(
                   context, operations, database, access, signIn.links(), core.orgs());
               return McpServer.start(

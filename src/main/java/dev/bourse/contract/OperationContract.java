@@ -24,7 +24,12 @@ public final class OperationContract {
 
   /** The security schemes there are; each is a kind of caller. */
   private static final Set<String> SCHEMES =
-      Set.of(Principal.SCHEME, Principal.MEMBER_SCHEME, Principal.MCP_SCHEME, Operator.SCHEME);
+      Set.of(
+          Principal.SCHEME,
+          Principal.MEMBER_SCHEME,
+          Principal.MCP_SCHEME,
+          Principal.SESSION_SCHEME,
+          Operator.SCHEME);
 
   /** The extension of an operation that leaves out what it does not know instead of refusing it. */
   public static final String TOLERANT = "x-tolerant";

@@ -34,6 +34,9 @@ final class Challenge {
     if (schemes.contains(Principal.MCP_SCHEME)) {
       return "Bearer %sresource_metadata=\"%s/mcp\"".formatted(fault(missing, received), metadata);
     }
+    if (missing != null && received.isMembers()) {
+      return "Bearer %sresource_metadata=\"%s\"".formatted(fault(missing, received), metadata);
+    }
     if (status != 401) {
       return null;
     }

@@ -35,6 +35,7 @@ public final class Edge {
   private final Function<Throwable, Optional<ApiError>> translation;
   private final EdgeMetrics metrics;
   private final Sources sources;
+  private final SessionGate sessions;
   private final Budgets tokenBudgets;
   private final @Nullable SharedBudgets sharedBudgets;
   private final Budgets addressBudgets;
@@ -99,6 +100,7 @@ public final class Edge {
     this.translation = translation;
     this.metrics = metrics;
     this.sources = sources;
+    this.sessions = new SessionGate(operations.sessions(), this::baseUrl);
     int perMinute = config.requestsPerMinute();
     this.tokenBudgets = new Budgets(perMinute, perMinute, "token", "budget", sources.nanos());
     this.sharedBudgets = sharedBudgets;
@@ -225,6 +227,10 @@ public final class Edge {
 
   Authenticator authenticator() {
     return authenticator;
+  }
+
+  SessionGate sessions() {
+    return sessions;
   }
 
   Function<Throwable, Optional<ApiError>> translation() {

@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 final class EdgeVerticle extends AbstractVerticle {
   private static final long SWEEP_MILLIS = 1_000;
 
+  /** With this and the time the change feed takes, a stream ends within a second of its caller. */
+  private static final long STREAM_CHECK_MILLIS = 500;
+
   /** How long requests in flight may take to finish when the service stops. */
   private static final long DRAIN_SECONDS = 10;
 
@@ -32,6 +35,7 @@ final class EdgeVerticle extends AbstractVerticle {
     long sweepMillis =
         Math.max(20, Math.min(SWEEP_MILLIS, edge.config().limits().headMillis() / 2));
     vertx.setPeriodic(sweepMillis, tick -> loop.sweep());
+    vertx.setPeriodic(STREAM_CHECK_MILLIS, tick -> loop.streams().endRefused());
     HttpServer listening =
         vertx
             .createHttpServer(options(edge.config()))

@@ -1,5 +1,6 @@
 package dev.bourse.edge;
 
+import dev.bourse.access.SessionAuthenticator.SignedIn;
 import dev.bourse.core.ApiError;
 import dev.bourse.edge.limits.OpenConnection;
 import io.vertx.core.buffer.Buffer;
@@ -128,17 +129,25 @@ final class EventSender implements EventSource.Sink {
     }
   }
 
-  /** Sends a comment when one is due; ends the stream of a caller who may listen no more. */
+  /** Sends a comment when one is due. */
   void beat(long nowNanos) {
     if (ended || nowNanos < nextBeatNanos) {
       return;
     }
     nextBeatNanos = nowNanos + BEAT_NANOS;
-    if (!loop.isStillKnown(exchange.request())) {
-      end();
-    } else if (!blocked) {
+    if (!blocked) {
       write(BEAT);
     }
+  }
+
+  /** The session that the stream was opened with; null when a token opened it. */
+  @Nullable SignedIn session() {
+    return exchange.received().session();
+  }
+
+  /** Whether the token that opened the stream would still be let in. */
+  boolean isTokenKnown() {
+    return loop.isStillKnown(exchange.request());
   }
 
   @Override

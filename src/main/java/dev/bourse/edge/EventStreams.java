@@ -1,13 +1,18 @@
 package dev.bourse.edge;
 
+import dev.bourse.access.SessionAuthenticator.SignedIn;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import io.vertx.core.AsyncResult;
+import io.vertx.core.Future;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
 /** The open streams of events of one event loop, and what bounds their number. */
 final class EventStreams {
@@ -25,18 +30,29 @@ final class EventStreams {
   private final Set<EventSender> open = new LinkedHashSet<>();
   private final int most;
   private final AtomicInteger all;
+  private final Function<Set<String>, Future<Set<String>>> listInForce;
+
+  /** Whether sessions are being looked up: of those at most one look-up is under way. */
+  private boolean isLooking;
 
   /**
    * @param most over all event loops
    * @param all how many there are, on all event loops
    * @param ofTokens how many streams each token has; shared by all event loops
    * @param loop runs something on this event loop
+   * @param listInForce those of some sessions, by id, that are in force
    */
-  EventStreams(int most, AtomicInteger all, Map<String, Integer> ofTokens, Executor loop) {
+  EventStreams(
+      int most,
+      AtomicInteger all,
+      Map<String, Integer> ofTokens,
+      Executor loop,
+      Function<Set<String>, Future<Set<String>>> listInForce) {
     this.most = most;
     this.all = all;
     this.ofTokens = ofTokens;
     this.loop = loop;
+    this.listInForce = listInForce;
   }
 
   Executor loop() {
@@ -71,9 +87,44 @@ final class EventStreams {
     ofTokens.computeIfPresent(token, (key, count) -> count == 1 ? null : count - 1);
   }
 
-  /** Sends heartbeats that are due, and ends streams whose token works no more. */
+  /** Sends heartbeats that are due. */
   void sweep(long nowNanos) {
     List.copyOf(open).forEach(sender -> sender.beat(nowNanos));
+  }
+
+  /** Ends the streams of callers who would not be let in any more. */
+  void endRefused() {
+    Set<String> sessions = new HashSet<>();
+    for (EventSender sender : List.copyOf(open)) {
+      SignedIn session = sender.session();
+      if (session != null) {
+        sessions.add(session.id());
+      } else if (!sender.isTokenKnown()) {
+        sender.end();
+      }
+    }
+    if (!sessions.isEmpty() && !isLooking) {
+      isLooking = true;
+      listInForce
+          .apply(sessions)
+          .onComplete(found -> loop.execute(() -> endAllBut(sessions, found)));
+    }
+  }
+
+  /** A store that does not answer ends no stream: nobody is known to have signed out. */
+  private void endAllBut(Set<String> asked, AsyncResult<Set<String>> inForce) {
+    isLooking = false;
+    if (inForce.failed()) {
+      return;
+    }
+    for (EventSender sender : List.copyOf(open)) {
+      SignedIn session = sender.session();
+      if (session != null
+          && asked.contains(session.id())
+          && !inForce.result().contains(session.id())) {
+        sender.end();
+      }
+    }
   }
 
   /** Ends all streams: the service stops. */

@@ -34,7 +34,8 @@ final class LoopContext {
             edge.config().limits().room().connections() / 5 * 4,
             edge.streams(),
             edge.streamsOfTokens(),
-            this::later);
+            this::later,
+            edge.sessions()::listInForce);
     this.unrouted = edge.metrics().series("none");
     this.rateLimitPolicy = "\"default\";q=" + edge.tokenBudgets().quota() + ";w=60";
     this.date = now();

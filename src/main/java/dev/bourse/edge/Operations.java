@@ -1,10 +1,13 @@
 package dev.bourse.edge;
 
+import dev.bourse.access.SessionAuthenticator;
 import dev.bourse.core.ApiError;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -21,6 +24,7 @@ public final class Operations {
 
   private final Map<String, Operation> byId = new LinkedHashMap<>();
   private final Map<String, Consumer<Call>> gates = new HashMap<>();
+  private final List<SessionAuthenticator> sessions = new ArrayList<>();
   private @Nullable ErrorPages errorPages;
 
   /** Binds an operation; each operationId once. */
@@ -55,6 +59,16 @@ public final class Operations {
 
   Consumer<Call> gate(String operationId) {
     return gates.getOrDefault(operationId, open -> {});
+  }
+
+  /** Takes the cookies of these sessions where a contract names their scheme. */
+  public Operations admit(SessionAuthenticator authenticator) {
+    sessions.add(authenticator);
+    return this;
+  }
+
+  List<SessionAuthenticator> sessions() {
+    return List.copyOf(sessions);
   }
 
   /** Shows the refusals of operations marked {@code x-errors: page}; without it they are JSON. */

@@ -26,12 +26,17 @@ final class Origins {
    */
   static void check(@Nullable String origin, String baseUrl) {
     if (origin != null && !isOwn(origin, baseUrl)) {
-      throw ApiError.of(
-          ErrorCode.FORBIDDEN,
-          "Origin %s is not this service; expected %s",
-          Text.shown(origin),
-          baseUrl);
+      throw foreign(origin, baseUrl);
     }
+  }
+
+  /** The refusal of a page of another origin. */
+  static ApiError foreign(String origin, String baseUrl) {
+    return ApiError.of(
+        ErrorCode.FORBIDDEN,
+        "Origin %s is not this service; expected %s",
+        Text.shown(origin),
+        baseUrl);
   }
 
   private static boolean isOwn(String origin, String baseUrl) {

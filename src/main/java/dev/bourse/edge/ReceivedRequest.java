@@ -3,6 +3,7 @@ package dev.bourse.edge;
 import dev.bourse.access.Caller;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
+import dev.bourse.access.SessionAuthenticator.SignedIn;
 import dev.bourse.blob.ByteSource;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
@@ -30,6 +31,7 @@ final class ReceivedRequest implements Call {
   private final LoopContext loop;
   private final OpenConnection connection;
   private @Nullable Caller caller;
+  private @Nullable SignedIn session;
   private @Nullable ConsumptionProbe budget;
   private String mediaType = OperationContract.JSON;
   private Map<String, Object> parameters = Map.of();
@@ -55,17 +57,31 @@ final class ReceivedRequest implements Call {
     return unread;
   }
 
-  void authenticate(Caller authenticated) {
-    caller = authenticated;
+  /**
+   * It is known who calls.
+   *
+   * @param with the session that let the request in; null when a token did
+   * @param left what the caller's budget has left; null when nothing is counted
+   */
+  void admit(Caller admitted, @Nullable SignedIn with, @Nullable ConsumptionProbe left) {
+    caller = admitted;
+    session = with;
+    budget = left;
+  }
+
+  /** The session that let the request in; null when a token did. */
+  @Nullable SignedIn session() {
+    return session;
+  }
+
+  /** Whether a member calls, in person or by an application. */
+  boolean isMembers() {
+    return caller instanceof Principal principal && principal.member() != null;
   }
 
   /** Whose budget the request counts against; empty when no caller is known. */
   String budgetKey() {
     return caller == null ? "" : caller.budgetKey();
-  }
-
-  void budget(@Nullable ConsumptionProbe probe) {
-    budget = probe;
   }
 
   /** What the caller's budget had left; null when nothing is counted. */

@@ -5,6 +5,7 @@ import dev.bourse.access.InsufficientScope;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
+import dev.bourse.access.SessionAuthenticator.SignedIn;
 import dev.bourse.contract.Form;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.contract.SchemaDescription;
@@ -46,14 +47,13 @@ final class RequestPipeline {
         proceed(exchange, endpoint);
         return;
       }
-      Caller caller = caller(exchange, endpoint);
-      exchange.received().authenticate(caller);
-      SharedBudgets shared = edge.sharedBudgets();
-      if (shared == null) {
-        admit(exchange, endpoint, caller, edge.tokenBudgets().spend(caller.budgetKey()));
-      } else {
-        admit(exchange, endpoint, caller, shared.spend(caller.budgetKey(), edge.tokenBudgets()));
-      }
+      Future<SignedIn> session = edge.sessions().find(exchange.request(), endpoint);
+      admit(
+          exchange,
+          endpoint,
+          session == null
+              ? meter(caller(exchange, endpoint), null)
+              : session.compose(found -> meter(found.caller(), found)));
     } catch (Throwable e) {
       // An Error, too, is answered: a stack that a caller's input overflowed is whole again here.
       exchange.fail(e);
@@ -84,14 +84,29 @@ final class RequestPipeline {
         .formatted(caller instanceof Operator ? "operator's" : "organization's API");
   }
 
-  /** Goes on once it is known what the token has left, on the connection's event loop. */
-  private void admit(
-      Exchange exchange,
-      Endpoint endpoint,
-      Caller caller,
-      Future<@Nullable ConsumptionProbe> spending) {
-    if (spending.isComplete()) {
-      admit(exchange, endpoint, caller, spending.result());
+  /**
+   * A caller whose request was counted.
+   *
+   * @param session that let it in; null when a token did
+   * @param left what the caller's budget has left; null when nothing is counted
+   */
+  private record Metered(
+      Caller caller, @Nullable SignedIn session, @Nullable ConsumptionProbe left) {}
+
+  private Future<Metered> meter(Caller caller, @Nullable SignedIn session) {
+    SharedBudgets shared = edge.sharedBudgets();
+    return shared == null
+        ? Future.succeededFuture(
+            new Metered(caller, session, edge.tokenBudgets().spend(caller.budgetKey())))
+        : shared
+            .spend(caller.budgetKey(), edge.tokenBudgets())
+            .map(left -> new Metered(caller, session, left));
+  }
+
+  /** Goes on once the caller and what it has left are known, on the connection's event loop. */
+  private void admit(Exchange exchange, Endpoint endpoint, Future<Metered> metering) {
+    if (metering.succeeded()) {
+      admit(exchange, endpoint, metering.result());
       return;
     }
     // Until then nobody takes the bytes of a body that arrives.
@@ -99,13 +114,18 @@ final class RequestPipeline {
     if (sendsBody) {
       exchange.request().pause();
     }
-    spending.onComplete(
-        spent ->
+    metering.onComplete(
+        outcome ->
             loop.later(
                 () -> {
                   try {
-                    if (!exchange.isDone()) {
-                      admit(exchange, endpoint, caller, spent.result());
+                    if (exchange.isDone()) {
+                      return;
+                    }
+                    if (metering.failed()) {
+                      exchange.fail(metering.cause());
+                    } else {
+                      admit(exchange, endpoint, metering.result());
                     }
                   } catch (Throwable e) {
                     exchange.fail(e);
@@ -118,16 +138,17 @@ final class RequestPipeline {
                 }));
   }
 
-  private void admit(
-      Exchange exchange, Endpoint endpoint, Caller caller, @Nullable ConsumptionProbe probe) {
-    exchange.received().budget(probe);
+  private void admit(Exchange exchange, Endpoint endpoint, Metered metered) {
+    Caller caller = metered.caller();
+    ConsumptionProbe left = metered.left();
+    exchange.received().admit(caller, metered.session(), left);
     String scheme = endpoint.schemeOf(caller);
     Scope scope = scheme == null ? null : endpoint.scope(scheme);
     if (scope != null) {
       InsufficientScope.demand(caller, scope);
     }
-    if (probe != null && !probe.isConsumed()) {
-      throw edge.tokenBudgets().refusal(probe);
+    if (left != null && !left.isConsumed()) {
+      throw edge.tokenBudgets().refusal(left);
     }
     proceed(exchange, endpoint);
   }

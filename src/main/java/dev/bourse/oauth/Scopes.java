@@ -88,6 +88,8 @@ final class Scopes {
       case CHECKPOINTS_READ -> "Read the organization's checkpoints";
       case CHECKPOINTS_WRITE -> "Publish and delete checkpoints in your name";
       case ORG_READ -> "See members, tokens and the audit trail of the organization";
+      case ORG_WRITE ->
+          "Invite and remove members, mint and revoke tokens, create and retire clusters";
     };
   }
 }

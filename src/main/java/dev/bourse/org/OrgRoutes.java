@@ -41,11 +41,13 @@ public final class OrgRoutes {
   }
 
   private JsonObject whoami(Principal caller, List<AddressableCluster> clusters) {
-    return whoami
-        .json(caller, clusters)
-        .put("subject", caller.actor())
-        .put("token_id", caller.tokenId())
-        .put("cluster", caller.cluster());
+    JsonObject told =
+        whoami
+            .json(caller, clusters)
+            .put("subject", caller.actor())
+            .put("token_id", caller.member() == null ? caller.tokenId() : null)
+            .put("cluster", caller.cluster());
+    return caller.member() == null ? told : told.put("username", caller.member());
   }
 
   private Future<Answer> listMembers(Call call) {

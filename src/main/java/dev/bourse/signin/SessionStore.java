@@ -1,15 +1,19 @@
 package dev.bourse.signin;
 
+import dev.bourse.access.Members;
+import dev.bourse.access.Organization;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
+import dev.bourse.store.InList;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** Rows of sessions. */
 final class SessionStore {
@@ -48,21 +52,35 @@ final class SessionStore {
       long expiresAtMillis) {}
 
   /**
-   * A session whose member may act: they are on the roster since before it began and not suspended,
+   * A session whose member may act.
+   *
+   * @param memberId what the member owns things by
+   */
+  record Live(StoredSession session, Organization org, String memberId) {}
+
+  /**
+   * Sessions whose member may act: they are on the roster since before it began and not suspended,
    * and their organization is not retired.
    */
-  Future<Optional<StoredSession>> find(String id) {
-    return database.readFirst(
-        """
-        SELECT %s FROM member_session s
-        JOIN member m ON m.org_id = s.org_id AND m.username = s.username
-        JOIN org o ON o.org_id = s.org_id
-        WHERE s.session_sha256 = ? AND m.suspended_at IS NULL
-        AND m.created_at <= s.created_at AND o.retired_at IS NULL\
-        """
-            .formatted(SESSION.names("s")),
-        List.of(id),
-        SessionStore::session);
+  private static final String LIVE =
+      """
+      SELECT %s, o.display, o.kind, %s AS member_id FROM member_session s
+      JOIN member m ON m.org_id = s.org_id AND m.username = s.username
+      JOIN org o ON o.org_id = s.org_id
+      WHERE m.suspended_at IS NULL AND m.created_at <= s.created_at AND o.retired_at IS NULL
+      AND s.session_sha256 IN\
+      """
+          .formatted(SESSION.names("s"), Members.ID);
+
+  /** A session whose member may act. */
+  Future<Optional<Live>> find(String id) {
+    return database.readFirst(LIVE + " (?)", List.of(id), SessionStore::live);
+  }
+
+  /** Those of these sessions whose member may act. */
+  Future<List<Live>> listLive(Set<String> ids) {
+    List<String> values = InList.of(List.copyOf(ids));
+    return database.read(LIVE + InList.marks(values), values, SessionStore::live);
   }
 
   /** A member's sessions, the newest first. */
@@ -153,6 +171,13 @@ final class SessionStore {
                 "DELETE FROM member_session WHERE expires_at <= ? OR seen_at <= ?",
                 nowMillis,
                 nowMillis - idleMillis)));
+  }
+
+  private static Live live(Row row) {
+    return new Live(
+        session(row),
+        new Organization(row.text("org_id"), row.text("display"), row.text("kind")),
+        row.text("member_id"));
   }
 
   private static StoredSession session(Row row) {

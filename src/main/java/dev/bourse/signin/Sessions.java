@@ -1,5 +1,8 @@
 package dev.bourse.signin;
 
+import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
+import dev.bourse.access.SessionAuthenticator;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Secrets;
@@ -15,11 +18,14 @@ import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 
 /**
  * Says who is signed in at a browser, by its cookie, and whether a form comes from a page of ours.
@@ -27,7 +33,7 @@ import java.util.random.RandomGenerator;
  * <p>A browser that is not signed in has a cookie, too, once it was shown a form: the form's token
  * is derived from it. Signing in makes a new cookie, so that nobody can be given one in advance.
  */
-public final class Sessions {
+public final class Sessions implements SessionAuthenticator {
   /** How long a session lives after it was last used. */
   static final Duration IDLE = Duration.ofHours(12);
 
@@ -60,13 +66,18 @@ public final class Sessions {
    * may not act any more.
    */
   public Future<Optional<Session>> find(Call call) {
-    Optional<String> secret = secret(call, cookieName());
-    if (secret.isEmpty()) {
-      return Future.succeededFuture(Optional.empty());
-    }
+    return secret(call, cookieName())
+        .map(
+            secret -> find(secret).map(found -> found.map(live -> session(live.session(), secret))))
+        .orElseGet(() -> Future.succeededFuture(Optional.empty()));
+  }
+
+  /** Counts as a use of the session. */
+  private Future<Optional<SessionStore.Live>> find(String secret) {
     return store
-        .find(Secrets.stored(secret.get()))
-        .map(found -> found.filter(this::isInForce).map(row -> session(row, secret.get())));
+        .find(Secrets.stored(secret))
+        .map(found -> found.filter(live -> isInForce(live.session())))
+        .onSuccess(found -> found.ifPresent(live -> use(live.session())));
   }
 
   /** Who the member of a session is. */
@@ -79,21 +90,78 @@ public final class Sessions {
 
   private boolean isInForce(SessionStore.StoredSession row) {
     long now = clock.millis();
-    boolean isInForce = now < row.expiresAtMillis() && now < row.seenAtMillis() + IDLE.toMillis();
-    if (isInForce && now >= row.seenAtMillis() + SEEN_STEP_MILLIS) {
-      // The answer does not wait for it; if it is lost, the session ends a minute early.
-      store.seen(row.id(), now);
-    }
-    return isInForce;
+    return now < row.expiresAtMillis() && now < row.seenAtMillis() + IDLE.toMillis();
   }
 
-  private static Session session(SessionStore.StoredSession row, String secret) {
+  private void use(SessionStore.StoredSession row) {
+    long seenAtMillis = seenAtMillis(row);
+    if (seenAtMillis != row.seenAtMillis()) {
+      // The answer does not wait for it; if it is lost, the session ends a minute early.
+      store.seen(row.id(), seenAtMillis);
+    }
+  }
+
+  /** When a session that is used now counts as last used. */
+  private long seenAtMillis(SessionStore.StoredSession row) {
+    long now = clock.millis();
+    return now >= row.seenAtMillis() + SEEN_STEP_MILLIS ? now : row.seenAtMillis();
+  }
+
+  private Session session(SessionStore.StoredSession row, String secret) {
     return new Session(
         row.id(),
         row.orgId(),
         row.username(),
-        Secrets.derived(secret, CSRF),
-        row.createdAtMillis());
+        csrfToken(secret),
+        row.createdAtMillis(),
+        row.expiresAtMillis(),
+        Math.min(row.expiresAtMillis(), seenAtMillis(row) + IDLE.toMillis()));
+  }
+
+  private static String csrfToken(String secret) {
+    return Secrets.derived(secret, CSRF);
+  }
+
+  @Override
+  public String scheme() {
+    return Principal.SESSION_SCHEME;
+  }
+
+  @Override
+  public Future<Optional<SignedIn>> authenticate(String cookie) {
+    return Secrets.isOne(cookie)
+        ? find(cookie).map(found -> found.map(live -> signedIn(live, csrfToken(cookie))))
+        : Future.succeededFuture(Optional.empty());
+  }
+
+  private static SignedIn signedIn(SessionStore.Live live, String csrfToken) {
+    SessionStore.StoredSession row = live.session();
+    return new SignedIn(
+        row.id(),
+        new Principal(
+            live.org(),
+            "member:" + row.username(),
+            "",
+            EnumSet.allOf(Scope.class),
+            null,
+            row.expiresAtMillis(),
+            row.username(),
+            live.memberId(),
+            Principal.Credential.SESSION),
+        csrfToken);
+  }
+
+  @Override
+  public Future<Set<String>> listInForce(Set<String> ids) {
+    return store
+        .listLive(ids)
+        .map(
+            found ->
+                found.stream()
+                    .map(SessionStore.Live::session)
+                    .filter(this::isInForce)
+                    .map(SessionStore.StoredSession::id)
+                    .collect(Collectors.toSet()));
   }
 
   /**
@@ -150,7 +218,7 @@ public final class Sessions {
     String secret = known.orElseGet(() -> Secrets.next(random));
     return new Visitor(
         secret,
-        Secrets.derived(secret, CSRF),
+        csrfToken(secret),
         known.isPresent()
             ? List.of()
             : List.of(setCookie(visitorCookieName(), secret, Duration.ofDays(1))));
@@ -250,7 +318,8 @@ public final class Sessions {
   }
 
   /** With this prefix browsers refuse the cookie from other hosts and without TLS. */
-  private String cookieName() {
+  @Override
+  public String cookieName() {
     return isSecure() ? "__Host-bourse" : "bourse";
   }
 

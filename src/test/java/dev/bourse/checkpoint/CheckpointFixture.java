@@ -134,7 +134,16 @@ public abstract class CheckpointFixture extends StoreFixture {
   /** Who such a member calls as. */
   public Principal principal(String username) {
     String id = members.findId(LAB.orgId(), username).orElse("lab/" + username + "/none");
-    return new Principal(LAB, "member:" + username, "", Set.of(), null, null, username, id, false);
+    return new Principal(
+        LAB,
+        "member:" + username,
+        "",
+        Set.of(),
+        null,
+        null,
+        username,
+        id,
+        Principal.Credential.MEMBER_TOKEN);
   }
 
   public static CheckpointService.Announcement publication(

@@ -172,7 +172,9 @@ public final class EdgeFixture implements AutoCloseable {
           null,
           token.equals("member") ? "alice" : null,
           token.equals("member") ? "org_1/alice/1" : null,
-          false);
+          token.equals("member")
+              ? Principal.Credential.MEMBER_TOKEN
+              : Principal.Credential.API_TOKEN);
     };
   }
 

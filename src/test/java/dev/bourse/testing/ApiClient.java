@@ -16,7 +16,10 @@ import java.time.Duration;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** A client of the service with one token, or none. Holds each answer against the contract. */
+/**
+ * A client of the service with one token, a session's cookie, or none. Holds each answer against
+ * the contract.
+ */
 public final class ApiClient {
   private static final HttpClient HTTP =
       HttpClient.newBuilder()
@@ -30,9 +33,13 @@ public final class ApiClient {
   private final String baseUrl;
   private final @Nullable String token;
 
-  public ApiClient(String baseUrl, @Nullable String token) {
+  /** Names and values of what every request carries besides. */
+  private final String[] always;
+
+  public ApiClient(String baseUrl, @Nullable String token, String... always) {
     this.baseUrl = baseUrl;
     this.token = token;
+    this.always = always.clone();
   }
 
   /** The public part of the token, as audit rows name it. */
@@ -125,6 +132,9 @@ public final class ApiClient {
             .method(method, body);
     if (token != null) {
       request.header("Authorization", "Bearer " + token);
+    }
+    if (always.length > 0) {
+      request.headers(always);
     }
     if (headers.length > 0) {
       request.headers(headers);

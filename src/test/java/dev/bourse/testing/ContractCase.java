@@ -275,6 +275,7 @@ public record ContractCase(
           new ContractCase("showSignedOut", "/sign-out", null, List.of()),
           new ContractCase("signOut", "/sign-out", null, List.of()),
           new ContractCase("signOutEverywhere", "/sign-out/everywhere", null, List.of()),
+          new ContractCase("readSession", "/api/console/session", null, List.of()),
           new ContractCase("sendMcpMessage", "/mcp", "{}", List.of()),
           new ContractCase("endMcpSession", "/mcp", null, List.of()),
           new ContractCase("readAuthorizationServer", SERVER, null, List.of()),
@@ -336,6 +337,16 @@ public record ContractCase(
   /** Whether a member may do it with a token of their own. */
   public boolean isForMembers() {
     return described().schemes().contains(Principal.MEMBER_SCHEME);
+  }
+
+  /** Whether it takes a session and no token. */
+  public boolean isForBrowsersOnly() {
+    return described().schemes().equals(Set.of(Principal.SESSION_SCHEME));
+  }
+
+  /** Whether a member may do it in a session. */
+  public boolean isForSessions() {
+    return described().schemes().contains(Principal.SESSION_SCHEME);
   }
 
   /** Whether a member does it in person and an organization's token may not. */

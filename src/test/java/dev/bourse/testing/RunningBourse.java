@@ -5,6 +5,8 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Command;
+import dev.bourse.core.Secrets;
+import dev.bourse.store.Statement;
 import dev.bourse.store.sqlite.SqliteConfig;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -18,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyPairGenerator;
+import java.security.SecureRandom;
 import java.sql.SQLException;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -189,6 +192,43 @@ public final class RunningBourse implements AutoCloseable {
             .getJsonObject(username)
             .getString("member_token"),
         org + " " + username);
+  }
+
+  /** A browser in which a member has signed in just now, with what its pages send. */
+  public ApiClient inSession(String org, String username) {
+    return inSession(startSession(org, username));
+  }
+
+  /** A browser that has a session's cookie, with what its pages send. */
+  public ApiClient inSession(String secret) {
+    return new ApiClient(
+        service.baseUrl(),
+        null,
+        "Cookie",
+        "bourse=" + secret,
+        "X-CSRF-Token",
+        Secrets.derived(secret, "csrf"));
+  }
+
+  /** The secret of a new session of a member. */
+  public String startSession(String org, String username) {
+    String secret = Secrets.next(new SecureRandom());
+    long now = clock.millis();
+    await(
+        service
+            .database()
+            .commit(
+                List.of(
+                    Statement.of(
+                        "INSERT INTO member_session (session_sha256, org_id, username, created_at,"
+                            + " seen_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+                        Secrets.stored(secret),
+                        org,
+                        username,
+                        now,
+                        now,
+                        now + TimeUnit.DAYS.toMillis(7)))));
+    return secret;
   }
 
   /** The files of uploads or blobs that are on the disk. */

@@ -1,0 +1,14 @@
+/**
+ * What members do on the console, over HTTP: the JSON operations of the console contract, one class
+ * a noun. Each asks the service of the feature whose rules it goes by, with the member as actor.
+ *
+ * <p>It is a package of routes alone, as {@code operator} is: what a member and an operator do to
+ * the same thing is one service, and the two differ in who may ask and how they are named.
+ *
+ * <p>Rejected: operations that only the console's pages may call, for what a page can do a program
+ * with the member's token can do as well.
+ */
+@NullMarked
+package dev.bourse.console;
+
+import org.jspecify.annotations.NullMarked;

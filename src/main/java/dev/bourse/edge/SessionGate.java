@@ -1,0 +1,119 @@
+package dev.bourse.edge;
+
+import dev.bourse.access.SessionAuthenticator;
+import dev.bourse.access.SessionAuthenticator.SignedIn;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Secrets;
+import dev.bourse.core.Text;
+import io.vertx.core.Future;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerRequest;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets browsers in by the cookie of a session. A browser sends its cookies along with what any page
+ * asks it for, so whatever is no read has to say besides that a page of this service sends it.
+ */
+final class SessionGate {
+  /** Carries what only a page of ours knows; no page of another site may send such a header. */
+  static final String CSRF_HEADER = "X-CSRF-Token";
+
+  private static final String SITE_HEADER = "Sec-Fetch-Site";
+  private static final String SAME_ORIGIN = "same-origin";
+
+  private final List<SessionAuthenticator> kinds;
+  private final Supplier<String> baseUrl;
+
+  /**
+   * @param kinds of session
+   * @param baseUrl what browsers call the service
+   */
+  SessionGate(List<SessionAuthenticator> kinds, Supplier<String> baseUrl) {
+    this.kinds = kinds;
+    this.baseUrl = baseUrl;
+  }
+
+  /**
+   * The session that a request presents, once it is looked up and found to be in force; null when
+   * it presents none, or a token, which always goes before. Fails with {@code unauthorized} for one
+   * that has ended, and with {@code forbidden} for what another site's page may have sent.
+   */
+  @Nullable Future<SignedIn> find(HttpServerRequest request, Endpoint endpoint) {
+    if (request.getHeader(HttpHeaders.AUTHORIZATION) != null
+        || !request.headers().contains(HttpHeaders.COOKIE)) {
+      return null;
+    }
+    for (SessionAuthenticator kind : kinds) {
+      if (endpoint.schemes().contains(kind.scheme())) {
+        String cookie = Cookies.find(request.headers(), kind.cookieName()).orElse(null);
+        if (cookie != null) {
+          return find(request, kind, cookie);
+        }
+      }
+    }
+    return null;
+  }
+
+  private Future<SignedIn> find(
+      HttpServerRequest request, SessionAuthenticator kind, String cookie) {
+    boolean isRead =
+        request.method().equals(HttpMethod.GET) || request.method().equals(HttpMethod.HEAD);
+    if (!isRead) {
+      requireOwnPage(request);
+    }
+    return kind.authenticate(cookie)
+        .map(
+            found -> {
+              SignedIn session = found.orElseThrow(SessionGate::ended);
+              if (!isRead) {
+                requireToken(request, session.csrfToken());
+              }
+              return session;
+            });
+  }
+
+  /** Those of these sessions, of any kind, that are in force still. */
+  Future<Set<String>> listInForce(Set<String> ids) {
+    return Future.all(kinds.stream().map(kind -> kind.listInForce(ids)).toList())
+        .map(
+            found -> {
+              Set<String> all = new HashSet<>();
+              found.<Set<String>>list().forEach(all::addAll);
+              return all;
+            });
+  }
+
+  private static ApiError ended() {
+    return ApiError.of(ErrorCode.UNAUTHORIZED, "the session has ended; sign in again");
+  }
+
+  /** Browsers say which page a request comes from; what is no browser need not. */
+  private void requireOwnPage(HttpServerRequest request) {
+    String origin = request.getHeader(HttpHeaders.ORIGIN);
+    if (origin != null && !origin.equals(baseUrl.get())) {
+      throw Origins.foreign(origin, baseUrl.get());
+    }
+    String site = request.getHeader(SITE_HEADER);
+    if (site != null && !site.equals(SAME_ORIGIN)) {
+      throw ApiError.of(
+          ErrorCode.FORBIDDEN, "%s is %s; expected %s", SITE_HEADER, Text.shown(site), SAME_ORIGIN);
+    }
+  }
+
+  private static void requireToken(HttpServerRequest request, String expected) {
+    String sent = request.getHeader(CSRF_HEADER);
+    if (sent == null || !Secrets.same(sent, expected)) {
+      throw ApiError.of(
+          ErrorCode.FORBIDDEN,
+          "%s is %s; expected the session's csrf, without which a session only reads",
+          CSRF_HEADER,
+          sent == null ? "missing" : "another's");
+    }
+  }
+}
