@@ -9,6 +9,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.edge.fields.CommonFields;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;

@@ -3,6 +3,7 @@ package dev.bourse.operator;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.org.Member;
 import dev.bourse.org.RosterService;
 import io.vertx.core.Future;

@@ -3,6 +3,7 @@ package dev.bourse.operator;
 import dev.bourse.core.Page;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.market.NodeService;
 import dev.bourse.market.NodeView;
 import dev.bourse.market.RetirementService;

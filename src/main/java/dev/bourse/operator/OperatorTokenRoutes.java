@@ -5,6 +5,7 @@ import dev.bourse.access.OperatorTokenView;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.edge.fields.CommonFields;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Clock;

@@ -2,6 +2,7 @@ package dev.bourse.operator;
 
 import dev.bourse.core.Times;
 import dev.bourse.edge.Operations;
+import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.org.Org;
 import dev.bourse.org.OrgAdminService;
 import io.vertx.core.json.JsonObject;

@@ -3,6 +3,7 @@ package dev.bourse.operator;
 import dev.bourse.core.Price;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.settings.PoolService;
 import io.vertx.core.Future;

@@ -1,9 +1,9 @@
 package dev.bourse.operator;
 
-import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.org.JoinRule;
 import dev.bourse.org.JoinRuleService;
 import io.vertx.core.Future;
@@ -22,8 +22,8 @@ public final class RuleAdminRoutes {
         .ok(
             "listJoinRules",
             call -> rules.list(call.text("org"), call.limit(), call.findText("after")),
-            CommonFields.page("rules", "rule_id", RuleAdminRoutes::json))
-        .created("addJoinRule", this::add, RuleAdminRoutes::json)
+            CommonFields.page("rules", "rule_id", JoinRule::json))
+        .created("addJoinRule", this::add, JoinRule::json)
         .ok("removeJoinRule", this::remove, ruleId -> new JsonObject().put("rule_id", ruleId))
         .bind("inviteMember", this::invite);
   }
@@ -48,17 +48,7 @@ public final class RuleAdminRoutes {
         .map(
             invited ->
                 invited.isNew()
-                    ? Answer.created(json(invited.rule()))
-                    : Answer.ok(json(invited.rule())));
-  }
-
-  private static JsonObject json(JoinRule rule) {
-    return new JsonObject()
-        .put("rule_id", rule.ruleId())
-        .put("kind", rule.kind().label())
-        .put("value", rule.value())
-        .put("created_at", Times.rfc3339(rule.createdAtMillis()))
-        .put("created_by", rule.createdBy())
-        .put("link_expires_at", Times.rfc3339OrNull(rule.linkExpiresAtMillis()));
+                    ? Answer.created(invited.rule().json())
+                    : Answer.ok(invited.rule().json()));
   }
 }

@@ -1,9 +1,9 @@
 package dev.bourse.operator;
 
 import dev.bourse.access.Scope;
-import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.org.TokenService;
 import dev.bourse.org.TokenView;
 import io.vertx.core.Future;
@@ -29,7 +29,7 @@ public final class TokenAdminRoutes {
         .ok(
             "listOrgTokens",
             call -> tokens.list(call.text("org"), call.limit(), call.findText("after")),
-            CommonFields.page("tokens", "token_id", TokenAdminRoutes::json))
+            CommonFields.page("tokens", "token_id", TokenView::json))
         .created("mintToken", this::mint, TokenAdminRoutes::minted)
         .ok("revokeToken", this::revoke, Function.identity());
   }
@@ -62,19 +62,6 @@ public final class TokenAdminRoutes {
   }
 
   private static JsonObject minted(TokenService.Minted minted) {
-    return json(TokenView.of(minted.token())).put("token", minted.secret().text());
-  }
-
-  private static JsonObject json(TokenView token) {
-    return new JsonObject()
-        .put("token_id", token.tokenId())
-        .put("name", token.name())
-        .put("scopes", new JsonArray(token.scopes()))
-        .put("cluster", token.cluster())
-        .put("created_by", token.createdBy())
-        .put("created_at", Times.rfc3339(token.createdAtMillis()))
-        .put("expires_at", Times.rfc3339OrNull(token.expiresAtMillis()))
-        .put("last_used_at", Times.rfc3339OrNull(token.lastUsedAtMillis()))
-        .put("revoked_at", Times.rfc3339OrNull(token.revokedAtMillis()));
+    return TokenView.of(minted.token()).json().put("token", minted.secret().text());
   }
 }

@@ -1,5 +1,7 @@
 package dev.bourse.org;
 
+import dev.bourse.core.Times;
+import io.vertx.core.json.JsonObject;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,5 +58,16 @@ public record JoinRule(
       throw new IllegalArgumentException(
           "a join rule has an id and a value, not '%s' and '%s'".formatted(ruleId, value));
     }
+  }
+
+  /** The rule as answers spell it. */
+  public JsonObject json() {
+    return new JsonObject()
+        .put("rule_id", ruleId)
+        .put("kind", kind.label())
+        .put("value", value)
+        .put("created_at", Times.rfc3339(createdAtMillis))
+        .put("created_by", createdBy)
+        .put("link_expires_at", Times.rfc3339OrNull(linkExpiresAtMillis));
   }
 }

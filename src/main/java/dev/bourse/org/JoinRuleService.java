@@ -11,14 +11,18 @@ import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 import java.util.regex.Pattern;
 
-/** What operators do to the rules by which people join an organization. */
+/** What operators and members do to the rules by which people join an organization. */
 public final class JoinRuleService {
   /** Rules of one organization: its roster is read in one piece. */
   static final int MAX_RULES = 1_000;
+
+  /** Members a preview names: enough to see that it is the right domain. */
+  static final int MAX_PREVIEWED = 100;
 
   /** How long an invitation's sign-in link works. */
   static final Duration LINK_VALIDITY = Duration.ofDays(3);
@@ -64,17 +68,10 @@ public final class JoinRuleService {
    * @param value a domain or an address, in any case
    */
   public Future<JoinRule> add(String actor, String orgId, JoinRule.Kind kind, String value) {
-    String folded = Text.folded(value);
-    if (kind == JoinRule.Kind.DOMAIN) {
-      if (!DOMAIN_NAME.matcher(folded).matches()) {
-        throw ApiError.badField("value", value, "a domain name such as acme.example");
-      }
-    } else {
-      requireAddress("value", value);
-    }
+    String folded = folded(kind, value);
     long now = clock.millis();
     JoinRule rule = new JoinRule(Ids.next("jr", random), orgId, kind, folded, now, actor, null);
-    return new OrgWrite(database, orgId)
+    return new OrgWrite(database, orgId, actor)
         .demand(
             () ->
                 OrgWrite.conflict(
@@ -94,10 +91,71 @@ public final class JoinRuleService {
         .map(stored -> rule);
   }
 
+  /** A rule's value in lower case; refused when it is no domain or no address. */
+  private static String folded(JoinRule.Kind kind, String value) {
+    String folded = Text.folded(value);
+    if (kind == JoinRule.Kind.EMAIL) {
+      requireAddress("value", value);
+    } else if (!DOMAIN_NAME.matcher(folded).matches()) {
+      throw ApiError.badField("value", value, "a domain name such as acme.example");
+    }
+    return folded;
+  }
+
+  /** All of an organization's rules, the oldest first. */
+  public Future<List<JoinRule>> listAll(String orgId) {
+    return store.listAll(orgId);
+  }
+
+  /** Invitations that no member has taken up, the oldest first. */
+  public Future<List<JoinRule>> listInvitations(String orgId) {
+    return store.listInvitations(orgId);
+  }
+
+  /**
+   * Whom a rule is about, as far as anybody here knows.
+   *
+   * @param value in lower case
+   * @param isThere whether there is the same rule already
+   * @param members who carry such an address; they need no rule. At most {@link #MAX_PREVIEWED}
+   * @param memberCount how many there are of them
+   * @param invited addresses that are invited already
+   * @param removedCount addresses of removed members, whom a rule of a domain does not let back in
+   */
+  public record Preview(
+      JoinRule.Kind kind,
+      String value,
+      boolean isThere,
+      List<Member> members,
+      long memberCount,
+      List<String> invited,
+      long removedCount) {}
+
+  /** What is known of the people a rule would admit; nothing is stored. */
+  public Future<Preview> preview(String orgId, JoinRule.Kind kind, String value) {
+    String folded = folded(kind, value);
+    Future<Boolean> isThere = store.find(orgId, kind, folded).map(Optional::isPresent);
+    Future<List<Member>> members = store.listMembers(orgId, kind, folded, MAX_PREVIEWED);
+    Future<Long> memberCount = store.countMembers(orgId, kind, folded);
+    Future<List<String>> invited = store.listInvited(orgId, kind, folded);
+    Future<Long> removed = store.countRemoved(orgId, kind, folded);
+    return Future.all(isThere, members, memberCount, invited, removed)
+        .map(
+            read ->
+                new Preview(
+                    kind,
+                    folded,
+                    isThere.result(),
+                    members.result(),
+                    memberCount.result(),
+                    invited.result(),
+                    removed.result()));
+  }
+
   /** Removes a rule; {@code not-found} when there is none of that id. */
   public Future<Void> remove(String actor, String orgId, String ruleId) {
     AuditRow row = new AuditRow(clock.millis(), orgId, actor, "rule_remove", orgId, "");
-    return new OrgWrite(database, orgId)
+    return new OrgWrite(database, orgId, actor)
         .add(
             AuditStore.insertEach(
                 row,
@@ -129,7 +187,60 @@ public final class JoinRuleService {
    */
   public Future<Invited> invite(String actor, String orgId, String email) {
     requireAddress("email", email);
-    String address = Text.folded(email);
+    return invite(actor, orgId, Text.folded(email), new OrgWrite(database, orgId, actor));
+  }
+
+  /** Renews and mails an invitation's link; {@code not-found} when there is no such invitation. */
+  public Future<JoinRule> resend(String actor, String orgId, String ruleId) {
+    return store
+        .findInvitation(orgId, ruleId)
+        .compose(
+            found -> {
+              JoinRule rule = found.orElseThrow(() -> noInvitation(ruleId));
+              return invite(
+                  actor,
+                  orgId,
+                  rule.value(),
+                  // Else one that is withdrawn meanwhile would be there again.
+                  new OrgWrite(database, orgId, actor)
+                      .demand(
+                          () -> noInvitation(ruleId),
+                          "EXISTS (SELECT 1 FROM join_rule WHERE org_id = ? AND rule_id = ?)",
+                          orgId,
+                          ruleId));
+            })
+        .map(Invited::rule);
+  }
+
+  /**
+   * Takes an invitation back, and the links that were mailed with it; {@code not-found} when there
+   * is no such invitation.
+   */
+  public Future<Void> withdraw(String actor, String orgId, String ruleId) {
+    AuditRow row = new AuditRow(clock.millis(), orgId, actor, "invitation_withdraw", orgId, "");
+    return new OrgWrite(database, orgId, actor)
+        .add(
+            AuditStore.insertEach(
+                row,
+                "'rule_id=' || rule_id || ' email=' || value",
+                "join_rule WHERE org_id = ? AND rule_id = ? AND kind = 'email'",
+                orgId,
+                ruleId))
+        .add(JoinRuleStore.endLinks(orgId, ruleId))
+        .add(
+            Statement.guarded(
+                () -> noInvitation(ruleId),
+                "DELETE FROM join_rule WHERE org_id = ? AND rule_id = ? AND kind = 'email'",
+                orgId,
+                ruleId))
+        .commit();
+  }
+
+  private static ApiError noInvitation(String ruleId) {
+    return ApiError.notFound("invitation", ruleId);
+  }
+
+  private Future<Invited> invite(String actor, String orgId, String address, OrgWrite write) {
     long now = clock.millis();
     JoinRule rule =
         new JoinRule(
@@ -140,11 +251,11 @@ public final class JoinRuleService {
             now,
             actor,
             now + LINK_VALIDITY.toMillis());
-    return new OrgWrite(database, orgId)
+    return write
         .demand(
             () ->
                 OrgWrite.conflict(
-                    "exists", "email: %s is the address of a member already", Text.shown(email)),
+                    "exists", "email: %s is the address of a member already", Text.shown(address)),
             "NOT EXISTS (SELECT 1 FROM member WHERE org_id = ? AND lower(email) = ?)",
             orgId,
             address)

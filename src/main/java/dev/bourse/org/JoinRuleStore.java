@@ -53,6 +53,88 @@ final class JoinRuleStore {
         "DELETE FROM join_rule WHERE org_id = ? AND kind = 'email' AND value = ?", orgId, address);
   }
 
+  /** Ends the sign-in links that were mailed with an invitation. */
+  static Statement endLinks(String orgId, String ruleId) {
+    return Statement.of(
+        """
+        DELETE FROM sign_in_link WHERE org_id = ? AND email =
+        (SELECT value FROM join_rule WHERE org_id = ? AND rule_id = ? AND kind = 'email')\
+        """,
+        orgId,
+        orgId,
+        ruleId);
+  }
+
+  /** Rules of kind email whose address no member carries, the oldest first. */
+  Future<List<JoinRule>> listInvitations(String orgId) {
+    return database.read(
+        """
+        %s AND kind = 'email' AND NOT EXISTS (SELECT 1 FROM member m
+        WHERE m.org_id = join_rule.org_id AND lower(m.email) = join_rule.value)
+        ORDER BY created_at, rule_id LIMIT %d\
+        """
+            .formatted(SELECT, MAX_RULES),
+        List.of(orgId),
+        JoinRuleStore::rule);
+  }
+
+  Future<Optional<JoinRule>> findInvitation(String orgId, String ruleId) {
+    return database.readFirst(
+        SELECT + " AND rule_id = ? AND kind = 'email'",
+        List.of(orgId, ruleId),
+        JoinRuleStore::rule);
+  }
+
+  /** Whether a column holds an address that a rule of this kind is about, as SQL. */
+  private static String isOf(JoinRule.Kind kind, String column) {
+    return column + (kind == JoinRule.Kind.DOMAIN ? " LIKE '%@' || ?" : " = ?");
+  }
+
+  /** Members whose address a rule is about, by username. */
+  Future<List<Member>> listMembers(String orgId, JoinRule.Kind kind, String value, int limit) {
+    return database.read(
+        RosterStore.SELECT
+            + " AND "
+            + isOf(kind, "lower(email)")
+            + " ORDER BY username LIMIT "
+            + limit,
+        List.of(orgId, value),
+        RosterStore::member);
+  }
+
+  Future<Long> countMembers(String orgId, JoinRule.Kind kind, String value) {
+    return count("member WHERE org_id = ? AND " + isOf(kind, "lower(email)"), orgId, value);
+  }
+
+  /** Invited addresses that a rule is about. */
+  Future<List<String>> listInvited(String orgId, JoinRule.Kind kind, String value) {
+    return listInvitations(orgId)
+        .map(
+            found ->
+                found.stream()
+                    .map(JoinRule::value)
+                    .filter(
+                        address ->
+                            kind == JoinRule.Kind.EMAIL
+                                ? address.equals(value)
+                                : address.endsWith('@' + value))
+                    .toList());
+  }
+
+  /** Addresses of removed members that a rule is about. */
+  Future<Long> countRemoved(String orgId, JoinRule.Kind kind, String value) {
+    return count("removed_member WHERE org_id = ? AND " + isOf(kind, "email"), orgId, value);
+  }
+
+  private Future<Long> count(String from, String orgId, String value) {
+    return database
+        .readFirst(
+            "SELECT COUNT(*) AS found FROM " + from,
+            List.of(orgId, value),
+            row -> row.integer("found"))
+        .map(found -> found.orElse(0L));
+  }
+
   /** All of an organization's rules, the oldest first. */
   Future<List<JoinRule>> listAll(String orgId) {
     return database.read(

@@ -93,22 +93,9 @@ public final class OrgRoutes {
         .map(
             tokens -> {
               JsonArray list = new JsonArray();
-              tokens.forEach(token -> list.add(json(token)));
+              tokens.forEach(token -> list.add(token.json()));
               return Answer.ok(new JsonObject().put("tokens", list));
             });
-  }
-
-  private static JsonObject json(TokenView token) {
-    return new JsonObject()
-        .put("token_id", token.tokenId())
-        .put("name", token.name())
-        .put("scopes", new JsonArray(token.scopes()))
-        .put("cluster", token.cluster())
-        .put("expires_at", Times.rfc3339OrNull(token.expiresAtMillis()))
-        .put("created_by", token.createdBy())
-        .put("created_at", Times.rfc3339(token.createdAtMillis()))
-        .put("last_used_at", Times.rfc3339OrNull(token.lastUsedAtMillis()))
-        .put("revoked_at", Times.rfc3339OrNull(token.revokedAtMillis()));
   }
 
   private Future<Answer> listTokenActivity(Call call) {

@@ -17,6 +17,7 @@ import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** What an organization's tokens may know of it, and how one ends itself. */
@@ -61,6 +62,32 @@ public final class OrgService {
             members ->
                 Future.all(directory.find(members), rules)
                     .map(both -> Roster.of(members, both.resultAt(0), rules.result())));
+  }
+
+  /** A page of members as the others see them, by username. */
+  public Future<Page<Colleague>> listColleagues(String orgId, int limit, Optional<String> after) {
+    Future<Map<String, Long>> liveTokens = tokenStore.countLive(orgId, clock.millis());
+    return roster
+        .list(orgId, limit, after)
+        .compose(
+            page ->
+                Future.all(directory.find(page.items()), liveTokens)
+                    .map(
+                        both -> {
+                          Map<String, Directory.Person> people = both.resultAt(0);
+                          return new Page<>(
+                              page.items().stream()
+                                  .map(
+                                      member ->
+                                          Colleague.of(
+                                              member,
+                                              Optional.ofNullable(people.get(member.username())),
+                                              liveTokens
+                                                  .result()
+                                                  .getOrDefault(member.username(), 0L)))
+                                  .toList(),
+                              page.more());
+                        }));
   }
 
   /** Tokens, live and not, the newest first. */

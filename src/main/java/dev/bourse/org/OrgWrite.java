@@ -26,6 +26,9 @@ final class OrgWrite {
   private static final String LOCK =
       "UPDATE org SET retired_at = NULL WHERE org_id = ? AND retired_at IS NULL";
 
+  /** How audit rows name members; their username follows. */
+  private static final String MEMBER = "member:";
+
   /** There is no such organization, or it is retired. */
   private static final class NotLive extends RuntimeException {
     NotLive() {
@@ -41,6 +44,26 @@ final class OrgWrite {
     this.database = database;
     this.orgId = orgId;
     statements.add(Statement.guarded(NotLive::new, LOCK, orgId));
+  }
+
+  /**
+   * A write of somebody's. A member must still be one, and not suspended, when the write's turn
+   * comes: their removal may have been under way while they were let in.
+   *
+   * @param actor as audit rows name them
+   */
+  OrgWrite(Database database, String orgId, String actor) {
+    this(database, orgId);
+    if (actor.startsWith(MEMBER)) {
+      demand(
+          () -> ApiError.of(ErrorCode.FORBIDDEN, "you were removed or suspended just now"),
+          """
+          EXISTS (SELECT 1 FROM member WHERE org_id = ? AND username = ?
+          AND suspended_at IS NULL)\
+          """,
+          orgId,
+          actor.substring(MEMBER.length()));
+    }
   }
 
   /**

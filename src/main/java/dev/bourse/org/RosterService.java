@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What operators do to an organization's members. */
+/** What operators, and members themselves, do to an organization's members. */
 public final class RosterService {
   /** Members of one organization: its roster is read in one piece. */
   static final int MAX_MEMBERS = 2_000;
@@ -172,8 +172,43 @@ public final class RosterService {
    * @return the tokens revoked, oldest first
    */
   public Future<List<String>> remove(String actor, String orgId, String username) {
+    return remove(actor, orgId, username, new OrgWrite(database, orgId, actor));
+  }
+
+  /**
+   * As {@link #remove}, by a member: {@code conflict} for the last who may sign in, after whom only
+   * an operator could let anybody in again.
+   */
+  public Future<List<String>> removeByMember(String actor, String orgId, String username) {
+    return remove(
+        actor,
+        orgId,
+        username,
+        new OrgWrite(database, orgId, actor)
+            .demand(
+                () -> unknown(username),
+                "EXISTS (SELECT 1 FROM member WHERE org_id = ? AND username = ?)",
+                orgId,
+                username)
+            .demand(
+                () ->
+                    OrgWrite.conflict(
+                        "last",
+                        "%s is the last member of %s who may sign in; invite somebody else first",
+                        username,
+                        orgId),
+                """
+                EXISTS (SELECT 1 FROM member WHERE org_id = ? AND username <> ?
+                AND suspended_at IS NULL)\
+                """,
+                orgId,
+                username));
+  }
+
+  private Future<List<String>> remove(
+      String actor, String orgId, String username, OrgWrite write) {
     long now = clock.millis();
-    return new OrgWrite(database, orgId)
+    return write
         .addAll(RosterStore.remember(orgId, username, now))
         .add(RosterStore.endSessions(orgId, username))
         .add(

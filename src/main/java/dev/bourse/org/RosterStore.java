@@ -25,7 +25,8 @@ public final class RosterStore {
           .changing("last_login_at", Member::lastLoginAtMillis)
           .changing("suspended_at", Member::suspendedAtMillis);
 
-  private static final String SELECT =
+  /** Members of an organization, as SQL. */
+  static final String SELECT =
       "SELECT %s FROM member WHERE org_id = ?".formatted(MEMBER.names());
 
   /**
@@ -127,7 +128,7 @@ public final class RosterStore {
         SELECT + " AND username = ?", List.of(orgId, username), RosterStore::member);
   }
 
-  private static Member member(Row row) {
+  static Member member(Row row) {
     return new Member(
         row.text("org_id"),
         row.text("username"),

@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** What operators do to an organization's tokens. */
+/** What operators and members do to an organization's tokens. */
 public final class TokenService {
   /**
    * Live tokens of one organization: far more than people and programs need, and every process
@@ -92,7 +92,7 @@ public final class TokenService {
             order.member() == null ? actor : "member:" + order.member(),
             now,
             order.expiresAtMillis());
-    OrgWrite write = new OrgWrite(database, orgId);
+    OrgWrite write = new OrgWrite(database, orgId, actor);
     if (order.cluster() != null) {
       write.demand(
           () ->
@@ -131,13 +131,40 @@ public final class TokenService {
   }
 
   /**
+   * Gives a live token another name for people; {@code not-found} when it is not live.
+   *
+   * @return the token as it is now
+   */
+  public Future<TokenView> rename(String actor, String orgId, String tokenId, String name) {
+    long now = clock.millis();
+    AuditRow row = new AuditRow(now, orgId, actor, "vm_token_rename", orgId, "");
+    return new OrgWrite(database, orgId, actor)
+        .add(TokenStore.renaming(row, tokenId, name))
+        .add(
+            Statement.guarded(
+                () -> ApiError.notFound("live token", tokenId),
+                """
+                UPDATE token SET name = ? WHERE token_id = ? AND org_id = ? AND revoked_at IS NULL
+                AND (expires_at IS NULL OR expires_at > ?)\
+                """,
+                name,
+                tokenId,
+                orgId,
+                now))
+        .commit(new Change(Tokens.CHANGED, tokenId))
+        .compose(stored -> OrgWrite.inForce(tokens.refresh(tokenId)))
+        .compose(known -> OrgWrite.inForce(store.find(orgId, tokenId)))
+        .map(found -> found.orElseThrow(() -> ApiError.notFound("live token", tokenId)));
+  }
+
+  /**
    * Revokes a token; when this succeeds it is refused here, and within a second elsewhere.
    *
    * @return when it was revoked
    */
   public Future<Long> revoke(String actor, String orgId, String tokenId) {
     long now = clock.millis();
-    return new OrgWrite(database, orgId)
+    return new OrgWrite(database, orgId, actor)
         .add(
             TokenStore.revoking(
                 new AuditRow(now, orgId, actor, "vm_token_revoke", orgId, ""), tokenId))

@@ -15,7 +15,9 @@ import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -24,8 +26,8 @@ public final class TokenStore {
   /** The actor of revokes that a member's removal or an organization's retirement brings about. */
   static final String OFFBOARD = "system:offboard";
 
-  /** What a revoke's audit row tells. */
-  private static final String REVOKED = "'token_id=' || token_id || ' name=' || name";
+  /** What audit rows tell of a token, as SQL. */
+  private static final String NAMED = "'token_id=' || token_id || ' name=' || name";
 
   private static final String SELECT =
       """
@@ -73,7 +75,18 @@ public final class TokenStore {
   /** The row that records a revoke; goes before the revoke itself, whose name it reads. */
   static Statement revoking(AuditRow row, String tokenId) {
     return AuditStore.insertEach(
-        row, REVOKED, "token WHERE token_id = ? AND org_id = ?", tokenId, row.orgId());
+        row, NAMED, "token WHERE token_id = ? AND org_id = ?", tokenId, row.orgId());
+  }
+
+  /** The row that records a renaming; goes before it, and reads the name of before. */
+  static Statement renaming(AuditRow row, String tokenId, String name) {
+    return AuditStore.insertEach(
+        row,
+        NAMED + " || ' new_name=' || CAST(? AS TEXT)",
+        "token WHERE token_id = ? AND org_id = ?",
+        Text.shown(name),
+        tokenId,
+        row.orgId());
   }
 
   /** Revokes every live token a member minted, with a row for each. */
@@ -97,7 +110,7 @@ public final class TokenStore {
         Statement.of("UPDATE token SET revoked_at = NULL WHERE " + live, parameters.toArray()),
         AuditStore.insertEach(
             new AuditRow(nowMillis, orgId, OFFBOARD, "vm_token_revoke", orgId, ""),
-            REVOKED,
+            NAMED,
             "token WHERE " + live + " ORDER BY created_at, token_id",
             parameters.toArray()),
         new Statement("UPDATE token SET revoked_at = ? WHERE " + live, revoke, null, 0));
@@ -158,6 +171,28 @@ public final class TokenStore {
                     : Future.failedFuture(
                         ApiError.badField(
                             "after", after.get(), "the token_id that ended the page before")));
+  }
+
+  /** A token of the organization's, live or not. */
+  Future<Optional<TokenView>> find(String orgId, String tokenId) {
+    return database.readFirst(
+        SELECT + " AND token_id = ?", List.of(orgId, tokenId), TokenStore::view);
+  }
+
+  /** How many live tokens each member minted, by username; who has none is left out. */
+  Future<Map<String, Long>> countLive(String orgId, long nowMillis) {
+    return database
+        .read(
+            """
+            SELECT created_by, COUNT(*) AS live FROM token WHERE org_id = ?
+            AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)
+            AND created_by LIKE 'member:%' GROUP BY created_by\
+            """,
+            List.of(orgId, nowMillis),
+            row ->
+                Map.entry(
+                    row.text("created_by").substring("member:".length()), row.integer("live")))
+        .map(found -> found.stream().collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)));
   }
 
   /** Whether a token is or was one of the organization's. */

@@ -2,6 +2,9 @@ package dev.bourse.org;
 
 import dev.bourse.access.Scope;
 import dev.bourse.access.Token;
+import dev.bourse.core.Times;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -44,5 +47,19 @@ public record TokenView(
         token.expiresAtMillis(),
         null,
         null);
+  }
+
+  /** The token as answers spell it. */
+  public JsonObject json() {
+    return new JsonObject()
+        .put("token_id", tokenId())
+        .put("name", name())
+        .put("scopes", new JsonArray(scopes()))
+        .put("cluster", cluster())
+        .put("created_by", createdBy())
+        .put("created_at", Times.rfc3339(createdAtMillis()))
+        .put("expires_at", Times.rfc3339OrNull(expiresAtMillis()))
+        .put("last_used_at", Times.rfc3339OrNull(lastUsedAtMillis()))
+        .put("revoked_at", Times.rfc3339OrNull(revokedAtMillis()));
   }
 }

@@ -1,4 +1,4 @@
-package dev.bourse.operator;
+package dev.bourse.edge.fields;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Page;
@@ -11,8 +11,8 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Parameters and fields that several operations of the operators' API have in common. */
-final class CommonFields {
+/** Parameters and fields that operations of several contracts have in common. */
+public final class CommonFields {
   private CommonFields() {}
 
   /**
@@ -20,7 +20,7 @@ final class CommonFields {
    *
    * @throws ApiError 422 when it is not a whole number of cents
    */
-  static long cents(JsonObject body, String field) {
+  public static long cents(JsonObject body, String field) {
     BigDecimal usd = new BigDecimal(body.getNumber(field).toString());
     if (!Price.isWholeCents(usd)) {
       throw ApiError.badField(field, usd.toPlainString(), "dollars with at most two decimals");
@@ -31,7 +31,7 @@ final class CommonFields {
   /**
    * Pages as answers spell them; {@code key} is the field of an item that the next begins after.
    */
-  static <T> Function<Page<T>, JsonObject> page(
+  public static <T> Function<Page<T>, JsonObject> page(
       String plural, String key, Function<T, JsonObject> item) {
     return page -> page(plural, page, key, item);
   }
@@ -41,7 +41,7 @@ final class CommonFields {
    *
    * @param key the field of an item after which the page behind it begins
    */
-  static <T> JsonObject page(
+  public static <T> JsonObject page(
       String plural, Page<T> page, String key, Function<T, JsonObject> item) {
     JsonArray items = new JsonArray();
     page.items().forEach(each -> items.add(item.apply(each)));
@@ -52,7 +52,7 @@ final class CommonFields {
   }
 
   /** A token that was revoked. */
-  static JsonObject revoked(String tokenId, long atMillis) {
+  public static JsonObject revoked(String tokenId, long atMillis) {
     return new JsonObject().put("token_id", tokenId).put("revoked_at", Times.rfc3339(atMillis));
   }
 
@@ -61,7 +61,7 @@ final class CommonFields {
    *
    * @throws ApiError {@code bad-request} for what is no RFC 3339 time, or none in the future
    */
-  static @Nullable Long expiry(@Nullable String expiresAt, long nowMillis) {
+  public static @Nullable Long expiry(@Nullable String expiresAt, long nowMillis) {
     if (expiresAt == null) {
       return null;
     }

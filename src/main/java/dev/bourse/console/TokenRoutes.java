@@ -1,0 +1,84 @@
+package dev.bourse.console;
+
+import dev.bourse.access.InsufficientScope;
+import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import dev.bourse.edge.fields.CommonFields;
+import dev.bourse.org.TokenService;
+import dev.bourse.org.TokenView;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.time.Clock;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.function.Function;
+
+/** The console contract's operations on the organization's API tokens. */
+public final class TokenRoutes {
+  private final TokenService tokens;
+  private final Clock clock;
+
+  public TokenRoutes(TokenService tokens, Clock clock) {
+    this.tokens = tokens;
+    this.clock = clock;
+  }
+
+  public void bind(Operations operations) {
+    operations
+        .ok(
+            "listConsoleTokens",
+            call -> tokens.list(orgId(call), call.limit(), call.findText("after")),
+            CommonFields.page("tokens", "token_id", TokenView::json))
+        .created("mintConsoleToken", this::mint, TokenRoutes::minted)
+        .ok("renameConsoleToken", this::rename, TokenView::json)
+        .ok("revokeConsoleToken", this::revoke, Function.identity());
+  }
+
+  private Future<TokenService.Minted> mint(Call call) {
+    JsonObject body = call.body();
+    Principal caller = call.principal();
+    Set<Scope> scopes = EnumSet.noneOf(Scope.class);
+    body.getJsonArray("scopes")
+        .forEach(
+            label ->
+                Scope.find(String.valueOf(label))
+                    .filter(Scope.grantableToTokens()::contains)
+                    .ifPresent(scopes::add));
+    scopes.forEach(scope -> InsufficientScope.demand(caller, scope));
+    return tokens.mint(
+        caller.actor(),
+        orgId(call),
+        new TokenService.Order(
+            body.getString("name"),
+            scopes,
+            body.getString("cluster"),
+            CommonFields.expiry(body.getString("expires_at"), clock.millis()),
+            caller.member()));
+  }
+
+  private Future<TokenView> rename(Call call) {
+    return tokens.rename(
+        call.principal().actor(),
+        orgId(call),
+        call.text("token_id"),
+        call.body().getString("name"));
+  }
+
+  private Future<JsonObject> revoke(Call call) {
+    String tokenId = call.text("token_id");
+    return tokens
+        .revoke(call.principal().actor(), orgId(call), tokenId)
+        .map(at -> CommonFields.revoked(tokenId, at));
+  }
+
+  private static String orgId(Call call) {
+    return call.principal().org().orgId();
+  }
+
+  private static JsonObject minted(TokenService.Minted minted) {
+    return TokenView.of(minted.token()).json().put("token", minted.secret().text());
+  }
+}
