@@ -132,7 +132,9 @@ final class ArchitectureTest {
                   "k8s",
                   "org",
                   "checkpoint")),
-          entry("console", List.of("core", "edge", "signin")),
+          entry(
+              "console",
+              List.of("core", "access", "edge", "pools", "capacity", "billing", "signin")),
           entry(
               "operator",
               List.of(
