@@ -72,14 +72,13 @@ public final class Dispatcher {
     String id = model.getOperationId();
     Endpoint endpoint = Endpoint.of(model, operations, metrics);
     String path = model.getAbsoluteOpenAPIPath();
-    Scope ofMembers = endpoint.scope(Principal.MEMBER_SCHEME);
     Scope ofTokens = endpoint.scope(Principal.SCHEME);
     return new Route(
         new Reading(
             id,
             path,
             model.getOpenAPIModel().getString("summary"),
-            ofMembers != null ? ofMembers : ofTokens != null ? ofTokens : ANY_READ),
+            ofTokens != null ? ofTokens : ANY_READ),
         Pattern.compile(path.replaceAll("\\{[^/}]+}", "[^/]+")),
         endpoint);
   }

@@ -46,6 +46,7 @@ public final class RawClient implements AutoCloseable {
 
   /** Whether the server has closed the connection; waits a moment for it. */
   public boolean isClosedSoon(int waitMillis) throws IOException {
+    int patience = socket.getSoTimeout();
     socket.setSoTimeout(waitMillis);
     try {
       return socket.getInputStream().read() < 0;
@@ -53,6 +54,8 @@ public final class RawClient implements AutoCloseable {
       return false;
     } catch (IOException reset) {
       return true;
+    } finally {
+      socket.setSoTimeout(patience);
     }
   }
 
