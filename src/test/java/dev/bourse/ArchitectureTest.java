@@ -42,7 +42,9 @@ final class ArchitectureTest {
           entry("contract", List.of("core", "access")),
           entry("docs", List.of("core", "contract", "pages")),
           entry("edge.limits", List.of("core")),
-          entry("edge", List.of("core", "access", "blob", "contract", "docs", "edge.limits")),
+          entry(
+              "edge",
+              List.of("core", "access", "blob", "contract", "docs", "edge.limits", "pages")),
           entry("nodes", List.of("core")),
           entry("blob", List.of("core")),
           entry("pools", List.of("core")),
@@ -214,7 +216,12 @@ final class ArchitectureTest {
           entry("k8s", List.of("io.vertx.core..")),
           entry("org", List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
           entry("remote", List.of("io.vertx.core.json")),
-          entry("pages", List.of("io.vertx.core..", "io.pebbletemplates.pebble..")),
+          entry(
+              "pages",
+              List.of(
+                  "io.vertx.core..",
+                  "io.pebbletemplates.pebble..",
+                  "com.aayushatharva.brotli4j..")),
           entry("mail", List.of("io.vertx.core..", "io.vertx.ext.mail", "org.slf4j")),
           entry(
               "signin",

@@ -40,6 +40,12 @@ public final class OperationContract {
    */
   public static final String OWN_ORIGIN = "x-own-origin";
 
+  /**
+   * The extension of an operation on a path of one segment that answers every path under it, too:
+   * pages whose scripts know what their address means.
+   */
+  public static final String SUBTREE = "x-subtree";
+
   /** The extension of an operation that reads its body itself, though it is of a known type. */
   public static final String RAW_BODY = "x-raw-body";
 
@@ -93,6 +99,10 @@ public final class OperationContract {
     return model.getRequestBody() != null
         && (model.getOpenAPIModel().getBoolean(RAW_BODY, false)
             || model.getRequestBody().getContent().keySet().equals(Set.of(BYTES)));
+  }
+
+  public static boolean isSubtree(Operation model) {
+    return model.getOpenAPIModel().getBoolean(SUBTREE, false);
   }
 
   /** Whether its success can be told in JSON. */

@@ -1,7 +1,9 @@
 package dev.bourse.docs;
 
 import dev.bourse.contract.Contract;
+import dev.bourse.pages.Assets;
 import dev.bourse.pages.PageTemplates;
+import dev.bourse.pages.ServedPage;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.HashMap;
@@ -50,6 +52,7 @@ public final class DocsPages {
    * @param requestsPerMinute a token's budget; 0 for none
    */
   public DocsPages(List<Contract> contracts, String baseUrl, int requestsPerMinute) {
+    Assets assets = Assets.load();
     this.baseUrl = baseUrl;
     this.budget =
         requestsPerMinute == 0
@@ -76,6 +79,9 @@ public final class DocsPages {
     add("/AGENTS.md", MARKDOWN, orientation::recipes);
     add("/docs/search.json", "application/json", this::searchIndex);
     add("/docs/search.js", "text/javascript; charset=utf-8", () -> Resource.text("docs/search.js"));
+    for (String name : assets.names()) {
+      byPath.put(assets.base() + '/' + name, () -> assets.file(name));
+    }
     add("/docs/icon.svg", "image/svg+xml", () -> Resource.text("pages/icon.svg"));
     // One look: the style of all pages, and what only these have.
     add(

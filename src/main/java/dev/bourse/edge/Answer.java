@@ -1,6 +1,7 @@
 package dev.bourse.edge;
 
 import dev.bourse.blob.Reading;
+import dev.bourse.pages.ServedPage;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -48,6 +49,9 @@ public sealed interface Answer {
       headers = List.copyOf(headers);
     }
   }
+
+  /** What is the same for anybody and was made before. */
+  record Served(ServedPage page) implements Answer {}
 
   /**
    * A 200 of server-sent events that goes on until either side ends it, the service stops, or the

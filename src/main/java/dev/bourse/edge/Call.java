@@ -35,6 +35,9 @@ public interface Call {
   /** The value of a cookie; empty when it stands more than once, for then one is not ours. */
   Optional<String> cookie(String name);
 
+  /** The path and query that it asks for, as sent. */
+  String target();
+
   /** Whose address it comes from, as the address budget counts: an IPv4 address, an IPv6 /64. */
   String clientKey();
 

@@ -174,6 +174,11 @@ public final class Dispatcher {
     }
 
     @Override
+    public String target() {
+      return "";
+    }
+
+    @Override
     public String clientKey() {
       return "";
     }

@@ -109,6 +109,20 @@ final class Headers {
     return 1;
   }
 
+  /** Whether an Accept-Encoding (section 12.5.3) names a content coding and does not refuse it. */
+  static boolean accepts(@Nullable String acceptEncoding, String coding) {
+    if (acceptEncoding == null) {
+      return false;
+    }
+    for (String named : acceptEncoding.toLowerCase(Locale.ROOT).split(",", -1)) {
+      String[] parts = named.split(";", -1);
+      if (parts[0].trim().equals(coding)) {
+        return quality(parts) > 0;
+      }
+    }
+    return false;
+  }
+
   /** Whether a Content-Type is this media type in UTF-8. */
   static boolean isInUtf8(@Nullable String contentType, String mediaType) {
     if (contentType == null) {

@@ -200,6 +200,12 @@ final class ReceivedRequest implements Call {
   }
 
   @Override
+  public String target() {
+    String query = request.query();
+    return query == null ? request.path() : request.path() + '?' + query;
+  }
+
+  @Override
   public String clientKey() {
     return loop.clientKey(request);
   }

@@ -1,14 +1,15 @@
 package dev.bourse.edge;
 
 import dev.bourse.contract.Contract;
+import dev.bourse.contract.OperationContract;
 import dev.bourse.contract.Percent;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Text;
-import dev.bourse.docs.ServedPage;
 import dev.bourse.edge.limits.EdgeLimits;
 import dev.bourse.edge.limits.OpenConnection;
+import dev.bourse.pages.ServedPage;
 import io.github.bucket4j.ConsumptionProbe;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
@@ -44,6 +45,10 @@ final class RequestRouter {
   private final Edge edge;
   private final RequestPipeline pipeline;
   private final Map<String, Router> routers = new HashMap<>();
+
+  /** What answers every path under one, by the one. */
+  private final Map<String, Endpoint> subtrees = new HashMap<>();
+
   private final String idPrefix;
   private long served;
 
@@ -86,6 +91,9 @@ final class RequestRouter {
           .setDoValidation(false)
           .setDoSecurity(false)
           .addHandler(routed -> pipeline.enter(entered(), endpoint));
+      if (OperationContract.isSubtree(model)) {
+        subtrees.put(model.getAbsoluteOpenAPIPath(), endpoint);
+      }
     }
     Router router = builder.createRouter();
     for (Route route : router.getRoutes()) {
@@ -132,7 +140,7 @@ final class RequestRouter {
             ErrorCode.MALFORMED_REQUEST, "a request has one Host header: a name or an address");
       }
       String path = request.path();
-      if (path == null || !Percent.isNormal(path)) {
+      if (path == null || !(Percent.isNormal(path) || isRootOfSubtree(path))) {
         notFound(exchange);
         return;
       }
@@ -142,9 +150,30 @@ final class RequestRouter {
     }
   }
 
+  /**
+   * Whether it is a path that answers all under it, with the slash that such a path may end with.
+   */
+  private boolean isRootOfSubtree(String path) {
+    return path.endsWith("/") && subtrees.containsKey(path.substring(0, path.length() - 1));
+  }
+
+  private @Nullable Endpoint subtree(String path) {
+    int second = path.indexOf('/', 1);
+    return subtrees.get(second < 0 ? path : path.substring(0, second));
+  }
+
   private void route(Exchange exchange, String path) {
     if (edge.pages().has(path)) {
       show(exchange, path);
+      return;
+    }
+    Endpoint subtree = subtree(path);
+    if (subtree != null) {
+      if (exchange.isRead()) {
+        pipeline.enter(exchange, subtree);
+      } else {
+        notAllowed(exchange, "GET, HEAD");
+      }
       return;
     }
     Router router = routers.get(prefix(path));

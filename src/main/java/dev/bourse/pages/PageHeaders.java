@@ -25,7 +25,33 @@ public final class PageHeaders {
         Map.entry("x-frame-options", "DENY"));
   }
 
-  /** The same and further headers, such as cookies. */
+  /**
+   * For a page that scripts of ours fill. Nothing comes from anywhere else, no script stands in the
+   * page but its import map, and text becomes markup through Lit's templates alone.
+   *
+   * @param importMap the digest of the import map, as the policy writes it
+   */
+  public static Map<String, String> scripted(String importMap) {
+    return Map.of(
+        "content-security-policy",
+        "default-src 'none'; script-src 'self' '"
+            + importMap
+            + "'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self';"
+            + " frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script';"
+            + " trusted-types lit-html",
+        "referrer-policy",
+        "same-origin",
+        "cache-control",
+        "no-cache",
+        "cross-origin-opener-policy",
+        "same-origin",
+        "cross-origin-resource-policy",
+        "same-origin",
+        "x-frame-options",
+        "DENY");
+  }
+
+  /** The same as for pages without scripts, and further headers, such as cookies. */
   public static List<Map.Entry<String, String>> strict(List<Map.Entry<String, String>> further) {
     List<Map.Entry<String, String>> all = new ArrayList<>(strict());
     all.addAll(further);

@@ -3,7 +3,7 @@ package dev.bourse.signin;
 import dev.bourse.edge.Operations;
 import dev.bourse.mail.MailSender;
 import dev.bourse.org.Memberships;
-import dev.bourse.pages.PageAsset;
+import dev.bourse.pages.Assets;
 import dev.bourse.pages.PageTemplates;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
@@ -61,6 +61,7 @@ public final class SignIn {
     return vertx.executeBlocking(
         () -> {
           PageTemplates templates = new PageTemplates(vertx, TEMPLATES);
+          Assets assets = Assets.load();
           PageAnswers pages = new PageAnswers(templates);
           new SignInRoutes(
                   sessions,
@@ -71,10 +72,11 @@ public final class SignIn {
                       .oidc()
                       .map(oidc -> new OidcSignIn(vertx, oidc, baseUrl, clock, random))
                       .orElse(null),
-                  PageAsset.style(),
-                  PageAsset.icon(),
+                  assets.keptBriefly("style.css"),
+                  assets.keptBriefly("icon.svg"),
                   config)
               .bind(operations);
+          new ShellRoutes(sessions, assets.shell()).bind(operations);
           new AccountRoutes(sessions, applications, pages).bind(operations);
           operations.showErrors(pages);
           return templates;

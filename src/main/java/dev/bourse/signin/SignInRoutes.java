@@ -10,10 +10,9 @@ import dev.bourse.edge.Operations;
 import dev.bourse.mail.Mail;
 import dev.bourse.org.Memberships;
 import dev.bourse.org.Memberships.Membership;
-import dev.bourse.pages.PageAsset;
+import dev.bourse.pages.ServedPage;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
-import io.vertx.core.buffer.Buffer;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,8 +32,8 @@ public final class SignInRoutes {
   private final Memberships memberships;
   private final PageAnswers pages;
   private final @Nullable OidcSignIn oidc;
-  private final PageAsset style;
-  private final PageAsset icon;
+  private final ServedPage style;
+  private final ServedPage icon;
   private final AttemptLimiter byAddress;
   private final AttemptLimiter byAsking;
   private final AttemptLimiter byEmail;
@@ -45,8 +44,8 @@ public final class SignInRoutes {
       Memberships memberships,
       PageAnswers pages,
       @Nullable OidcSignIn oidc,
-      PageAsset style,
-      PageAsset icon,
+      ServedPage style,
+      ServedPage icon,
       SignInConfig config) {
     this.sessions = sessions;
     this.links = links;
@@ -68,8 +67,8 @@ public final class SignInRoutes {
   /** Binds the operations of the console contract that need no session. */
   public void bind(Operations operations) {
     operations
-        .bind("readStyle", call -> asset(call, style))
-        .bind("readIcon", call -> asset(call, icon))
+        .bind("readStyle", call -> done(new Answer.Served(style)))
+        .bind("readIcon", call -> done(new Answer.Served(icon)))
         .bind("showSignIn", this::show)
         .bind("requestSignInLink", this::request)
         .bind("showSignInSent", call -> done(page(200, "sign-in-sent", Map.of(), List.of())))
@@ -89,16 +88,6 @@ public final class SignInRoutes {
       Map<String, Object> model,
       List<Map.Entry<String, String>> further) {
     return pages.page(status, template, model, further);
-  }
-
-  private static Future<Answer> asset(Call call, PageAsset asset) {
-    List<Map.Entry<String, String>> headers =
-        List.of(Map.entry("etag", asset.etag()), Map.entry("cache-control", "public, max-age=300"));
-    boolean isKnown = call.header("if-none-match").filter(asset.etag()::equals).isPresent();
-    return done(
-        isKnown
-            ? new Answer.Page(304, "", Buffer.buffer(), headers)
-            : new Answer.Page(200, asset.mediaType(), asset.bytes(), headers));
   }
 
   private Future<Answer> show(Call call) {

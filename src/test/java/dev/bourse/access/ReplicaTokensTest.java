@@ -2,11 +2,14 @@ package dev.bourse.access;
 
 import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ports;
 import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.Browser;
 import dev.bourse.testing.ChildBourse;
+import dev.bourse.testing.EventReader;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OAuthApplication;
 import dev.bourse.testing.OneEngine;
@@ -21,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -123,5 +127,23 @@ class ReplicaTokensTest {
     // The first of them was used at the other process; here it is a second use.
     OAuthApplication.refused(app.token(app.refreshing(tokens)), "invalid_grant");
     until("refused", () -> filesThere(tokens).status() == ErrorCode.UNAUTHORIZED.status());
+  }
+
+  @Test
+  void whoSignsOutAtOneListensNoMoreAtTheOther() {
+    Browser bob = new Browser(here).signedIn("bob@acme.example");
+    JsonObject tokens =
+        OAuthApplication.registered(here).tokens(OAuthApplication.signIn(here, "acme", "bob"));
+    try (EventReader browser =
+            EventReader.inBrowser(
+                address, "bourse=" + here.startSession("acme", "bob"), "acme-train");
+        EventReader application =
+            new EventReader(address, tokens.getString("access_token"), "acme-train", null)) {
+      bob.post("/sign-out/everywhere", Map.of("csrf", Browser.field(bob.get("/account"), "csrf")));
+      long since = System.nanoTime();
+      until("both have ended", () -> browser.hasEnded() && application.hasEnded());
+      // Less than the time between two heartbeats.
+      assertTrue(System.nanoTime() - since < TimeUnit.SECONDS.toNanos(10));
+    }
   }
 }

@@ -37,6 +37,11 @@ class SessionsTest extends StoreFixture {
     }
 
     @Override
+    public String target() {
+      return "/";
+    }
+
+    @Override
     public String clientKey() {
       return "127.0.0.1";
     }

@@ -31,9 +31,19 @@ public final class EventReader implements AutoCloseable {
    * @param lastEventId null for a client that comes for the first time
    */
   public EventReader(String baseUrl, String token, String cluster, @Nullable Long lastEventId) {
+    this(baseUrl, cluster, lastEventId, "Authorization", "Bearer " + token);
+  }
+
+  /** The stream of a browser that sends this cookie. */
+  public static EventReader inBrowser(String baseUrl, String cookie, String cluster) {
+    return new EventReader(baseUrl, cluster, null, "Cookie", cookie);
+  }
+
+  private EventReader(
+      String baseUrl, String cluster, @Nullable Long lastEventId, String... credential) {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(baseUrl + "/api/vm/events?cluster=" + cluster))
-            .header("Authorization", "Bearer " + token)
+            .headers(credential)
             .header("Accept", "text/event-stream");
     if (lastEventId != null) {
       request.header("Last-Event-ID", lastEventId.toString());

@@ -1,0 +1,297 @@
+package dev.bourse.pages;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.aayushatharva.brotli4j.Brotli4jLoader;
+import com.aayushatharva.brotli4j.encoder.Encoder;
+import dev.bourse.core.Digests;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.HexFormat;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import java.util.zip.Deflater;
+import java.util.zip.GZIPOutputStream;
+
+/**
+ * The build's step from the console's scripts as people write them to what {@link Assets} serves:
+ * they, Lit, the style sheet and a table of the contracts' operations, each with its compressed
+ * forms, under an address that has a digest of all of them. Browsers load the modules as they are.
+ */
+public final class AssetFiles {
+  private static final String CONSOLE = "console/";
+  private static final String ENTRY = "console/app.js";
+  private static final String WEBJARS = "META-INF/resources/webjars/";
+  private static final String SCRIPT = "text/javascript; charset=utf-8";
+
+  /** Lit's modules by their names here and in the webjars; its own imports need these names. */
+  private static final Map<String, List<String>> LIT =
+      Map.of(
+          "lit/lit-element/", List.of("lit-element", "lit-element.js"),
+          "lit/reactive-element/",
+              List.of("lit__reactive-element", "reactive-element.js", "css-tag.js"),
+          "lit/lit-html/",
+              List.of(
+                  "lit-html",
+                  "lit-html.js",
+                  "directive.js",
+                  "directive-helpers.js",
+                  "async-directive.js",
+                  "directives/class-map.js",
+                  "directives/if-defined.js",
+                  "directives/keyed.js",
+                  "directives/live.js",
+                  "directives/ref.js",
+                  "directives/repeat.js"));
+
+  /**
+   * What modules call Lit, and where it is. What ends in a slash stands for all that is under it.
+   */
+  private static final Map<String, String> IMPORTS =
+      new TreeMap<>(
+          Map.of(
+              "lit", "lit/lit-element/lit-element.js",
+              "lit/directives/", "lit/lit-html/directives/",
+              "lit-element/lit-element.js", "lit/lit-element/lit-element.js",
+              "lit-html", "lit/lit-html/lit-html.js",
+              "lit-html/", "lit/lit-html/",
+              "@lit/reactive-element", "lit/reactive-element/reactive-element.js"));
+
+  /** An import that a module cannot do without; {@code import(…)} is loaded when it is called. */
+  private static final Pattern STATIC_IMPORT =
+      Pattern.compile(
+          "(?:^|[;}\\s])(?:import|export)(?:[\\s\\w{},*$]*?from)?\\s*[\"']([^\"']+)[\"']");
+
+  private final Map<String, byte[]> files = new TreeMap<>();
+  private final Path target;
+
+  private AssetFiles(Path target) {
+    this.target = target;
+  }
+
+  /**
+   * Lays the files down.
+   *
+   * @param args the folder of the resources, the one of the contracts in JSON, and the one to write
+   *     to, which is emptied
+   */
+  public static void main(String[] args) throws IOException {
+    AssetFiles assets = new AssetFiles(Path.of(args[2]));
+    assets.gather(Path.of(args[0]));
+    assets.files.put(
+        "console/lib/operations.js", OperationTable.script(Path.of(args[1])).getBytes(UTF_8));
+    assets.write(Files.readString(Path.of(args[0], CONSOLE, Assets.SHELL)));
+  }
+
+  private void gather(Path resources) throws IOException {
+    Path console = resources.resolve("console");
+    try (Stream<Path> found = Files.walk(console)) {
+      for (Path file : found.filter(Files::isRegularFile).toList()) {
+        String name = console.relativize(file).toString().replace('\\', '/');
+        if (name.endsWith(".js")) {
+          files.put(CONSOLE + name, Files.readAllBytes(file));
+        }
+      }
+    }
+    for (String name : List.of("style.css", "icon.svg")) {
+      files.put(name, Files.readAllBytes(resources.resolve("pages").resolve(name)));
+    }
+    for (Map.Entry<String, List<String>> part : LIT.entrySet()) {
+      String webjar = part.getValue().get(0);
+      for (String name : part.getValue().subList(1, part.getValue().size())) {
+        files.put(part.getKey() + name, lit(webjar, name));
+      }
+    }
+  }
+
+  /** A module of a webjar, of which there is one version on the class path. */
+  private static byte[] lit(String webjar, String name) throws IOException {
+    ClassLoader loader = AssetFiles.class.getClassLoader();
+    String path = WEBJARS + webjar + '/' + version(loader, webjar) + '/' + name;
+    try (InputStream in = loader.getResourceAsStream(path)) {
+      if (in == null) {
+        throw new IllegalStateException(path + " is not on the class path");
+      }
+      // What the last line points to is for Lit's authors and not served.
+      return new String(in.readAllBytes(), UTF_8)
+          .replaceAll("//# sourceMappingURL=.*\\s*$", "")
+          .getBytes(UTF_8);
+    }
+  }
+
+  private static String version(ClassLoader loader, String webjar) throws IOException {
+    String path = "META-INF/maven/org.webjars.npm/" + webjar + "/pom.properties";
+    Properties facts = new Properties();
+    try (InputStream in = loader.getResourceAsStream(path)) {
+      if (in == null) {
+        throw new IllegalStateException(path + " is not on the class path");
+      }
+      facts.load(in);
+    }
+    return facts.getProperty("version");
+  }
+
+  private void write(String shell) throws IOException {
+    empty();
+    Files.createDirectories(target);
+    String base = "/assets/" + digest();
+    JsonObject index = new JsonObject().put("base", base);
+    JsonObject listed = new JsonObject();
+    for (Map.Entry<String, byte[]> file : files.entrySet()) {
+      listed.put(file.getKey(), write(file.getKey(), type(file.getKey()), file.getValue()));
+    }
+    String importMap = importMap(base);
+    String page =
+        shell
+            .replace("${assets}", base)
+            .replace("${import_map}", importMap)
+            .replace("${preloads}", preloads(base));
+    String policy =
+        "sha256-" + Base64.getEncoder().encodeToString(Digests.sha256(importMap.getBytes(UTF_8)));
+    index.put("files", listed);
+    index.put(
+        "shell",
+        write(Assets.SHELL, PageTemplates.HTML, page.getBytes(UTF_8)).put("import_map", policy));
+    Files.writeString(target.resolve(Assets.INDEX), index.encode());
+  }
+
+  private void empty() throws IOException {
+    if (Files.isDirectory(target)) {
+      try (Stream<Path> old = Files.walk(target)) {
+        for (Path file : old.filter(Files::isRegularFile).toList()) {
+          Files.delete(file);
+        }
+      }
+    }
+  }
+
+  /** Of all names and contents, so that a change of any changes the address of all. */
+  private String digest() {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    files.forEach(
+        (name, bytes) -> {
+          all.writeBytes(name.getBytes(UTF_8));
+          all.write(0);
+          all.writeBytes(Digests.sha256(bytes));
+        });
+    return HexFormat.of().formatHex(Digests.sha256(all.toByteArray())).substring(0, 16);
+  }
+
+  private static String type(String name) {
+    return name.endsWith(".js")
+        ? SCRIPT
+        : name.endsWith(".css") ? "text/css; charset=utf-8" : "image/svg+xml";
+  }
+
+  /** Writes a file and its compressed forms where they are smaller; tells what to serve. */
+  private JsonObject write(String name, String type, byte[] bytes) throws IOException {
+    Path file = target.resolve(name);
+    Files.createDirectories(file.getParent());
+    Files.write(file, bytes);
+    JsonArray encodings = new JsonArray();
+    if (hasBrotli()) {
+      byte[] brotli = Encoder.compress(bytes, new Encoder.Parameters().setQuality(11));
+      compressed(file, "br", brotli, bytes, encodings);
+    }
+    compressed(file, "gzip", gzip(bytes), bytes, encodings);
+    return new JsonObject()
+        .put("type", type)
+        .put("etag", ServedPage.etag(bytes))
+        .put("encodings", encodings);
+  }
+
+  /** Where the build's machine has no native code for it, gzip is all there is. */
+  private static boolean hasBrotli() {
+    return Brotli4jLoader.isAvailable();
+  }
+
+  private static void compressed(
+      Path file, String coding, byte[] bytes, byte[] plain, JsonArray encodings)
+      throws IOException {
+    if (bytes.length < plain.length) {
+      Files.write(file.resolveSibling(file.getFileName() + "." + coding), bytes);
+      encodings.add(coding);
+    }
+  }
+
+  private static byte[] gzip(byte[] bytes) throws IOException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    try (OutputStream gzip = new BestGzip(out)) {
+      gzip.write(bytes);
+    }
+    return out.toByteArray();
+  }
+
+  private static final class BestGzip extends GZIPOutputStream {
+    BestGzip(OutputStream out) throws IOException {
+      super(out);
+      def.setLevel(Deflater.BEST_COMPRESSION);
+    }
+  }
+
+  private static String importMap(String base) {
+    JsonObject imports = new JsonObject();
+    IMPORTS.forEach((name, path) -> imports.put(name, base + '/' + path));
+    return new JsonObject().put("imports", imports).encode();
+  }
+
+  /** Tells browsers at once of all that the first script will ask for, one after the other. */
+  private String preloads(String base) {
+    Set<String> needed = new LinkedHashSet<>();
+    need(ENTRY, needed);
+    StringBuilder links = new StringBuilder();
+    needed.forEach(
+        name ->
+            links
+                .append("<link rel=\"modulepreload\" href=\"")
+                .append(base)
+                .append('/')
+                .append(name)
+                .append("\">\n"));
+    return links.toString();
+  }
+
+  private void need(String name, Set<String> needed) {
+    byte[] script = files.get(name);
+    if (script == null) {
+      throw new IllegalStateException("a module imports " + name + ", which is not there");
+    }
+    if (needed.add(name)) {
+      Matcher imports = STATIC_IMPORT.matcher(new String(script, UTF_8));
+      while (imports.find()) {
+        need(resolve(name, imports.group(1)), needed);
+      }
+    }
+  }
+
+  private static String resolve(String importing, String name) {
+    if (name.startsWith(".")) {
+      Path folder = Path.of(importing).getParent();
+      return folder.resolve(name).normalize().toString().replace('\\', '/');
+    }
+    String mapped = IMPORTS.get(name);
+    if (mapped != null) {
+      return mapped;
+    }
+    return IMPORTS.entrySet().stream()
+        .filter(entry -> entry.getKey().endsWith("/") && name.startsWith(entry.getKey()))
+        .map(entry -> entry.getValue() + name.substring(entry.getKey().length()))
+        .findFirst()
+        .orElseThrow(
+            () -> new IllegalStateException(importing + " imports " + name + ", which is unknown"));
+  }
+}

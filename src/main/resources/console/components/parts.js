@@ -1,0 +1,68 @@
+/** Small parts that have no state of their own: functions that make a piece of a page. */
+import { html, nothing } from 'lit';
+import { time, utc, ago } from '../lib/format.js';
+
+/**
+ * A refusal, with a way to try again.
+ * @param {Error & {code?: string, status?: number}} failure
+ * @param {() => void} [again]
+ */
+export function fault(failure, again) {
+  return html`<div class="notice bad" role="alert">
+    <p>${failure.message}${failure.code ? html` <code class="faint">${failure.code}</code>` : nothing}</p>
+    ${again ? html`<button type="button" class="quiet small" @click=${again}>Try again</button>` : nothing}
+  </div>`;
+}
+
+/**
+ * What stands where a list is empty: what to do first.
+ * @param {string} title
+ * @param {unknown} text
+ * @param {unknown} [action]
+ */
+export function empty(title, text, action = nothing) {
+  return html`<div class="empty"><h2>${title}</h2><p>${text}</p>${action}</div>`;
+}
+
+/**
+ * A time, with the same in UTC in its title.
+ * @param {string | number | null | undefined} moment
+ * @param {'time' | 'ago'} [form]
+ */
+export function at(moment, form = 'time') {
+  if (moment === null || moment === undefined) {
+    return html`<span class="faint">–</span>`;
+  }
+  const iso = new Date(moment).toISOString();
+  return html`<time datetime=${iso} title=${utc(moment)}>${form === 'ago' ? ago(moment) : time(moment)}</time>`;
+}
+
+/**
+ * A state in a word, in a colour that repeats it.
+ * @param {string} word
+ * @param {'good' | 'warn' | 'bad' | 'calm'} [tone]
+ */
+export function badge(word, tone = 'calm') {
+  return html`<span class="badge ${tone}">${word}</span>`;
+}
+
+/**
+ * A figure and what it is.
+ * @param {string} label
+ * @param {unknown} value
+ * @param {unknown} [note]
+ */
+export function figure(label, value, note = nothing) {
+  return html`<div class="figure"><dt>${label}</dt><dd>${value}${note === nothing ? nothing : html`<small>${note}</small>`}</dd></div>`;
+}
+
+/**
+ * Links between the parts of one page. Which is shown is in the address.
+ * @param {string} label what they choose between, for those who cannot see them
+ * @param {{href: string, text: string, current: boolean}[]} links
+ */
+export function tabs(label, links) {
+  return html`<nav class="tabs" aria-label=${label}>
+    ${links.map((link) => html`<a href=${link.href} aria-current=${link.current ? 'page' : nothing}>${link.text}</a>`)}
+  </nav>`;
+}

@@ -1,0 +1,308 @@
+/**
+ * The one way to the interface. Pages name an operation of the contracts by its operationId; this module knows its
+ * method and its path, adds what a session's writes need, and keeps the last requests so that each can be shown as
+ * a command.
+ */
+import { operations } from './operations.js';
+
+/**
+ * @typedef {[method: string, path: string, query: string[], body: '' | 'json' | 'bytes', schemes: string[], noun: string]} Row
+ */
+/** @typedef {Record<string, string | number | boolean | null | undefined>} Values */
+
+/**
+ * @typedef {object} Input
+ * @property {Values} [path] values of the path's parameters
+ * @property {Values} [query] of the query's; null, undefined and '' are left out
+ * @property {any} [body] sent as JSON; a Blob or bytes as they are
+ * @property {AbortSignal} [signal] ends the request
+ * @property {Record<string, string>} [headers] further headers
+ * @property {boolean} [atSignIn] a 401 is an answer like others: nobody is asked to sign in again
+ * @property {boolean} [quiet] not kept among the requests to show: something the reader did not ask for
+ */
+
+/**
+ * @typedef {object} Shown a request as it was made
+ * @property {string} operation
+ * @property {string} method
+ * @property {string} address path and query
+ * @property {any} body
+ * @property {number} status 0 until it is answered
+ */
+
+/** A refusal, in the server's words. */
+export class CallError extends Error {
+  /**
+   * @param {number} status 0 when the server was not reached
+   * @param {any} answer
+   */
+  constructor(status, answer) {
+    super(answer?.detail ?? answer?.error ?? `The service answered ${status}.`);
+    this.name = 'CallError';
+    this.status = status;
+    /** @type {string} the code of the refusal */
+    this.code = answer?.error ?? (status === 0 ? 'unreachable' : 'internal');
+    /** @type {string} what failed, with the value and what would be accepted */
+    this.detail = this.message;
+    /** @type {any} all fields of the answer, such as `maximum` or `retry_after_s` */
+    this.answer = answer ?? {};
+    /** @type {string} the field that the refusal names; '' when it names none */
+    this.field = fieldOf(this.detail);
+  }
+}
+
+/**
+ * Refusals begin with the field they are about: "max_gpus: 7 is not acceptable", "name is missing", "unknown field 'x'".
+ * @param {string} detail
+ */
+function fieldOf(detail) {
+  const found = /^(?:unknown field ')?([a-z][a-z0-9_]*)(?:[.[][^:' ]*)?(?:'|:| is | was )/.exec(detail);
+  return found ? found[1] : '';
+}
+
+const ROWS = /** @type {Record<string, Row>} */ (operations);
+const REMEMBERED = 20;
+
+/** @type {Shown[]} */
+let shown = [];
+const news = new EventTarget();
+let csrf = '';
+/** @type {(() => Promise<void>) | null} */
+let signInAgain = null;
+
+/** What a session's writes carry. Told by the shell. @param {string} token */
+export function useCsrf(token) {
+  csrf = token;
+}
+
+/**
+ * How somebody signs in again whose session ended; resolves once they have. Told by the shell.
+ * @param {() => Promise<void>} ask
+ */
+export function onSignedOut(ask) {
+  signInAgain = ask;
+}
+
+/** Whether the contracts have such an operation. @param {string} operation */
+export function has(operation) {
+  return operation in ROWS;
+}
+
+/**
+ * The operation at a path.
+ * @param {string} method
+ * @param {string} path as the contract writes it
+ */
+export function operationAt(method, path) {
+  const found = Object.keys(ROWS).find((id) => ROWS[id][0] === method && ROWS[id][1] === path);
+  if (!found) {
+    throw new Error(`no contract has ${method} ${path}`);
+  }
+  return found;
+}
+
+/**
+ * The address of an operation, for links and downloads.
+ * @param {string} operation
+ * @param {{path?: Values, query?: Values}} [input]
+ */
+export function address(operation, { path = {}, query = {} } = {}) {
+  const row = ROWS[operation];
+  if (!row) {
+    throw new Error(`no contract has an operation ${operation}`);
+  }
+  const filled = row[1].replace(/\{(\w+)\}/g, (whole, name) => {
+    const value = path[name];
+    if (value === null || value === undefined || value === '') {
+      throw new Error(`${operation} needs ${name}`);
+    }
+    return encodeURIComponent(String(value));
+  });
+  const asked = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (!row[2].includes(name)) {
+      throw new Error(`${operation} takes no ${name} in its query`);
+    }
+    if (value !== null && value !== undefined && value !== '') {
+      asked.set(name, String(value));
+    }
+  }
+  const text = asked.toString();
+  return filled + (text ? `?${text}` : '');
+}
+
+/**
+ * Calls an operation.
+ * @param {string} operation its operationId
+ * @param {Input} [input]
+ * @returns {Promise<any>} the JSON answered; null when there is none
+ * @throws {CallError}
+ */
+export async function call(operation, input = {}) {
+  return (await request(operation, input)).json;
+}
+
+/**
+ * Calls an operation and tells the answer's headers, too.
+ * @param {string} operation
+ * @param {Input} [input]
+ * @returns {Promise<{json: any, response: Response}>}
+ */
+export async function request(operation, input = {}) {
+  const target = address(operation, input);
+  const [method, , , body] = ROWS[operation];
+  /** @type {Shown} */
+  const one = { operation, method, address: target, body: body === 'json' ? input.body : undefined, status: 0 };
+  if (!input.quiet) {
+    remember(one);
+  }
+  for (let again = false; ; again = true) {
+    const response = await send(method, target, body, input);
+    one.status = response.status;
+    news.dispatchEvent(new Event('change'));
+    const json = await read(response);
+    if (response.ok) {
+      return { json, response };
+    }
+    if (response.status === 401 && signInAgain && !again && !input.atSignIn) {
+      await signInAgain();
+      continue;
+    }
+    throw new CallError(response.status, json);
+  }
+}
+
+/**
+ * @param {string} method
+ * @param {string} target
+ * @param {string} kind
+ * @param {Input} input
+ */
+async function send(method, target, kind, input) {
+  /** @type {Record<string, string>} */
+  const headers = { accept: 'application/json', ...input.headers };
+  if (method !== 'GET' && csrf) {
+    headers['x-csrf-token'] = csrf;
+  }
+  /** @type {BodyInit | undefined} */
+  let body;
+  if (kind === 'json' && input.body !== undefined) {
+    headers['content-type'] = 'application/json';
+    body = JSON.stringify(input.body);
+  } else if (kind === 'bytes') {
+    body = input.body;
+  }
+  try {
+    return await fetch(target, { method, headers, body, signal: input.signal, credentials: 'same-origin' });
+  } catch (fault) {
+    if (input.signal?.aborted) {
+      throw fault;
+    }
+    throw new CallError(0, { detail: 'The service cannot be reached. Check the connection, then try again.' });
+  }
+}
+
+/** @param {Response} response */
+async function read(response) {
+  if (!response.headers.get('content-type')?.startsWith('application/json')) {
+    return null;
+  }
+  try {
+    return await response.json();
+  } catch {
+    return null;
+  }
+}
+
+/** @param {Shown} one */
+function remember(one) {
+  shown = [one, ...shown.filter((old) => old.method !== one.method || old.address !== one.address)];
+  shown.length = Math.min(shown.length, REMEMBERED);
+}
+
+/** Forgets the requests; another page begins. */
+export function forgetRequests() {
+  shown = [];
+  news.dispatchEvent(new Event('change'));
+}
+
+/** The requests of this page, the last one first. */
+export function requests() {
+  return shown;
+}
+
+/**
+ * Calls back when there is another request.
+ * @param {() => void} listener
+ * @returns {() => void} ends it
+ */
+export function onRequest(listener) {
+  news.addEventListener('change', listener);
+  return () => news.removeEventListener('change', listener);
+}
+
+/** @param {string} text */
+function quoted(text) {
+  return /^[\w./:=@%?&,+-]+$/.test(text) && !/[?&]/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Fields whose values are secrets. */
+const SECRET = /^(token|secret|password)$/;
+
+/** @param {any} body */
+function shownBody(body) {
+  return JSON.stringify(body, (name, value) => (SECRET.test(name) && typeof value === 'string' ? '…' : value));
+}
+
+/** A request as a `curl` command. A token of the reader's stands in for the session. @param {Shown} one */
+export function asCurl(one) {
+  const parts = ['curl -sS'];
+  if (one.method !== 'GET') {
+    parts.push(`-X ${one.method}`);
+  }
+  parts.push(quoted(location.origin + one.address));
+  if (ROWS[one.operation][4].length > 0) {
+    parts.push('-H "Authorization: Bearer $BOURSE_TOKEN"');
+  }
+  if (one.body !== undefined) {
+    parts.push("-H 'Content-Type: application/json'", `-d ${quoted(shownBody(one.body))}`);
+  } else if (ROWS[one.operation][3] === 'bytes') {
+    parts.push('--data-binary @FILE');
+  }
+  return parts.join(' \\\n  ');
+}
+
+/**
+ * A request as a command of `bourse`; '' where there is none.
+ * @param {Shown} one
+ */
+export function asCommand(one) {
+  const [method, template, query, body, schemes, noun] = ROWS[one.operation];
+  if (!schemes.includes('operatorToken') || body === 'bytes') {
+    return '';
+  }
+  const url = new URL(one.address, location.origin);
+  const names = new RegExp(`^${template.replace(/\{\w+\}/g, '([^/]+)')}$`).exec(url.pathname)?.slice(1) ?? [];
+  const parts = ['bourse admin', noun, verb(one.operation), ...names.map((name) => quoted(decodeURIComponent(name)))];
+  /** @type {[string, any][]} */
+  const options = query.map((name) => [name, url.searchParams.get(name)]);
+  if (method !== 'GET') {
+    options.push(...Object.entries(one.body ?? {}));
+  }
+  for (const [name, value] of options) {
+    if (value !== null && value !== undefined) {
+      const text = SECRET.test(name) ? '…' : typeof value === 'object' ? JSON.stringify(value) : String(value);
+      parts.push(`--${name.replaceAll('_', '-')}`, quoted(text));
+    }
+  }
+  return parts.join(' ');
+}
+
+/** The command line's word for what an operation does, as `bourse admin` derives it. @param {string} operation */
+function verb(operation) {
+  const first = /^[a-z]+/.exec(operation)?.[0] ?? operation;
+  if (first === 'export') {
+    return operation.endsWith('Csv') ? 'export-csv' : 'export-ndjson';
+  }
+  return { read: 'show', write: 'set' }[first] ?? first;
+}

@@ -1,0 +1,47 @@
+/**
+ * All pages and their addresses. A page without `load` is not built yet and stands nowhere; one without `group` has no
+ * place in the navigation and is reached from another page. The first pattern that matches an address wins.
+ */
+
+/**
+ * @typedef {object} Entry
+ * @property {string} path a pattern: `:name` stands for one part of the address
+ * @property {string} title
+ * @property {string} [group] the part of the navigation it stands in
+ * @property {string} [under] the path of the page that the navigation marks while this one is shown
+ * @property {() => Promise<{default: new () => import('./lib/page.js').Page<any>}>} [load]
+ */
+
+/** @type {Entry[]} */
+export const memberPages = [
+  { path: '/console/', title: 'Overview', group: 'Capacity' },
+  { path: '/console/clusters', title: 'Clusters', group: 'Capacity' },
+  { path: '/console/clusters/:cluster', title: 'Cluster', under: '/console/clusters' },
+  { path: '/console/kubernetes', title: 'Kubernetes', group: 'Capacity' },
+  { path: '/console/kubernetes/:cluster', title: 'Kubernetes cluster', under: '/console/kubernetes' },
+  { path: '/console/market', title: 'Market', group: 'Capacity', load: () => import('./pages/market.js') },
+  { path: '/console/ssh-keys', title: 'SSH keys', group: 'Capacity' },
+  { path: '/console/checkpoints', title: 'Checkpoints', group: 'Checkpoints' },
+  { path: '/console/checkpoints/:id', title: 'Checkpoint', under: '/console/checkpoints' },
+  { path: '/console/billing', title: 'Billing', group: 'Organization' },
+  { path: '/console/people', title: 'People', group: 'Organization' },
+  { path: '/console/tokens', title: 'Tokens', group: 'Organization' },
+  { path: '/console/trail', title: 'Trail', group: 'Organization' },
+  { path: '/console/applications', title: 'Applications', group: 'You' },
+  { path: '/console/account', title: 'Account', group: 'You' },
+];
+
+/** @type {Entry[]} */
+export const operatorPages = [
+  { path: '/operator/', title: 'Review queue', group: 'Checkpoints' },
+  { path: '/operator/reviews/:review', title: 'Review', under: '/operator/' },
+  { path: '/operator/pools', title: 'Pools', group: 'Capacity' },
+  { path: '/operator/pools/:pool', title: 'Pool', under: '/operator/pools' },
+  { path: '/operator/clusters', title: 'Clusters', group: 'Capacity' },
+  { path: '/operator/clusters/:cluster', title: 'Cluster', under: '/operator/clusters' },
+  { path: '/operator/organizations', title: 'Organizations', group: 'Organizations' },
+  { path: '/operator/organizations/:org', title: 'Organization', under: '/operator/organizations' },
+  { path: '/operator/switches', title: 'Switches', group: 'Platform' },
+  { path: '/operator/trail', title: 'Trail', group: 'Platform' },
+  { path: '/operator/operators', title: 'Operators', group: 'Platform' },
+];

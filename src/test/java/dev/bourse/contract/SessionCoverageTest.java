@@ -1,0 +1,267 @@
+package dev.bourse.contract;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Secrets;
+import dev.bourse.store.Statement;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ContractCase;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** Every operation that a browser's session may call, and no page but ours can have it call. */
+@EachEngine
+class SessionCoverageTest {
+  private static final String CSRF = "X-CSRF-Token";
+
+  private static RunningBourse bourse;
+
+  @BeforeAll
+  static void start() {
+    bourse = RunningBourse.demo();
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+  }
+
+  /** The rule on each operation that a session may call, as a test of its own. */
+  private static Stream<DynamicTest> each(
+      Predicate<ContractCase> which, Consumer<ContractCase> rule) {
+    return ContractCase.ALL.stream()
+        .filter(ContractCase::isForSessions)
+        .filter(which)
+        .map(call -> DynamicTest.dynamicTest(call.operationId(), () -> rule.accept(call)));
+  }
+
+  private static boolean isWrite(ContractCase call) {
+    return !call.described().method().equals("GET");
+  }
+
+  /** The call as made with a session's cookie and what else is given. */
+  private static HttpAnswer send(ContractCase call, String secret, String... headers) {
+    ApiClient browser =
+        new ApiClient(bourse.service().baseUrl(), null, "Cookie", "bourse=" + secret);
+    return send(browser, call, headers);
+  }
+
+  private static HttpAnswer send(ApiClient caller, ContractCase call, String... headers) {
+    if (call.body() == null) {
+      return caller.send(call.described().method(), call.path(), null, headers);
+    }
+    String[] all = List.of(headers).toArray(new String[headers.length + 2]);
+    all[headers.length] = "Content-Type";
+    all[headers.length + 1] = "application/json";
+    return caller.send(call.described().method(), call.path(), call.body(), all);
+  }
+
+  private static String alice() {
+    return bourse.startSession("acme", "alice");
+  }
+
+  private static String csrf(String secret) {
+    return Secrets.derived(secret, "csrf");
+  }
+
+  /** What the member has done so far, whose trail has every write. */
+  private static List<String> done() {
+    return RunningBourse.await(
+        bourse
+            .service()
+            .database()
+            .read(
+                "SELECT action FROM audit WHERE actor = 'member:alice' AND is_read = ?",
+                List.of(false),
+                row -> row.text(0)));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> aSessionMayDoWhatTheMemberMay() {
+    return each(
+        call -> true,
+        call -> {
+          HttpAnswer answer = send(bourse.inSession("acme", "alice"), call);
+          assertNotEquals(401, answer.status());
+          assertNotEquals(403, answer.status());
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> withoutItsTokenASessionOnlyReads() {
+    return each(
+        SessionCoverageTest::isWrite,
+        call -> {
+          List<String> before = done();
+          String secret = alice();
+          refused(send(call, secret), CSRF + " is missing");
+          refused(send(call, secret, CSRF, csrf(alice())), CSRF + " is another's");
+          refused(send(call, secret, CSRF, ""), CSRF + " is another's");
+          assertEquals(before, done());
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> noOtherSitesPageWritesWithASession() {
+    return each(
+        SessionCoverageTest::isWrite,
+        call -> {
+          List<String> before = done();
+          String secret = alice();
+          String token = csrf(secret);
+          for (String origin : List.of("https://evil.example", "null", "http://localhost:1")) {
+            refused(send(call, secret, CSRF, token, "Origin", origin), "Origin " + origin);
+          }
+          for (String site : List.of("cross-site", "same-site", "none")) {
+            refused(
+                send(call, secret, CSRF, token, "Sec-Fetch-Site", site),
+                "Sec-Fetch-Site is " + site);
+          }
+          assertEquals(before, done());
+        });
+  }
+
+  private static void refused(HttpAnswer answer, String detail) {
+    JsonObject refusal = answer.refused(ErrorCode.FORBIDDEN);
+    assertTrue(refusal.getString("detail").startsWith(detail), refusal.encode());
+  }
+
+  @TestFactory
+  Stream<DynamicTest> anOwnPageWritesWithASession() {
+    return each(
+        SessionCoverageTest::isWrite,
+        call -> {
+          String secret = alice();
+          HttpAnswer answer =
+              send(
+                  call,
+                  secret,
+                  CSRF,
+                  csrf(secret),
+                  "Origin",
+                  bourse.service().baseUrl(),
+                  "Sec-Fetch-Site",
+                  "same-origin");
+          assertNotEquals(401, answer.status());
+          assertNotEquals(403, answer.status());
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> aSessionThatEndedLetsNobodyIn() {
+    return each(
+        call -> true,
+        call -> {
+          String secret = alice();
+          RunningBourse.await(
+              bourse
+                  .service()
+                  .database()
+                  .commit(
+                      List.of(
+                          Statement.of(
+                              "DELETE FROM member_session WHERE session_sha256 = ?",
+                              Secrets.stored(secret)))));
+          JsonObject refusal = send(bourse.inSession(secret), call).refused(ErrorCode.UNAUTHORIZED);
+          assertEquals("the session has ended; sign in again", refusal.getString("detail"));
+        });
+  }
+
+  /** A page that has a token must not act in the name of who else uses the browser. */
+  @TestFactory
+  Stream<DynamicTest> anAuthorizationHeaderGoesBeforeTheCookie() {
+    return each(
+        call -> true,
+        call -> {
+          String secret = alice();
+          for (String header : List.of("Bearer nonsense", "Basic YTpi", "")) {
+            send(bourse.inSession(secret), call, "Authorization", header)
+                .refused(ErrorCode.UNAUTHORIZED);
+          }
+          send(bourse.inSession(secret), call, "Authorization", "Bearer " + bourse.operatorToken())
+              .refused(ErrorCode.UNAUTHORIZED);
+        });
+  }
+
+  /** Another host of the same site may have set one of them, and nothing says which. */
+  @TestFactory
+  Stream<DynamicTest> aCookieThatStandsTwiceIsNone() {
+    return each(
+        call -> true,
+        call -> {
+          String secret = alice();
+          for (String other : List.of(secret, alice(), "")) {
+            ApiClient browser =
+                new ApiClient(
+                    bourse.service().baseUrl(),
+                    null,
+                    "Cookie",
+                    "bourse=%s; bourse=%s".formatted(secret, other),
+                    CSRF,
+                    csrf(secret));
+            send(browser, call).refused(ErrorCode.UNAUTHORIZED);
+          }
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> whatASessionMayNotCallTakesNoCookie() {
+    return ContractCase.ALL.stream()
+        .filter(call -> !call.isForSessions() && !call.isForAnybody())
+        .map(
+            call ->
+                DynamicTest.dynamicTest(
+                    call.operationId(),
+                    () ->
+                        send(bourse.inSession("acme", "alice"), call)
+                            .refused(ErrorCode.UNAUTHORIZED)));
+  }
+
+  @Test
+  void aTokensCallNeedsNothingOfASession() {
+    ApiClient token = bourse.as("acme", "orgwide");
+    JsonObject declaration =
+        new JsonObject()
+            .put("max_gpus", 0)
+            .put("max_price_per_gpu_hour", 2)
+            .put("expected_version", 0)
+            .put("cluster", "acme-train");
+    assertEquals(
+        200,
+        token
+            .send(
+                "POST",
+                "/api/vm/capacity/preview",
+                declaration.encode(),
+                "Content-Type",
+                "application/json",
+                "Origin",
+                "https://pages.example",
+                "Sec-Fetch-Site",
+                "cross-site")
+            .status());
+  }
+
+  @Test
+  void noPathThatPagesOfAnyOriginReadTakesASession() {
+    AnyOriginPaths open = new AnyOriginPaths(Contract.SERVED.stream().map(Contract::load).toList());
+    ContractCase.ALL.stream()
+        .filter(ContractCase::isForSessions)
+        .forEach(call -> assertFalse(open.has(call.path().replaceAll("\\?.*", "")), call.path()));
+  }
+}
