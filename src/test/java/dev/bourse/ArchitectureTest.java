@@ -42,6 +42,7 @@ final class ArchitectureTest {
           entry("contract", List.of("core", "access")),
           entry("docs", List.of("core", "contract", "pages")),
           entry("edge.limits", List.of("core")),
+          entry("edge.fields", List.of("core")),
           entry(
               "edge",
               List.of("core", "access", "blob", "contract", "docs", "edge.limits", "pages")),
@@ -113,7 +114,7 @@ final class ArchitectureTest {
           entry("client", List.of("core", "remote")),
           entry("pages", List.of("core")),
           entry("mail", List.of("core")),
-          entry("signin", List.of("core", "store", "access", "edge", "org", "pages", "mail")),
+          entry("signin", List.of("core", "store", "access", "audit", "edge", "org", "pages", "mail")),
           entry("oauth", List.of("core", "store", "access", "audit", "edge", "pages", "signin")),
           entry("secrets", List.of("core")),
           entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
@@ -136,7 +137,16 @@ final class ArchitectureTest {
                   "checkpoint")),
           entry(
               "console",
-              List.of("core", "access", "edge", "pools", "capacity", "billing", "signin")),
+              List.of(
+                  "core",
+                  "access",
+                  "edge",
+                  "edge.fields",
+                  "pools",
+                  "capacity",
+                  "billing",
+                  "org",
+                  "signin")),
           entry(
               "operator",
               List.of(
@@ -144,6 +154,7 @@ final class ArchitectureTest {
                   "access",
                   "audit",
                   "edge",
+                  "edge.fields",
                   "pools",
                   "pools.settings",
                   "capacity",
@@ -185,6 +196,7 @@ final class ArchitectureTest {
                   "com.fasterxml.jackson.core..",
                   "org.yaml.snakeyaml..")),
           entry("docs", List.of("io.vertx.core..", "org.commonmark..")),
+          entry("edge.fields", List.of("io.vertx.core.json")),
           entry(
               "edge.limits",
               List.of(

@@ -1,5 +1,6 @@
 package dev.bourse.access;
 
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -74,6 +75,11 @@ public record Principal(
       @Nullable String cluster,
       @Nullable Long expiresAtMillis) {
     this(org, actor, tokenId, scopes, cluster, expiresAtMillis, null, null, Credential.API_TOKEN);
+  }
+
+  /** The username of the member who calls an operation that only members may. */
+  public String requireMember() {
+    return Objects.requireNonNull(member, "an API token acts in nobody's name");
   }
 
   @Override

@@ -11,7 +11,6 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.PreviewService;
 import dev.bourse.capacity.SelfService;
 import dev.bourse.console.ClusterRoutes;
-import dev.bourse.console.SessionRoutes;
 import dev.bourse.console.SpendingRoutes;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
@@ -101,8 +100,8 @@ final class Features {
         .compose(signIn -> oauth.bind(operations, signIn.sessions()).map(signIn))
         .compose(
             signIn -> {
-              operations.admit(signIn.sessions());
-              new SessionRoutes(signIn.sessions()).bind(operations);
+              MemberConsole.start(
+                  context, operations, database, access, org, signIn, oauth.applications());
               OrgAdministration.start(
                   context, operations, database, access, signIn.links(), core.orgs());
               return McpServer.start(

@@ -86,8 +86,7 @@ public final class JoinRuleRoutes {
     return found -> list("rules", found, JoinRule::json);
   }
 
-  private static <T> JsonObject list(
-      String plural, List<T> items, Function<T, JsonObject> item) {
+  private static <T> JsonObject list(String plural, List<T> items, Function<T, JsonObject> item) {
     return new JsonObject().put(plural, new JsonArray(items.stream().map(item).toList()));
   }
 

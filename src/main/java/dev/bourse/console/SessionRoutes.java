@@ -1,26 +1,41 @@
 package dev.bourse.console;
 
+import dev.bourse.access.Principal;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.signin.OwnSessions;
+import dev.bourse.signin.OwnSessions.OwnSession;
 import dev.bourse.signin.Profile;
 import dev.bourse.signin.Session;
 import dev.bourse.signin.Sessions;
 import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.Optional;
 
-/** The session of the browser that calls. */
+/** The session of the browser that calls, and the others of its member. */
 public final class SessionRoutes {
   private final Sessions sessions;
+  private final OwnSessions own;
 
-  public SessionRoutes(Sessions sessions) {
+  public SessionRoutes(Sessions sessions, OwnSessions own) {
     this.sessions = sessions;
+    this.own = own;
   }
 
   public void bind(Operations operations) {
-    operations.ok("readSession", this::read, json -> json);
+    operations
+        .ok("readSession", this::read, json -> json)
+        .ok("listSessions", this::list, json -> json)
+        .ok("endSession", this::end, ended -> done())
+        .ok(
+            "endAllSessions",
+            call ->
+                own.endEverywhere(call.principal().org().orgId(), call.principal().requireMember()),
+            ended -> done());
   }
 
   private Future<JsonObject> read(Call call) {
@@ -46,5 +61,43 @@ public final class SessionRoutes {
         .put("created_at", Times.rfc3339(session.createdAtMillis()))
         .put("expires_at", Times.rfc3339(session.expiresAtMillis()))
         .put("idle_ends_at", Times.rfc3339(session.idleEndsAtMillis()));
+  }
+
+  private Future<JsonObject> list(Call call) {
+    Principal caller = call.principal();
+    Future<Optional<String>> current =
+        caller.credential() == Principal.Credential.SESSION
+            ? sessions.find(call).map(found -> found.map(Session::id))
+            : Future.succeededFuture(Optional.empty());
+    return current.compose(
+        id ->
+            own.list(caller.org().orgId(), caller.requireMember())
+                .map(
+                    found ->
+                        new JsonObject()
+                            .put(
+                                "sessions",
+                                new JsonArray(found.stream().map(one -> json(one, id)).toList()))));
+  }
+
+  private Future<Void> end(Call call) {
+    Principal caller = call.principal();
+    return own.end(caller.org().orgId(), caller.requireMember(), call.text("session_id"));
+  }
+
+  private static JsonObject json(OwnSession session, Optional<String> current) {
+    return new JsonObject()
+        .put("session_id", session.id())
+        .put("browser", session.browser())
+        .put("address", session.address().isEmpty() ? null : session.address())
+        .put("created_at", Times.rfc3339(session.createdAtMillis()))
+        .put("last_used_at", Times.rfc3339(session.usedAtMillis()))
+        .put("ends_at", Times.rfc3339(session.endsAtMillis()))
+        .put("current", current.filter(session.id()::equals).isPresent());
+  }
+
+  /** What is done and has nothing to tell. */
+  static JsonObject done() {
+    return new JsonObject().put("ok", true);
   }
 }

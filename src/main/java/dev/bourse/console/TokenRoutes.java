@@ -9,7 +9,6 @@ import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.org.TokenService;
 import dev.bourse.org.TokenView;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Clock;
 import java.util.EnumSet;

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  *       keys that stand beside it.
  *   <li>{@code x-refusals: [401, 404]} among an operation's responses becomes the answer of each of
  *       these statuses: the contract's own table {@code x-refusals} tells which, else the common
- *       one.
+ *       one. Of an operation whose refusals are pages ({@link ErrorFormat#EXTENSION}) the
+ *       contract's table {@code x-page-refusals} goes before both.
  * </ul>
  */
 final class ContractBundle {
@@ -26,12 +27,16 @@ final class ContractBundle {
 
   private static final String COMPONENT = "#/components/";
   private static final String REFUSALS = "x-refusals";
+  private static final String PAGE_REFUSALS = "x-page-refusals";
 
   private final Map<String, Object> source;
   private final Map<String, Object> common;
 
   /** Components of the common file that the contract needs, as section/name. */
   private final Set<String> needed = new LinkedHashSet<>();
+
+  /** Whether what is being copied are the answers of an operation whose refusals are pages. */
+  private boolean isOfPage;
 
   private ContractBundle(Map<String, Object> source, Map<String, Object> common) {
     this.source = source;
@@ -50,6 +55,7 @@ final class ContractBundle {
   private Map<String, Object> bundled() {
     Map<String, Object> document = object(whole(source, false));
     document.remove(REFUSALS);
+    document.remove(PAGE_REFUSALS);
     Map<String, Map<String, Object>> copied = new LinkedHashMap<>();
     int before;
     do {
@@ -82,6 +88,12 @@ final class ContractBundle {
       return node;
     }
     Map<String, Object> copy = new LinkedHashMap<>();
+    if (object(node).containsKey("responses")) {
+      isOfPage =
+          ErrorFormat.find((String) object(node).get(ErrorFormat.EXTENSION))
+              .filter(ErrorFormat.PAGE::equals)
+              .isPresent();
+    }
     object(node)
         .forEach(
             (key, value) -> {
@@ -127,7 +139,8 @@ final class ContractBundle {
   }
 
   private Map<String, Object> refusal(String status) {
-    Object own = find(source, "#/" + REFUSALS + '/' + status);
+    Object ofPage = isOfPage ? find(source, "#/" + PAGE_REFUSALS + '/' + status) : null;
+    Object own = ofPage == null ? find(source, "#/" + REFUSALS + '/' + status) : ofPage;
     return object(
         own == null ? whole(commonPiece("#/" + REFUSALS + '/' + status), true) : whole(own, false));
   }

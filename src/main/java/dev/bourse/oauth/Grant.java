@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param refreshable whether it gets refresh tokens
  * @param idleUntilMillis when it ends, unless it is used before
  * @param expiresAtMillis when it ends, however it is used
+ * @param revokedAtMillis when it was ended, null while it was not
+ * @param usedAtMillis when it last gave tokens, null before the first
  */
 record Grant(
     String grantId,
@@ -26,7 +28,8 @@ record Grant(
     long createdAtMillis,
     long idleUntilMillis,
     long expiresAtMillis,
-    @Nullable Long revokedAtMillis) {
+    @Nullable Long revokedAtMillis,
+    @Nullable Long usedAtMillis) {
   Grant {
     scopes = Set.copyOf(scopes);
     if (grantId.isEmpty() || orgId.isEmpty() || username.isEmpty()) {

@@ -2,11 +2,14 @@ package dev.bourse.oauth;
 
 import dev.bourse.access.MemberTokens;
 import dev.bourse.access.Revocations;
+import dev.bourse.access.Scope;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.signin.ConnectedApplications;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -87,35 +90,43 @@ final class GrantRevocation implements ConnectedApplications {
                                 grant.grantId(),
                                 grant.clientName(),
                                 String.join("; ", Scopes.words(grant.scopes())),
-                                grant.createdAtMillis()))
+                                Scope.labels(grant.scopes()),
+                                grant.createdAtMillis(),
+                                grant.usedAtMillis(),
+                                Math.min(grant.idleUntilMillis(), grant.expiresAtMillis())))
                     .toList());
   }
 
   @Override
-  public Future<Void> revoke(String orgId, String username, String id) {
+  public Future<Boolean> revoke(String orgId, String username, String id) {
     return store
         .find(id)
-        .compose(
+        .map(
             found ->
-                endIfFound(
-                    found.filter(
-                        grant -> grant.orgId().equals(orgId) && grant.username().equals(username)),
-                    " reason=member"));
+                found.filter(
+                    grant -> grant.orgId().equals(orgId) && grant.username().equals(username)))
+        .compose(
+            theirs ->
+                endIfFound(theirs, " reason=member")
+                    .map(
+                        ended ->
+                            theirs.filter(grant -> grant.isInForce(clock.millis())).isPresent()));
   }
 
   @Override
-  public Future<Void> revokeAll(String orgId, String username) {
-    return revocations.revokeMember(
-        orgId,
-        username,
-        List.of(
-            AuditStore.insert(
-                new AuditRow(
-                    clock.millis(),
-                    orgId,
-                    "member:" + username,
-                    "oauth_revoke",
-                    orgId,
-                    "all grants"))));
+  public Future<Void> revokeAll(String orgId, String username, List<Statement> along) {
+    List<Statement> statements = new ArrayList<>();
+    // A consent that is under way locks the member, too: it is before this or finds itself refused.
+    statements.add(
+        Statement.of(
+            "UPDATE member SET username = username WHERE org_id = ? AND username = ?",
+            orgId,
+            username));
+    statements.addAll(along);
+    statements.add(
+        AuditStore.insert(
+            new AuditRow(
+                clock.millis(), orgId, "member:" + username, "oauth_revoke", orgId, "all grants")));
+    return revocations.revokeMember(orgId, username, statements);
   }
 }

@@ -28,7 +28,8 @@ final class GrantStore {
           .fixed("created_at", Grant::createdAtMillis)
           .changing("idle_until", Grant::idleUntilMillis)
           .fixed("expires_at", Grant::expiresAtMillis)
-          .changing("revoked_at", Grant::revokedAtMillis);
+          .changing("revoked_at", Grant::revokedAtMillis)
+          .changing("used_at", Grant::usedAtMillis);
 
   private static final String SELECT = "SELECT %s FROM oauth_grant g".formatted(GRANT.names("g"));
 
@@ -123,13 +124,15 @@ final class GrantStore {
     return Statement.guarded(
         Grants::takenBack,
         """
-        UPDATE oauth_grant SET begun_at = COALESCE(begun_at, CAST(? AS BIGINT)), idle_until = ?
+        UPDATE oauth_grant SET begun_at = COALESCE(begun_at, CAST(? AS BIGINT)), idle_until = ?,
+        used_at = ?
         WHERE grant_id = ? AND revoked_at IS NULL AND EXISTS (SELECT 1 FROM member m
         WHERE m.org_id = oauth_grant.org_id AND m.username = oauth_grant.username
         AND m.suspended_at IS NULL AND m.created_at <= oauth_grant.created_at)\
         """,
         nowMillis,
         idleUntilMillis,
+        nowMillis,
         grantId);
   }
 
@@ -150,7 +153,8 @@ final class GrantStore {
   Future<Optional<Code>> findCode(String codeSha256) {
     return database.readFirst(
         """
-        SELECT %s, c.redirect_uri, c.challenge, c.expires_at AS code_expires_at, c.used_at
+        SELECT %s, c.redirect_uri, c.challenge, c.expires_at AS code_expires_at,
+        c.used_at AS code_used_at
         FROM oauth_code c JOIN oauth_grant g ON g.grant_id = c.grant_id
         WHERE c.code_sha256 = ?\
         """
@@ -162,7 +166,7 @@ final class GrantStore {
                 row.text("redirect_uri"),
                 row.text("challenge"),
                 row.integer("code_expires_at"),
-                row.integerOrNull("used_at") != null));
+                row.integerOrNull("code_used_at") != null));
   }
 
   Future<Optional<Refresh>> findRefresh(RefreshToken token) {
@@ -221,6 +225,7 @@ final class GrantStore {
         row.integer("created_at"),
         row.integer("idle_until"),
         row.integer("expires_at"),
-        row.integerOrNull("revoked_at"));
+        row.integerOrNull("revoked_at"),
+        row.integerOrNull("used_at"));
   }
 }

@@ -90,6 +90,7 @@ final class Grants {
         now,
         now + beginMillis,
         now + LONGEST_MILLIS,
+        null,
         null);
   }
 

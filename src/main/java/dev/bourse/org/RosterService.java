@@ -205,8 +205,7 @@ public final class RosterService {
                 username));
   }
 
-  private Future<List<String>> remove(
-      String actor, String orgId, String username, OrgWrite write) {
+  private Future<List<String>> remove(String actor, String orgId, String username, OrgWrite write) {
     long now = clock.millis();
     return write
         .addAll(RosterStore.remember(orgId, username, now))

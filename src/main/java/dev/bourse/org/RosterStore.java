@@ -26,8 +26,7 @@ public final class RosterStore {
           .changing("suspended_at", Member::suspendedAtMillis);
 
   /** Members of an organization, as SQL. */
-  static final String SELECT =
-      "SELECT %s FROM member WHERE org_id = ?".formatted(MEMBER.names());
+  static final String SELECT = "SELECT %s FROM member WHERE org_id = ?".formatted(MEMBER.names());
 
   /**
    * Holds when nobody of the organization has or had a username; its parameters are the

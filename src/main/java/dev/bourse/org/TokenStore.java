@@ -192,7 +192,9 @@ public final class TokenStore {
             row ->
                 Map.entry(
                     row.text("created_by").substring("member:".length()), row.integer("live")))
-        .map(found -> found.stream().collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)));
+        .map(
+            found ->
+                found.stream().collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)));
   }
 
   /** Whether a token is or was one of the organization's. */

@@ -20,11 +20,14 @@ public final class AccountRoutes {
       DateTimeFormatter.ofPattern("d MMMM uuuu, HH:mm", Locale.ENGLISH).withZone(ZoneOffset.UTC);
 
   private final Sessions sessions;
+  private final OwnSessions own;
   private final ConnectedApplications applications;
   private final PageAnswers pages;
 
-  AccountRoutes(Sessions sessions, ConnectedApplications applications, PageAnswers pages) {
+  AccountRoutes(
+      Sessions sessions, OwnSessions own, ConnectedApplications applications, PageAnswers pages) {
     this.sessions = sessions;
+    this.own = own;
     this.applications = applications;
     this.pages = pages;
   }
@@ -151,14 +154,8 @@ public final class AccountRoutes {
   }
 
   private Future<Answer> signOutEverywhere(Session session) {
-    // Sessions end first: permissions are given in sessions, so none is given between the two.
-    return sessions
-        .endAll(session.orgId(), session.username())
-        .compose(
-            cookies ->
-                applications
-                    .revokeAll(session.orgId(), session.username())
-                    .map(revoked -> Sessions.redirect("/sign-out", cookies)));
+    return own.endEverywhere(session.orgId(), session.username())
+        .map(ended -> Sessions.redirect("/sign-out", sessions.forgetting()));
   }
 
   private Future<Answer> disconnect(Call call, Session session) {

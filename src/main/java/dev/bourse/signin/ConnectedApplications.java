@@ -1,9 +1,11 @@
 package dev.bourse.signin;
 
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/** The applications that members allowed to act for them: what the account page shows of them. */
+/** The applications that members allowed to act for them: what members see of them. */
 public interface ConnectedApplications {
   /**
    * One of them.
@@ -11,36 +13,34 @@ public interface ConnectedApplications {
    * @param id names the permission
    * @param name what the application calls itself
    * @param scopes what it may do, in plain words
+   * @param scopeLabels what it may do, as contracts spell it
    * @param sinceMillis when it was allowed
+   * @param usedAtMillis when it was last given tokens, null when that is not known
+   * @param expiresAtMillis when it ends unless it is used before, or at the latest
    */
-  record Application(String id, String name, String scopes, long sinceMillis) {}
+  record Application(
+      String id,
+      String name,
+      String scopes,
+      List<String> scopeLabels,
+      long sinceMillis,
+      @Nullable Long usedAtMillis,
+      long expiresAtMillis) {}
 
   /** A member's, the newest first; at most 100. */
   Future<List<Application>> list(String orgId, String username);
 
-  /** Takes one permission back at once; nothing happens when there is none of this id. */
-  Future<Void> revoke(String orgId, String username, String id);
+  /**
+   * Takes one permission back at once.
+   *
+   * @return whether the member had one of this id
+   */
+  Future<Boolean> revoke(String orgId, String username, String id);
 
-  /** Takes all of them back at once, and every token the member holds. */
-  Future<Void> revokeAll(String orgId, String username);
-
-  /** No application can be connected. */
-  static ConnectedApplications none() {
-    return new ConnectedApplications() {
-      @Override
-      public Future<List<Application>> list(String orgId, String username) {
-        return Future.succeededFuture(List.of());
-      }
-
-      @Override
-      public Future<Void> revoke(String orgId, String username, String id) {
-        return Future.succeededFuture();
-      }
-
-      @Override
-      public Future<Void> revokeAll(String orgId, String username) {
-        return Future.succeededFuture();
-      }
-    };
-  }
+  /**
+   * Takes all of them back at once, and every token the member holds.
+   *
+   * @param along stored in the same commit, which locks the member first
+   */
+  Future<Void> revokeAll(String orgId, String username, List<Statement> along);
 }

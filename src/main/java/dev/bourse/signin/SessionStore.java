@@ -20,6 +20,9 @@ final class SessionStore {
   /** Sessions of one member: several browsers, each several times. One more ends the oldest. */
   static final int MAX_PER_MEMBER = 20;
 
+  /** Enough to tell browsers by; the header may have kilobytes. */
+  private static final int MAX_USER_AGENT = 256;
+
   private static final Columns<StoredSession> SESSION =
       Columns.<StoredSession>of("member_session")
           .fixed("session_sha256", StoredSession::id)
@@ -27,7 +30,9 @@ final class SessionStore {
           .fixed("username", StoredSession::username)
           .fixed("created_at", StoredSession::createdAtMillis)
           .changing("seen_at", StoredSession::seenAtMillis)
-          .fixed("expires_at", StoredSession::expiresAtMillis);
+          .fixed("expires_at", StoredSession::expiresAtMillis)
+          .changing("user_agent", session -> session.browser().userAgent())
+          .changing("address", session -> session.browser().address());
 
   /** A member's sessions; its parameters are the organization and the username. */
   private static final String NEWEST_OF_MEMBER =
@@ -49,7 +54,21 @@ final class SessionStore {
       String username,
       long createdAtMillis,
       long seenAtMillis,
-      long expiresAtMillis) {}
+      long expiresAtMillis,
+      Seen browser) {}
+
+  /**
+   * What a browser shows of itself.
+   *
+   * @param userAgent what it says it is, cut to {@link #MAX_USER_AGENT}
+   * @param address whence it came, as address budgets count
+   */
+  record Seen(String userAgent, String address) {
+    Seen {
+      userAgent =
+          userAgent.length() > MAX_USER_AGENT ? userAgent.substring(0, MAX_USER_AGENT) : userAgent;
+    }
+  }
 
   /**
    * A session whose member may act.
@@ -148,19 +167,23 @@ final class SessionStore {
                 atMillis)));
   }
 
+  /** Notes what a browser shows of itself now. */
+  Future<Void> note(String id, Seen browser) {
+    return database.commit(
+        List.of(
+            Statement.of(
+                "UPDATE member_session SET user_agent = ?, address = ? WHERE session_sha256 = ?",
+                browser.userAgent(),
+                browser.address(),
+                id)));
+  }
+
   Future<Void> end(String id) {
     return database.commit(List.of(ending(id)));
   }
 
   private static Statement ending(String id) {
     return Statement.of("DELETE FROM member_session WHERE session_sha256 = ?", id);
-  }
-
-  Future<Void> endAll(String orgId, String username) {
-    return database.commit(
-        List.of(
-            Statement.of(
-                "DELETE FROM member_session WHERE org_id = ? AND username = ?", orgId, username)));
   }
 
   /** Deletes sessions that have expired or were not used for too long. */
@@ -187,6 +210,7 @@ final class SessionStore {
         row.text("username"),
         row.integer("created_at"),
         row.integer("seen_at"),
-        row.integer("expires_at"));
+        row.integer("expires_at"),
+        new Seen(row.text("user_agent"), row.text("address")));
   }
 }

@@ -68,8 +68,23 @@ public final class Sessions implements SessionAuthenticator {
   public Future<Optional<Session>> find(Call call) {
     return secret(call, cookieName())
         .map(
-            secret -> find(secret).map(found -> found.map(live -> session(live.session(), secret))))
+            secret ->
+                find(secret)
+                    .onSuccess(found -> found.ifPresent(live -> note(call, live.session())))
+                    .map(found -> found.map(live -> session(live.session(), secret))))
         .orElseGet(() -> Future.succeededFuture(Optional.empty()));
+  }
+
+  /** By what its member tells this browser from their others; the answer does not wait for it. */
+  private void note(Call call, SessionStore.StoredSession row) {
+    SessionStore.Seen now = seen(call);
+    if (!now.equals(row.browser())) {
+      store.note(row.id(), now);
+    }
+  }
+
+  private static SessionStore.Seen seen(Call call) {
+    return new SessionStore.Seen(call.header("user-agent").orElse(""), call.clientKey());
   }
 
   /** Counts as a use of the session. */
@@ -280,7 +295,13 @@ public final class Sessions implements SessionAuthenticator {
     long now = clock.millis();
     SessionStore.StoredSession row =
         new SessionStore.StoredSession(
-            Secrets.stored(secret), orgId, username, now, now, now + LONGEST.toMillis());
+            Secrets.stored(secret),
+            orgId,
+            username,
+            now,
+            now,
+            now + LONGEST.toMillis(),
+            seen(call));
     return store
         .start(row, secret(call, cookieName()).map(Secrets::stored), along)
         .map(
@@ -295,12 +316,8 @@ public final class Sessions implements SessionAuthenticator {
     return store.end(session.id()).map(ended -> forgetting());
   }
 
-  /** Ends all of a member's sessions, in every browser. */
-  Future<List<Map.Entry<String, String>>> endAll(String orgId, String username) {
-    return store.endAll(orgId, username).map(ended -> forgetting());
-  }
-
-  private List<Map.Entry<String, String>> forgetting() {
+  /** Headers that have the browser forget its session. */
+  List<Map.Entry<String, String>> forgetting() {
     return List.of(setCookie(cookieName(), "", Duration.ZERO));
   }
 

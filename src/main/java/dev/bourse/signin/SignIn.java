@@ -27,6 +27,7 @@ public final class SignIn {
 
   private final Vertx vertx;
   private final SignInConfig config;
+  private final Database database;
   private final Memberships memberships;
   private final Supplier<String> baseUrl;
   private final Clock clock;
@@ -48,6 +49,7 @@ public final class SignIn {
       RandomGenerator random) {
     this.vertx = vertx;
     this.config = config;
+    this.database = database;
     this.memberships = memberships;
     this.baseUrl = baseUrl;
     this.clock = clock;
@@ -77,7 +79,8 @@ public final class SignIn {
                   config)
               .bind(operations);
           new ShellRoutes(sessions, assets.shell()).bind(operations);
-          new AccountRoutes(sessions, applications, pages).bind(operations);
+          new AccountRoutes(
+                  sessions, new OwnSessions(database, applications, clock), applications, pages).bind(operations);
           operations.showErrors(pages);
           return templates;
         });

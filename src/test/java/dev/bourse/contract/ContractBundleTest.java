@@ -97,6 +97,26 @@ class ContractBundleTest {
   }
 
   @Test
+  void refusalsOfPagesHaveATableOfTheirOwn() {
+    JsonObject whole =
+        bundled(
+            """
+            x-page-refusals: { "404": { description: page } }
+            paths:
+              /page: { get: { x-errors: page, responses: { x-refusals: [404] } } }
+              /data: { get: { responses: { x-refusals: [404] } } }
+            """);
+    JsonObject paths = whole.getJsonObject("paths");
+    assertEquals(
+        json("\"404\": { description: page }"),
+        paths.getJsonObject("/page").getJsonObject("get").getJsonObject("responses"));
+    assertEquals(
+        json("\"404\": { description: common }"),
+        paths.getJsonObject("/data").getJsonObject("get").getJsonObject("responses"));
+    assertEquals(false, whole.containsKey("x-page-refusals"));
+  }
+
+  @Test
   void whatTheCommonFileLacksIsAFault() {
     assertThrows(
         IllegalStateException.class,

@@ -48,7 +48,11 @@ class ContractCoverageTest {
                     Statement.of(
                         "INSERT INTO token (token_id, org_id, name, secret_sha256, scopes,"
                             + " created_by, created_at) VALUES ('globex-token', 'globex', 'x', '',"
-                            + " '', 'member:dave', 1)"))));
+                            + " '', 'member:dave', 1)"),
+                    Statement.of(
+                        "INSERT INTO join_rule (rule_id, org_id, kind, value, created_at,"
+                            + " created_by) VALUES ('jr_globex', 'globex', 'email', 'e@f.example',"
+                            + " 1, 'member:dave')"))));
   }
 
   @AfterAll
@@ -58,7 +62,7 @@ class ContractCoverageTest {
 
   /** A caller who may do all that callers of the operation's kind may. */
   private static ApiClient permitted(ContractCase call) {
-    if (call.isForBrowsersOnly()) {
+    if (call.isForSessions() && !call.described().schemes().contains(Principal.SCHEME)) {
       return bourse.inSession("acme", "alice");
     }
     if (call.isForMembersOnly()) {
@@ -200,11 +204,10 @@ class ContractCoverageTest {
           List<String> foreign = call.foreign();
           String body = foreign.size() > 1 ? foreign.get(1) : null;
           JsonObject refusal =
-              send(bourse.as("acme", "orgwide"), call, foreign.get(0), body)
-                  .refused(ErrorCode.NOT_FOUND);
+              send(permitted(call), call, foreign.get(0), body).refused(ErrorCode.NOT_FOUND);
           HttpAnswer unknown =
               send(
-                  bourse.as("acme", "orgwide"),
+                  permitted(call),
                   call,
                   foreign.get(0).replace("globex", "nobody"),
                   body == null ? null : body.replace("globex", "nobody"));

@@ -41,6 +41,8 @@ public record ContractCase(
   private static final String FILE =
       "{\"title\":\"t\",\"filename\":\"f\",\"content_type\":\"text/plain\",\"bytes\":1,"
           + "\"visibility\":\"org\"}";
+  private static final String CONSOLE = "/api/console";
+  private static final String NAME = "{\"name\":\"n\"}";
   private static final String SERVER = "/.well-known/oauth-authorization-server";
   private static final String RESOURCE = "/.well-known/oauth-protected-resource";
   private static final String SWAP = "{\"node\":\"192.0.2.1\",\"cluster\":\"acme-train\"}";
@@ -294,6 +296,55 @@ public record ContractCase(
           new ContractCase("setSpendLimit", SPEND_LIMIT, "{\"limit_usd\":1000000}", List.of()),
           new ContractCase("clearSpendLimit", SPEND_LIMIT, null, List.of()),
           new ContractCase("listUsageDays", "/api/console/usage-days", null, List.of()),
+          new ContractCase("listConsoleMembers", CONSOLE + "/members", null, List.of()),
+          // With a parameter it does not take, as of every one that would end the callers' rights.
+          new ContractCase(
+              "removeConsoleMember", CONSOLE + "/members/alice?stop=1", null, List.of()),
+          new ContractCase("listInvitations", CONSOLE + "/invitations", null, List.of()),
+          new ContractCase("sendInvitation", CONSOLE + "/invitations", "{}", List.of()),
+          new ContractCase(
+              "withdrawInvitation",
+              CONSOLE + "/invitations/jr_1",
+              null,
+              List.of(CONSOLE + "/invitations/jr_globex")),
+          new ContractCase(
+              "resendInvitation",
+              CONSOLE + "/invitations/jr_1/resend",
+              null,
+              List.of(CONSOLE + "/invitations/jr_globex/resend")),
+          new ContractCase("listConsoleRules", CONSOLE + "/join-rules", null, List.of()),
+          new ContractCase("addConsoleRule", CONSOLE + "/join-rules", "{}", List.of()),
+          new ContractCase(
+              "removeConsoleRule",
+              CONSOLE + "/join-rules/jr_1",
+              null,
+              List.of(CONSOLE + "/join-rules/jr_globex")),
+          new ContractCase(
+              "previewConsoleRule",
+              CONSOLE + "/rule-preview?kind=domain&value=acme.example",
+              null,
+              List.of()),
+          new ContractCase("listConsoleTokens", CONSOLE + "/tokens", null, List.of()),
+          new ContractCase("mintConsoleToken", CONSOLE + "/tokens", "{}", List.of()),
+          new ContractCase(
+              "renameConsoleToken",
+              CONSOLE + "/tokens/t",
+              NAME,
+              List.of(CONSOLE + "/tokens/globex-token", NAME)),
+          new ContractCase(
+              "revokeConsoleToken",
+              CONSOLE + "/tokens/t",
+              null,
+              List.of(CONSOLE + "/tokens/globex-token")),
+          new ContractCase("listApplications", CONSOLE + "/applications", null, List.of()),
+          new ContractCase(
+              "disconnectApplications", CONSOLE + "/applications?stop=1", null, List.of()),
+          new ContractCase(
+              "disconnectOneApplication", CONSOLE + "/applications/grt_1", null, List.of()),
+          new ContractCase("listSessions", CONSOLE + "/sessions", null, List.of()),
+          new ContractCase("endSession", CONSOLE + "/sessions/s", null, List.of()),
+          new ContractCase(
+              "endAllSessions", CONSOLE + "/sign-out-everywhere?stop=1", null, List.of()),
           new ContractCase("sendMcpMessage", "/mcp", "{}", List.of()),
           new ContractCase("endMcpSession", "/mcp", null, List.of()),
           new ContractCase("readAuthorizationServer", SERVER, null, List.of()),
@@ -360,11 +411,6 @@ public record ContractCase(
   /** Whether it takes an organization's token. */
   public boolean isForTokens() {
     return described().schemes().contains(Principal.SCHEME);
-  }
-
-  /** Whether it takes a session and no token. */
-  public boolean isForBrowsersOnly() {
-    return described().schemes().equals(Set.of(Principal.SESSION_SCHEME));
   }
 
   /** Whether a member may do it in a session. */

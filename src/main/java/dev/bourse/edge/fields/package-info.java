@@ -1,4 +1,6 @@
-/** Parameters and fields that operations of several contracts have in common, as answers spell them. */
+/**
+ * Parameters and fields that operations of several contracts have in common, as answers spell them.
+ */
 @NullMarked
 package dev.bourse.edge.fields;
 

@@ -1,0 +1,49 @@
+package dev.bourse.app;
+
+import dev.bourse.console.ApplicationRoutes;
+import dev.bourse.console.JoinRuleRoutes;
+import dev.bourse.console.MemberRoutes;
+import dev.bourse.console.SessionRoutes;
+import dev.bourse.console.TokenRoutes;
+import dev.bourse.edge.Operations;
+import dev.bourse.org.JoinRuleService;
+import dev.bourse.org.OrgService;
+import dev.bourse.org.RosterService;
+import dev.bourse.org.TokenService;
+import dev.bourse.signin.ConnectedApplications;
+import dev.bourse.signin.OwnSessions;
+import dev.bourse.signin.SignIn;
+import dev.bourse.store.Database;
+import java.time.Clock;
+import java.util.random.RandomGenerator;
+
+/** The parts by which members run their organization, put together. */
+final class MemberConsole {
+  private MemberConsole() {}
+
+  /** Binds the operations. */
+  static void start(
+      ServiceContext context,
+      Operations operations,
+      Database database,
+      AccessControl access,
+      OrgService org,
+      SignIn signIn,
+      ConnectedApplications applications) {
+    Clock clock = context.clock();
+    RandomGenerator random = context.random();
+    operations.admit(signIn.sessions());
+    new SessionRoutes(signIn.sessions(), new OwnSessions(database, applications, clock))
+        .bind(operations);
+    new ApplicationRoutes(applications).bind(operations);
+    new MemberRoutes(
+            org,
+            new RosterService(
+                database, access.tokens(), access.members(), access.revocations(), clock))
+        .bind(operations);
+    new JoinRuleRoutes(new JoinRuleService(database, clock, random, signIn.links()))
+        .bind(operations);
+    new TokenRoutes(new TokenService(database, access.tokens(), clock, random), clock)
+        .bind(operations);
+  }
+}
