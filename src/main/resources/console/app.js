@@ -3,10 +3,9 @@
  * `/console/`, operators' under `/operator/`; the frame is the same, who may enter is not.
  */
 import { html, nothing } from 'lit';
-import { Element as Component } from './lib/element.js';
 import { CallError, call, forgetRequests, onSignedOut, operationAt, useCsrf } from './lib/client.js';
 import { here, match, navigate, onNavigate, startRouting } from './lib/router.js';
-import { fault } from './components/parts.js';
+import { Element as Component, fault } from './components/parts.js';
 import { memberPages, operatorPages } from './pages.js';
 
 /** @typedef {import('./pages.js').Entry} Entry */

@@ -1,7 +1,6 @@
 import { html, nothing } from 'lit';
-import { Element } from './element.js';
 import { CallError } from './client.js';
-import { fault as faultView } from '../components/parts.js';
+import { Element, fault as faultView } from '../components/parts.js';
 
 /**
  * A page: what stands between the navigation and the footer at one address.

@@ -114,7 +114,9 @@ final class ArchitectureTest {
           entry("client", List.of("core", "remote")),
           entry("pages", List.of("core")),
           entry("mail", List.of("core")),
-          entry("signin", List.of("core", "store", "access", "audit", "edge", "org", "pages", "mail")),
+          entry(
+              "signin",
+              List.of("core", "store", "access", "audit", "edge", "org", "pages", "mail")),
           entry("oauth", List.of("core", "store", "access", "audit", "edge", "pages", "signin")),
           entry("secrets", List.of("core")),
           entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),

@@ -80,7 +80,8 @@ public final class SignIn {
               .bind(operations);
           new ShellRoutes(sessions, assets.shell()).bind(operations);
           new AccountRoutes(
-                  sessions, new OwnSessions(database, applications, clock), applications, pages).bind(operations);
+                  sessions, new OwnSessions(database, applications, clock), applications, pages)
+              .bind(operations);
           operations.showErrors(pages);
           return templates;
         });
