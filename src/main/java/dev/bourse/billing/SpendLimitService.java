@@ -39,7 +39,11 @@ public final class SpendLimitService {
   }
 
   public SpendLimitService(
-      Database database, Clusters clusters, BillingAdminService admin, Periods periods, Clock clock) {
+      Database database,
+      Clusters clusters,
+      BillingAdminService admin,
+      Periods periods,
+      Clock clock) {
     this.balances = new Balances(database, clusters, periods.protectionMillis(), clock);
     this.usage = new UsageStore(database);
     this.admin = admin;

@@ -94,7 +94,8 @@ record SpendOutlook(
     if (remaining == null) {
       return null;
     }
-    long pools = clusters.stream().filter(c -> c.maxGpus() > 0).map(Exposure::pool).distinct().count();
+    long pools =
+        clusters.stream().filter(c -> c.maxGpus() > 0).map(Exposure::pool).distinct().count();
     long most = clusters.stream().mapToLong(Exposure::mostMicros).sum();
     return Math.max(0, pools - 1) * remaining + during(most, stopMillis);
   }

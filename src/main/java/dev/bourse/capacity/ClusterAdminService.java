@@ -180,8 +180,8 @@ public final class ClusterAdminService {
 
   /**
    * Changes a cluster; the declaration and what it holds stay as they are. Refused with {@code
-   * not-found}, with {@code conflict} when it is retired, and with {@code bad-request} for a cap under the pool's reserve price, with which
-   * nothing could ever be bought.
+   * not-found}, with {@code conflict} when it is retired, and with {@code bad-request} for a cap
+   * under the pool's reserve price, with which nothing could ever be bought.
    *
    * @param actor the operator
    */

@@ -132,8 +132,7 @@ public final class OperatorCommands {
         return Transition.none(cluster);
       }
       Cluster.Draft draft = cluster.draft();
-      List<Activity> activity =
-          giveBack(draft, cluster, OFFBOARD, Allocation.Reason.OPERATOR, now);
+      List<Activity> activity = giveBack(draft, cluster, OFFBOARD, Allocation.Reason.OPERATOR, now);
       return new Transition(cluster, draft.build(), activity, null);
     };
   }

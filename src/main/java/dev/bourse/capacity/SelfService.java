@@ -184,8 +184,8 @@ public final class SelfService {
   private static ClusterView refuse(Quota quota) {
     throw ApiError.of(
             ErrorCode.CONFLICT,
-            "the organization has %s clusters and may have %s (max_clusters); retire one, or ask the"
-                + " operator for more",
+            "the organization has %s clusters and may have %s (max_clusters); retire one, or ask"
+                + " the operator for more",
             quota.used(),
             quota.maximum())
         .with("reason", "limit")

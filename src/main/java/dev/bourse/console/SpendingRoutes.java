@@ -56,8 +56,7 @@ public final class SpendingRoutes {
   }
 
   private Future<JsonObject> set(Call call, @Nullable Long micros) {
-    return spending.setSpendLimit(
-        call.principal().actor(), call.principal().org().orgId(), micros);
+    return spending.setSpendLimit(call.principal().actor(), call.principal().org().orgId(), micros);
   }
 
   private Future<JsonObject> listDays(Call call) {

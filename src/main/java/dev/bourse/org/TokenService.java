@@ -97,7 +97,9 @@ public final class TokenService {
       write.demand(
           () ->
               ApiError.badField(
-                  "cluster", order.cluster(), "the name of a cluster of " + orgId + ", not retired"),
+                  "cluster",
+                  order.cluster(),
+                  "the name of a cluster of " + orgId + ", not retired"),
           "EXISTS (SELECT 1 FROM cluster WHERE name = ? AND org_id = ? AND retired_at IS NULL)",
           order.cluster(),
           orgId);

@@ -18,8 +18,7 @@ class SpendOutlookTest {
   private static final long HOUR = 3_600_000;
 
   /** A hundred hours before the month ends. */
-  private static final long NOW =
-      Instant.parse("2026-12-01T00:00:00Z").toEpochMilli() - 100 * HOUR;
+  private static final long NOW = Instant.parse("2026-12-01T00:00:00Z").toEpochMilli() - 100 * HOUR;
 
   private static final Exposure TRAIN = new Exposure("train", "h100", 8, 16, 240, 350);
   private static final Exposure EVAL = new Exposure("eval", "b200", 0, 8, 0, 100);

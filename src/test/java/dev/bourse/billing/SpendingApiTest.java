@@ -71,9 +71,7 @@ class SpendingApiTest {
     assertEquals(false, tried.getBoolean("reached"));
     assertEquals(true, carol.get(LIMIT + "?limit_usd=0").ok().getBoolean("reached"));
     assertNull(carol.get(LIMIT).ok().getLong("limit_micros"));
-    assertEquals(
-        List.of(),
-        bourse.audit("openlab", false).stream().map(AuditRow::action).toList());
+    assertEquals(List.of(), bourse.audit("openlab", false).stream().map(AuditRow::action).toList());
   }
 
   @Test
@@ -113,8 +111,7 @@ class SpendingApiTest {
   @Test
   void anApplicationNeedsTheScope() {
     ApiClient reader =
-        bourse.with(
-            McpClient.token(bourse, "acme", "alice", EnumSet.of(Scope.BILLING_READ)));
+        bourse.with(McpClient.token(bourse, "acme", "alice", EnumSet.of(Scope.BILLING_READ)));
     reader.get(LIMIT).ok();
     reader.put(LIMIT, limit(1)).refused(ErrorCode.FORBIDDEN);
     reader.delete(LIMIT).refused(ErrorCode.FORBIDDEN);

@@ -101,8 +101,7 @@ class SelfServiceApiTest {
 
   @Test
   void aKubernetesClusterIsMadeOnItsSurface() {
-    assertEquals(
-        201, alice.post(CLUSTERS, order("acme-made-k8s").put("kind", "k8s")).status());
+    assertEquals(201, alice.post(CLUSTERS, order("acme-made-k8s").put("kind", "k8s")).status());
     JsonObject read = bourse.as("acme", "orgwide").get("/api/k8s/clusters/acme-made-k8s").ok();
     assertEquals("acme-made-k8s", read.getString("cluster"));
   }
@@ -159,9 +158,7 @@ class SelfServiceApiTest {
         List.of("globex-x", "globex-y", "globex-z").stream()
             .map(
                 name ->
-                    bourse
-                        .vertx()
-                        .executeBlocking(() -> dave.post(CLUSTERS, order(name)), false))
+                    bourse.vertx().executeBlocking(() -> dave.post(CLUSTERS, order(name)), false))
             .toList();
     TreeSet<Integer> statuses = new TreeSet<>();
     int won = 0;
@@ -186,10 +183,7 @@ class SelfServiceApiTest {
   void aNameIsTakenForEverybodyAndForGood() {
     assertEquals(
         "exists",
-        alice
-            .post(CLUSTERS, order("globex-main"))
-            .refused(ErrorCode.CONFLICT)
-            .getString("reason"));
+        alice.post(CLUSTERS, order("globex-main")).refused(ErrorCode.CONFLICT).getString("reason"));
     made("acme-once");
     alice.delete(CLUSTERS + "/acme-once").ok();
     assertEquals(
@@ -223,9 +217,7 @@ class SelfServiceApiTest {
   void anotherOrganizationsClusterIsNotFound() {
     String theirs = CLUSTERS + "/globex-main";
     alice.get(theirs).refused(ErrorCode.NOT_FOUND);
-    alice
-        .patch(theirs, new JsonObject().put("description", "mine"))
-        .refused(ErrorCode.NOT_FOUND);
+    alice.patch(theirs, new JsonObject().put("description", "mine")).refused(ErrorCode.NOT_FOUND);
     alice.delete(theirs).refused(ErrorCode.NOT_FOUND);
     alice.delete(CLUSTERS + "/nowhere").refused(ErrorCode.NOT_FOUND);
   }

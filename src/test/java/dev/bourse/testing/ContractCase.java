@@ -290,8 +290,7 @@ public record ContractCase(
               OWN_CLUSTERS + "/acme-batch",
               "{\"description\":\"d\"}",
               List.of()),
-          new ContractCase(
-              "retireConsoleCluster", OWN_CLUSTERS + "/acme-eval", null, List.of()),
+          new ContractCase("retireConsoleCluster", OWN_CLUSTERS + "/acme-eval", null, List.of()),
           new ContractCase("readSpendLimit", SPEND_LIMIT, null, List.of()),
           new ContractCase("setSpendLimit", SPEND_LIMIT, "{\"limit_usd\":1000000}", List.of()),
           new ContractCase("clearSpendLimit", SPEND_LIMIT, null, List.of()),
