@@ -205,7 +205,7 @@ class App extends Component {
     const { session } = this;
     const name = session.name || session.username || 'Account';
     return html`<details class="account" id="account-menu" @focusout=${leave}>
-      <summary aria-label=${`Account of ${name}`}><span class="initial" aria-hidden="true">${name.slice(0, 1).toUpperCase()}</span><span class="who">${name}</span></summary>
+      <summary aria-label=${`Account of ${name}`}><span class="initial" data-initial=${name.slice(0, 1).toUpperCase()}></span><span class="who">${name}</span></summary>
       <div class="menu-sheet">
         <p><b>${name}</b>${session.email ? html`<br><span class="muted small">${session.email}</span>` : nothing}</p>
         ${isOperators || !pages.some((page) => page.path === '/console/account') ? nothing : html`<a href="/console/account">Account and sessions</a>`}

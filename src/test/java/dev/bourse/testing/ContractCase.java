@@ -279,6 +279,10 @@ public record ContractCase(
               "disconnectApplication", "/account/applications/revoke", null, List.of()),
           new ContractCase("showSignedOut", "/sign-out", null, List.of()),
           new ContractCase("signOut", "/sign-out", null, List.of()),
+          new ContractCase("showStart", "/", null, List.of()),
+          new ContractCase("showFeed", "/feed/", null, List.of()),
+          new ContractCase("showFeedItem", "/feed/ckp_1", null, List.of()),
+          new ContractCase("confirmSignOutEverywhere", "/sign-out/everywhere", null, List.of()),
           new ContractCase("signOutEverywhere", "/sign-out/everywhere", null, List.of()),
           new ContractCase("readSession", "/api/console/session", null, List.of()),
           new ContractCase("listConsolePools", "/api/console/pools", null, List.of()),
@@ -371,6 +375,8 @@ public record ContractCase(
   private static final Set<String> TOLERANT =
       Set.of(
           "endProviderSignIn",
+          "showFeed",
+          "showFeedItem",
           "readAuthorizationServer",
           "readProtectedResource",
           "readProtectedMcpResource",
