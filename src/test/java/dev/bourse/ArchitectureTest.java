@@ -122,6 +122,7 @@ final class ArchitectureTest {
           entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
           entry(
               "checkpoint", List.of("core", "store", "access", "audit", "blob", "edge", "secrets")),
+          entry("feed", List.of("core", "checkpoint", "edge", "pages")),
           entry(
               "mcp",
               List.of(
@@ -242,6 +243,7 @@ final class ArchitectureTest {
           entry("secrets", List.of()),
           entry("uploads", List.of("io.vertx.core..")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
+          entry("feed", List.of("io.vertx.core..")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("console", List.of("io.vertx.core..")),
           entry("operator", List.of("io.vertx.core..")),

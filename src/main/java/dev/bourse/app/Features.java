@@ -91,6 +91,7 @@ final class Features {
         SWEEP_MILLIS,
         context.asFarAsConfirmed(oauth::sweep));
     core.checkpoints().bind(operations, context.config().checkpoints(), baseUrl);
+    Future<Void> feed = core.checkpoints().bindPages(context, operations, baseUrl);
     return MemberSignIn.start(
             context, operations, database, access.members(), oauth.applications(), baseUrl)
         .compose(signIn -> oauth.bind(operations, signIn.sessions()).map(signIn))
@@ -114,7 +115,7 @@ final class Features {
                   operations);
             })
         .onSuccess(server -> mcp = server)
-        .mapEmpty();
+        .compose(server -> feed);
   }
 
   /** What organizations' tokens call of clusters and markets. */

@@ -40,7 +40,8 @@ final class Challenge {
     if (status != 401) {
       return null;
     }
-    return schemes.contains(Principal.MEMBER_SCHEME)
+    // The scheme that the contract names first is the one to come back with.
+    return !schemes.isEmpty() && schemes.get(0).equals(Principal.MEMBER_SCHEME)
         ? "Bearer resource_metadata=\"%s\"".formatted(metadata)
         : BEARER;
   }

@@ -307,7 +307,9 @@ final class Exchange implements OpenConnection.PendingRequest {
 
   /** A GET of a path that does not exist may come from a browser, so it may be answered a page. */
   private ErrorFormat ofNoOperation(ApiError error) {
-    return error.code() == ErrorCode.NOT_FOUND && isRead() ? ErrorFormat.PAGE : ErrorFormat.JSON;
+    return error.code() == ErrorCode.NOT_FOUND && isRead() && !loop.isAtContentHost(request)
+        ? ErrorFormat.PAGE
+        : ErrorFormat.JSON;
   }
 
   private boolean prefersPage() {

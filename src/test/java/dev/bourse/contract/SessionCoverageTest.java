@@ -259,7 +259,9 @@ class SessionCoverageTest {
 
   @Test
   void noPathThatPagesOfAnyOriginReadTakesASession() {
-    AnyOriginPaths open = new AnyOriginPaths(Contract.SERVED.stream().map(Contract::load).toList());
+    MarkedPaths open =
+        new MarkedPaths(
+            Contract.SERVED.stream().map(Contract::load).toList(), MarkedPaths.ANY_ORIGIN);
     ContractCase.ALL.stream()
         .filter(ContractCase::isForSessions)
         .forEach(call -> assertFalse(open.has(call.path().replaceAll("\\?.*", "")), call.path()));

@@ -276,6 +276,10 @@ public record ContractCase(
               "disconnectApplication", "/account/applications/revoke", null, List.of()),
           new ContractCase("showSignedOut", "/sign-out", null, List.of()),
           new ContractCase("signOut", "/sign-out", null, List.of()),
+          new ContractCase("showStart", "/", null, List.of()),
+          new ContractCase("showFeed", "/feed/", null, List.of()),
+          new ContractCase("showFeedItem", "/feed/ckp_1", null, List.of()),
+          new ContractCase("confirmSignOutEverywhere", "/sign-out/everywhere", null, List.of()),
           new ContractCase("signOutEverywhere", "/sign-out/everywhere", null, List.of()),
           new ContractCase("readSession", "/api/console/session", null, List.of()),
           new ContractCase("listConsoleMembers", CONSOLE + "/members", null, List.of()),
@@ -354,6 +358,8 @@ public record ContractCase(
   private static final Set<String> TOLERANT =
       Set.of(
           "endProviderSignIn",
+          "showFeed",
+          "showFeedItem",
           "readAuthorizationServer",
           "readProtectedResource",
           "readProtectedMcpResource",
