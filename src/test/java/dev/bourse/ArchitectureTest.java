@@ -367,6 +367,7 @@ final class ArchitectureTest {
           .dependOnClassesThat(
               resideInAnyPackage(
                   "dev.bourse.contract..", "dev.bourse.edge..", "io.vertx.ext.web.."))
+          .allowEmptyShould(true) // A feature may be routes alone.
           .check(CLASSES);
     }
   }

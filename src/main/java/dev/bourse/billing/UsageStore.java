@@ -286,12 +286,10 @@ final class UsageStore {
 
   /** When the first node ever became active; empty when none did. */
   Future<Optional<Long>> findFirstActive() {
-    return database
-        .read(
-            "SELECT MIN(active_at) AS first FROM allocation",
-            List.of(),
-            row -> Optional.ofNullable(row.integerOrNull("first")))
-        .map(rows -> rows.get(0));
+    return database.readOne(
+        "SELECT MIN(active_at) AS first FROM allocation",
+        List.of(),
+        row -> Optional.ofNullable(row.integerOrNull("first")));
   }
 
   /** Organizations that have clusters, by id, after one of them. */

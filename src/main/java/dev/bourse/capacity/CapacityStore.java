@@ -113,12 +113,10 @@ public final class CapacityStore {
    * none of that id.
    */
   Future<Optional<Boolean>> findOrgLive(String orgId) {
-    return database
-        .read(
-            "SELECT retired_at FROM org WHERE org_id = ?",
-            List.of(orgId),
-            row -> row.integerOrNull("retired_at") == null)
-        .map(found -> found.stream().findFirst());
+    return database.readFirst(
+        "SELECT retired_at FROM org WHERE org_id = ?",
+        List.of(orgId),
+        row -> row.integerOrNull("retired_at") == null);
   }
 
   /** The names of an organization's clusters, those another process has made too. */
