@@ -82,9 +82,11 @@ record CheckpointServices(
       ServiceContext context, Database database, PublishPermission permission, BlobStore blobs) {
     if (context.config().checkpoints().enabled() && database.isShared()) {
       LOG.warn(
-          "checkpoints are kept on this machine's disk, and other processes on the same database do"
-              + " not see them: send /api/checkpoints and /upload to this one alone, or set"
-              + " checkpoints.enabled to false on all");
+          """
+          checkpoints are kept on this machine's disk, and other processes on the same \
+          database do not see them: send /api/checkpoints and /upload to this one alone, or \
+          set checkpoints.enabled to false on all\
+          """);
     }
     CheckpointConfig config = context.config().checkpoints();
     Clock clock = context.clock();

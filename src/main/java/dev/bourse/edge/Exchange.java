@@ -47,8 +47,10 @@ final class Exchange implements OpenConnection.PendingRequest {
   /** What pages of other origins may read of an answer beside what browsers show them anyway. */
   private static final CharSequence EXPOSED =
       HttpHeaders.createOptimized(
-          "Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Retry-After,"
-              + " X-Request-Id");
+          """
+          Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, \
+          Retry-After, X-Request-Id\
+          """);
 
   private static final CharSequence CLOSE = HttpHeaders.createOptimized("close");
 

@@ -76,10 +76,11 @@ public final class AssetFiles {
       Pattern.compile(
           "(?:^|[;}\\s])(?:import|export)(?:[\\s\\w{},*$]*?from)?\\s*[\"']([^\"']+)[\"']");
 
+  /** Comments import types, of which browsers know nothing. */
+  private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/", Pattern.DOTALL);
+
   /** An import of a module when something needs it. */
   private static final Pattern LATE_IMPORT = Pattern.compile("\\bimport\\(\\s*[\"']([^\"']+)[\"']");
-
-  private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/", Pattern.DOTALL);
 
   private final Map<String, byte[]> files = new TreeMap<>();
   private final Path target;

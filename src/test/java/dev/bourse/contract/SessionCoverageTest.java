@@ -88,7 +88,7 @@ class SessionCoverageTest {
             .read(
                 "SELECT action FROM audit WHERE actor = 'member:alice' AND is_read = ?",
                 List.of(false),
-                row -> row.text(0)));
+                row -> row.text("action")));
   }
 
   @TestFactory
