@@ -131,7 +131,7 @@ final class RefusalExamples {
         Map<String, Object> parameter = References.followed(listed, document);
         String name = String.valueOf(parameter.get("name"));
         nothing = String.valueOf(absent.getOrDefault(name, nothing));
-        if (parameter.get("in").equals("query")) {
+        if ("query".equals(parameter.get("in"))) {
           query.add(name);
         }
       }
