@@ -16,7 +16,7 @@
 export const memberPages = [
   { path: '/console/', title: 'Overview', group: 'Capacity' },
   { path: '/console/clusters', title: 'Clusters', group: 'Capacity' },
-  { path: '/console/clusters/:cluster', title: 'Cluster', under: '/console/clusters' },
+  { path: '/console/clusters/:cluster', title: 'Cluster', under: '/console/clusters', load: () => import('./pages/cluster.js') },
   { path: '/console/kubernetes', title: 'Kubernetes', group: 'Capacity' },
   { path: '/console/kubernetes/:cluster', title: 'Kubernetes cluster', under: '/console/kubernetes' },
   { path: '/console/market', title: 'Market', group: 'Capacity', load: () => import('./pages/market.js') },
