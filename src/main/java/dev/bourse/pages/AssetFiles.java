@@ -302,8 +302,7 @@ public final class AssetFiles {
 
   private static String resolve(String importing, String name) {
     if (name.startsWith(".")) {
-      Path folder = Path.of(importing).getParent();
-      return folder.resolve(name).normalize().toString().replace('\\', '/');
+      return Path.of(importing).resolveSibling(name).normalize().toString().replace('\\', '/');
     }
     String mapped = IMPORTS.get(name);
     if (mapped != null) {
