@@ -17,7 +17,7 @@ const NAMED = 5;
 
 /** Who belongs to the organization, who is invited, and who may join. */
 class People extends Page {
-  static properties = { preview: { state: true } };
+  static properties = { ...Page.properties, preview: { state: true } };
 
   constructor() {
     super();
@@ -32,9 +32,9 @@ class People extends Page {
     return 'People';
   }
 
-  get part() {
-    const part = this.query.get('show');
-    return part === 'invitations' || part === 'rules' ? part : 'members';
+  get tab() {
+    const tab = this.query.get('show');
+    return tab === 'invitations' || tab === 'rules' ? tab : 'members';
   }
 
   /** @override */
@@ -44,33 +44,33 @@ class People extends Page {
 
   /** @override */
   async load(/** @type {AbortSignal} */ signal) {
-    const { part } = this;
-    if (part === 'invitations') {
-      return { part, rows: (await call('listInvitations', { signal })).invitations };
+    const { tab } = this;
+    if (tab === 'invitations') {
+      return { tab, rows: (await call('listInvitations', { signal })).invitations };
     }
-    if (part === 'rules') {
+    if (tab === 'rules') {
       const { rules } = await call('listConsoleRules', { signal });
-      return { part, rows: rules.filter((/** @type {any} */ rule) => rule.link_expires_at === null) };
+      return { tab, rows: rules.filter((/** @type {any} */ rule) => rule.link_expires_at === null) };
     }
     const { members, next } = await call('listConsoleMembers', { query: { limit: 500 }, signal });
-    return { part, rows: members, next };
+    return { tab, rows: members, next };
   }
 
   async more() {
     const { rows, next } = this.data;
     const page = await call('listConsoleMembers', { query: { limit: 500, after: next } });
-    this.data = { part: 'members', rows: [...rows, ...page.members], next: page.next };
+    this.data = { tab: 'members', rows: [...rows, ...page.members], next: page.next };
   }
 
   /** @override */
-  view(/** @type {any} */ { part, rows, next }) {
+  view(/** @type {any} */ { tab, rows, next }) {
     return html`
       ${tabs('Parts of this page', [
-        { href: '/console/people', text: 'Members', current: part === 'members' },
-        { href: '/console/people?show=invitations', text: 'Invitations', current: part === 'invitations' },
-        { href: '/console/people?show=rules', text: 'Join rules', current: part === 'rules' },
+        { href: '/console/people', text: 'Members', current: tab === 'members' },
+        { href: '/console/people?show=invitations', text: 'Invitations', current: tab === 'invitations' },
+        { href: '/console/people?show=rules', text: 'Join rules', current: tab === 'rules' },
       ])}
-      ${part === 'members' ? this.members(rows, next) : part === 'invitations' ? this.invitations(rows) : this.rules(rows)}`;
+      ${tab === 'members' ? this.members(rows, next) : tab === 'invitations' ? this.invitations(rows) : this.rules(rows)}`;
   }
 
   /** @param {any[]} rows @param {string | null} next */
@@ -99,13 +99,13 @@ class People extends Page {
       {
         title: 'Actions',
         isAction: true,
-        cell: (row) => html`<button type="button" class="quiet tiny" aria-label=${`Remove ${row.username}`} @click=${() => this.remove(row)}>Remove</button>`,
+        cell: (row) => html`<button type="button" class="quiet tiny" aria-label=${`Remove ${row.username}`} @click=${() => this.removeMember(row)}>Remove</button>`,
       },
     ];
   }
 
   /** @param {any} member */
-  async remove(member) {
+  async removeMember(member) {
     const isSelf = member.username === this.session.username;
     /** @type {string[]} */
     let revoked = [];
@@ -189,7 +189,7 @@ class People extends Page {
     });
     if (sent) {
       toast(`An invitation is on its way to ${sent.email}.`);
-      if (this.part === 'invitations') {
+      if (this.tab === 'invitations') {
         this.refresh();
       } else {
         navigate('/console/people?show=invitations');

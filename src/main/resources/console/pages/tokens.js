@@ -8,6 +8,9 @@ import { toast } from '../components/toast.js';
 import '../components/table.js';
 import '../components/copy.js';
 
+/** @typedef {'capacity:read' | 'capacity:write' | 'bid:read' | 'bid:write' | 'billing:read'} Scope */
+
+/** @type {{name: Scope, text: string}[]} */
 const SCOPES = [
   { name: 'capacity:read', text: 'See clusters, their nodes and what they cost' },
   { name: 'capacity:write', text: 'Raise, lower and swap capacity, which spends money and can end running work' },
@@ -67,8 +70,8 @@ class Tokens extends Page {
       },
       { title: 'State', value: state, cell: (row) => badge(state(row), isLive(row) ? 'good' : 'calm') },
       { title: 'May', value: (row) => row.scopes.join(' '), cell: (row) => (row.scopes.length > 0 ? html`<span class="mono">${row.scopes.join(' ')}</span>` : html`<span class="faint">read the market</span>`) },
-      { title: 'Cluster', value: (row) => row.cluster, cell: (row) => row.cluster ?? html`<span class="faint">all</span>` },
-      { title: 'Minted by', value: (row) => row.created_by, cell: (row) => html`<span><span class="mono">${row.created_by}</span> ${at(row.created_at, 'ago')}</span>` },
+      { title: 'Cluster', value: (row) => row.cluster, cell: (row) => (row.cluster ? html`<span class="nowrap">${row.cluster}</span>` : html`<span class="faint">all</span>`) },
+      { title: 'Minted by', value: (row) => row.created_by, cell: (row) => html`<span><span class="mono">${row.created_by}</span> <span class="nowrap">${at(row.created_at, 'ago')}</span></span>` },
       { title: 'Last used', value: (row) => row.last_used_at, cell: (row) => at(row.last_used_at, 'ago') },
       { title: 'Expires', value: (row) => row.expires_at, cell: (row) => (row.expires_at ? at(row.expires_at) : html`<span class="faint">never</span>`) },
       {
@@ -107,7 +110,7 @@ class Tokens extends Page {
             { value: '', text: 'all of them' },
             ...clusters.map((/** @type {any} */ one) => ({ value: one.name, text: one.name })),
           ] })}
-          ${field(current, { name: 'expires_at', label: 'Until the end of', type: 'date', hint: 'Left out: for good.' })}
+          ${field(current, { name: 'expires_at', label: 'Expires after', type: 'date' })}
         </div>
         ${formFault(current)}
         <p class="muted small">It is yours: when you are removed, it stops working.</p>
@@ -126,7 +129,7 @@ class Tokens extends Page {
     await openDialog(
       (close) => html`<form method="dialog" @submit=${onSubmit(() => close())}>
         <h2>The token ${minted.name}</h2>
-        <p><strong>This is the only time it is shown.</strong> Nobody, nor we, can read it again.</p>
+        <p><strong>This is the only time it is shown.</strong> It is stored nowhere and cannot be read again.</p>
         <p class="secret"><code id="minted-token">${minted.token}</code> <bourse-copy value=${minted.token} label="the token"></bourse-copy></p>
         <p class="muted small">Programs send it as <code>Authorization: Bearer …</code>.</p>
         <div class="actions"><button type="submit">I have kept it</button></div>

@@ -53,8 +53,8 @@ class Trail extends Page {
     const query = { reads: this.form.values.reads ? 1 : 0 };
     return this.token
       ? html`<a href="/console/trail">The organization’s trail</a>`
-      : html`<a class="button quiet small" id="export-csv" download="trail.csv" href=${address('exportOrgActivityCsv', { query })}>Export CSV</a>
-        <a class="button quiet small" id="export-ndjson" download="trail.ndjson" href=${address('exportOrgActivityNdjson', { query })}>Export NDJSON</a>`;
+      : html`<div class="actions"><a class="button quiet small" id="export-csv" download="trail.csv" href=${address('exportOrgActivityCsv', { query })}>Export CSV</a>
+        <a class="button quiet small" id="export-ndjson" download="trail.ndjson" href=${address('exportOrgActivityNdjson', { query })}>Export NDJSON</a></div>`;
   }
 
   /** @override */
@@ -130,7 +130,7 @@ class Trail extends Page {
       <form class="filters" role="search" aria-label="Filters of the trail" @submit=${(/** @type {Event} */ e) => e.preventDefault()}>
         ${this.filter('actor', 'Actor', 'member:alice')}
         ${this.filter('action', 'Action', 'vm_capacity_put')}
-        ${this.filter('subject', 'Cluster', 'acme-train')}
+        ${this.filter('subject', 'Cluster or other subject', 'acme-train')}
         ${this.filter('since', 'From', '', 'date')}
         ${this.filter('until', 'To', '', 'date')}
         ${field(this.form, { name: 'reads', label: 'Show reads', type: 'checkbox', changed: (on) => setQuery({ reads: on ? 1 : '' }) })}
@@ -179,10 +179,10 @@ class Trail extends Page {
 
 /** @type {import('../components/table.js').Column[]} */
 const COLUMNS = [
-  { title: 'Time', cell: (row) => at(row.ts) },
-  { title: 'Actor', cell: (row) => html`<span class="mono">${row.actor}</span>` },
-  { title: 'Action', cell: (row) => html`<span class="mono">${row.action}</span>` },
-  { title: 'Of', cell: (row) => row.subject },
+  { title: 'Time', cell: (row) => html`<span class="nowrap">${at(row.ts)}</span>` },
+  { title: 'Actor', cell: (row) => html`<span class="mono nowrap">${row.actor}</span>` },
+  { title: 'Action', cell: (row) => html`<span class="mono nowrap">${row.action}</span>` },
+  { title: 'Subject', cell: (row) => html`<span class="nowrap">${row.subject}</span>` },
   { title: 'Detail', cell: (row) => html`<span class="small">${row.detail}</span>` },
 ];
 

@@ -40,7 +40,8 @@ class ConsolePeopleApiTest extends ConsoleApiFixture {
   private static String mint(ApiClient caller, String name) {
     return caller
         .post(
-            "/api/console/tokens", new JsonObject().put("name", name).put("scopes", new JsonArray()))
+            "/api/console/tokens",
+            new JsonObject().put("name", name).put("scopes", new JsonArray()))
         .json()
         .getString("token");
   }
@@ -76,8 +77,7 @@ class ConsolePeopleApiTest extends ConsoleApiFixture {
     assertEquals(List.of(tokenId), gone.getJsonArray("revoked_tokens").getList());
     bourse.with(token).get("/api/whoami").refused(ErrorCode.UNAUTHORIZED);
     bob.get(MEMBERS).refused(ErrorCode.UNAUTHORIZED);
-    assertEquals(
-        List.of("member:alice member_remove username=bob"), trail(org, "member_remove"));
+    assertEquals(List.of("member:alice member_remove username=bob"), trail(org, "member_remove"));
     assertEquals(
         List.of("system:offboard vm_token_revoke token_id=" + tokenId + " name=job"),
         trail(org, "vm_token_revoke"));
@@ -160,7 +160,9 @@ class ConsolePeopleApiTest extends ConsoleApiFixture {
     assertEquals(List.of(id), each(alice.get(RULES).ok(), "rules", "rule_id"));
     alice.delete(INVITATIONS + "/" + id).refused(ErrorCode.NOT_FOUND);
     JsonObject twice =
-        alice.post(RULES, rule("domain", added.json().getString("value"))).refused(ErrorCode.CONFLICT);
+        alice
+            .post(RULES, rule("domain", added.json().getString("value")))
+            .refused(ErrorCode.CONFLICT);
     assertEquals("exists", twice.getString("reason"));
     JsonObject bad = alice.post(RULES, rule("domain", "nonsense")).refused(ErrorCode.BAD_REQUEST);
     assertTrue(bad.getString("detail").contains("value: nonsense"), bad.encode());
@@ -197,7 +199,10 @@ class ConsolePeopleApiTest extends ConsoleApiFixture {
     String ours = organization("alice", "bob");
     ApiClient alice = bourse.inSession(ours, "alice");
     String rule =
-        bourse.inSession(theirs, "mallory").post(INVITATIONS, email("x@y.example")).json()
+        bourse
+            .inSession(theirs, "mallory")
+            .post(INVITATIONS, email("x@y.example"))
+            .json()
             .getString("rule_id");
     alice.delete(MEMBERS + "/mallory").refused(ErrorCode.NOT_FOUND);
     alice.delete(INVITATIONS + "/" + rule).refused(ErrorCode.NOT_FOUND);

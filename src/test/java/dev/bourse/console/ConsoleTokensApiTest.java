@@ -55,7 +55,8 @@ class ConsoleTokensApiTest extends ConsoleApiFixture {
             "member:bob vm_token_rename token_id=%s name=laptop new_name=old 'laptop'"
                 .formatted(token.getString("token_id"))),
         trail(org, "vm_token_rename"));
-    JsonObject bad = bob.patch(path, new JsonObject().put("name", "")).refused(ErrorCode.BAD_REQUEST);
+    JsonObject bad =
+        bob.patch(path, new JsonObject().put("name", "")).refused(ErrorCode.BAD_REQUEST);
     assertTrue(bad.getString("detail").contains("name"), bad.encode());
     bob.delete(path).ok();
     bourse.with(token.getString("token")).get("/api/whoami").refused(ErrorCode.UNAUTHORIZED);
@@ -83,8 +84,7 @@ class ConsoleTokensApiTest extends ConsoleApiFixture {
   @Test
   void anApplicationMintsNoTokenThatMayDoMoreThanItself() {
     String org = organization("alice");
-    ApiClient application =
-        application(org, "alice", Scope.ORG_WRITE, Scope.CAPACITY_READ);
+    ApiClient application = application(org, "alice", Scope.ORG_WRITE, Scope.CAPACITY_READ);
     assertEquals(201, application.post(TOKENS, order("mine", "capacity:read")).status());
     JsonObject refusal =
         application
