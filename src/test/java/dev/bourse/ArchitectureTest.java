@@ -138,7 +138,18 @@ final class ArchitectureTest {
                   "k8s",
                   "org",
                   "checkpoint")),
-          entry("console", List.of("core", "access", "edge", "edge.fields", "org", "signin")),
+          entry(
+              "console",
+              List.of(
+                  "core",
+                  "access",
+                  "edge",
+                  "edge.fields",
+                  "pools",
+                  "capacity",
+                  "billing",
+                  "org",
+                  "signin")),
           entry(
               "operator",
               List.of(

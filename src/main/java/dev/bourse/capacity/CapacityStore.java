@@ -125,6 +125,21 @@ public final class CapacityStore {
         "SELECT name FROM cluster WHERE org_id = ?", List.of(orgId), row -> row.text("name"));
   }
 
+  /** When these clusters were made, by name. */
+  Future<Map<String, Long>> listCreated(List<String> names) {
+    Map<String, Long> created = new HashMap<>();
+    if (names.isEmpty()) {
+      return Future.succeededFuture(created);
+    }
+    List<String> all = InList.of(names);
+    return database
+        .read(
+            "SELECT name, created_at FROM cluster WHERE name IN " + InList.marks(all),
+            all,
+            row -> created.put(row.text("name"), row.integer("created_at")))
+        .map(read -> created);
+  }
+
   /**
    * Stores a new cluster and the row that records it. Refused with {@code conflict} when the name
    * is taken or the organization is retired; fails as the fences do.

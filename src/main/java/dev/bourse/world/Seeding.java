@@ -336,7 +336,9 @@ public final class Seeding {
         0,
         0,
         null,
-        empty.overrides());
+        empty.overrides(),
+        empty.description(),
+        empty.retiredAtMillis());
   }
 
   /** Held since now and active; the provider prepares the machine at start-up. */
