@@ -76,6 +76,9 @@ public final class AssetFiles {
       Pattern.compile(
           "(?:^|[;}\\s])(?:import|export)(?:[\\s\\w{},*$]*?from)?\\s*[\"']([^\"']+)[\"']");
 
+  /** Comments import types, of which browsers know nothing. */
+  private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/", Pattern.DOTALL);
+
   /** An import of a module when something needs it. */
   private static final Pattern LATE_IMPORT = Pattern.compile("\\bimport\\(\\s*[\"']([^\"']+)[\"']");
 
@@ -180,7 +183,8 @@ public final class AssetFiles {
         .forEach(
             name -> {
               need(name, new LinkedHashSet<>());
-              Matcher imports = LATE_IMPORT.matcher(new String(files.get(name), UTF_8));
+              String text = new String(files.get(name), UTF_8);
+              Matcher imports = LATE_IMPORT.matcher(COMMENT.matcher(text).replaceAll(""));
               while (imports.find()) {
                 need(resolve(name, imports.group(1)), new LinkedHashSet<>());
               }
@@ -298,8 +302,7 @@ public final class AssetFiles {
 
   private static String resolve(String importing, String name) {
     if (name.startsWith(".")) {
-      Path folder = Path.of(importing).getParent();
-      return folder.resolve(name).normalize().toString().replace('\\', '/');
+      return Path.of(importing).resolveSibling(name).normalize().toString().replace('\\', '/');
     }
     String mapped = IMPORTS.get(name);
     if (mapped != null) {

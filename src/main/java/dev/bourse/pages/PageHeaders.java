@@ -13,7 +13,7 @@ public final class PageHeaders {
    * pages of ours alone, nobody frames the page, keeps it, or shares its process.
    */
   public static List<Map.Entry<String, String>> strict() {
-    return with(Map.entry("cache-control", "no-store"));
+    return with(List.of(Map.entry("cache-control", "no-store")));
   }
 
   /**
@@ -23,11 +23,10 @@ public final class PageHeaders {
    * @param etag a strong validator in quoted form
    */
   public static List<Map.Entry<String, String>> shared(String etag) {
-    return with(Map.entry("cache-control", "no-cache"), Map.entry("etag", etag));
+    return with(List.of(Map.entry("cache-control", "no-cache"), Map.entry("etag", etag)));
   }
 
-  @SafeVarargs
-  private static List<Map.Entry<String, String>> with(Map.Entry<String, String>... caching) {
+  private static List<Map.Entry<String, String>> with(List<Map.Entry<String, String>> caching) {
     List<Map.Entry<String, String>> headers =
         new ArrayList<>(
             List.of(
@@ -39,7 +38,7 @@ public final class PageHeaders {
                 Map.entry("referrer-policy", "same-origin"),
                 Map.entry("cross-origin-opener-policy", "same-origin"),
                 Map.entry("x-frame-options", "DENY")));
-    headers.addAll(List.of(caching));
+    headers.addAll(caching);
     return List.copyOf(headers);
   }
 
