@@ -90,14 +90,6 @@ public record Ledger(Map<String, Long> balances) {
         throw new IllegalArgumentException("entries of " + key + " sum to " + sum);
       }
     }
-
-    /** What it adds to the organization's balance. */
-    public long orgMicros() {
-      return entries.stream()
-          .filter(entry -> entry.account().equals(account(orgId)))
-          .mapToLong(Entry::micros)
-          .sum();
-    }
   }
 
   /** The account of an organization. */
