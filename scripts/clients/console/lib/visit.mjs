@@ -120,3 +120,17 @@ async function keepsNoSecret(page, context) {
   ]);
   assert(!SECRET.test(kept), `the browser keeps a secret: ${kept.match(SECRET)}`);
 }
+
+/** Runs `walk` in `browser`, which it closes; where the walk fails, tells what each page showed. */
+export async function during(browser, walk) {
+  try {
+    await walk();
+  } catch (fault) {
+    for (const page of browser.contexts().flatMap((context) => context.pages())) {
+      console.error(`at ${page.url()}:\n${await page.locator("body").innerText()}\n`);
+    }
+    throw fault;
+  } finally {
+    await browser.close();
+  }
+}
