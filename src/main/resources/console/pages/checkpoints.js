@@ -37,8 +37,6 @@ class Checkpoints extends Page {
     this.file = null;
     this.dragging = false;
     this.form = new Form(this, {});
-    /** @type {any[]} items of further pages */
-    this.further = [];
   }
 
   /** @override */
@@ -66,6 +64,7 @@ class Checkpoints extends Page {
       uploads.removeEventListener('change', redraw);
       uploads.removeEventListener('published', published);
     });
+    this.atEnd(this.watchDrops());
     uploads.askAll();
     this.every(REVIEW_MILLIS, () => {
       if (this.data?.items.some((/** @type {any} */ item) => item.status === 'review')) {
@@ -124,17 +123,13 @@ class Checkpoints extends Page {
 
   /** @param {any} own @param {any} replaced */
   publisher(own, replaced) {
-    const takes = (/** @type {File | null | undefined} */ file) => file && this.choose(file, replaced);
     return html`<section class="sheet" aria-labelledby="publish">
       <h2 id="publish">${replaced ? html`Replace <span class="name">${replaced.title}</span>` : 'Publish a file'}</h2>
-      <div class="drop ${this.dragging ? 'over' : ''}"
-        @dragover=${(/** @type {DragEvent} */ event) => { event.preventDefault(); this.dragging = true; }}
-        @dragleave=${() => (this.dragging = false)}
-        @drop=${(/** @type {DragEvent} */ event) => { event.preventDefault(); this.dragging = false; takes(event.dataTransfer?.files[0]); }}>
+      <div class="drop ${this.dragging ? 'over' : ''}">
         <label for="file">Drop a file here, or choose one</label>
         <input type="file" id="file" @change=${(/** @type {Event} */ event) => {
           const input = /** @type {HTMLInputElement} */ (event.target);
-          takes(input.files?.[0]);
+          this.take(input.files?.[0]);
           input.value = '';
         }}>
       </div>
@@ -143,8 +138,42 @@ class Checkpoints extends Page {
     </section>`;
   }
 
-  /** @param {File} file @param {any} replaced */
-  choose(file, replaced) {
+  /**
+   * Wherever a file is dropped, it is meant for here: else the browser would leave the page to show it.
+   * @returns {() => void} ends it
+   */
+  watchDrops() {
+    /** @param {DragEvent} event */
+    const over = (event) => {
+      event.preventDefault();
+      this.dragging = true;
+    };
+    /** @param {DragEvent} event */
+    const leave = (event) => {
+      this.dragging = event.relatedTarget !== null;
+    };
+    /** @param {DragEvent} event */
+    const drop = (event) => {
+      event.preventDefault();
+      this.dragging = false;
+      this.take(event.dataTransfer?.files[0]);
+    };
+    addEventListener('dragover', over);
+    addEventListener('dragleave', leave);
+    addEventListener('drop', drop);
+    return () => {
+      removeEventListener('dragover', over);
+      removeEventListener('dragleave', leave);
+      removeEventListener('drop', drop);
+    };
+  }
+
+  /** @param {File | undefined} file */
+  take(file) {
+    if (!file || !this.data) {
+      return;
+    }
+    const { replaced } = this.data;
     const left = this.uploads.find(file);
     if (left) {
       left.resume(file);
@@ -176,7 +205,7 @@ class Checkpoints extends Page {
       ${file.size === 0 ? html`<p class="notice bad" role="alert">The file is empty.</p>` : nothing}
       <div class="fields-row">
         ${field(form, { name: 'title', label: 'Title', required: true })}
-        ${field(form, { name: 'filename', label: 'File name', required: true, hint: 'Publishing the same name again replaces the file.' })}
+        ${field(form, { name: 'filename', label: 'File name', required: true })}
       </div>
       ${field(form, { name: 'description', label: 'Description', type: 'textarea' })}
       <div class="fields-row">
@@ -328,7 +357,7 @@ const COLUMNS = [
   {
     title: 'File',
     value: (row) => row.title,
-    cell: (row) => html`<a href="/console/checkpoints/${row.id}">${row.title}</a><br><span class="muted small">${row.filename}</span>`,
+    cell: (row) => html`<span><a href="/console/checkpoints/${row.id}">${row.title}</a><br><span class="muted small">${row.filename}</span></span>`,
   },
   { title: 'Status', value: (row) => row.status, cell: (row) => badge(row.status_detail, TONES[row.status]) },
   { title: 'For', value: (row) => row.visibility, cell: (row) => whole(row.visibility === 'org' ? 'organization' : 'everybody') },
@@ -343,7 +372,7 @@ const FEED_COLUMNS = [
   {
     title: 'File',
     value: (row) => row.title,
-    cell: (row) => html`<a href="/feed/${row.id}">${row.title}</a><br><span class="muted small">${row.filename}</span>`,
+    cell: (row) => html`<span><a href="/feed/${row.id}">${row.title}</a><br><span class="muted small">${row.filename}</span></span>`,
   },
   { title: 'Size', numeric: true, value: (row) => row.bytes, cell: (row) => bytes(row.bytes) },
   {
