@@ -23,7 +23,7 @@ export const memberPages = [
   { path: '/console/ssh-keys', title: 'SSH keys', group: 'Capacity', load: () => import('./pages/ssh-keys.js') },
   { path: '/console/checkpoints', title: 'Checkpoints', group: 'Checkpoints' },
   { path: '/console/checkpoints/:id', title: 'Checkpoint', under: '/console/checkpoints' },
-  { path: '/console/billing', title: 'Billing', group: 'Organization' },
+  { path: '/console/billing', title: 'Billing', group: 'Organization', load: () => import('./pages/billing.js') },
   { path: '/console/people', title: 'People', group: 'Organization' },
   { path: '/console/tokens', title: 'Tokens', group: 'Organization' },
   { path: '/console/trail', title: 'Trail', group: 'Organization' },
