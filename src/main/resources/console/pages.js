@@ -23,12 +23,12 @@ export const memberPages = [
   { path: '/console/ssh-keys', title: 'SSH keys', group: 'Capacity', load: () => import('./pages/ssh-keys.js') },
   { path: '/console/checkpoints', title: 'Checkpoints', group: 'Checkpoints' },
   { path: '/console/checkpoints/:id', title: 'Checkpoint', under: '/console/checkpoints' },
-  { path: '/console/billing', title: 'Billing', group: 'Organization' },
-  { path: '/console/people', title: 'People', group: 'Organization' },
-  { path: '/console/tokens', title: 'Tokens', group: 'Organization' },
-  { path: '/console/trail', title: 'Trail', group: 'Organization' },
-  { path: '/console/applications', title: 'Applications', group: 'You' },
-  { path: '/console/account', title: 'Account', group: 'You' },
+  { path: '/console/billing', title: 'Billing', group: 'Organization', load: () => import('./pages/billing.js') },
+  { path: '/console/people', title: 'People', group: 'Organization', load: () => import('./pages/people.js') },
+  { path: '/console/tokens', title: 'Tokens', group: 'Organization', load: () => import('./pages/tokens.js') },
+  { path: '/console/trail', title: 'Trail', group: 'Organization', load: () => import('./pages/trail.js') },
+  { path: '/console/applications', title: 'Applications', group: 'You', load: () => import('./pages/applications.js') },
+  { path: '/console/account', title: 'Account', group: 'You', load: () => import('./pages/account.js') },
 ];
 
 /** @type {Entry[]} */
