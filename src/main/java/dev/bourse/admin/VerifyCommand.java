@@ -72,8 +72,7 @@ final class VerifyCommand implements Callable<Integer> {
     long purged = 0;
     Object after = 0;
     while (true) {
-      JsonObject answer =
-          service.call("GET", path + "?kind=" + kind + "&after_batch=" + after, null);
+      JsonObject answer = service.call("GET", path + "?kind=" + kind + "&after=" + after, null);
       batches += answer.getLong("batches");
       rows += answer.getLong("rows");
       purged += answer.getLong("purged_batches");

@@ -1,10 +1,12 @@
 package dev.bourse.contract;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>An example whose word an operation has nothing for is left out of it. An operation's own
- * {@code x-refusal-examples}, by status, take the place of those it would share.
+ * {@code x-refusal-examples}, by status, take the place of those it would share. An answer that no
+ * operation shares any more is left out of the contract.
  */
 final class RefusalExamples {
   private static final String ABSENT = "x-absent";
@@ -71,8 +74,24 @@ final class RefusalExamples {
     if (components.get("responses") instanceof Map) {
       References.object(components.get("responses"))
           .replaceAll((name, response) -> filled(response, USUAL));
+      Set<String> used = new HashSet<>();
+      collectReferences(document.get("paths"), used);
+      References.object(components.get("responses"))
+          .keySet()
+          .removeIf(name -> !used.contains("#/components/responses/" + name));
     }
     document.remove(ABSENT);
+  }
+
+  private static void collectReferences(@Nullable Object node, Set<String> used) {
+    if (node instanceof List<?> list) {
+      list.forEach(item -> collectReferences(item, used));
+    } else if (node instanceof Map<?, ?> map) {
+      if (map.get("$ref") instanceof String reference) {
+        used.add(reference);
+      }
+      map.values().forEach(value -> collectReferences(value, used));
+    }
   }
 
   private void ofPath(Map<String, Object> item) {
@@ -112,7 +131,7 @@ final class RefusalExamples {
         Map<String, Object> parameter = References.followed(listed, document);
         String name = String.valueOf(parameter.get("name"));
         nothing = String.valueOf(absent.getOrDefault(name, nothing));
-        if (parameter.get("in").equals("query")) {
+        if ("query".equals(parameter.get("in"))) {
           query.add(name);
         }
       }
