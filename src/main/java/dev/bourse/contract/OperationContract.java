@@ -29,7 +29,12 @@ public final class OperationContract {
           Principal.MEMBER_SCHEME,
           Principal.MCP_SCHEME,
           Principal.SESSION_SCHEME,
-          Operator.SCHEME);
+          Operator.SCHEME,
+          Operator.SESSION_SCHEME);
+
+  /** Those of browsers, which send them along with whatever any page has them ask for. */
+  private static final Set<String> SESSIONS =
+      Set.of(Principal.SESSION_SCHEME, Operator.SESSION_SCHEME);
 
   /** The extension of an operation that leaves out what it does not know instead of refusing it. */
   public static final String TOLERANT = "x-tolerant";
@@ -75,6 +80,11 @@ public final class OperationContract {
       demands.add(new Demand(String.join("+", schemes.fieldNames()), scopes));
     }
     return demands;
+  }
+
+  /** Whether it takes a browser's session. */
+  public static boolean takesSession(Operation model) {
+    return demands(model).stream().anyMatch(demand -> SESSIONS.contains(demand.scheme()));
   }
 
   public static List<String> mediaTypes(Operation model) {

@@ -359,8 +359,8 @@ final class MarketInvariants {
               .server
               .engine()
               .query(
-                  "SELECT node_id, retired_at FROM node WHERE retired_at IS NOT NULL OR cordoned = 1"
-                      + " OR quarantined_at IS NOT NULL",
+                  "SELECT node_id, retired_at FROM node WHERE retired_at IS NOT NULL OR cordoned ="
+                      + " 1 OR quarantined_at IS NOT NULL",
                   List.of(),
                   row -> new Barred(row.text(0), row.integerOrNull(1) != null))) {
         barred.put(node.node, node);
