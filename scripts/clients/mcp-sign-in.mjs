@@ -147,6 +147,7 @@ try {
 
   await page.goto(`${service}/account`);
   await page.getByText("SDK client").first().waitFor();
+  await page.getByRole("link", { name: "Sign out everywhere" }).click();
   await page.getByRole("button", { name: "Sign out everywhere" }).click();
   await page.getByRole("heading", { name: "You are signed out" }).waitFor();
   const refused = await fetch(endpoint, {

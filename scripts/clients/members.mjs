@@ -344,6 +344,8 @@ async function everywhere() {
     await signIn(page, ALICE, outbox);
     await heading(page, "You are signed in");
   }
+  await one.page.getByRole("link", { name: "Sign out everywhere" }).click();
+  await heading(one.page, "Sign out everywhere?");
   await press(one.page, "Sign out everywhere");
   await heading(one.page, "You are signed out");
   await other.page.reload();

@@ -6,18 +6,19 @@ import assert from "node:assert/strict";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+function none(found, what) {
+  assert(found.length === 0, `${what}: ${found.join("\n  ")}`);
+}
+
 /** axe-core finds nothing on `page`, of any impact, as it is shown now. */
 export async function isAccessible(page, name) {
   await page.evaluate(AXE);
   const violations = await page.evaluate(async () => {
     const result = await globalThis.axe.run(document, { resultTypes: ["violations"] });
-    return result.violations.map((one) => ({
-      rule: one.id,
-      impact: one.impact,
-      at: one.nodes.slice(0, 5).map((node) => `${node.target.join(" ")}: ${node.failureSummary}`),
-    }));
+    const where = (node) => `${node.target.join(" ")}: ${node.failureSummary.replaceAll(/\s+/g, " ")}`;
+    return result.violations.map(({ id, impact, nodes }) => `${id} (${impact}): ${nodes.slice(0, 3).map(where).join("; ")}`);
   });
-  assert.deepEqual(violations, [], `${name}: axe-core found something`);
+  none(violations, `${name}: axe-core`);
 }
 
 /** Nothing of `page` needs a scroll to the side, and no text is cut off where it cannot be scrolled to. */
@@ -55,9 +56,14 @@ export async function fits(page, name) {
         cut.push(told(one));
       }
     }
-    return { over: root.scrollWidth - root.clientWidth, beyond: beyond.slice(0, 5), cut: cut.slice(0, 5) };
+    const over = root.scrollWidth - root.clientWidth;
+    return [
+      ...(over > 0 ? [`scrolls ${over} px to the side`] : []),
+      ...beyond.slice(0, 5).map((one) => `beyond the edge: ${one}`),
+      ...cut.slice(0, 5).map((one) => `cut off: ${one}`),
+    ];
   });
-  assert.deepEqual(found, { over: 0, beyond: [], cut: [] }, `${name} does not fit ${page.viewportSize().width} px`);
+  none(found, `${name}, ${page.viewportSize().width} px wide`);
 }
 
 /** Nothing of `page` moves for longer than an eye can follow; to be asked with reduced motion wished for. */
@@ -73,7 +79,7 @@ export async function holdsStill(page, name) {
       .slice(0, 5)
       .map((one) => `${one.tagName.toLowerCase()}.${one.className}`);
   });
-  assert.deepEqual(moving, [], `${name} moves where less motion is wished for`);
+  none(moving, `${name} moves where less motion is wished for`);
 }
 
 /** What a finger must hit on a phone is large enough: 24 px, as WCAG 2.2 has it, links in text apart. */
@@ -87,7 +93,7 @@ export async function canBeTouched(page, name) {
       .slice(0, 5)
       .map((one) => one.outerHTML.slice(0, 120)),
   );
-  assert.deepEqual(small, [], `${name}: too small for a finger`);
+  none(small, `${name}: too small for a finger`);
 }
 
 /** `page` has one heading of the first level, a title, and a language. */

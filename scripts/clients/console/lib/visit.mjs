@@ -2,7 +2,7 @@
 // request that fails or is refused and was not announced to be, a page of somebody else, a secret in an address
 // or in what the browser keeps.
 import assert from "node:assert/strict";
-import { listen } from "../../lib/member.mjs";
+import { listen, until } from "../../lib/member.mjs";
 
 export const DEVICES = {
   desk: { viewport: { width: 1280, height: 800 } },
@@ -31,6 +31,7 @@ export async function visit(browser, service, options = {}) {
     page,
     context,
     ...watch,
+    settled: settling(page),
     /** What a sign-in has left in this browser, for another one to begin with. */
     state: () => context.storageState(),
     async close() {
@@ -85,7 +86,34 @@ function watchOver(page, service) {
   };
 }
 
+/** A way to wait until `page` has shown what it asked for: nothing is under way but streams, and nothing waits. */
+function settling(page) {
+  const underWay = new Set();
+  const over = (request) => underWay.delete(request);
+  page.on("request", (request) => underWay.add(request));
+  page.on("requestfinished", over);
+  page.on("requestfailed", over);
+  page.on("response", (response) => {
+    if (response.headers()["content-type"]?.startsWith("text/event-stream")) {
+      over(response.request());
+    }
+  });
+  const frames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  return async function settled() {
+    await until("the page to settle", async () => {
+      if (underWay.size > 0) {
+        return false;
+      }
+      await page.evaluate(frames);
+      return underWay.size === 0 && (await page.locator(".skeleton:visible").count()) === 0;
+    });
+  };
+}
+
 async function keepsNoSecret(page, context) {
+  if (page.url() === "about:blank") {
+    return;
+  }
   const kept = JSON.stringify([
     await page.evaluate(() => [{ ...localStorage }, { ...sessionStorage }, document.cookie]),
     (await context.storageState({ indexedDB: true })).origins,

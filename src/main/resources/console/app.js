@@ -3,10 +3,9 @@
  * `/console/`, operators' under `/operator/`; the frame is the same, who may enter is not.
  */
 import { html, nothing } from 'lit';
-import { Element as Component } from './lib/element.js';
 import { CallError, call, forgetRequests, onSignedOut, operationAt, useCsrf } from './lib/client.js';
 import { here, match, navigate, onNavigate, startRouting } from './lib/router.js';
-import { fault } from './components/parts.js';
+import { Element as Component, fault } from './components/parts.js';
 import { memberPages, operatorPages } from './pages.js';
 
 /** @typedef {import('./pages.js').Entry} Entry */
@@ -206,7 +205,7 @@ class App extends Component {
     const { session } = this;
     const name = session.name || session.username || 'Account';
     return html`<details class="account" id="account-menu" @focusout=${leave}>
-      <summary aria-label=${`Account of ${name}`}><span class="initial" aria-hidden="true">${name.slice(0, 1).toUpperCase()}</span><span class="who">${name}</span></summary>
+      <summary aria-label=${`Account of ${name}`}><span class="initial" data-initial=${name.slice(0, 1).toUpperCase()}></span><span class="who">${name}</span></summary>
       <div class="menu-sheet">
         <p><b>${name}</b>${session.email ? html`<br><span class="muted small">${session.email}</span>` : nothing}</p>
         ${isOperators || !pages.some((page) => page.path === '/console/account') ? nothing : html`<a href="/console/account">Account and sessions</a>`}

@@ -1,5 +1,5 @@
 import { html, nothing, svg } from 'lit';
-import { Element } from '../lib/element.js';
+import { Element } from './parts.js';
 import { time, utc } from '../lib/format.js';
 
 /**

@@ -1,5 +1,5 @@
 import { html } from 'lit';
-import { Element } from '../lib/element.js';
+import { Element } from './parts.js';
 
 /** `<bourse-copy value="…" label="ssh line">`: a button that copies a text. */
 class Copy extends Element {

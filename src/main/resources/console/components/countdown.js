@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit';
-import { Element } from '../lib/element.js';
+import { Element } from './parts.js';
 import { ago, duration, utc } from '../lib/format.js';
 
 /** @type {Set<{requestUpdate(): void}>} */

@@ -1,5 +1,5 @@
 import { html } from 'lit';
-import { Element } from '../lib/element.js';
+import { Element } from './parts.js';
 import { call, operationAt } from '../lib/client.js';
 import { Form, field, formFault, onSubmit, submitButton } from './form.js';
 

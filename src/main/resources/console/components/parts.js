@@ -1,6 +1,14 @@
-/** Small parts that have no state of their own: functions that make a piece of a page. */
-import { html, nothing } from 'lit';
+/** The base of all components, and small parts that have no state of their own: functions that make a piece of a page. */
+import { LitElement, html, nothing } from 'lit';
 import { time, utc, ago } from '../lib/format.js';
+
+/** A component of ours: it renders into the page itself, so that one style sheet and plain labels reach it. */
+export class Element extends LitElement {
+  /** @override */
+  createRenderRoot() {
+    return this;
+  }
+}
 
 /**
  * A refusal, with a way to try again.

@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit';
-import { Element } from '../lib/element.js';
+import { Element } from './parts.js';
 import { asCommand, asCurl, onRequest, requests } from '../lib/client.js';
 import './copy.js';
 

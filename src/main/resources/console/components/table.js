@@ -1,6 +1,5 @@
 import { html, nothing } from 'lit';
-import { Element } from '../lib/element.js';
-import { empty as emptyView } from './parts.js';
+import { Element, empty as emptyView } from './parts.js';
 
 /**
  * @typedef {object} Column

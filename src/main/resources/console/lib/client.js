@@ -11,10 +11,11 @@ import { operations } from './operations.js';
 /** @typedef {Record<string, string | number | boolean | null | undefined>} Values */
 
 /**
+ * @template {string} [Id=string]
  * @typedef {object} Input
- * @property {Values} [path] values of the path's parameters
- * @property {Values} [query] of the query's; null, undefined and '' are left out
- * @property {any} [body] sent as JSON; a Blob or bytes as they are
+ * @property {import('contracts').PathOf<Id>} [path] values of the path's parameters
+ * @property {import('contracts').QueryOf<Id>} [query] of the query's; null, undefined and '' are left out
+ * @property {import('contracts').BodyOf<Id>} [body] sent as JSON; a Blob or bytes as they are
  * @property {AbortSignal} [signal] ends the request
  * @property {Record<string, string>} [headers] further headers
  * @property {boolean} [atSignIn] a 401 is an answer like others: nobody is asked to sign in again
@@ -60,7 +61,7 @@ function fieldOf(detail) {
   return found ? found[1] : '';
 }
 
-const ROWS = /** @type {Record<string, Row>} */ (operations);
+const ROWS = /** @type {Record<string, Row>} */ (/** @type {unknown} */ (operations));
 const REMEMBERED = 20;
 
 /** @type {Shown[]} */
@@ -103,10 +104,13 @@ export function operationAt(method, path) {
 
 /**
  * The address of an operation, for links and downloads.
- * @param {string} operation
- * @param {{path?: Values, query?: Values}} [input]
+ * @template {string} Id
+ * @param {Id} operation
+ * @param {Pick<Input<Id>, 'path' | 'query'>} [input]
  */
-export function address(operation, { path = {}, query = {} } = {}) {
+export function address(operation, input = {}) {
+  const path = /** @type {Values} */ (input.path ?? {});
+  const query = /** @type {Values} */ (input.query ?? {});
   const row = ROWS[operation];
   if (!row) {
     throw new Error(`no contract has an operation ${operation}`);
@@ -133,9 +137,10 @@ export function address(operation, { path = {}, query = {} } = {}) {
 
 /**
  * Calls an operation.
- * @param {string} operation its operationId
- * @param {Input} [input]
- * @returns {Promise<any>} the JSON answered; null when there is none
+ * @template {string} Id
+ * @param {Id} operation its operationId
+ * @param {Input<Id>} [input]
+ * @returns {Promise<import('contracts').AnswerOf<Id>>} the JSON answered; null when there is none
  * @throws {CallError}
  */
 export async function call(operation, input = {}) {
@@ -144,9 +149,10 @@ export async function call(operation, input = {}) {
 
 /**
  * Calls an operation and tells the answer's headers, too.
- * @param {string} operation
- * @param {Input} [input]
- * @returns {Promise<{json: any, response: Response}>}
+ * @template {string} Id
+ * @param {Id} operation
+ * @param {Input<Id>} [input]
+ * @returns {Promise<{json: import('contracts').AnswerOf<Id>, response: Response}>}
  */
 export async function request(operation, input = {}) {
   const target = address(operation, input);

@@ -1,7 +1,6 @@
 import { html, nothing } from 'lit';
-import { Element } from './element.js';
 import { CallError } from './client.js';
-import { fault as faultView } from '../components/parts.js';
+import { Element, fault as faultView } from '../components/parts.js';
 
 /**
  * A page: what stands between the navigation and the footer at one address.
@@ -10,7 +9,7 @@ import { fault as faultView } from '../components/parts.js';
  * when reading fails, the refusal and a button that tries again. When the address changes and the page stays, `load` is
  * called again, and what was shown stands until the new answer is there.
  *
- * @template T what `load` reads
+ * @template [T=any] what `load` reads
  */
 export class Page extends Element {
   static properties = {

@@ -40,8 +40,11 @@ final class SigningKeyStore {
   /** Every key that may have signed a token not expired yet, newest first. */
   Future<List<JsonObject>> listPublic(long nowMillis) {
     return database.read(
-        "SELECT public_jwk FROM signing_key WHERE expires_at > ? ORDER BY made_at DESC, kid LIMIT "
-            + MAX_KEYS,
+        """
+        SELECT public_jwk FROM signing_key WHERE expires_at > ? ORDER BY made_at DESC, kid \
+        LIMIT %s\
+        """
+            .formatted(MAX_KEYS),
         List.of(nowMillis),
         row -> new JsonObject(row.text("public_jwk")));
   }

@@ -54,8 +54,10 @@ public final class AdminCommand {
       scope = ScopeType.INHERIT,
       paramLabel = "FILE",
       description =
-          "A file with an operator's token, alone or as operator_token in JSON (environment:"
-              + " BOURSE_OPERATOR_TOKEN holds the token itself).")
+          """
+          A file with an operator's token, alone or as operator_token in JSON (environment: \
+          BOURSE_OPERATOR_TOKEN holds the token itself).\
+          """)
   private @Nullable Path tokenFile;
 
   @Option(

@@ -29,8 +29,10 @@ final class VerifyCommand implements Callable<Integer> {
         .description(
             "Proves an organization's trail whole, or names the first batch and row that differ.",
             "",
-            "Keep the heads it prints: whoever can write to the store could seal a changed trail"
-                + " anew, but not so that it has the old heads.");
+            """
+            Keep the heads it prints: whoever can write to the store could seal a changed \
+            trail anew, but not so that it has the old heads.\
+            """);
     spec.addPositional(OperationCommand.argument(operation, 0));
   }
 
@@ -70,8 +72,7 @@ final class VerifyCommand implements Callable<Integer> {
     long purged = 0;
     Object after = 0;
     while (true) {
-      JsonObject answer =
-          service.call("GET", path + "?kind=" + kind + "&after_batch=" + after, null);
+      JsonObject answer = service.call("GET", path + "?kind=" + kind + "&after=" + after, null);
       batches += answer.getLong("batches");
       rows += answer.getLong("rows");
       purged += answer.getLong("purged_batches");

@@ -46,8 +46,10 @@ final class BillingSetup {
         .metrics()
         .count(
             "bourse_usage_reversals_total",
-            "Hours of organizations' usage that were posted by a clock that was ahead, and"
-                + " reversed.",
+            """
+            Hours of organizations' usage that were posted by a clock that was ahead, and \
+            reversed.\
+            """,
             posting::reversals);
     context
         .metrics()

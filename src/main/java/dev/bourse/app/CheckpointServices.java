@@ -22,9 +22,11 @@ import dev.bourse.checkpoint.SweepStore;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Operations;
+import dev.bourse.feed.FeedRoutes;
 import dev.bourse.operator.CheckpointAdminRoutes;
 import dev.bourse.operator.DocumentRoutes;
 import dev.bourse.operator.ReviewRoutes;
+import dev.bourse.pages.PageTemplates;
 import dev.bourse.store.Database;
 import dev.bourse.uploads.DirectUploadService;
 import dev.bourse.uploads.PublishPermission;
@@ -80,9 +82,11 @@ record CheckpointServices(
       ServiceContext context, Database database, PublishPermission permission, BlobStore blobs) {
     if (context.config().checkpoints().enabled() && database.isShared()) {
       LOG.warn(
-          "checkpoints are kept on this machine's disk, and other processes on the same database do"
-              + " not see them: send /api/checkpoints and /upload to this one alone, or set"
-              + " checkpoints.enabled to false on all");
+          """
+          checkpoints are kept on this machine's disk, and other processes on the same \
+          database do not see them: send /api/checkpoints and /upload to this one alone, or \
+          set checkpoints.enabled to false on all\
+          """);
     }
     CheckpointConfig config = context.config().checkpoints();
     Clock clock = context.clock();
@@ -131,6 +135,18 @@ record CheckpointServices(
     new DocumentRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
     new CheckpointAdminRoutes(checkpoints).bind(operations);
     new ReviewRoutes(reviews, contents, config).bind(operations);
+  }
+
+  /** Compiles the feed's pages, off the event loop, and binds their operations. */
+  Future<Void> bindPages(ServiceContext context, Operations operations, Supplier<String> baseUrl) {
+    return context
+        .vertx()
+        .executeBlocking(
+            () -> {
+              new FeedRoutes(checkpoints, new PageTemplates(FeedRoutes.TEMPLATES), baseUrl)
+                  .bind(operations);
+              return null;
+            });
   }
 
   private static BlobConfig bounds(Config config) {

@@ -5,6 +5,7 @@ import dev.bourse.audit.AuditConfig;
 import dev.bourse.billing.BillingConfig;
 import dev.bourse.capacity.CapacityConfig;
 import dev.bourse.checkpoint.CheckpointConfig;
+import dev.bourse.core.BaseUrl;
 import dev.bourse.core.IpAddress;
 import dev.bourse.core.Settings;
 import dev.bourse.edge.EdgeConfig;
@@ -21,8 +22,6 @@ import dev.bourse.org.ScimConfig;
 import dev.bourse.signin.SignInConfig;
 import dev.bourse.store.postgres.PostgresConfig;
 import dev.bourse.store.postgres.PostgresUrl;
-import java.net.URI;
-import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -131,7 +130,8 @@ public record Config(
     long drainMillis =
         settings.millis("drain-delay", Duration.ofSeconds(2), Duration.ZERO, MAX_WAIT);
     StoreWatchConfig storeWatch = StoreWatchConfig.from(settings);
-    Optional<EdgeConfig> edge = checked(faults, () -> edge(settings, port));
+    Optional<EdgeConfig> edge =
+        checked(faults, () -> edge(settings, port, checkpoints.contentUrl()));
     Optional<SharedBudgetConfig> sharedBudgets = SharedBudgetConfig.from(settings);
     Optional<Optional<SshConfig>> ssh = checked(faults, () -> ssh(settings));
     Optional<PostgresConfig> postgres = PostgresConfig.from(settings);
@@ -179,7 +179,8 @@ public record Config(
         world.isEmpty() ? Optional.empty() : Optional.of(Path.of(world)));
   }
 
-  private static EdgeConfig edge(Settings settings, int port) {
+  private static EdgeConfig edge(Settings settings, int port, String contentUrl) {
+    String baseUrl = baseUrl(settings);
     int perMinute = settings.integer("limits.edge-per-minute", 1_200, 0, MAX_BUDGET);
     Set<String> proxies = new TreeSet<>();
     for (String proxy : settings.text("proxies", "").split("[, ]+", -1)) {
@@ -192,7 +193,8 @@ public record Config(
     return new EdgeConfig(
         settings.text("host", "127.0.0.1"),
         port,
-        baseUrl(settings),
+        baseUrl,
+        contentHost(settings, contentUrl, baseUrl),
         settings.integer("limits.requests-per-minute", 300, 0, MAX_BUDGET),
         perMinute,
         settings.integer(
@@ -224,29 +226,29 @@ public record Config(
             MAX_CONNECTIONS));
   }
 
-  private static String baseUrl(Settings settings) {
-    String url = settings.text("base-url", "");
-    if (url.isEmpty() || isBaseUrl(url)) {
-      return url;
+  /** Cookies are a host's whatever its port, so bytes of strangers need a name of their own. */
+  private static String contentHost(Settings settings, String contentUrl, String baseUrl) {
+    if (contentUrl.isEmpty()) {
+      return "";
     }
-    settings.fault("base-url", url, "http(s)://host[:port], with no slash or path after it");
-    return "";
+    String host = BaseUrl.hostOf(contentUrl);
+    String pages = baseUrl.isEmpty() ? "localhost" : BaseUrl.hostOf(baseUrl);
+    if (host.equals(pages)) {
+      settings.fault(
+          "checkpoints.content-url",
+          contentUrl,
+          "an address at another host than base-url's, " + pages);
+    }
+    return host;
   }
 
-  /** Whether a text is {@code http(s)://host[:port]} and nothing more. */
-  private static boolean isBaseUrl(String text) {
-    try {
-      URI uri = new URI(text);
-      return uri.getHost() != null
-          && ("http".equals(uri.getScheme()) || "https".equals(uri.getScheme()))
-          && text.equals(
-              uri.getScheme()
-                  + "://"
-                  + uri.getHost()
-                  + (uri.getPort() < 0 ? "" : ":" + uri.getPort()));
-    } catch (URISyntaxException malformed) {
-      return false;
+  private static String baseUrl(Settings settings) {
+    String url = settings.text("base-url", "");
+    if (url.isEmpty() || BaseUrl.isOne(url)) {
+      return url;
     }
+    settings.fault("base-url", url, BaseUrl.ACCEPTED);
+    return "";
   }
 
   private static SimulatedConfig simulated(Settings settings) {

@@ -4,10 +4,14 @@ import dev.bourse.audit.SealService;
 import dev.bourse.audit.TrailStore;
 import dev.bourse.billing.BillingAdminService;
 import dev.bourse.billing.BillingRoutes;
+import dev.bourse.billing.SpendLimitService;
 import dev.bourse.capacity.CapacityRoutes;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.PreviewService;
+import dev.bourse.capacity.SelfService;
+import dev.bourse.console.ClusterRoutes;
+import dev.bourse.console.SpendingRoutes;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
 import dev.bourse.events.ActivityService;
@@ -91,6 +95,7 @@ final class Features {
         SWEEP_MILLIS,
         context.asFarAsConfirmed(oauth::sweep));
     core.checkpoints().bind(operations, context.config().checkpoints(), baseUrl);
+    Future<Void> feed = core.checkpoints().bindPages(context, operations, baseUrl);
     return MemberSignIn.start(
             context, operations, database, access.members(), oauth.applications(), baseUrl)
         .compose(signIn -> oauth.bind(operations, signIn.sessions()).map(signIn))
@@ -114,7 +119,7 @@ final class Features {
                   operations);
             })
         .onSuccess(server -> mcp = server)
-        .mapEmpty();
+        .compose(server -> feed);
   }
 
   /** What organizations' tokens call of clusters and markets. */
@@ -156,10 +161,9 @@ final class Features {
   /** What operators call, but for what {@link OrgAdministration} binds. */
   private void bindOperators() {
     Clusters clusters = core.clusters();
-    new ClusterAdminRoutes(
-            new ClusterAdminService(
-                database, clusters, core.owners(), core.holds(), context.clock()))
-        .bind(operations);
+    ClusterAdminService clusterAdmin =
+        new ClusterAdminService(database, clusters, core.owners(), core.holds(), context.clock());
+    new ClusterAdminRoutes(clusterAdmin).bind(operations);
     new PoolAdminRoutes(core.pools()).bind(operations);
     context
         .metrics()
@@ -176,8 +180,34 @@ final class Features {
     new ClockRoutes(context.time()::view).bind(operations);
     new AuditAdminRoutes(new TrailStore(database), new SealService(context.vertx(), database))
         .bind(operations);
-    new BillingAdminRoutes(
-            new BillingAdminService(database, core.billing(), core.holds(), context.clock()))
+    BillingAdminService billingAdmin =
+        new BillingAdminService(database, core.billing(), core.holds(), context.clock());
+    new BillingAdminRoutes(billingAdmin).bind(operations);
+    bindSelfService(clusterAdmin, billingAdmin);
+  }
+
+  /** What members do by themselves that operators do for them. */
+  private void bindSelfService(ClusterAdminService clusterAdmin, BillingAdminService billingAdmin) {
+    Config config = context.config();
+    new ClusterRoutes(
+            new SelfService(
+                database,
+                core.clusters(),
+                core.owners(),
+                clusterAdmin,
+                config.capacity().maxClusters(),
+                context.clock()))
+        .bind(operations);
+    new SpendingRoutes(
+            new SpendLimitService(
+                database,
+                core.clusters(),
+                billingAdmin,
+                new SpendLimitService.Periods(
+                    config.billing(),
+                    config.market().protectionMillis(),
+                    config.market().tickMillis()),
+                context.clock()))
         .bind(operations);
   }
 

@@ -51,9 +51,10 @@ final class FreshCredentials implements Authenticator {
     if (ageMillis > staleMillis) {
       throw ApiError.retryLater(
           ErrorCode.OVERLOADED,
-          "the store has not been reached for "
-              + ageMillis / 1_000
-              + " s; whether a token is still good cannot be told",
+          """
+          the store has not been reached for %s s; whether a token is still good cannot be told\
+          """
+              .formatted(ageMillis / 1_000),
           RETRY_MILLIS);
     }
   }

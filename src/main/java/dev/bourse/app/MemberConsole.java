@@ -33,7 +33,10 @@ final class MemberConsole {
     Clock clock = context.clock();
     RandomGenerator random = context.random();
     operations.admit(signIn.sessions());
-    new SessionRoutes(signIn.sessions(), new OwnSessions(database, applications, clock))
+    new SessionRoutes(
+            signIn.sessions(),
+            new OwnSessions(database, applications, clock),
+            context.config().checkpoints().contentUrl())
         .bind(operations);
     new ApplicationRoutes(applications).bind(operations);
     new MemberRoutes(

@@ -128,8 +128,10 @@ final class Replication implements ChangeListener {
   void showAge(EdgeMetrics metrics) {
     metrics.gauge(
         "bourse_changes_known_age_seconds",
-        "For how long changes to what callers may do may have been stored without being in force"
-            + " here.",
+        """
+        For how long changes to what callers may do may have been stored without being in \
+        force here.\
+        """,
         () -> (nanoTime.getAsLong() - knownAsOfNanos()) / 1e9);
   }
 

@@ -52,8 +52,10 @@ final class ServedDescription implements ServiceDescription {
             edge.baseUrl() + GUIDE,
             "AGENTS.md",
             "Recipes for agents",
-            "How to preview, declare, follow and give back capacity over HTTP, and what to do on"
-                + " each error.",
+            """
+            How to preview, declare, follow and give back capacity over HTTP, and what to do \
+            on each error.\
+            """,
             "text/markdown"));
     for (Contract contract : edge.contracts()) {
       documents.add(

@@ -219,8 +219,10 @@ final class Serving {
         ApiError.retryLater(
             ErrorCode.OVERLOADED,
             unavailable.mayBeStored()
-                ? "the store went away before it answered; read the state before you retry,"
-                    + " for the write may be stored"
+                ? """
+                the store went away before it answered; read the state before you retry, for \
+                the write may be stored\
+                """
                 : "the store cannot serve now; nothing was written",
             RETRY_STORE_MILLIS));
   }

@@ -75,9 +75,7 @@ final class SealStore {
   }
 
   private Future<Long> one(String sql, Object... parameters) {
-    return database
-        .read(sql, List.of(parameters), row -> row.integer("id"))
-        .map(rows -> rows.get(0));
+    return database.readOne(sql, List.of(parameters), row -> row.integer("id"));
   }
 
   /** Rows of all trails with ids after one and up to another, by id. */
@@ -166,12 +164,10 @@ final class SealStore {
 
   /** The last batch of a chain. */
   Future<Optional<Seal>> findHead(Chain chain) {
-    return database
-        .read(
-            SELECT + "WHERE org_id = ? AND is_read = ? ORDER BY batch DESC LIMIT 1",
-            List.of(chain.orgId(), chain.isRead()),
-            SealStore::seal)
-        .map(rows -> rows.stream().findFirst());
+    return database.readFirst(
+        SELECT + "WHERE org_id = ? AND is_read = ? ORDER BY batch DESC LIMIT 1",
+        List.of(chain.orgId(), chain.isRead()),
+        SealStore::seal);
   }
 
   /**

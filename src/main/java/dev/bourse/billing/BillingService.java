@@ -178,7 +178,7 @@ public final class BillingService {
       if (caller.cluster() != null && !caller.cluster().equals(named.get())) {
         throw ApiError.of(
             ErrorCode.FORBIDDEN,
-            "the token is bound to cluster %s and cannot read of %s",
+            "the token is bound to cluster %s and cannot act on %s",
             caller.cluster(),
             named.get());
       }

@@ -129,9 +129,7 @@ public final class LedgerStore {
 
   /** The transaction with a key. */
   Future<Optional<Posting>> find(String key) {
-    return database
-        .read(POSTING + " WHERE t.tx_key = ?", List.of(key), LedgerStore::posting)
-        .map(found -> found.stream().findFirst());
+    return database.readFirst(POSTING + " WHERE t.tx_key = ?", List.of(key), LedgerStore::posting);
   }
 
   private static Posting posting(Row row) {

@@ -84,8 +84,10 @@ final class Reversals {
     if (!toldNow) {
       toldNow = true;
       LOG.warn(
-          "it is {} now, but usage was posted for later hours: it is reversed and posted again"
-              + " later",
+          """
+          it is {} now, but usage was posted for later hours: it is reversed and posted \
+          again later\
+          """,
           Times.rfc3339(nowMillis));
     }
   }

@@ -18,6 +18,9 @@ import java.util.Optional;
 
 /** Reads of the change points that bills follow from, and the rows of lines posted. */
 final class UsageStore {
+  /** A day in UTC. */
+  static final long DAY_MILLIS = 86_400_000;
+
   /** A line and the organization it is of. */
   private record Posted(String orgId, Line line) {}
 
@@ -284,14 +287,31 @@ final class UsageStore {
                 row.text("cluster"), row.integer("gpu_millis"), row.integer("amount_micros")));
   }
 
+  /** Posted usage between two hours, by day and cluster. */
+  Future<List<SpendLimitService.Day>> listDays(String orgId, long fromMillis, long toMillis) {
+    return database.read(
+        """
+        SELECT hour / %1$d AS day, cluster, CAST(SUM(gpu_millis) AS BIGINT) AS gpu_millis,
+        CAST(SUM(amount_micros) AS BIGINT) AS amount_micros
+        FROM usage_line WHERE org_id = ? AND hour >= ? AND hour < ?
+        GROUP BY hour / %1$d, cluster\
+        """
+            .formatted(DAY_MILLIS),
+        List.of(orgId, fromMillis, toMillis),
+        row ->
+            new SpendLimitService.Day(
+                row.integer("day") * DAY_MILLIS,
+                row.text("cluster"),
+                row.integer("gpu_millis"),
+                row.integer("amount_micros")));
+  }
+
   /** When the first node ever became active; empty when none did. */
   Future<Optional<Long>> findFirstActive() {
-    return database
-        .read(
-            "SELECT MIN(active_at) AS first FROM allocation",
-            List.of(),
-            row -> Optional.ofNullable(row.integerOrNull("first")))
-        .map(rows -> rows.get(0));
+    return database.readOne(
+        "SELECT MIN(active_at) AS first FROM allocation",
+        List.of(),
+        row -> Optional.ofNullable(row.integerOrNull("first")));
   }
 
   /** Organizations that have clusters, by id, after one of them. */

@@ -38,15 +38,13 @@ final class WatermarkStore {
 
   /** The common watermark; empty before the first posting. */
   Future<Optional<Common>> find() {
-    return database
-        .read(
-            "SELECT through, advanced_at FROM billing_posted WHERE name = ?",
-            List.of(COMMON),
-            row ->
-                new Common(
-                    row.integer("through"),
-                    Optional.ofNullable(row.integerOrNull("advanced_at")).orElse(0L)))
-        .map(rows -> rows.stream().findFirst());
+    return database.readFirst(
+        "SELECT through, advanced_at FROM billing_posted WHERE name = ?",
+        List.of(COMMON),
+        row ->
+            new Common(
+                row.integer("through"),
+                Optional.ofNullable(row.integerOrNull("advanced_at")).orElse(0L)));
   }
 
   /**

@@ -5,6 +5,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Price;
 import dev.bourse.core.Text;
+import dev.bourse.core.Times;
 import dev.bourse.pools.Pool;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -159,7 +160,21 @@ public final class Capacity {
             "node=" + publicIp + " version=" + draft.version));
   }
 
+  /** Refuses with {@code conflict} what is for a cluster that is retired. */
+  static void requireLive(Cluster cluster) {
+    Long retiredAt = cluster.retiredAtMillis();
+    if (retiredAt != null) {
+      throw ApiError.of(
+              ErrorCode.CONFLICT,
+              "cluster %s was retired at %s; nothing of it can be changed any more",
+              cluster.name(),
+              Times.rfc3339(retiredAt))
+          .with("reason", "retired");
+    }
+  }
+
   private static void requireArmed(Cluster cluster, Terms terms) {
+    requireLive(cluster);
     if (!terms.writesArmed() || !cluster.writesArmed()) {
       throw ApiError.retryLater(
           ErrorCode.CAPACITY_WRITES_DISABLED,

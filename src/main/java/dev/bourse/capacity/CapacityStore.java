@@ -113,18 +113,31 @@ public final class CapacityStore {
    * none of that id.
    */
   Future<Optional<Boolean>> findOrgLive(String orgId) {
-    return database
-        .read(
-            "SELECT retired_at FROM org WHERE org_id = ?",
-            List.of(orgId),
-            row -> row.integerOrNull("retired_at") == null)
-        .map(found -> found.stream().findFirst());
+    return database.readFirst(
+        "SELECT retired_at FROM org WHERE org_id = ?",
+        List.of(orgId),
+        row -> row.integerOrNull("retired_at") == null);
   }
 
   /** The names of an organization's clusters, those another process has made too. */
   Future<List<String>> listNames(String orgId) {
     return database.read(
         "SELECT name FROM cluster WHERE org_id = ?", List.of(orgId), row -> row.text("name"));
+  }
+
+  /** When these clusters were made, by name. */
+  Future<Map<String, Long>> listCreated(List<String> names) {
+    Map<String, Long> created = new HashMap<>();
+    if (names.isEmpty()) {
+      return Future.succeededFuture(created);
+    }
+    List<String> all = InList.of(names);
+    return database
+        .read(
+            "SELECT name, created_at FROM cluster WHERE name IN " + InList.marks(all),
+            all,
+            row -> created.put(row.text("name"), row.integer("created_at")))
+        .map(read -> created);
   }
 
   /**

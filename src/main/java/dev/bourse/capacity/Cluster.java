@@ -28,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * @param provisionFailures grants unwound in a row
  * @param hold the billing hold in force, or null
  * @param overrides what an operator set for it beside its pool's terms
+ * @param description what its organization says of it, or null
+ * @param retiredAtMillis since when it is retired, null while it is not
  */
 public record Cluster(
     String name,
@@ -45,7 +47,9 @@ public record Cluster(
     long lastWriteAtMillis,
     int provisionFailures,
     @Nullable Hold hold,
-    Overrides overrides) {
+    Overrides overrides,
+    @Nullable String description,
+    @Nullable Long retiredAtMillis) {
 
   /** The order in which a shrink takes nodes: nominated, provisioning, then the newest grant. */
   private static final Comparator<Allocation> RELEASE_ORDER =
@@ -97,7 +101,14 @@ public record Cluster(
         0,
         0,
         null,
-        Overrides.NONE);
+        Overrides.NONE,
+        null,
+        null);
+  }
+
+  /** Whether nothing can be declared for it any more. */
+  public boolean isRetired() {
+    return retiredAtMillis != null;
   }
 
   /** Whole nodes declared. */
@@ -175,7 +186,9 @@ public record Cluster(
         lastWriteAtMillis,
         provisionFailures,
         hold,
-        overrides);
+        overrides,
+        description,
+        retiredAtMillis);
   }
 
   Draft draft() {
@@ -200,6 +213,8 @@ public record Cluster(
     int provisionFailures;
     @Nullable Hold hold;
     Overrides overrides;
+    @Nullable String description;
+    @Nullable Long retiredAtMillis;
 
     private Draft(Cluster base) {
       this.base = base;
@@ -214,6 +229,8 @@ public record Cluster(
       this.provisionFailures = base.provisionFailures;
       this.hold = base.hold;
       this.overrides = base.overrides;
+      this.description = base.description;
+      this.retiredAtMillis = base.retiredAtMillis;
     }
 
     /** Replaces the allocation of the same id. */
@@ -290,7 +307,9 @@ public record Cluster(
           lastWriteAtMillis,
           provisionFailures,
           hold,
-          overrides);
+          overrides,
+          description,
+          retiredAtMillis);
     }
   }
 }

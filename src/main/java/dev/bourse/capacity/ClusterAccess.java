@@ -55,7 +55,10 @@ public final class ClusterAccess {
     if (caller.cluster() != null) {
       return own(caller, caller.cluster());
     }
-    List<ClusterView> all = clusters.ofOrg(caller.org().orgId(), kind);
+    List<ClusterView> all =
+        clusters.ofOrg(caller.org().orgId(), kind).stream()
+            .filter(view -> !view.cluster().isRetired())
+            .toList();
     if (all.size() == 1) {
       return all.get(0);
     }

@@ -8,6 +8,7 @@ import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.core.Text;
 import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What operators do to clusters of any organization and surface. */
@@ -86,8 +88,16 @@ public final class ClusterAdminService {
               if (live.isEmpty()) {
                 throw ApiError.badField("org", cluster.orgId(), "an organization that exists");
               }
-              return create(cluster, audit, TRIES);
-            })
+              return make(cluster, List.of(), audit);
+            });
+  }
+
+  /**
+   * Makes a cluster in one commit with statements that must hold, which come after a look that
+   * keeps others from changing its organization.
+   */
+  Future<ClusterView> make(Cluster cluster, List<Statement> demands, AuditRow audit) {
+    return make(cluster, demands, audit, TRIES)
         .compose(
             created ->
                 owners
@@ -97,14 +107,15 @@ public final class ClusterAdminService {
   }
 
   /** In one commit with a look at the hold, so that no market sees the cluster without it. */
-  private Future<Void> create(Cluster cluster, AuditRow audit, int triesLeft) {
+  private Future<Void> make(
+      Cluster cluster, List<Statement> demands, AuditRow audit, int triesLeft) {
     return holds
         .readHold(cluster.orgId())
         .compose(
             standing ->
                 store.create(
                     OperatorCommands.billingHold(standing.hold()).apply(cluster, audit.atMillis()),
-                    standing.fences(),
+                    Stream.concat(demands.stream(), standing.fences().stream()).toList(),
                     audit))
         .recover(
             e -> {
@@ -112,7 +123,7 @@ public final class ClusterAdminService {
                 return Future.failedFuture(e);
               }
               return triesLeft > 1
-                  ? create(cluster, audit, triesLeft - 1)
+                  ? make(cluster, demands, audit, triesLeft - 1)
                   : Future.failedFuture(
                       ApiError.retryLater(
                           ErrorCode.OVERLOADED,
@@ -169,8 +180,8 @@ public final class ClusterAdminService {
 
   /**
    * Changes a cluster; the declaration and what it holds stay as they are. Refused with {@code
-   * not-found}, and with {@code bad-request} for a cap under the pool's reserve price, with which
-   * nothing could ever be bought.
+   * not-found}, with {@code conflict} when it is retired, and with {@code bad-request} for a cap
+   * under the pool's reserve price, with which nothing could ever be bought.
    *
    * @param actor the operator
    */

@@ -53,7 +53,9 @@ final class ClusterRows {
           .changing("hold_reason", r -> r.hold(Hold::reason))
           .changing("hold_enforce_after", r -> r.hold(Hold::enforceAfterMillis))
           .changing("cap_cents", r -> r.cluster.overrides().capCents())
-          .changing("env", r -> json(r.cluster.overrides().env()));
+          .changing("env", r -> json(r.cluster.overrides().env()))
+          .changing("description", r -> r.cluster.description())
+          .changing("retired_at", r -> r.cluster.retiredAtMillis());
 
   private record AllocationRow(Allocation allocation, String cluster) {
     <V> @Nullable V reclaim(Function<Allocation.Reclaim, V> part) {
@@ -206,7 +208,9 @@ final class ClusterRows {
         row.integer("last_write_at"),
         row.smallInteger("provision_failures"),
         hold,
-        overrides(row.integerOrNull("cap_cents"), row.textOrNull("env")));
+        overrides(row.integerOrNull("cap_cents"), row.textOrNull("env")),
+        row.textOrNull("description"),
+        row.integerOrNull("retired_at"));
   }
 
   private static @Nullable String json(Map<String, Optional<String>> env) {

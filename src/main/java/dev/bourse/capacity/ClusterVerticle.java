@@ -148,8 +148,10 @@ final class ClusterVerticle extends VerticleBase {
 
   private void showEarlier(Mailbox mailbox, Cluster stored) {
     LOG.warn(
-        "cluster {} is stored at revision {}, earlier than {} that was read: the database was set"
-            + " back",
+        """
+        cluster {} is stored at revision {}, earlier than {} that was read: the database was \
+        set back\
+        """,
         stored.name(),
         stored.revision(),
         mailbox.state.revision());

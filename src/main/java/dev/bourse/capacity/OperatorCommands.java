@@ -58,13 +58,17 @@ public final class OperatorCommands {
 
   /** Sets several things as one change. */
   static Command set(ClusterAdminService.Settings settings) {
-    return changing(
-        draft -> {
-          draft.posture = settings.posture().orElse(draft.posture);
-          draft.writesArmed = settings.writesArmed().orElse(draft.writesArmed);
-          draft.maintenance = settings.maintenance().orElse(draft.maintenance);
-          draft.overrides = settings.over(draft.overrides);
-        });
+    return (cluster, now) -> {
+      Capacity.requireLive(cluster);
+      return changing(
+              draft -> {
+                draft.posture = settings.posture().orElse(draft.posture);
+                draft.writesArmed = settings.writesArmed().orElse(draft.writesArmed);
+                draft.maintenance = settings.maintenance().orElse(draft.maintenance);
+                draft.overrides = settings.over(draft.overrides);
+              })
+          .apply(cluster, now);
+    };
   }
 
   /**
@@ -121,33 +125,43 @@ public final class OperatorCommands {
    */
   public static Command retire() {
     return (cluster, now) -> {
-      List<Allocation> held = cluster.allocations().stream().filter(Allocation::isOpen).toList();
-      Declaration standing = cluster.declared();
-      Declaration declared = standing == null || standing.maxGpus() == 0 ? null : standing;
-      if (!cluster.writesArmed() && declared == null && held.isEmpty()) {
+      Declaration declared = cluster.declared();
+      if (!cluster.writesArmed()
+          && (declared == null || declared.maxGpus() == 0)
+          && cluster.allocations().stream().noneMatch(Allocation::isOpen)) {
         return Transition.none(cluster);
       }
       Cluster.Draft draft = cluster.draft();
-      draft.writesArmed = false;
-      draft.verdict = Verdict.NONE;
-      List<Activity> activity = new ArrayList<>();
-      if (declared != null) {
-        draft.declared =
-            new Declaration(0, declared.ceilingCents(), declared.pricedAtMillis(), now, OFFBOARD);
-        activity.add(Activity.declared(OFFBOARD, 0, declared.ceilingCents()));
-      }
-      for (Allocation allocation : held) {
-        // A replacement goes with the node it was to replace, so each is looked at anew.
-        draft
-            .find(allocation.allocationId())
-            .filter(Allocation::isOpen)
-            .ifPresent(
-                open ->
-                    Allotment.take(
-                        draft, open, Allocation.Reason.OPERATOR, OFFBOARD, now, activity));
-      }
+      List<Activity> activity = giveBack(draft, cluster, OFFBOARD, Allocation.Reason.OPERATOR, now);
       return new Transition(cluster, draft.build(), activity, null);
     };
+  }
+
+  /**
+   * Disarms the cluster's writes, declares nothing more for it and takes all it holds, pinned nodes
+   * too.
+   *
+   * @return what its activity tells of that
+   */
+  static List<Activity> giveBack(
+      Cluster.Draft draft, Cluster cluster, String actor, Allocation.Reason reason, long now) {
+    draft.writesArmed = false;
+    draft.verdict = Verdict.NONE;
+    List<Activity> activity = new ArrayList<>();
+    Declaration declared = cluster.declared();
+    if (declared != null && declared.maxGpus() > 0) {
+      draft.declared =
+          new Declaration(0, declared.ceilingCents(), declared.pricedAtMillis(), now, actor);
+      activity.add(Activity.declared(actor, 0, declared.ceilingCents()));
+    }
+    for (Allocation allocation : cluster.allocations()) {
+      // A replacement goes with the node it was to replace, so each is looked at anew.
+      draft
+          .find(allocation.allocationId())
+          .filter(Allocation::isOpen)
+          .ifPresent(open -> Allotment.take(draft, open, reason, actor, now, activity));
+    }
+    return activity;
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.bourse.checkpoint;
 
+import dev.bourse.core.BaseUrl;
 import dev.bourse.core.Settings;
 import java.time.Duration;
 
@@ -16,6 +17,8 @@ import java.time.Duration;
  *     promised; usually no more than one of these may
  * @param publisher {@code checkpoints.publisher}: who the platform's documents are by, as readers
  *     are told
+ * @param contentUrl {@code checkpoints.content-url}: what browsers call the host that serves public
+ *     files and nothing else; empty when they come from the service's own
  * @param sessionMillis {@code checkpoints.session-lifetime}: how long announced bytes are awaited
  * @param sweepMillis {@code checkpoints.sweep-interval}: how often the sweep looks for what is not
  *     needed any more
@@ -31,6 +34,7 @@ public record CheckpointConfig(
     long orgBytes,
     long platformBytes,
     String publisher,
+    String contentUrl,
     long sessionMillis,
     long sweepMillis,
     long graceMillis,
@@ -56,6 +60,7 @@ public record CheckpointConfig(
         settings.bytes("checkpoints.org-bytes", 200 * GIB, 1, PIB),
         settings.bytes("checkpoints.platform-bytes", 200 * GIB, 1, PIB),
         publisher(settings),
+        contentUrl(settings),
         settings.millis(
             "checkpoints.session-lifetime",
             Duration.ofDays(7),
@@ -69,6 +74,15 @@ public record CheckpointConfig(
         settings.millis(
             "checkpoints.deletion-delay", Duration.ofMinutes(1), Duration.ZERO, Duration.ofDays(7)),
         settings.integer("checkpoints.open-files", 512, LEAST_OPEN, 100_000));
+  }
+
+  private static String contentUrl(Settings settings) {
+    String url = settings.text("checkpoints.content-url", "");
+    if (url.isEmpty() || BaseUrl.isOne(url)) {
+      return url;
+    }
+    settings.fault("checkpoints.content-url", url, BaseUrl.ACCEPTED);
+    return "";
   }
 
   private static String publisher(Settings settings) {

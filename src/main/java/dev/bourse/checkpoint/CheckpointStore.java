@@ -32,6 +32,9 @@ public final class CheckpointStore {
 
   static final String RETIRED = "SELECT org_id FROM org WHERE retired_at IS NOT NULL";
 
+  private static final String OF_REVIEW =
+      "WHERE c.item_id = (SELECT s.item_id FROM checkpoint_revision s WHERE s.review_id = ?)";
+
   /** Nothing of a retired organization is served; its items are soon deleted. */
   private static final String OF_THE_LIVING = " AND o.retired_at IS NULL";
 
@@ -117,38 +120,36 @@ public final class CheckpointStore {
   /** The bytes an organization is shown of its item, as {@link Checkpoint#shown} says. */
   Future<Optional<Content>> findShownContent(String orgId, String itemId) {
     return content(
-        "COALESCE(c.head_revision, c.live_revision, c.draft_revision)"
-            + " WHERE c.item_id = ? AND c.org_id = ?",
+        """
+        COALESCE(c.head_revision, c.live_revision, c.draft_revision)
+        WHERE c.item_id = ? AND c.org_id = ?\
+        """,
         itemId,
         orgId);
   }
 
   /** Reads only what is needed, since this read bounds how fast small files are downloaded. */
   private Future<Optional<Content>> content(String revision, String... values) {
-    return database
-        .read(
-            """
-            SELECT r.item_id, r.revision, r.sha256, r.filename, r.content_type FROM checkpoint c \
-            LEFT JOIN org o ON o.org_id = c.org_id \
-            JOIN checkpoint_revision r ON r.item_id = c.item_id AND r.revision = \
-            """
-                + revision,
-            List.of(values),
-            row ->
-                new Content(
-                    row.text("item_id"),
-                    row.smallInteger("revision"),
-                    row.textOrNull("sha256"),
-                    row.text("filename"),
-                    row.text("content_type")))
-        .map(found -> found.stream().findFirst());
+    return database.readFirst(
+        """
+        SELECT r.item_id, r.revision, r.sha256, r.filename, r.content_type FROM checkpoint c \
+        LEFT JOIN org o ON o.org_id = c.org_id \
+        JOIN checkpoint_revision r ON r.item_id = c.item_id AND r.revision = \
+        """
+            + revision,
+        List.of(values),
+        row ->
+            new Content(
+                row.text("item_id"),
+                row.smallInteger("revision"),
+                row.textOrNull("sha256"),
+                row.text("filename"),
+                row.text("content_type")));
   }
 
   /** Whether there is an organization of this id, retired or not. */
   Future<Boolean> isOrganization(String orgId) {
-    return database
-        .read("SELECT 1 FROM org WHERE org_id = ?", List.of(orgId), row -> true)
-        .map(found -> !found.isEmpty());
+    return database.exists("SELECT 1 FROM org WHERE org_id = ?", List.of(orgId));
   }
 
   /** The item at a place. */
@@ -178,10 +179,7 @@ public final class CheckpointStore {
 
   /** The item whose revision has this review, decided or not. */
   Future<Optional<Listed>> findByReview(String reviewId) {
-    return one(
-        "WHERE c.item_id = (SELECT s.item_id FROM checkpoint_revision s WHERE s.review_id = ?)"
-            + OF_THE_LIVING,
-        reviewId);
+    return one(OF_REVIEW + OF_THE_LIVING, reviewId);
   }
 
   private Future<Optional<Listed>> one(String where, String... values) {
@@ -252,9 +250,8 @@ public final class CheckpointStore {
         """
             .formatted(list.time(), list.all(), behind(list, before, parameters));
     parameters.add(WINDOW - 1);
-    return database
-        .read(sql, parameters, row -> new Cursor(row.integer("at"), row.text("item_id")))
-        .map(found -> found.stream().findFirst());
+    return database.readFirst(
+        sql, parameters, row -> new Cursor(row.integer("at"), row.text("item_id")));
   }
 
   private static String behind(Items list, Optional<Cursor> before, List<Object> parameters) {
@@ -282,8 +279,8 @@ public final class CheckpointStore {
     sql.append(" ORDER BY ").append(list.time()).append(" DESC, item_id DESC LIMIT ?)");
     parameters.add(most);
     return items(
-        CheckpointRows.select(sql.toString())
-            + "ORDER BY c.%s DESC, c.item_id DESC".formatted(list.time()),
+        "%sORDER BY c.%s DESC, c.item_id DESC"
+            .formatted(CheckpointRows.select(sql.toString()), list.time()),
         parameters);
   }
 

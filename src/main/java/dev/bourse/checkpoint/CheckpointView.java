@@ -36,9 +36,14 @@ public final class CheckpointView {
   }
 
   /** An item of the public feed, as everybody sees it. */
-  static JsonObject feed(CheckpointStore.Listed listed) {
+  public static JsonObject feed(CheckpointStore.Listed listed) {
     Checkpoint item = listed.item();
     return metadata(listed, live(item)).put("urls", urls(FAMILY + "public/" + item.id()));
+  }
+
+  /** A page of the public feed. */
+  public static JsonObject feedPage(Page<CheckpointStore.Listed> page) {
+    return page(page, CheckpointView::feed, CheckpointView::feedTime);
   }
 
   /** What everybody reads of an item that is on the feed. */
@@ -137,7 +142,7 @@ public final class CheckpointView {
   }
 
   /** The time that orders the feed. */
-  static long feedTime(Checkpoint item) {
+  private static long feedTime(Checkpoint item) {
     Long published = live(item).publishedAtMillis();
     return published == null ? 0 : published;
   }

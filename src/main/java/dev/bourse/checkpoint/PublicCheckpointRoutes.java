@@ -42,10 +42,7 @@ public final class PublicCheckpointRoutes {
     return checkpoints
         .listFeed(
             call.text("q"), call.findText("before"), CheckpointView.limit(call.integer("limit")))
-        .map(
-            page ->
-                Answer.ok(
-                    CheckpointView.page(page, CheckpointView::feed, CheckpointView::feedTime)));
+        .map(page -> Answer.ok(CheckpointView.feedPage(page)));
   }
 
   private Future<Answer> read(Call call) {

@@ -44,15 +44,13 @@ public final class SweepStore {
    * @param afterMillis drafts that expire then or earlier are passed over
    */
   Future<Optional<Long>> findPendingEnd(long afterMillis, int count) {
-    return database
-        .read(
-            """
-            SELECT expires_at FROM checkpoint_revision WHERE state = ? AND expires_at > ? \
-            ORDER BY expires_at LIMIT 1 OFFSET ?\
-            """,
-            List.of(Revision.State.PENDING.label(), afterMillis, count - 1),
-            row -> row.integer("expires_at"))
-        .map(found -> found.stream().findFirst());
+    return database.readFirst(
+        """
+        SELECT expires_at FROM checkpoint_revision WHERE state = ? AND expires_at > ? \
+        ORDER BY expires_at LIMIT 1 OFFSET ?\
+        """,
+        List.of(Revision.State.PENDING.label(), afterMillis, count - 1),
+        row -> row.integer("expires_at"));
   }
 
   /**
@@ -96,9 +94,11 @@ public final class SweepStore {
         last -> Collections.addAll(parameters, last.sinceMillis(), last.name(), last.kind()));
     parameters.add(limit);
     return database.read(
-        "SELECT name, kind, since FROM checkpoint_garbage WHERE since <= ?"
-            + (after.isPresent() ? " AND (since, name, kind) > (?, ?, ?)" : "")
-            + " ORDER BY since, name, kind LIMIT ?",
+        """
+        SELECT name, kind, since FROM checkpoint_garbage WHERE since <= ? %s
+        ORDER BY since, name, kind LIMIT ?\
+        """
+            .formatted(after.isPresent() ? "AND (since, name, kind) > (?, ?, ?)" : ""),
         parameters,
         row ->
             new Garbage(row.text("name"), row.text("kind").equals("blob"), row.integer("since")));

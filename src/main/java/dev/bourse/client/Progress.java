@@ -1,5 +1,6 @@
 package dev.bourse.client;
 
+import dev.bourse.core.Sizes;
 import dev.bourse.core.Text;
 import java.io.PrintWriter;
 import java.time.Clock;

@@ -1,5 +1,7 @@
 package dev.bourse.client;
 
+import dev.bourse.core.Sizes;
+
 /** Says at Ctrl-C how to resume an upload. */
 final class ResumeHint implements AutoCloseable {
   private final Thread hook;

@@ -23,11 +23,14 @@ public final class JoinRuleRoutes {
 
   public void bind(Operations operations) {
     operations
-        .ok("listInvitations", call -> rules.listInvitations(orgId(call)), invitations())
+        .ok(
+            "listInvitations",
+            call -> rules.listInvitations(orgId(call)),
+            JoinRuleRoutes::invitations)
         .bind("sendInvitation", this::send)
         .ok("resendInvitation", this::resend, JoinRuleRoutes::invitation)
         .ok("withdrawInvitation", this::withdraw, JoinRuleRoutes::gone)
-        .ok("listConsoleRules", call -> rules.listAll(orgId(call)), rules())
+        .ok("listConsoleRules", call -> rules.listAll(orgId(call)), JoinRuleRoutes::rules)
         .created("addConsoleRule", this::add, JoinRule::json)
         .ok("removeConsoleRule", this::remove, JoinRuleRoutes::gone)
         .ok("previewConsoleRule", this::preview, JoinRuleRoutes::preview);
@@ -78,12 +81,12 @@ public final class JoinRuleRoutes {
     return call.principal().org().orgId();
   }
 
-  private static Function<List<JoinRule>, JsonObject> invitations() {
-    return found -> list("invitations", found, JoinRuleRoutes::invitation);
+  private static JsonObject invitations(List<JoinRule> found) {
+    return list("invitations", found, JoinRuleRoutes::invitation);
   }
 
-  private static Function<List<JoinRule>, JsonObject> rules() {
-    return found -> list("rules", found, JoinRule::json);
+  private static JsonObject rules(List<JoinRule> found) {
+    return list("rules", found, JoinRule::json);
   }
 
   private static <T> JsonObject list(String plural, List<T> items, Function<T, JsonObject> item) {

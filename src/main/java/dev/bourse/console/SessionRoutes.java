@@ -15,15 +15,21 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** The session of the browser that calls, and the others of its member. */
 public final class SessionRoutes {
   private final Sessions sessions;
   private final OwnSessions own;
+  private final @Nullable String contentUrl;
 
-  public SessionRoutes(Sessions sessions, OwnSessions own) {
+  /**
+   * @param contentUrl what browsers call the host of published bytes; empty when there is none
+   */
+  public SessionRoutes(Sessions sessions, OwnSessions own, String contentUrl) {
     this.sessions = sessions;
     this.own = own;
+    this.contentUrl = contentUrl.isEmpty() ? null : contentUrl;
   }
 
   public void bind(Operations operations) {
@@ -50,7 +56,7 @@ public final class SessionRoutes {
     return ApiError.of(ErrorCode.UNAUTHORIZED, "the session has ended; sign in again");
   }
 
-  private static JsonObject json(Session session, Profile profile) {
+  private JsonObject json(Session session, Profile profile) {
     return new JsonObject()
         .put("username", session.username())
         .put("name", profile.name())
@@ -58,6 +64,7 @@ public final class SessionRoutes {
         .put("org_id", session.orgId())
         .put("org_display", profile.orgDisplay())
         .put("csrf", session.csrfToken())
+        .put("content_url", contentUrl)
         .put("created_at", Times.rfc3339(session.createdAtMillis()))
         .put("expires_at", Times.rfc3339(session.expiresAtMillis()))
         .put("idle_ends_at", Times.rfc3339(session.idleEndsAtMillis()));

@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  *       keys that stand beside it.
  *   <li>{@code x-refusals: [401, 404]} among an operation's responses becomes the answer of each of
  *       these statuses: the contract's own table {@code x-refusals} tells which, else the common
- *       one. Of an operation whose refusals are pages ({@link ErrorFormat#EXTENSION}) the
- *       contract's table {@code x-page-refusals} goes before both.
+ *       one. Those of an operation with {@code x-errors: page} are looked for in {@code
+ *       x-page-refusals} first.
+ *   <li>Each operation has examples of its own refusals ({@link RefusalExamples}).
  * </ul>
  */
 final class ContractBundle {
@@ -27,7 +28,6 @@ final class ContractBundle {
 
   private static final String COMPONENT = "#/components/";
   private static final String REFUSALS = "x-refusals";
-  private static final String PAGE_REFUSALS = "x-page-refusals";
 
   private final Map<String, Object> source;
   private final Map<String, Object> common;
@@ -35,8 +35,8 @@ final class ContractBundle {
   /** Components of the common file that the contract needs, as section/name. */
   private final Set<String> needed = new LinkedHashSet<>();
 
-  /** Whether what is being copied are the answers of an operation whose refusals are pages. */
-  private boolean isOfPage;
+  /** The table that tells the answers of the operation under way. */
+  private String refusals = REFUSALS;
 
   private ContractBundle(Map<String, Object> source, Map<String, Object> common) {
     this.source = source;
@@ -54,8 +54,7 @@ final class ContractBundle {
 
   private Map<String, Object> bundled() {
     Map<String, Object> document = object(whole(source, false));
-    document.remove(REFUSALS);
-    document.remove(PAGE_REFUSALS);
+    document.keySet().removeIf(key -> key.endsWith("refusals"));
     Map<String, Map<String, Object>> copied = new LinkedHashMap<>();
     int before;
     do {
@@ -77,6 +76,7 @@ final class ContractBundle {
                             section(components, section).put(name, component);
                           }
                         }));
+    RefusalExamples.complete(document);
     return document;
   }
 
@@ -89,10 +89,8 @@ final class ContractBundle {
     }
     Map<String, Object> copy = new LinkedHashMap<>();
     if (object(node).containsKey("responses")) {
-      isOfPage =
-          ErrorFormat.find((String) object(node).get(ErrorFormat.EXTENSION))
-              .filter(ErrorFormat.PAGE::equals)
-              .isPresent();
+      Object format = object(node).get(ErrorFormat.EXTENSION);
+      refusals = format == null ? REFUSALS : "x-" + format + "-refusals";
     }
     object(node)
         .forEach(
@@ -139,10 +137,12 @@ final class ContractBundle {
   }
 
   private Map<String, Object> refusal(String status) {
-    Object ofPage = isOfPage ? find(source, "#/" + PAGE_REFUSALS + '/' + status) : null;
-    Object own = ofPage == null ? find(source, "#/" + REFUSALS + '/' + status) : ofPage;
-    return object(
-        own == null ? whole(commonPiece("#/" + REFUSALS + '/' + status), true) : whole(own, false));
+    String place = "#/" + refusals + '/' + status;
+    if (find(source, place) == null && find(common, place) == null) {
+      place = "#/" + REFUSALS + '/' + status;
+    }
+    Object own = find(source, place);
+    return object(own == null ? whole(commonPiece(place), true) : whole(own, false));
   }
 
   private Object commonPiece(String pointer) {

@@ -83,9 +83,8 @@ final class References {
   static Map<String, Object> object(@Nullable Object node) {
     if (!(node instanceof Map)) {
       throw new IllegalStateException(
-          "a contract has "
-              + (node == null ? "nothing" : node.getClass().getSimpleName())
-              + " where an object belongs");
+          "a contract has %s where an object belongs"
+              .formatted((node == null ? "nothing" : node.getClass().getSimpleName())));
     }
     return (Map<String, Object>) node;
   }

@@ -39,9 +39,9 @@ public final class RoutingModel {
    * Of an operation: media types that it answers besides, for clients of before there were exports
    * with paths of their own.
    */
-  private static final String ALSO_ANSWERS = "x-also-answers";
+  static final String ALSO_ANSWERS = "x-also-answers";
 
-  private static final List<String> SUCCESSES = List.of("200", "201");
+  static final List<String> SUCCESSES = List.of("200", "201");
 
   /** The library wants an operation to have one. */
   private static final JsonObject SOME_ANSWER =

@@ -30,8 +30,10 @@ public final class DocsPages {
           CACHE_CONTROL,
           "public, max-age=60",
           "content-security-policy",
-          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
-              + " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+          """
+          default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+          connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\
+          """,
           "referrer-policy",
           "no-referrer",
           "x-content-type-options",

@@ -10,6 +10,7 @@ import java.util.Set;
  * @param port the port; 0 picks a free one
  * @param baseUrl what clients call the service, without a slash at its end; empty for {@code
  *     http://localhost:<port>}
+ * @param contentHost the name of the host at which published bytes alone are served; empty for none
  * @param requestsPerMinute budget of one token over all routes; 0 for none
  * @param edgePerMinute budget of one client address; 0 for none
  * @param edgeBurst how much of the address's budget may be spent at once; never more than {@code
@@ -21,6 +22,7 @@ public record EdgeConfig(
     String host,
     int port,
     String baseUrl,
+    String contentHost,
     int requestsPerMinute,
     int edgePerMinute,
     int edgeBurst,
@@ -41,5 +43,27 @@ public record EdgeConfig(
     if (baseUrl.endsWith("/")) {
       throw new IllegalArgumentException("baseUrl ends with a slash: " + baseUrl);
     }
+  }
+
+  /** Without a host of its own for published bytes. */
+  public EdgeConfig(
+      String host,
+      int port,
+      String baseUrl,
+      int requestsPerMinute,
+      int edgePerMinute,
+      int edgeBurst,
+      Set<String> trustedProxies,
+      EdgeLimits limits) {
+    this(
+        host,
+        port,
+        baseUrl,
+        "",
+        requestsPerMinute,
+        edgePerMinute,
+        edgeBurst,
+        trustedProxies,
+        limits);
   }
 }

@@ -47,8 +47,10 @@ final class Exchange implements OpenConnection.PendingRequest {
   /** What pages of other origins may read of an answer beside what browsers show them anyway. */
   private static final CharSequence EXPOSED =
       HttpHeaders.createOptimized(
-          "Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Retry-After,"
-              + " X-Request-Id");
+          """
+          Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, \
+          Retry-After, X-Request-Id\
+          """);
 
   private static final CharSequence CLOSE = HttpHeaders.createOptimized("close");
 
@@ -307,7 +309,9 @@ final class Exchange implements OpenConnection.PendingRequest {
 
   /** A GET of a path that does not exist may come from a browser, so it may be answered a page. */
   private ErrorFormat ofNoOperation(ApiError error) {
-    return error.code() == ErrorCode.NOT_FOUND && isRead() ? ErrorFormat.PAGE : ErrorFormat.JSON;
+    return error.code() == ErrorCode.NOT_FOUND && isRead() && !loop.isAtContentHost(request)
+        ? ErrorFormat.PAGE
+        : ErrorFormat.JSON;
   }
 
   private boolean prefersPage() {

@@ -1,7 +1,8 @@
 package dev.bourse.edge;
 
-import dev.bourse.contract.AnyOriginPaths;
+import dev.bourse.contract.MarkedPaths;
 import dev.bourse.core.ApiError;
+import dev.bourse.core.BaseUrl;
 import dev.bourse.edge.limits.Connections;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
@@ -17,7 +18,8 @@ final class LoopContext {
   private final Edge edge;
   private final Context context;
   private final Connections connections;
-  private final AnyOriginPaths openPaths;
+  private final MarkedPaths openPaths;
+  private final MarkedPaths contentPaths;
   private final EdgeMetrics.Series unrouted;
   private final String rateLimitPolicy;
   private final EventStreams streams;
@@ -39,7 +41,8 @@ final class LoopContext {
     this.unrouted = edge.metrics().series("none");
     this.rateLimitPolicy = "\"default\";q=" + edge.tokenBudgets().quota() + ";w=60";
     this.date = now();
-    this.openPaths = new AnyOriginPaths(edge.contracts());
+    this.openPaths = new MarkedPaths(edge.contracts(), MarkedPaths.ANY_ORIGIN);
+    this.contentPaths = new MarkedPaths(edge.contracts(), MarkedPaths.CONTENT_HOST);
   }
 
   Edge edge() {
@@ -78,6 +81,19 @@ final class LoopContext {
   /** Whether pages of any origin may read what is answered there. */
   boolean isOpen(@Nullable String path) {
     return path != null && openPaths.has(path);
+  }
+
+  /** Whether the host that serves published bytes alone is asked. */
+  boolean isAtContentHost(HttpServerRequest request) {
+    String contentHost = edge.config().contentHost();
+    return !contentHost.isEmpty()
+        && request.authority() != null
+        && contentHost.equals(BaseUrl.host(request.authority().host()));
+  }
+
+  /** Whether that host serves a path. */
+  boolean isContent(String path) {
+    return contentPaths.has(path);
   }
 
   EventStreams streams() {

@@ -25,7 +25,9 @@ import io.vertx.ext.web.openapi.router.OpenAPIRoute;
 import io.vertx.ext.web.openapi.router.RouterBuilder;
 import io.vertx.openapi.contract.Path;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +48,9 @@ final class RequestRouter {
   private final RequestPipeline pipeline;
   private final Map<String, Router> routers = new HashMap<>();
 
+  /** The paths that end with a slash; the library drops it when it reads a contract. */
+  private final Set<String> folders = new HashSet<>();
+
   /** What answers every path under one, by the one. */
   private final Map<String, Endpoint> subtrees = new HashMap<>();
 
@@ -63,6 +68,9 @@ final class RequestRouter {
     this.idPrefix = Ids.base62(edge.sources().random(), ID_PREFIX_LENGTH);
     for (Contract contract : edge.contracts()) {
       Router router = router(contract);
+      contract.document().getJsonObject("paths").fieldNames().stream()
+          .filter(path -> path.length() > 1 && path.endsWith("/"))
+          .forEach(folders::add);
       for (Path path : contract.model().getPaths()) {
         routers.put(prefix(path.getName()), router);
       }
@@ -140,7 +148,13 @@ final class RequestRouter {
             ErrorCode.MALFORMED_REQUEST, "a request has one Host header: a name or an address");
       }
       String path = request.path();
-      if (path == null || !(Percent.isNormal(path) || isRootOfSubtree(path))) {
+      if (path == null
+          || !(Percent.isNormal(path) || folders.contains(path) || isRootOfSubtree(path))) {
+        notFound(exchange);
+        return;
+      }
+      if (loop.isAtContentHost(request) && !loop.isContent(path)) {
+        // Strangers' bytes come from that host, so nothing of ours does: no page, no session.
         notFound(exchange);
         return;
       }
@@ -186,7 +200,17 @@ final class RequestRouter {
       return;
     }
     entering = exchange;
-    router.handle(new Routed((HttpServerRequestInternal) exchange.request()));
+    router.handle(new Routed((HttpServerRequestInternal) exchange.request(), routed(path)));
+  }
+
+  /** A path as contracts spell it. */
+  private String described(String path) {
+    return folders.contains(path + '/') ? path + '/' : path;
+  }
+
+  /** A path as the library knows it. */
+  private String routed(String path) {
+    return folders.contains(path) ? path.substring(0, path.length() - 1) : path;
   }
 
   /**
@@ -196,9 +220,16 @@ final class RequestRouter {
    */
   private static final class Routed extends HttpServerRequestWrapper {
     private final MultiMap params = MultiMap.caseInsensitiveMultiMap();
+    private final String path;
 
-    Routed(HttpServerRequestInternal request) {
+    Routed(HttpServerRequestInternal request, String path) {
       super(request);
+      this.path = path;
+    }
+
+    @Override
+    public String path() {
+      return path;
     }
 
     @Override
@@ -261,9 +292,9 @@ final class RequestRouter {
             "no route " + Text.shown(String.valueOf(exchange.request().path()))));
   }
 
-  private static void methodNotAllowed(Exchange exchange, Contract contract) {
+  private void methodNotAllowed(Exchange exchange, Contract contract) {
     TreeSet<String> allowed = new TreeSet<>();
-    Path path = contract.model().findPath(exchange.request().path());
+    Path path = contract.model().findPath(described(exchange.request().path()));
     if (path != null) {
       path.getOperations().forEach(operation -> allowed.add(operation.getHttpMethod().name()));
     }

@@ -127,27 +127,23 @@ public final class ActivityStore {
 
   /** Where a cluster's actions stand now; {@link Position#START} when there are none. */
   Future<Position> findNewestAction(String cluster) {
-    return database
-        .read(
-            NEWEST_ACTION,
-            List.of(cluster, cluster, SKEW_MILLIS),
-            row ->
-                row.integerOrNull("id") == null
-                    ? Position.START
-                    : new Position(row.integer("id"), row.integer("ts")))
-        .map(found -> found.get(0));
+    return database.readOne(
+        NEWEST_ACTION,
+        List.of(cluster, cluster, SKEW_MILLIS),
+        row ->
+            row.integerOrNull("id") == null
+                ? Position.START
+                : new Position(row.integer("id"), row.integer("ts")));
   }
 
   /** The entry of this id; 0 is the place before all; empty when there is none. */
   Future<Optional<Position>> findPosition(long id) {
     return id == 0
         ? Future.succeededFuture(Optional.of(Position.START))
-        : database
-            .read(
-                "SELECT ts FROM activity WHERE id = ?",
-                List.of(id),
-                row -> new Position(id, row.integer("ts")))
-            .map(found -> found.stream().findFirst());
+        : database.readFirst(
+            "SELECT ts FROM activity WHERE id = ?",
+            List.of(id),
+            row -> new Position(id, row.integer("ts")));
   }
 
   /** A cluster's actions after a place, by id; so many at most. */

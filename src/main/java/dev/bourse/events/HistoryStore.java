@@ -140,12 +140,10 @@ public final class HistoryStore {
   }
 
   private Future<Long> heldBefore(String cluster, History.Buckets buckets) {
-    return database
-        .read(
-            HELD,
-            List.of(cluster, buckets.firstMillis(), buckets.firstMillis()),
-            row -> row.integer("held"))
-        .map(counts -> counts.get(0));
+    return database.readOne(
+        HELD,
+        List.of(cluster, buckets.firstMillis(), buckets.firstMillis()),
+        row -> row.integer("held"));
   }
 
   /** How many grants or reclaims fell into each bucket: pairs of bucket and count. */

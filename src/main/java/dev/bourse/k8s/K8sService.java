@@ -52,6 +52,7 @@ public final class K8sService {
   public Page<ClusterView> listClusters(Principal caller, String after, int limit) {
     List<ClusterView> reached =
         clusters.ofOrg(caller.org().orgId(), Cluster.Kind.K8S).stream()
+            .filter(v -> !v.cluster().isRetired())
             .filter(v -> caller.cluster() == null || caller.cluster().equals(v.cluster().name()))
             .filter(v -> v.cluster().name().compareTo(after) > 0)
             .limit(limit + 1L)

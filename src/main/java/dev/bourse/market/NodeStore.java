@@ -153,32 +153,27 @@ public final class NodeStore {
   }
 
   Future<Optional<StoredNode>> find(String nodeId) {
-    return database
-        .read(STORED_NODES + " WHERE n.node_id = ?", List.of(nodeId), NodeStore::storedNode)
-        .map(found -> found.stream().findFirst());
+    return database.readFirst(
+        STORED_NODES + " WHERE n.node_id = ?", List.of(nodeId), NodeStore::storedNode);
   }
 
   /** The node at an address. */
   Future<Optional<String>> findAt(String publicIp) {
-    return database
-        .read(
-            "SELECT node_id FROM node WHERE public_ip = ?",
-            List.of(publicIp),
-            row -> row.text("node_id"))
-        .map(found -> found.stream().findFirst());
+    return database.readFirst(
+        "SELECT node_id FROM node WHERE public_ip = ?",
+        List.of(publicIp),
+        row -> row.text("node_id"));
   }
 
   /** How many nodes there are in pools of a provider. */
   Future<Integer> count(String provider) {
-    return database
-        .read(
-            """
-            SELECT COUNT(*) AS nodes FROM node n JOIN pool p ON p.name = n.pool
-            WHERE p.provider = ?\
-            """,
-            List.of(provider),
-            row -> row.smallInteger("nodes"))
-        .map(counts -> counts.get(0));
+    return database.readOne(
+        """
+        SELECT COUNT(*) AS nodes FROM node n JOIN pool p ON p.name = n.pool
+        WHERE p.provider = ?\
+        """,
+        List.of(provider),
+        row -> row.smallInteger("nodes"));
   }
 
   /** Which of these addresses nodes have. */
@@ -192,15 +187,12 @@ public final class NodeStore {
 
   /** Whether a node is an allocation's, whatever its state; once it is not, it never is again. */
   Future<Boolean> holds(String nodeId, String allocationId) {
-    return database
-        .read(
-            """
-            SELECT node_id FROM allocation
-            WHERE allocation_id = ? AND node_id = ? AND gone_at IS NULL\
-            """,
-            List.of(allocationId, nodeId),
-            row -> true)
-        .map(found -> !found.isEmpty());
+    return database.exists(
+        """
+        SELECT node_id FROM allocation
+        WHERE allocation_id = ? AND node_id = ? AND gone_at IS NULL\
+        """,
+        List.of(allocationId, nodeId));
   }
 
   /** A node an organization swapped away, and when. */

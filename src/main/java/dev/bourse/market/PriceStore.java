@@ -30,20 +30,18 @@ final class PriceStore {
 
   /** The latest change point that is not after a moment. */
   Future<Optional<PricePoint>> findAt(String pool, long atMillis) {
-    return database
-        .read(
-            "SELECT %s FROM price_point WHERE pool = ? AND ts <= ? ORDER BY ts DESC LIMIT 1"
-                .formatted(PRICE.names()),
-            List.of(pool, atMillis),
-            row ->
-                new PricePoint(
-                    row.text("pool"),
-                    row.integer("ts"),
-                    row.integerOrNull("clearing_cents"),
-                    row.integerOrNull("admission_cents"),
-                    row.integer("cents_millis"),
-                    row.integer("priced_millis")))
-        .map(points -> points.stream().findFirst());
+    return database.readFirst(
+        "SELECT %s FROM price_point WHERE pool = ? AND ts <= ? ORDER BY ts DESC LIMIT 1"
+            .formatted(PRICE.names()),
+        List.of(pool, atMillis),
+        row ->
+            new PricePoint(
+                row.text("pool"),
+                row.integer("ts"),
+                row.integerOrNull("clearing_cents"),
+                row.integerOrNull("admission_cents"),
+                row.integer("cents_millis"),
+                row.integer("priced_millis")));
   }
 
   /** Stores a change point. */

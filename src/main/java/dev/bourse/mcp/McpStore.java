@@ -61,7 +61,7 @@ public final class McpStore {
   }
 
   private Future<Boolean> has(String sql, String key) {
-    return database.read(sql, List.of(key), row -> true).map(rows -> !rows.isEmpty());
+    return database.exists(sql, List.of(key));
   }
 
   /** Deletes expired rows. Answers false: there is never more to delete at once. */

@@ -20,8 +20,10 @@ final class Prompts {
                         .put("title", "Bid for GPUs")
                         .put(
                             "description",
-                            "Look at a cluster and the market, preview a bid, and confirm it once"
-                                + " the user agrees.")
+                            """
+                            Look at a cluster and the market, preview a bid, and confirm it \
+                            once the user agrees.\
+                            """)
                         .put(
                             "arguments",
                             new JsonArray()

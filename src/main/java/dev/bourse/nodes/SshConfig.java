@@ -51,8 +51,10 @@ public record SshConfig(
    * one pass misses what is forked while it runs.
    */
   private static final String KILL_ALL_OF_THE_TENANT =
-      "for i in 1 2 3 4 5; do"
-          + " pkill -KILL -U {user} && sleep 1 || { [ $? -eq 1 ] && break; exit 1; }; done";
+      """
+      for i in 1 2 3 4 5; do pkill -KILL -U {user} && sleep 1 || { [ $? -eq 1 ] && break; \
+      exit 1; }; done\
+      """;
 
   private static final Pattern LOGIN = Pattern.compile("[a-z_][a-z0-9_-]{0,31}");
   private static final Pattern NODE_ID = Pattern.compile("[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?");

@@ -67,7 +67,7 @@ public final class AuditAdminRoutes {
     String kind = call.text("kind");
     Chain chain = new Chain(owner(org), kind.equals("reads"));
     return seals
-        .verifySeals(chain, call.integer("after_batch"))
+        .verifySeals(chain, call.findInteger("after").orElseGet(() -> call.integer("after_batch")))
         .map(report -> Answer.ok(json(org, kind, report)));
   }
 

@@ -136,6 +136,8 @@ public final class ClusterAdminRoutes {
         .put("posture", lower(cluster.posture()))
         .put("writes_armed", cluster.writesArmed())
         .put("maintenance", cluster.maintenance())
+        .put("description", cluster.description())
+        .put("retired_at", Times.rfc3339OrNull(cluster.retiredAtMillis()))
         .put("version", cluster.version())
         .put("declared", declared == null ? null : declared(declared))
         .put("bid_too_low", cluster.verdict().bidTooLow())

@@ -159,9 +159,11 @@ public final class OrgAdminService {
                                         .onFailure(
                                             e ->
                                                 LOG.warn(
-                                                    "cluster {} of a retired organization has not"
-                                                        + " given back everything; this is tried"
-                                                        + " again: {}",
+                                                    """
+                                                    cluster {} of a retired organization has \
+                                                    not given back everything; this is tried \
+                                                    again: {}\
+                                                    """,
                                                     cluster,
                                                     e.toString())))
                             .toList())

@@ -47,7 +47,7 @@ final class OrgStore {
   }
 
   /**
-   * An organization's clusters, by name.
+   * An organization's clusters that are not retired, by name.
    *
    * @param only the one a token is bound to, null for all
    */
@@ -59,7 +59,7 @@ final class OrgStore {
     return database.read(
         """
         SELECT c.name, c.kind, p.gpu_vendor, p.gpu_model FROM cluster c
-        JOIN pool p ON p.name = c.pool WHERE c.org_id = ? %s ORDER BY c.name\
+        JOIN pool p ON p.name = c.pool WHERE c.org_id = ? AND c.retired_at IS NULL %s ORDER BY c.name\
         """
             .formatted(only == null ? "" : "AND c.name = ?"),
         parameters,

@@ -76,8 +76,10 @@ public final class RosterService {
             () ->
                 OrgWrite.conflict(
                     "used",
-                    "username: %s was the name of a removed member of %s, and no name is given"
-                        + " twice; choose another one",
+                    """
+                    username: %s was the name of a removed member of %s, and no name is \
+                    given twice; choose another one\
+                    """,
                     username,
                     orgId),
             RosterStore.IS_NEW_USERNAME,

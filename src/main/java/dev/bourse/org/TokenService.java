@@ -95,8 +95,12 @@ public final class TokenService {
     OrgWrite write = new OrgWrite(database, orgId, actor);
     if (order.cluster() != null) {
       write.demand(
-          () -> ApiError.badField("cluster", order.cluster(), "the name of a cluster of " + orgId),
-          "EXISTS (SELECT 1 FROM cluster WHERE name = ? AND org_id = ?)",
+          () ->
+              ApiError.badField(
+                  "cluster",
+                  order.cluster(),
+                  "the name of a cluster of " + orgId + ", not retired"),
+          "EXISTS (SELECT 1 FROM cluster WHERE name = ? AND org_id = ? AND retired_at IS NULL)",
           order.cluster(),
           orgId);
     }

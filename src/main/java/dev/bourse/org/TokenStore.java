@@ -199,12 +199,8 @@ public final class TokenStore {
 
   /** Whether a token is or was one of the organization's. */
   Future<Boolean> has(String orgId, String tokenId) {
-    return database
-        .read(
-            "SELECT 1 FROM token WHERE token_id = ? AND org_id = ?",
-            List.of(tokenId, orgId),
-            row -> true)
-        .map(found -> !found.isEmpty());
+    return database.exists(
+        "SELECT 1 FROM token WHERE token_id = ? AND org_id = ?", List.of(tokenId, orgId));
   }
 
   /** Ids of tokens of a member that were revoked at that moment, oldest first. */

@@ -76,6 +76,12 @@ public final class AssetFiles {
       Pattern.compile(
           "(?:^|[;}\\s])(?:import|export)(?:[\\s\\w{},*$]*?from)?\\s*[\"']([^\"']+)[\"']");
 
+  /** Comments import types, of which browsers know nothing. */
+  private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/", Pattern.DOTALL);
+
+  /** An import of a module when something needs it. */
+  private static final Pattern LATE_IMPORT = Pattern.compile("\\bimport\\(\\s*[\"']([^\"']+)[\"']");
+
   private final Map<String, byte[]> files = new TreeMap<>();
   private final Path target;
 
@@ -146,6 +152,7 @@ public final class AssetFiles {
   }
 
   private void write(String shell) throws IOException {
+    requireWholeness();
     empty();
     Files.createDirectories(target);
     String base = "/assets/" + digest();
@@ -167,6 +174,21 @@ public final class AssetFiles {
         "shell",
         write(Assets.SHELL, PageTemplates.HTML, page.getBytes(UTF_8)).put("import_map", policy));
     Files.writeString(target.resolve(Assets.INDEX), index.encode());
+  }
+
+  /** A module that names one that is not there would fail in browsers only when it is loaded. */
+  private void requireWholeness() {
+    files.keySet().stream()
+        .filter(name -> name.endsWith(".js"))
+        .forEach(
+            name -> {
+              need(name, new LinkedHashSet<>());
+              String text = new String(files.get(name), UTF_8);
+              Matcher imports = LATE_IMPORT.matcher(COMMENT.matcher(text).replaceAll(""));
+              while (imports.find()) {
+                need(resolve(name, imports.group(1)), new LinkedHashSet<>());
+              }
+            });
   }
 
   private void empty() throws IOException {
@@ -268,7 +290,7 @@ public final class AssetFiles {
   private void need(String name, Set<String> needed) {
     byte[] script = files.get(name);
     if (script == null) {
-      throw new IllegalStateException("a module imports " + name + ", which is not there");
+      throw new IllegalStateException("there is no module " + name + ", but another imports it");
     }
     if (needed.add(name)) {
       Matcher imports = STATIC_IMPORT.matcher(new String(script, UTF_8));
@@ -280,8 +302,7 @@ public final class AssetFiles {
 
   private static String resolve(String importing, String name) {
     if (name.startsWith(".")) {
-      Path folder = Path.of(importing).getParent();
-      return folder.resolve(name).normalize().toString().replace('\\', '/');
+      return Path.of(importing).resolveSibling(name).normalize().toString().replace('\\', '/');
     }
     String mapped = IMPORTS.get(name);
     if (mapped != null) {

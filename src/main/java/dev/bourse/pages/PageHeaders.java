@@ -13,16 +13,33 @@ public final class PageHeaders {
    * pages of ours alone, nobody frames the page, keeps it, or shares its process.
    */
   public static List<Map.Entry<String, String>> strict() {
-    return List.of(
-        Map.entry(
-            "content-security-policy",
-            "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self';"
-                + " frame-ancestors 'none'; base-uri 'none'"),
-        // Not no-referrer, which makes browsers send forms of ours with "Origin: null".
-        Map.entry("referrer-policy", "same-origin"),
-        Map.entry("cache-control", "no-store"),
-        Map.entry("cross-origin-opener-policy", "same-origin"),
-        Map.entry("x-frame-options", "DENY"));
+    return with(List.of(Map.entry("cache-control", "no-store")));
+  }
+
+  /**
+   * Those of a page that is the same for everybody: whoever kept it asks whether it is still so,
+   * for what it shows can be taken back at any time.
+   *
+   * @param etag a strong validator in quoted form
+   */
+  public static List<Map.Entry<String, String>> shared(String etag) {
+    return with(List.of(Map.entry("cache-control", "no-cache"), Map.entry("etag", etag)));
+  }
+
+  private static List<Map.Entry<String, String>> with(List<Map.Entry<String, String>> caching) {
+    List<Map.Entry<String, String>> headers =
+        new ArrayList<>(
+            List.of(
+                Map.entry(
+                    "content-security-policy",
+                    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self';"
+                        + " frame-ancestors 'none'; base-uri 'none'"),
+                // Not no-referrer, which makes browsers send forms of ours with "Origin: null".
+                Map.entry("referrer-policy", "same-origin"),
+                Map.entry("cross-origin-opener-policy", "same-origin"),
+                Map.entry("x-frame-options", "DENY")));
+    headers.addAll(caching);
+    return List.copyOf(headers);
   }
 
   /**

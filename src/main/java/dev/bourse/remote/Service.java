@@ -182,11 +182,8 @@ public final class Service {
   public Refused lost(IOException failure) {
     return new Refused(
         ExitCode.UNAVAILABLE,
-        "cannot reach "
-            + baseUrl
-            + " ("
-            + failure.getClass().getSimpleName()
-            + "); is the service up? Name another with --url or BOURSE_URL");
+        "cannot reach %s (%s); is the service up? Name another with --url or BOURSE_URL"
+            .formatted(baseUrl, failure.getClass().getSimpleName()));
   }
 
   /** What an answer of a status from 300 on says. */

@@ -85,12 +85,10 @@ public final class SshKeyStore {
 
   /** The live key of the same material and reach. */
   Future<Optional<SshKey>> findSame(SshKey key) {
-    return database
-        .read(
-            SELECT_LIVE + " AND org_id = ? AND fingerprint = ? AND COALESCE(cluster, '') = ?",
-            List.of(key.orgId(), key.fingerprint(), key.cluster() == null ? "" : key.cluster()),
-            SshKeyStore::key)
-        .map(found -> found.stream().findFirst());
+    return database.readFirst(
+        SELECT_LIVE + " AND org_id = ? AND fingerprint = ? AND COALESCE(cluster, '') = ?",
+        List.of(key.orgId(), key.fingerprint(), key.cluster() == null ? "" : key.cluster()),
+        SshKeyStore::key);
   }
 
   /** The lines of these keys, revoked ones too: an allocation keeps what it was granted with. */

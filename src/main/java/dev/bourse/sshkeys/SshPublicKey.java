@@ -36,8 +36,8 @@ public record SshPublicKey(String type, String blobBase64, String comment, Strin
           "sk-ecdsa-sha2-nistp256@openssh.com");
 
   private static final String ACCEPTED =
-      "one line 'type base64 [comment]' as in a .pub file, its type one of "
-          + String.join(", ", TYPES);
+      "one line 'type base64 [comment]' as in a .pub file, its type one of %s"
+          .formatted(String.join(", ", TYPES));
 
   /** OpenSSH refuses longer moduli, and they fix the longest line: 2.8 kB and a comment. */
   private static final int MAX_RSA_BITS = 16_384;
@@ -66,9 +66,11 @@ public record SshPublicKey(String type, String blobBase64, String comment, Strin
     if (PRIVATE.matcher(line).find()) {
       throw ApiError.of(
           ErrorCode.BAD_REQUEST,
-          FIELD
-              + ": this is a private key; it was not stored, but it has left your machine, so"
-              + " replace it, and send the public key (the .pub file) instead");
+          """
+          %s: this is a private key; it was not stored, but it has left your machine, so \
+          replace it, and send the public key (the .pub file) instead\
+          """
+              .formatted(FIELD));
     }
     String text = line.strip();
     requireOneLine(text);

@@ -26,6 +26,16 @@ public interface Database {
     return read(sql, parameters, mapper).map(found -> found.stream().findFirst());
   }
 
+  /** The row of a query that always has one, as a sum does. */
+  default <T> Future<T> readOne(String sql, List<?> parameters, RowMapper<T> mapper) {
+    return read(sql, parameters, mapper).map(found -> found.get(0));
+  }
+
+  /** Whether a query finds any row. */
+  default Future<Boolean> exists(String sql, List<?> parameters) {
+    return read(sql, parameters, row -> true).map(found -> !found.isEmpty());
+  }
+
   /**
    * Carries out all statements in one transaction, or none. When the future succeeds the change is
    * on disk and every later read sees it.

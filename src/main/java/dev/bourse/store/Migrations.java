@@ -81,9 +81,11 @@ public final class Migrations {
                   session.commit(
                       List.of(
                           Statement.of(
-                              "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY,"
-                                  + " name TEXT NOT NULL, sha256 TEXT NOT NULL,"
-                                  + " applied_at BIGINT NOT NULL)")));
+                              """
+                              CREATE TABLE IF NOT EXISTS migration (
+                              number INTEGER PRIMARY KEY, name TEXT NOT NULL,
+                              sha256 TEXT NOT NULL, applied_at BIGINT NOT NULL)\
+                              """)));
               for (Step step : steps.subList(steps.size() - pending.size(), steps.size())) {
                 done = done.compose(v -> session.commit(recorded(step, clock)));
               }
@@ -134,26 +136,17 @@ public final class Migrations {
       Applied had = applied.get(i);
       String shown = "migration " + had.number + " (" + had.name + ")";
       if (i >= steps.size()) {
-        throw new StoreRefused(
-            "the store is newer than this program: it has "
-                + shown
-                + ", this program knows "
-                + steps.size(),
-            null);
+        throw StoreRefused.of(
+            "the store is newer than this program: it has %s, this program knows %s",
+            shown, steps.size());
       }
       if (had.number != i + 1 || !had.sha256.equals(steps.get(i).sha256)) {
-        throw new StoreRefused(
-            "the store was made by another program: its "
-                + shown
-                + " has digest "
-                + had.sha256
-                + ", this program's migration "
-                + (i + 1)
-                + " ("
-                + steps.get(i).name
-                + ") has "
-                + steps.get(i).sha256,
-            null);
+        throw StoreRefused.of(
+            """
+            the store was made by another program: its %s has digest %s, this program's \
+            migration %s (%s) has %s\
+            """,
+            shown, had.sha256, i + 1, steps.get(i).name, steps.get(i).sha256);
       }
     }
   }

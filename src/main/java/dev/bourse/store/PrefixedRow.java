@@ -6,32 +6,17 @@ import org.jspecify.annotations.Nullable;
 record PrefixedRow(Row row, String prefix) implements Row {
 
   @Override
-  public int position(String column) {
-    return row.position(prefix + column);
+  public @Nullable String textOrNull(String column) {
+    return row.textOrNull(prefix + column);
   }
 
   @Override
-  public String text(int column) {
-    return row.text(column);
+  public @Nullable Long integerOrNull(String column) {
+    return row.integerOrNull(prefix + column);
   }
 
   @Override
-  public @Nullable String textOrNull(int column) {
-    return row.textOrNull(column);
-  }
-
-  @Override
-  public long integer(int column) {
-    return row.integer(column);
-  }
-
-  @Override
-  public @Nullable Long integerOrNull(int column) {
-    return row.integerOrNull(column);
-  }
-
-  @Override
-  public byte[] bytes(int column) {
-    return row.bytes(column);
+  public byte @Nullable [] bytesOrNull(String column) {
+    return row.bytesOrNull(prefix + column);
   }
 }

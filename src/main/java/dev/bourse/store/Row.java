@@ -4,46 +4,24 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One row of a result, read by the names its query gives the columns ({@code AS} gives another).
- * Only valid inside the mapper it is given to.
+ * Only valid inside the mapper it is given to. Every method fails with an {@link
+ * IllegalArgumentException} when the query has no such column.
  */
 public interface Row {
-  /**
-   * Where a column stands, from 0.
-   *
-   * @throws IllegalArgumentException when the query has no such column
-   */
-  int position(String column);
+  @Nullable String textOrNull(String column);
 
-  /** The column's text; fails when it is null. */
-  String text(int column);
+  @Nullable Long integerOrNull(String column);
 
-  @Nullable String textOrNull(int column);
-
-  /** The column's integer; fails when it is null. */
-  long integer(int column);
-
-  @Nullable Long integerOrNull(int column);
-
-  /** The column's bytes; fails when it is null. */
-  byte[] bytes(int column);
-
-  /** Truth values are stored as the integers 0 and 1 on every engine. */
-  default boolean truth(int column) {
-    return integer(column) != 0;
-  }
+  byte @Nullable [] bytesOrNull(String column);
 
   /** The column's text; fails when it is null. */
   default String text(String column) {
-    return text(position(column));
-  }
-
-  default @Nullable String textOrNull(String column) {
-    return textOrNull(position(column));
+    return present(column, textOrNull(column));
   }
 
   /** The column's integer; fails when it is null. */
   default long integer(String column) {
-    return integer(position(column));
+    return present(column, integerOrNull(column));
   }
 
   /** The column's integer, which must fit 32 bits; fails when it is null. */
@@ -51,18 +29,14 @@ public interface Row {
     return Math.toIntExact(integer(column));
   }
 
-  default @Nullable Long integerOrNull(String column) {
-    return integerOrNull(position(column));
-  }
-
   /** The column's bytes; fails when it is null. */
   default byte[] bytes(String column) {
-    return bytes(position(column));
+    return present(column, bytesOrNull(column));
   }
 
   /** Truth values are stored as the integers 0 and 1 on every engine. */
   default boolean truth(String column) {
-    return truth(position(column));
+    return integer(column) != 0;
   }
 
   /** The column's value of an enumeration, which is stored by its name; fails when it is null. */
@@ -77,5 +51,12 @@ public interface Row {
    */
   default Row of(String prefix) {
     return new PrefixedRow(this, prefix);
+  }
+
+  private static <T> T present(String column, @Nullable T value) {
+    if (value == null) {
+      throw new IllegalStateException("column " + column + " is null");
+    }
+    return value;
   }
 }

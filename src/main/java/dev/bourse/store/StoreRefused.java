@@ -11,4 +11,10 @@ public final class StoreRefused extends RuntimeException {
   public StoreRefused(String message, @Nullable Throwable cause) {
     super(message, cause);
   }
+
+  /** A refusal that nothing else has caused; its text is a template with arguments. */
+  @SuppressWarnings("AnnotateFormatMethod") // The annotation would be one more library.
+  public static StoreRefused of(String template, Object... arguments) {
+    return new StoreRefused(template.formatted(arguments), null);
+  }
 }

@@ -223,8 +223,10 @@ public final class Timekeeper implements ConfirmedTime {
     }
     lastStep = new ClockView.Step(atMillis, byMillis);
     LOG.warn(
-        "{} was set {} by {}, to {}; nothing is posted or deleted by a clock until it has gone on"
-            + " for {}",
+        """
+        {} was set {} by {}, to {}; nothing is posted or deleted by a clock until it has \
+        gone on for {}\
+        """,
         which,
         byMillis > 0 ? "ahead" : "back",
         shown(byMillis),
@@ -258,8 +260,10 @@ public final class Timekeeper implements ConfirmedTime {
       boolean isBehind = before != null && millis < before - Pace.TOLERANCE_MILLIS;
       if (before != null && isBehind && !toldBehind) {
         LOG.warn(
-            "{} is confirmed, though {} was before: usage posted for hours that lie ahead is"
-                + " reversed, and posted again when they are over",
+            """
+            {} is confirmed, though {} was before: usage posted for hours that lie ahead is \
+            reversed, and posted again when they are over\
+            """,
             Times.rfc3339(millis),
             Times.rfc3339(before));
       }
@@ -272,9 +276,11 @@ public final class Timekeeper implements ConfirmedTime {
         .commit(
             List.of(
                 Statement.of(
-                    "INSERT INTO clock_mark (name, millis) VALUES (?, ?) ON CONFLICT (name)"
-                        + " DO UPDATE SET millis = excluded.millis"
-                        + " WHERE clock_mark.millis < excluded.millis",
+                    """
+                    INSERT INTO clock_mark (name, millis) VALUES (?, ?)
+                    ON CONFLICT (name) DO UPDATE SET millis = excluded.millis
+                    WHERE clock_mark.millis < excluded.millis\
+                    """,
                     MARK,
                     millis)))
         .onSuccess(

@@ -80,8 +80,10 @@ public final class Seeding {
         database.read(StoredMachine.SQL, List.of(), StoredMachine::read);
     Future<List<Spare>> free =
         database.read(
-            "SELECT pool, node_id, public_ip FROM node WHERE retired_at IS NULL AND node_id NOT IN"
-                + " (SELECT node_id FROM allocation WHERE gone_at IS NULL) ORDER BY node_id",
+            """
+            SELECT pool, node_id, public_ip FROM node WHERE retired_at IS NULL
+            AND node_id NOT IN (SELECT node_id FROM allocation WHERE gone_at IS NULL) ORDER BY node_id\
+            """,
             List.of(),
             row -> new Spare(row.text("pool"), row.text("node_id"), row.text("public_ip")));
     Future<Set<String>> orgs = names("SELECT org_id AS found FROM org");
@@ -305,17 +307,9 @@ public final class Seeding {
     }
     Deque<Spare> nodes = spare.getOrDefault(holder.pool(), new ArrayDeque<>());
     if (nodes.size() < holder.heldNodes()) {
-      throw new StoreRefused(
-          "cluster "
-              + holder.name()
-              + " is to hold "
-              + holder.heldNodes()
-              + " nodes of pool "
-              + holder.pool()
-              + ", which has "
-              + nodes.size()
-              + " to spare",
-          null);
+      throw StoreRefused.of(
+          "cluster %s is to hold %s nodes of pool %s, which has %s to spare",
+          holder.name(), holder.heldNodes(), holder.pool(), nodes.size());
     }
     List<Allocation> held = new ArrayList<>();
     for (int slot = 0; slot < holder.heldNodes(); slot++) {
@@ -342,7 +336,9 @@ public final class Seeding {
         0,
         0,
         null,
-        empty.overrides());
+        empty.overrides(),
+        empty.description(),
+        empty.retiredAtMillis());
   }
 
   /** Held since now and active; the provider prepares the machine at start-up. */

@@ -31,9 +31,11 @@ record StoredMachine(
   List<String> differences(String filePool, Machine file) {
     List<String> found = new ArrayList<>();
     String retire =
-        "to move the node, retire it with `bourse admin nodes retire "
-            + nodeId
-            + "` and add the machine anew";
+        """
+        to move the node, retire it with `bourse admin nodes retire %s` and add the machine \
+        anew\
+        """
+            .formatted(nodeId);
     compare("pool", filePool, pool, retire).ifPresent(found::add);
     compare("public_ip", file.publicIp(), publicIp, retire).ifPresent(found::add);
     compare("ssh_port", String.valueOf(file.sshPort()), String.valueOf(sshPort), retire)
@@ -43,28 +45,22 @@ record StoredMachine(
             "host_key",
             key,
             key(hostKey),
-            "if the machine has this key now, `bourse admin nodes replace "
-                + nodeId
-                + " --host-key '"
-                + key
-                + "'` pins it")
+            """
+            if the machine has this key now, `bourse admin nodes replace %s --host-key '%s'` \
+            pins it\
+            """
+                .formatted(nodeId, key))
         .ifPresent(found::add);
     return found;
   }
 
   /** Why a machine that a file lists anew cannot be had: its address is this node's. */
   String inTheWayOf(Machine file) {
-    return "node "
-        + file.nodeId()
-        + ": public_ip is '"
-        + file.publicIp()
-        + "' in the world file, which is that of node "
-        + nodeId
-        + " in the store; call it "
-        + nodeId
-        + " in the file, or retire that node with `bourse admin nodes retire "
-        + nodeId
-        + "`";
+    return """
+    node %s: public_ip is '%s' in the world file, which is that of node %s in the store; \
+    call it %s in the file, or retire that node with `bourse admin nodes retire %s`\
+    """
+        .formatted(file.nodeId(), file.publicIp(), nodeId, nodeId, nodeId);
   }
 
   private Optional<String> compare(
@@ -74,16 +70,8 @@ record StoredMachine(
     return filed.equals(kept)
         ? Optional.empty()
         : Optional.of(
-            "node "
-                + nodeId
-                + ": "
-                + field
-                + " is '"
-                + filed
-                + "' in the world file and '"
-                + kept
-                + "' in the store, which stands; "
-                + remedy);
+            "node %s: %s is '%s' in the world file and '%s' in the store, which stands; %s"
+                .formatted(nodeId, field, filed, kept, remedy));
   }
 
   private static @Nullable String key(@Nullable String line) {

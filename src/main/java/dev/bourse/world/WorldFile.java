@@ -138,8 +138,8 @@ public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
       SshPublicKey.parse(key);
     } catch (ApiError refused) {
       yaml.fault(
-          "host_key: expected 'type base64' as ssh-keyscan prints it, without the address; "
-              + refused.detail());
+          "host_key: expected 'type base64' as ssh-keyscan prints it, without the address; %s"
+              .formatted(refused.detail()));
     }
   }
 

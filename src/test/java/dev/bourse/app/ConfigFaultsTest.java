@@ -24,6 +24,24 @@ import org.junit.jupiter.api.io.TempDir;
 /** Settings that keep the service from starting, and how they are told. */
 class ConfigFaultsTest extends ConfigFixture {
   @Test
+  void publishedBytesComeFromAnotherHostThanPages() {
+    assertTrue(
+        faults(
+                Map.of(
+                    "base-url",
+                    "https://x.example",
+                    "checkpoints.content-url",
+                    "https://X.example:8443"),
+                Map.of())
+            .get(0)
+            .contains("another host than base-url's, x.example"));
+    assertTrue(
+        faults(Map.of("checkpoints.content-url", "https://files.example/"), Map.of())
+            .get(0)
+            .startsWith("checkpoints.content-url: "));
+  }
+
+  @Test
   void everyFaultAndUnknownKeyIsNamedInOneGo() {
     Map<String, String> values = new LinkedHashMap<>();
     values.put("port", "70000");

@@ -54,6 +54,7 @@ class ConfigTest extends ConfigFixture {
             200L << 30,
             200L << 30,
             "Bourse",
+            "",
             7L * 86_400_000,
             60_000,
             60_000,
@@ -99,6 +100,7 @@ class ConfigTest extends ConfigFixture {
     values.put("checkpoints.org-bytes", "12345");
     values.put("checkpoints.platform-bytes", "54321");
     values.put("checkpoints.publisher", "Grid");
+    values.put("checkpoints.content-url", "https://files.example");
     values.put("checkpoints.session-lifetime", "3h");
     values.put("checkpoints.sweep-interval", "5s");
     values.put("checkpoints.deletion-delay", "10s");
@@ -145,7 +147,17 @@ class ConfigTest extends ConfigFixture {
     assertEquals(30_000, config.market().probeIntervalMillis());
     assertEquals(
         new CheckpointConfig(
-            false, 1L << 20, 2L << 30, 12_345, 54_321, "Grid", 3 * 3_600_000L, 5_000, 10_000, 64),
+            false,
+            1L << 20,
+            2L << 30,
+            12_345,
+            54_321,
+            "Grid",
+            "https://files.example",
+            3 * 3_600_000L,
+            5_000,
+            10_000,
+            64),
         config.checkpoints());
     assertEquals(new DownloadPace(1 << 20, 5_000), config.edge().limits().pace());
     assertEquals(1_000, config.simulated().provisionDelayMillis());

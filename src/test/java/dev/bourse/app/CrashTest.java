@@ -249,9 +249,11 @@ class CrashTest {
                         + " ORDER BY granted_at, gone_at IS NULL, gone_at",
                     List.of(),
                     row -> {
-                      Long gone = row.integerOrNull(2);
+                      Long gone = row.integerOrNull("gone_at");
                       return new Held(
-                          row.text(0), row.integer(1), gone == null ? Long.MAX_VALUE : gone);
+                          row.text("node_id"),
+                          row.integer("granted_at"),
+                          gone == null ? Long.MAX_VALUE : gone);
                     }));
     Map<String, Long> freeFrom = new HashMap<>();
     for (Held held : all) {

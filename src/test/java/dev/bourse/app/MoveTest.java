@@ -67,7 +67,8 @@ class MoveTest extends MoveFixture {
             bourse
                 .service()
                 .database()
-                .read("SELECT MAX(id) FROM " + table, List.of(), row -> row.integer(0)))
+                .read(
+                    "SELECT MAX(id) AS most FROM " + table, List.of(), row -> row.integer("most")))
         .get(0);
   }
 

@@ -125,7 +125,7 @@ class PostgresTrailOrderTest {
                 here.read(
                     "SELECT id FROM audit WHERE detail = ?",
                     List.of(detail),
-                    row -> row.integer(0)))
+                    row -> row.integer("id")))
             .get(0);
     return page(id).items().stream().map(TrailEntry::detail).toList();
   }

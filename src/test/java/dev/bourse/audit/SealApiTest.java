@@ -90,6 +90,7 @@ class SealApiTest {
                             + " AND is_read = 0)"))));
 
     JsonObject report = seals("globex", "?kind=writes&after_batch=0");
+    assertEquals(report, seals("globex", "?kind=writes&after=0"));
 
     JsonObject fault = report.getJsonObject("fault");
     assertEquals("changed", fault.getString("what"));
@@ -103,5 +104,6 @@ class SealApiTest {
     bourse.operator().get(path("platform", "")).refused(ErrorCode.NOT_FOUND);
     bourse.operator().get(path("acme", "?kind=all")).refused(ErrorCode.BAD_REQUEST);
     bourse.operator().get(path("acme", "?after_batch=-1")).refused(ErrorCode.BAD_REQUEST);
+    bourse.operator().get(path("acme", "?after=-1")).refused(ErrorCode.BAD_REQUEST);
   }
 }

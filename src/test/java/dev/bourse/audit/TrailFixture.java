@@ -78,7 +78,11 @@ abstract class TrailFixture {
   }
 
   List<Long> integers(String sql) throws Exception {
-    return await(database.read(sql, List.of(), row -> row.integer(0)));
+    return await(
+        database.read(
+            "WITH found (value) AS (%s) SELECT value FROM found".formatted(sql),
+            List.of(),
+            row -> row.integer("value")));
   }
 
   /** A row with an id of the test's choice. */

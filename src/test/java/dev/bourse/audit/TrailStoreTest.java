@@ -149,7 +149,7 @@ class TrailStoreTest extends StoreFixture {
                 database.read(
                     "EXPLAIN QUERY PLAN " + sql,
                     Collections.nCopies(marks, 1),
-                    row -> row.text(3)));
+                    row -> row.text("detail")));
         String index = ofActor ? "audit_of_actor (actor=?" : "audit_of_org (org_id=?";
         assertEquals(
             reads ? 2 : 1,

@@ -117,6 +117,7 @@ class CapacityStoreTest extends StoreFixture {
         OperatorCommands.hold(new Hold(Hold.Stage.ENFORCE, "unpaid", 5L)).apply(cluster, 0).next();
     cluster = OperatorCommands.pin(ip(0), true).apply(cluster, 0).next();
     cluster = OperatorCommands.maintain(true).apply(cluster, 0).next();
+    cluster = SelfService.describe("nightly runs", Sample.ACTOR).apply(cluster, 0).next();
     cluster = OperatorCommands.armWrites(false).apply(cluster, 0).next();
     cluster = OperatorCommands.posture(Cluster.Posture.STATIC).apply(cluster, 0).next();
     cluster =
@@ -149,6 +150,8 @@ class CapacityStoreTest extends StoreFixture {
         cluster.lastWriteAtMillis(),
         cluster.provisionFailures(),
         cluster.hold(),
-        cluster.overrides());
+        cluster.overrides(),
+        cluster.description(),
+        cluster.retiredAtMillis());
   }
 }

@@ -135,12 +135,17 @@ public abstract class StoreFixture {
     return "n" + i;
   }
 
+  /** A query of one column, by a name that all such queries give it. */
+  private static String ofValue(String sql) {
+    return "WITH found (value) AS (%s) SELECT value FROM found".formatted(sql);
+  }
+
   protected List<Long> integers(String sql) throws Exception {
-    return await(database.read(sql, List.of(), row -> row.integer(0)));
+    return await(database.read(ofValue(sql), List.of(), row -> row.integer("value")));
   }
 
   protected List<String> texts(String sql) throws Exception {
-    return await(database.read(sql, List.of(), row -> row.text(0)));
+    return await(database.read(ofValue(sql), List.of(), row -> row.text("value")));
   }
 
   public static <T> T await(Future<T> future) throws Exception {

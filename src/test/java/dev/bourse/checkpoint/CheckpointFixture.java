@@ -41,6 +41,7 @@ public abstract class CheckpointFixture extends StoreFixture {
           20_000_000,
           5_000_000,
           "Bourse",
+          "",
           10_000_000,
           60_000,
           1_000,

@@ -196,7 +196,7 @@ class ContractCoverageTest {
         call -> call.isForMembersOnly(),
         call ->
             send(bourse.as("acme", "orgwide"), call, call.path(), call.body())
-                .refused(ErrorCode.FORBIDDEN));
+                .refused(call.isForTokens() ? ErrorCode.FORBIDDEN : ErrorCode.UNAUTHORIZED));
   }
 
   @TestFactory

@@ -122,7 +122,7 @@ class ActivityStoreTest extends StoreFixture {
         database.read(
             "EXPLAIN QUERY PLAN " + ActivityStore.newestOfKind(clusters, byOrigin),
             parameters,
-            row -> row.text(3)));
+            row -> row.text("detail")));
   }
 
   @Test

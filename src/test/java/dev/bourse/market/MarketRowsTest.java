@@ -75,7 +75,7 @@ class MarketRowsTest extends StoreFixture {
             database.read(
                 "EXPLAIN QUERY PLAN " + NodeStore.SWAPPED_AWAY,
                 List.of(1L, "h100"),
-                row -> row.text(3)));
+                row -> row.text("detail")));
     assertTrue(
         plan.stream().anyMatch(step -> step.contains("INDEX allocation_swapped")), plan::toString);
     assertTrue(plan.stream().noneMatch(step -> step.startsWith("SCAN")), plan::toString);

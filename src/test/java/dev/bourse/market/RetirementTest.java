@@ -86,7 +86,7 @@ class RetirementTest extends MarketFixture {
                 database.read(
                     "SELECT active_at FROM allocation WHERE node_id = 'n0'",
                     List.of(),
-                    row -> Optional.ofNullable(row.integerOrNull(0))))
+                    row -> Optional.ofNullable(row.integerOrNull("active_at"))))
             .get(0)
             .orElse(null));
     assertEquals(0, cluster().provisionFailures());

@@ -3,7 +3,6 @@ package dev.bourse.market;
 import dev.bourse.auction.Clearing;
 import dev.bourse.billing.HoldState;
 import dev.bourse.billing.Ledger;
-import dev.bourse.billing.Month;
 import dev.bourse.billing.SpendLimit;
 import dev.bourse.billing.Usage;
 import dev.bourse.capacity.Activity;
@@ -31,7 +30,6 @@ import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assertions;
 
 /**
@@ -39,83 +37,18 @@ import org.junit.jupiter.api.Assertions;
  * machines, moved by the rules that run in the service. What it writes down is what the store would
  * hold.
  */
-final class SimulatedMonth {
+final class SimulatedMonth extends SimulatedBooks {
   static final long TICK = 180_000;
   static final long CHECK = 3 * TICK;
   static final long DAY = 24 * Usage.HOUR_MILLIS;
   static final int POOLS = 3;
   private static final int ORGS = 200;
   private static final int NODES = 30;
-  private static final int GPUS = 8;
 
-  final Month month = Month.parse("2026-03").orElseThrow();
-  final Map<String, Org> orgs = new TreeMap<>();
-  final Map<String, History> clusters = new TreeMap<>();
-  final List<Posted> posted = new ArrayList<>();
   final Map<String, Integer> seen = new TreeMap<>();
-  Ledger ledger = Ledger.EMPTY;
   private final Random random;
-  private final List<Market> markets = new ArrayList<>();
   private final PriorityQueue<Due> due = new PriorityQueue<>((a, b) -> Long.compare(a.at, b.at));
-  private long now = month.startMillis();
-  private long through = now;
   private int allocations;
-
-  /** An organization's money. */
-  static final class Org {
-    final String id;
-    final List<String> clusters = new ArrayList<>();
-    HoldState hold = HoldState.NONE;
-    boolean used;
-    @Nullable Long limit;
-    long monthMicros;
-    long given;
-
-    /** Where the limit was reached, and how much could still be spent from there on. */
-    long allowedMicros = -1;
-
-    long reachedHeldGpus;
-    long reachedCeiling;
-
-    /** As the last tick left it. */
-    long tickGpus;
-
-    long tickCeiling;
-
-    Org(String id) {
-      this.id = id;
-    }
-  }
-
-  /** A cluster, and the change points of all it ever did. */
-  static final class History {
-    final Market market;
-    Cluster state;
-    final Map<String, Allocation> allocations = new TreeMap<>();
-    final Map<String, Allocation> recent = new TreeMap<>();
-    final List<Usage.ChangePoint> ceilings = new ArrayList<>();
-    final List<Usage.ChangePoint> recentCeilings = new ArrayList<>();
-
-    History(Market market, Cluster state) {
-      this.market = market;
-      this.state = state;
-    }
-  }
-
-  /** A pool. */
-  static final class Market {
-    final Pool pool;
-    final Map<String, Node> nodes = new TreeMap<>();
-    final List<History> buyers = new ArrayList<>();
-    final List<Usage.ChangePoint> prices = new ArrayList<>();
-    final List<Usage.ChangePoint> recentPrices = new ArrayList<>();
-
-    Market(Pool pool) {
-      this.pool = pool;
-    }
-  }
-
-  record Posted(String orgId, Usage.Line line) {}
 
   private record Due(long at, Runnable what) {}
 
@@ -175,14 +108,6 @@ final class SimulatedMonth {
 
   private void count(String what) {
     seen.merge(what, 1, Integer::sum);
-  }
-
-  private History history(String cluster) {
-    return Objects.requireNonNull(clusters.get(cluster), cluster);
-  }
-
-  private Org org(History history) {
-    return Objects.requireNonNull(orgs.get(history.state.orgId()));
   }
 
   private void book(Org org, Ledger.Kind kind, long micros) {
@@ -405,67 +330,6 @@ final class SimulatedMonth {
     }
   }
 
-  /** What bears on hours that are not posted yet. */
-  private static Usage.Timeline timeline(History history) {
-    List<Usage.Held> held = new ArrayList<>();
-    for (Allocation a : history.recent.values()) {
-      if (a.activeAtMillis() != null) {
-        held.add(
-            new Usage.Held(
-                GPUS, a.activeAtMillis(), a.reclaim() == null ? null : a.reclaim().atMillis()));
-      }
-    }
-    return new Usage.Timeline(
-        history.state.name(), held, history.market.recentPrices, history.recentCeilings);
-  }
-
-  private List<Usage.Line> lines(Org org, long from, long to) {
-    List<Usage.Line> lines = new ArrayList<>();
-    for (String name : org.clusters) {
-      History history = history(name);
-      if (!history.recent.isEmpty()) {
-        lines.addAll(Usage.lines(timeline(history), from, to));
-      }
-    }
-    return lines;
-  }
-
-  private long monthMicros(Org org) {
-    return org.monthMicros
-        + lines(org, through, now).stream().mapToLong(Usage.Line::amountMicros).sum();
-  }
-
-  /** Closes the next hour for everybody. */
-  private void post() {
-    long end = through + Usage.HOUR_MILLIS;
-    for (Org org : orgs.values()) {
-      List<Usage.Line> lines = lines(org, through, end);
-      long micros = lines.stream().mapToLong(Usage.Line::amountMicros).sum();
-      if (!lines.isEmpty()) {
-        ledger = ledger.after(Ledger.usage(org.id, through, micros, now));
-        lines.forEach(line -> posted.add(new Posted(org.id, line)));
-        org.monthMicros += micros;
-        org.used = true;
-      }
-    }
-    through = end;
-    for (History history : clusters.values()) {
-      history
-          .recent
-          .values()
-          .removeIf(a -> a.reclaim() != null && a.reclaim().atMillis() <= through);
-    }
-    markets.forEach(market -> forget(market.recentPrices));
-    clusters.values().forEach(history -> forget(history.recentCeilings));
-  }
-
-  /** Change points that nothing unposted depends on any more. */
-  private void forget(List<Usage.ChangePoint> steps) {
-    while (steps.size() > 1 && steps.get(1).atMillis() <= through) {
-      steps.remove(0);
-    }
-  }
-
   private void check(Org org) {
     long month = monthMicros(org);
     long balance = ledger.balance(Ledger.account(org.id)) - (month - org.monthMicros);
@@ -518,18 +382,5 @@ final class SimulatedMonth {
   private void noteTick(Org org) {
     org.tickGpus = gpusHeld(org);
     org.tickCeiling = highestCeiling(org);
-  }
-
-  private long gpusHeld(Org org) {
-    return org.clusters.stream()
-        .mapToLong(name -> (long) GPUS * history(name).state.releaseOrder().size())
-        .sum();
-  }
-
-  private long highestCeiling(Org org) {
-    return org.clusters.stream()
-        .mapToLong(name -> history(name).state.ceilingCents())
-        .max()
-        .orElseThrow();
   }
 }

@@ -87,7 +87,10 @@ class OAuthAbuseTest extends OAuthApiFixture {
             bourse
                 .service()
                 .database()
-                .read("SELECT COUNT(*) FROM oauth_device", List.of(), row -> row.integer(0)));
+                .read(
+                    "SELECT COUNT(*) AS counted FROM oauth_device",
+                    List.of(),
+                    row -> row.integer("counted")));
     assertEquals(List.of(20_000L), rows);
     Map<String, String> polling =
         Map.of(

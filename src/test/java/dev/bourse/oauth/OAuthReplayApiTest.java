@@ -172,7 +172,10 @@ class OAuthReplayApiTest extends OAuthApiFixture {
             "family_sha256 FROM oauth_refresh")) {
       List<String> stored =
           RunningBourse.await(
-              bourse.service().database().read("SELECT " + column, List.of(), row -> row.text(0)));
+              bourse
+                  .service()
+                  .database()
+                  .read("SELECT " + column, List.of(), row -> row.text(column.split(" ")[0])));
       assertFalse(stored.isEmpty());
       assertTrue(stored.stream().allMatch(text -> text.matches("[0-9a-f]{64}")));
       assertFalse(stored.contains(code) || stored.contains(tokens.getString("refresh_token")));

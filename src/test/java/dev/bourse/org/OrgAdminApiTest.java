@@ -204,7 +204,7 @@ class OrgAdminApiTest {
                 .database()
                 .read(
                     "SELECT reason FROM activity WHERE cluster = ? AND note LIKE 'released%'",
-                    List.of(market.redA().cluster()), row -> row.text(0)));
+                    List.of(market.redA().cluster()), row -> row.text("reason")));
     assertEquals(List.of("operator", "operator"), reasons);
   }
 

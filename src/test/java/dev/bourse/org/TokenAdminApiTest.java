@@ -289,12 +289,12 @@ class TokenAdminApiTest {
                     List.of(),
                     row ->
                         new AuditRow(
-                            row.integer(0),
-                            row.text(1),
-                            row.text(2),
-                            row.text(3),
-                            row.text(4),
-                            row.text(5))));
+                            row.integer("ts"),
+                            row.text("org_id"),
+                            row.text("actor"),
+                            row.text("action"),
+                            row.text("subject"),
+                            row.text("detail"))));
     assertEquals(4, rows.size());
     for (AuditRow row : rows) {
       assertEquals("vm_token_mint globex", row.action() + " " + row.subject());

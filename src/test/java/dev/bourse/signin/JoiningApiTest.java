@@ -32,10 +32,10 @@ class JoiningApiTest extends SignInApiFixture {
                 .service()
                 .database()
                 .read(
-                    "SELECT l.expires_at - r.created_at FROM sign_in_link l"
+                    "SELECT l.expires_at - r.created_at AS found FROM sign_in_link l"
                         + " JOIN join_rule r ON r.org_id = l.org_id WHERE l.org_id = ?",
                     List.of(orgId),
-                    row -> row.integer(0))));
+                    row -> row.integer("found"))));
     assertEquals("/account", Browser.location(kim.follow(link)));
     assertTrue(kim.get("/account").body().contains("kim.lee"), "named for the address");
     assertEquals(1, actions(orgId).stream().filter("member_join"::equals).count());

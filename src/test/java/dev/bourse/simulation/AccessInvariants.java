@@ -281,9 +281,9 @@ final class AccessInvariants {
         MemoryEngine engine, String table, String column, String id, Granted granted) {
       List<Boolean> live =
           engine.query(
-              "SELECT revoked_at IS NULL FROM " + table + " WHERE " + column + " = ?",
+              "SELECT revoked_at IS NULL AS found FROM " + table + " WHERE " + column + " = ?",
               List.of(id),
-              row -> row.integer(0) == 1);
+              row -> row.integer("found") == 1);
       if (live.isEmpty()
           || (granted.fate != Fate.IN_DOUBT && live.get(0) != (granted.fate == Fate.LIVE))) {
         throw violated("{} {} is {} and stored as live: {}", table, id, granted.fate, live);
@@ -327,7 +327,7 @@ final class AccessInvariants {
           .query(
               "SELECT key_ids FROM allocation WHERE allocation_id = ?",
               List.of(tenant),
-              row -> row.text(0))
+              row -> row.text("key_ids"))
           .forEach(
               ids -> {
                 for (String keyId : ids.split(" ", -1)) {
@@ -335,7 +335,7 @@ final class AccessInvariants {
                       engine.query(
                           "SELECT public_key FROM ssh_key WHERE key_id = ?",
                           List.of(keyId),
-                          row -> row.text(0)));
+                          row -> row.text("public_key")));
                 }
               });
       if (!new TreeSet<>(granted).equals(new TreeSet<>(keys)) || granted.size() != keys.size()) {
@@ -369,7 +369,7 @@ final class AccessInvariants {
                 "SELECT node_id FROM allocation a JOIN cluster c ON c.name = a.cluster"
                     + " WHERE c.org_id = ? AND a.gone_at IS NULL",
                 List.of(organization),
-                row -> row.text(0));
+                row -> row.text("node_id"));
         if (tokens > 0 || !held.isEmpty()) {
           throw violated(
               "{} is retired and has {} live tokens and machines {}", organization, tokens, held);

@@ -187,29 +187,29 @@ final class AllocationLog {
   }
 
   private static Buyer buyer(Row row) {
-    Long maxGpus = row.integerOrNull(3);
-    Long ceiling = row.integerOrNull(4);
+    Long maxGpus = row.integerOrNull("max_gpus");
+    Long ceiling = row.integerOrNull("ceiling_cents");
     return new Buyer(
-        row.text(0),
-        row.text(1),
-        row.text(2).equals("STATIC"),
+        row.text("name"),
+        row.text("org_id"),
+        row.text("posture").equals("STATIC"),
         maxGpus == null ? 0 : Math.toIntExact(maxGpus),
         ceiling == null ? 0 : ceiling,
-        row.textOrNull(5));
+        row.textOrNull("hold_stage"));
   }
 
   private static Stored stored(Row row) {
     return new Stored(
-        row.text(0),
-        row.text(1),
-        row.text(2),
-        row.text(3),
-        row.integerOrNull(4),
-        row.integer(5),
-        row.truth(6),
-        row.integerOrNull(7) != null,
-        row.textOrNull(8),
-        row.textOrNull(9),
-        row.integerOrNull(10));
+        row.text("allocation_id"),
+        row.text("cluster"),
+        row.text("node_id"),
+        row.text("state"),
+        row.integerOrNull("protected_until"),
+        row.integer("grant_ceiling_cents"),
+        row.truth("pinned"),
+        row.integerOrNull("swap_requested_at") != null,
+        row.textOrNull("replaces"),
+        row.textOrNull("reclaim_reason"),
+        row.integerOrNull("reclaim_at"));
   }
 }

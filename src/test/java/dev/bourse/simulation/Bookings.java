@@ -97,7 +97,7 @@ final class Bookings {
             .query(
                 "SELECT org_id FROM billing_org WHERE hold_stage <> 'NONE' ORDER BY org_id",
                 List.of(),
-                row -> row.text(0));
+                row -> row.text("org_id"));
     if (!held.isEmpty() && random.nextBoolean()) {
       // Who is held pays what it lacks.
       booking =

@@ -69,7 +69,7 @@ final class HoldInvariants {
                 "SELECT limit_micros FROM billing_org WHERE org_id = ? AND limit_micros IS NOT"
                     + " NULL",
                 List.of(organization),
-                row -> row.integer(0));
+                row -> row.integer("limit_micros"));
         if (!limits.isEmpty()
             && MoneyInvariants.areTimesTrue(world)
             && isQuiet(world, organization)) {
@@ -102,17 +102,17 @@ final class HoldInvariants {
       MemoryEngine engine = world.server.engine();
       List<Slot> slots =
           engine.query(
-              "SELECT allocation_id, cluster, replaces IS NOT NULL, active_at, protected_until"
-                  + " FROM allocation WHERE gone_at IS NULL AND state <> 'RECLAIMING'"
-                  + " AND cluster LIKE ?",
+              "SELECT allocation_id, cluster, replaces IS NOT NULL AS found, active_at,"
+                  + " protected_until FROM allocation WHERE gone_at IS NULL AND state <>"
+                  + " 'RECLAIMING' AND cluster LIKE ?",
               List.of(organization + "-%"),
               row ->
                   new Slot(
-                      row.text(0),
-                      row.text(1),
-                      row.truth(2),
-                      row.integerOrNull(3),
-                      row.integerOrNull(4)));
+                      row.text("allocation_id"),
+                      row.text("cluster"),
+                      row.truth("found"),
+                      row.integerOrNull("active_at"),
+                      row.integerOrNull("protected_until")));
       if (slots.stream().noneMatch(slot -> granted.contains(slot.id) && !slot.isReplacement)) {
         return;
       }
@@ -175,9 +175,9 @@ final class HoldInvariants {
               "SELECT org_id, hold_stage, hold_enforced FROM billing_org ORDER BY org_id",
               List.of(),
               row -> {
-                String organization = row.text(0);
-                String stage = row.text(1);
-                boolean isEnforced = row.truth(2);
+                String organization = row.text("org_id");
+                String stage = row.text("hold_stage");
+                boolean isEnforced = row.truth("hold_enforced");
                 Hold before = last.getOrDefault(organization, new Hold("NONE", false, now));
                 if (!before.stage.equals(stage) || before.isEnforced != isEnforced) {
                   judge(world, organization, before, stage, isEnforced);
@@ -238,7 +238,11 @@ final class HoldInvariants {
               .query(
                   "SELECT hold_stage, hold_reason, hold_since FROM billing_org WHERE org_id = ?",
                   List.of(organization),
-                  row -> new Stage(row.text(0), row.textOrNull(1), row.integer(2)))
+                  row ->
+                      new Stage(
+                          row.text("hold_stage"),
+                          row.textOrNull("hold_reason"),
+                          row.integer("hold_since")))
               .stream()
               .findFirst()
               .orElse(new Stage("NONE", null, 0));
@@ -267,10 +271,10 @@ final class HoldInvariants {
       }
       List<String> others =
           engine.query(
-              "SELECT name || ' ' || COALESCE(hold_stage, 'NONE') FROM cluster WHERE org_id = ?"
-                  + " AND COALESCE(hold_stage, 'NONE') <> ?",
+              "SELECT name || ' ' || COALESCE(hold_stage, 'NONE') AS found FROM cluster WHERE"
+                  + " org_id = ? AND COALESCE(hold_stage, 'NONE') <> ?",
               List.of(organization, hold.stage),
-              row -> row.text(0));
+              row -> row.text("found"));
       if (!others.isEmpty() && lasted > BOUND_MILLIS) {
         throw violated("{} is under {}, and its clusters {}", organization, hold, others);
       }
@@ -315,7 +319,7 @@ final class HoldInvariants {
           engine.query(
               "SELECT limit_micros FROM billing_org WHERE org_id = ? AND limit_micros IS NOT NULL",
               List.of(organization),
-              row -> row.integer(0));
+              row -> row.integer("limit_micros"));
       return (used > 0 && posted - accrued <= 0) || (!limit.isEmpty() && month >= limit.get(0));
     }
   }

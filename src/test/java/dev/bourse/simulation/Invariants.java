@@ -57,7 +57,7 @@ final class Invariants {
                     "SELECT node_id FROM allocation WHERE gone_at IS NULL GROUP BY node_id"
                         + " HAVING COUNT(*) > 1",
                     List.of(),
-                    row -> row.text(0));
+                    row -> row.text("node_id"));
         if (!twice.isEmpty()) {
           throw violated("after a commit of {} nodes {} are allocated twice", process, twice);
         }
@@ -84,7 +84,9 @@ final class Invariants {
                 .query(
                     "SELECT name, version, revision FROM cluster WHERE name = ?",
                     List.of(cluster),
-                    row -> new Counters(row.text(0), row.integer(1), row.integer(2)))
+                    row ->
+                        new Counters(
+                            row.text("name"), row.integer("version"), row.integer("revision")))
                 .get(0);
         Counters before = last.put(now.cluster, now);
         if (before != null

@@ -178,7 +178,7 @@ final class MachineInvariants {
             .query(
                 "SELECT node_id FROM node WHERE retired_at IS NULL",
                 List.of(),
-                row -> row.text(0)));
+                row -> row.text("node_id")));
   }
 
   /** When nothing is declared any more, nothing is held, and no machine bears a mark. */

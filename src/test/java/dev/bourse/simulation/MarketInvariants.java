@@ -5,17 +5,13 @@ import dev.bourse.simulation.AllocationLog.Life;
 import dev.bourse.simulation.AllocationLog.Step;
 import dev.bourse.simulation.AllocationLog.Stored;
 import dev.bourse.store.Statement;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** What has to hold of the market. */
 final class MarketInvariants {
-  private static final long SECOND = 1_000_000_000L;
+  static final long SECOND = 1_000_000_000L;
 
   private MarketInvariants() {}
 
@@ -25,16 +21,16 @@ final class MarketInvariants {
     List<Invariant> all = new ArrayList<>();
     all.add(new OneMarketPerFence(log));
     all.add(new LeasesAreKept());
-    all.add(new ProtectionHolds(log));
-    all.add(new GrantsFitDeclarations(log));
-    all.add(new GrantsAreOfUsableNodes(log));
+    all.add(new GrantInvariants.ProtectionHolds(log));
+    all.add(new GrantInvariants.GrantsFitDeclarations(log));
+    all.add(new GrantInvariants.GrantsAreOfUsableNodes(log));
     all.add(new PricesAreInTerms());
     all.add(new DemandIsMet(log));
     all.addAll(MachineInvariants.all(log));
     return all;
   }
 
-  private static boolean contains(List<Statement> statements, String text) {
+  static boolean contains(List<Statement> statements, String text) {
     return Invariant.touches(statements, text);
   }
 
@@ -166,233 +162,17 @@ final class MarketInvariants {
   }
 
   /**
-   * Rivals take no node that is pinned, no node of an operator-managed cluster, and none within its
-   * protection unless the cluster lowered its ceiling under the one at the grant.
-   */
-  static final class ProtectionHolds extends Invariant {
-    /** From a decision to its commit, and from a machine's answer to its commit: two time-outs. */
-    private static final long COMMIT_SECONDS = 10;
-
-    private final AllocationLog log;
-
-    ProtectionHolds(AllocationLog log) {
-      this.log = log;
-    }
-
-    @Override
-    void everySecond(World world) {
-      log.areClocksRight(world);
-    }
-
-    @Override
-    void afterCommit(World world, String process, List<Statement> statements) {
-      if (!contains(statements, "allocation")) {
-        return;
-      }
-      for (Step step : log.steps(world, statements)) {
-        Stored before = step.before();
-        Stored after = step.after();
-        if (before == null || after == null || !before.isOpen() || after.isOpen()) {
-          continue;
-        }
-        if ("OUTBID".equals(after.reason()) && before.replaces() == null) {
-          judge(world, step.life(), before, after);
-        }
-      }
-    }
-
-    private void judge(World world, Life life, Stored before, Stored after) {
-      Buyer buyer = log.buyers().get(before.cluster());
-      if (before.pinned() || (buyer != null && buyer.isStatic())) {
-        throw violated("{} of {} was taken by rivals", before, buyer);
-      }
-      if (buyer == null || life.isLowered || !log.areClocksRight(world)) {
-        return;
-      }
-      Long until = before.protectedUntil();
-      Long at = after.reclaimAt();
-      if (before.state().equals("PROVISIONING") || (until != null && at != null && at < until)) {
-        throw violated("{} of {} was taken at {}", before, buyer, at);
-      }
-      long seconds = (world.scheduler.nowNanos() - life.activeNanos) / SECOND;
-      // What landed in the place of another goes on with that one's protection.
-      if (!life.isReplacement && seconds < world.settings.protectionSeconds() - COMMIT_SECONDS) {
-        throw violated("{} of {} was taken {} s after it was ready", before, buyer, seconds);
-      }
-    }
-  }
-
-  /**
-   * Who is granted a node declared as many, is the market's to serve, and bids at least the reserve
-   * price; of a swap there is one replacement at a time.
-   */
-  static final class GrantsFitDeclarations extends Invariant {
-    private final AllocationLog log;
-    private final Terms terms = new Terms();
-
-    GrantsFitDeclarations(AllocationLog log) {
-      this.log = log;
-    }
-
-    @Override
-    void afterCommit(World world, String process, List<Statement> statements) {
-      terms.follow(world, statements);
-      if (!contains(statements, "INTO allocation")) {
-        return;
-      }
-      for (Step step : log.steps(world, statements)) {
-        Stored granted = step.after();
-        if (step.before() == null && granted != null) {
-          judge(world, granted);
-        }
-      }
-    }
-
-    private void judge(World world, Stored granted) {
-      Buyer buyer = log.buyers().get(granted.cluster());
-      if (buyer == null || buyer.isStatic() || (buyer.hold() != null && !isGrace(buyer))) {
-        throw violated("{} was granted to {}", granted, buyer);
-      }
-      if (buyer.ceiling() < terms.leastReserve(world)) {
-        throw violated("{} was granted to {}, who bids too little", granted, buyer);
-      }
-      int filling = 0;
-      int twins = 0;
-      for (Life life : log.live().values()) {
-        Stored held = life.stored;
-        if (held.cluster().equals(granted.cluster()) && held.isOpen()) {
-          filling += held.replaces() == null ? 1 : 0;
-          twins += held.replaces() != null && held.replaces().equals(granted.replaces()) ? 1 : 0;
-        }
-      }
-      if (twins > 1) {
-        throw violated("{} replaces what another replaces", granted);
-      }
-      if (granted.replaces() == null && filling * World.GPUS_PER_NODE > buyer.maxGpus()) {
-        throw violated("{} was granted to {}, who fills {} slots now", granted, buyer, filling);
-      }
-    }
-
-    private static boolean isGrace(Buyer buyer) {
-      return "GRACE".equals(buyer.hold());
-    }
-  }
-
-  /** The terms of the pool that any process may still believe in. */
-  private static final class Terms {
-    /**
-     * Of new terms a process hears within seconds; one that is stopped loses the lease in as many,
-     * and tells them apart from the old ones when it goes on.
-     */
-    private static final long HEARD_NANOS = 60 * SECOND;
-
-    private record Set(long reserve, long cap, long untilNanos) {}
-
-    private final ArrayDeque<Set> past = new ArrayDeque<>();
-    private long reserve = -1;
-    private long cap;
-
-    void follow(World world, List<Statement> statements) {
-      if (reserve >= 0 && !contains(statements, "pool")) {
-        return;
-      }
-      long now = world.scheduler.nowNanos();
-      if (reserve >= 0) {
-        past.add(new Set(reserve, cap, now));
-      }
-      reserve = world.server.engine().number("SELECT reserve_cents FROM pool");
-      cap = world.server.engine().number("SELECT cap_cents FROM pool");
-    }
-
-    long leastReserve(World world) {
-      long least = reserve;
-      for (Set set : recent(world)) {
-        least = Math.min(least, set.reserve);
-      }
-      return least;
-    }
-
-    long mostCap(World world) {
-      long most = cap;
-      for (Set set : recent(world)) {
-        most = Math.max(most, set.cap);
-      }
-      return most;
-    }
-
-    private ArrayDeque<Set> recent(World world) {
-      while (!past.isEmpty()
-          && past.element().untilNanos < world.scheduler.nowNanos() - HEARD_NANOS) {
-        past.remove();
-      }
-      return past;
-    }
-  }
-
-  /**
-   * No node is granted that is retired; none that has been cordoned or quarantined for so long that
-   * whoever runs the market knows.
-   */
-  static final class GrantsAreOfUsableNodes extends Invariant {
-    /** As long as a process may be away from the store and still have the lease, and a tick. */
-    private static final long HEARD_NANOS = 60 * SECOND;
-
-    private final AllocationLog log;
-    private final Map<String, Long> unusableSince = new HashMap<>();
-
-    GrantsAreOfUsableNodes(AllocationLog log) {
-      this.log = log;
-    }
-
-    private record Barred(String node, boolean isRetired) {}
-
-    @Override
-    void afterCommit(World world, String process, List<Statement> statements) {
-      boolean grants = contains(statements, "INTO allocation");
-      if (!grants && !contains(statements, "UPDATE node SET")) {
-        return;
-      }
-      long now = world.scheduler.nowNanos();
-      Map<String, Barred> barred = new TreeMap<>();
-      for (Barred node :
-          world
-              .server
-              .engine()
-              .query(
-                  "SELECT node_id, retired_at FROM node WHERE retired_at IS NOT NULL OR cordoned ="
-                      + " 1 OR quarantined_at IS NOT NULL",
-                  List.of(),
-                  row -> new Barred(row.text(0), row.integerOrNull(1) != null))) {
-        barred.put(node.node, node);
-      }
-      unusableSince.keySet().retainAll(barred.keySet());
-      barred.keySet().forEach(node -> unusableSince.putIfAbsent(node, now));
-      for (Step step : grants ? log.steps(world, statements) : List.<Step>of()) {
-        Stored granted = step.after();
-        Barred node = granted == null ? null : barred.get(granted.node());
-        if (step.before() != null || granted == null || node == null) {
-          continue;
-        }
-        long sinceNanos = now - unusableSince.getOrDefault(node.node, now);
-        if (node.isRetired || sinceNanos > HEARD_NANOS) {
-          throw violated("{} was granted, {} for {} s", granted, node, sinceNanos / SECOND);
-        }
-      }
-    }
-  }
-
-  /**
    * The clearing price lies between the reserve price and the highest price ever accepted, and the
    * admission price not above the cap.
    */
   static final class PricesAreInTerms extends Invariant {
-    private final Terms terms = new Terms();
+    private final PoolTerms terms = new PoolTerms();
     private long highestCap;
 
     @Override
     void afterCommit(World world, String process, List<Statement> statements) {
       terms.follow(world, statements);
-      highestCap = Math.max(highestCap, terms.cap);
+      highestCap = Math.max(highestCap, terms.mostCap(world));
       for (Statement statement : statements) {
         if (statement.sql().startsWith("INSERT INTO price_point")) {
           judge(world, (Long) statement.parameters().get(2), (Long) statement.parameters().get(3));
@@ -473,7 +253,7 @@ final class MarketInvariants {
                       + " AND NOT EXISTS (SELECT 1 FROM allocation a WHERE a.node_id = n.node_id"
                       + " AND (a.gone_at IS NULL OR a.reclaim_reason = 'SWAP'))",
                   List.of(world.nowMillis()),
-                  row -> row.text(0));
+                  row -> row.text("node_id"));
       if (free.isEmpty()) {
         return null;
       }

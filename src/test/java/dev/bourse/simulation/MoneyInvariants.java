@@ -62,15 +62,15 @@ final class MoneyInvariants {
               .server
               .engine()
               .query(
-                  "SELECT 'transaction ' || t.id FROM ledger_transaction t LEFT JOIN ledger_entry e"
-                      + " ON e.transaction_id = t.id GROUP BY t.id HAVING COUNT(e.micros) < 2 OR"
-                      + " SUM(e.micros) <> 0 UNION ALL SELECT 'account ' || a.account FROM"
-                      + " ledger_account a LEFT JOIN ledger_entry e ON e.account = a.account GROUP"
-                      + " BY a.account, a.micros HAVING COALESCE(SUM(e.micros), 0) <> a.micros"
-                      + " UNION ALL SELECT 'entries of ' || e.account FROM ledger_entry e WHERE"
-                      + " e.account NOT IN (SELECT account FROM ledger_account)",
+                  "SELECT 'transaction ' || t.id AS found FROM ledger_transaction t LEFT JOIN"
+                      + " ledger_entry e ON e.transaction_id = t.id GROUP BY t.id HAVING"
+                      + " COUNT(e.micros) < 2 OR SUM(e.micros) <> 0 UNION ALL SELECT 'account ' ||"
+                      + " a.account FROM ledger_account a LEFT JOIN ledger_entry e ON e.account ="
+                      + " a.account GROUP BY a.account, a.micros HAVING COALESCE(SUM(e.micros), 0)"
+                      + " <> a.micros UNION ALL SELECT 'entries of ' || e.account FROM ledger_entry"
+                      + " e WHERE e.account NOT IN (SELECT account FROM ledger_account)",
                   List.of(),
-                  row -> row.text(0));
+                  row -> row.text("found"));
       if (!wrong.isEmpty()) {
         throw violated("after a commit of {} these do not add up: {}", process, wrong);
       }
@@ -89,11 +89,11 @@ final class MoneyInvariants {
               .server
               .engine()
               .query(
-                  "SELECT t.org_id || ' ' || t.effective_at"
+                  "SELECT t.org_id || ' ' || t.effective_at AS found"
                       + UNREVERSED
                       + " GROUP BY t.org_id, t.effective_at HAVING COUNT(*) > 1",
                   List.of(),
-                  row -> row.text(0));
+                  row -> row.text("found"));
       if (!twice.isEmpty()) {
         throw violated("after a commit of {} these are posted twice: {}", process, twice);
       }
@@ -133,11 +133,11 @@ final class MoneyInvariants {
               .server
               .engine()
               .query(
-                  "SELECT t.org_id || ' ' || t.effective_at"
+                  "SELECT t.org_id || ' ' || t.effective_at AS found"
                       + UNREVERSED
                       + " AND t.effective_at + ? > ?",
                   List.of(MoneyTerms.HOUR_MILLIS, world.nowMillis()),
-                  row -> row.text(0));
+                  row -> row.text("found"));
       if (!ahead.isEmpty()) {
         throw violated("posted though they have not ended: {}", ahead);
       }
@@ -170,14 +170,14 @@ final class MoneyInvariants {
           engine.query(
               "SELECT t.org_id || ' ' || t.effective_at || ': ' || -e.micros || ' instead of '"
                   + " || COALESCE((SELECT SUM(u.amount_micros) FROM usage_line u WHERE u.org_id ="
-                  + " t.org_id AND u.hour = t.effective_at), 0) FROM ledger_transaction t"
+                  + " t.org_id AND u.hour = t.effective_at), 0) AS found FROM ledger_transaction t"
                   + " JOIN ledger_entry e ON e.transaction_id = t.id"
                   + " AND e.account = 'org:' || t.org_id WHERE t.kind = 'usage'"
                   + " AND t.reverses IS NULL AND t.reversed_at IS NULL AND -e.micros <>"
                   + " COALESCE((SELECT SUM(u.amount_micros) FROM usage_line u WHERE u.org_id ="
                   + " t.org_id AND u.hour = t.effective_at), 0)",
               List.of(),
-              row -> row.text(0));
+              row -> row.text("found"));
       if (!unlike.isEmpty()) {
         throw violated("transactions are not the sums of their lines: {}", unlike);
       }
@@ -187,8 +187,12 @@ final class MoneyInvariants {
           List.of(),
           row ->
               posted.put(
-                  row.text(0) + " " + row.integer(1),
-                  new long[] {row.integer(2), row.integer(3), row.integer(4)}));
+                  row.text("cluster") + " " + row.integer("hour"),
+                  new long[] {
+                    row.integer("gpu_millis"),
+                    row.integer("cent_gpu_millis"),
+                    row.integer("amount_micros")
+                  }));
       Recount recount = new Recount(engine);
       long due = world.nowMillis() - world.terms.settleMillis() - DUE_MILLIS;
       if (recount.firstMillis() > due) {

@@ -272,7 +272,7 @@ enum OperatorOperation implements Deed {
         .query(
             "SELECT node_id FROM node WHERE retired_at IS NULL" + filter + " ORDER BY node_id",
             List.of(),
-            row -> row.text(0));
+            row -> row.text("node_id"));
   }
 
   private static Optional<String> any(List<String> all, SplittableRandom random) {
@@ -396,7 +396,7 @@ enum OperatorOperation implements Deed {
                 "SELECT cluster, public_ip FROM allocation WHERE gone_at IS NULL"
                     + " AND state <> 'RECLAIMING' AND public_ip IS NOT NULL ORDER BY node_id",
                 List.of(),
-                row -> new Address(row.text(0), row.text(1)));
+                row -> new Address(row.text("cluster"), row.text("public_ip")));
     return held.isEmpty() ? Optional.empty() : Optional.of(held.get(random.nextInt(held.size())));
   }
 

@@ -41,10 +41,13 @@ final class Recount {
     long first = Long.MAX_VALUE;
     for (Object[] row :
         engine.query(
-            "SELECT cluster, active_at, COALESCE(reclaim_at, ?) FROM allocation"
+            "SELECT cluster, active_at, COALESCE(reclaim_at, ?) AS found FROM allocation"
                 + " WHERE active_at IS NOT NULL",
             List.of(Long.MAX_VALUE),
-            row -> new Object[] {row.text(0), row.integer(1), row.integer(2)})) {
+            row ->
+                new Object[] {
+                  row.text("cluster"), row.integer("active_at"), row.integer("found")
+                })) {
       held.computeIfAbsent((String) row[0], name -> new ArrayList<>())
           .add(new Held((long) row[1], (long) row[2]));
       first = Math.min(first, (long) row[1]);
@@ -54,14 +57,14 @@ final class Recount {
         engine.query(
             "SELECT ts, clearing_cents FROM price_point WHERE pool = ? ORDER BY ts",
             List.of(World.POOL),
-            row -> new Change(row.integer(0), row.integerOrNull(1)));
+            row -> new Change(row.integer("ts"), row.integerOrNull("clearing_cents")));
     engine.query(
         "SELECT cluster, ts, ceiling_cents FROM activity WHERE kind = 'request' ORDER BY ts, id",
         List.of(),
         row ->
             ceilings
-                .computeIfAbsent(row.text(0), name -> new ArrayList<>())
-                .add(new Change(row.integer(1), row.integerOrNull(2))));
+                .computeIfAbsent(row.text("cluster"), name -> new ArrayList<>())
+                .add(new Change(row.integer("ts"), row.integerOrNull("ceiling_cents"))));
   }
 
   /** When the first machine became active; {@link Long#MAX_VALUE} when none did. */

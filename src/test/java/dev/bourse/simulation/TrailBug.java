@@ -43,7 +43,10 @@ enum TrailBug implements Bug {
     @Override
     Future<Long> settledTrail(Database store, long enough) {
       return store
-          .read("SELECT COALESCE(MAX(id), 0) FROM audit", List.of(), row -> row.integer(0))
+          .read(
+              "SELECT COALESCE(MAX(id), 0) AS found FROM audit",
+              List.of(),
+              row -> row.integer("found"))
           .map(rows -> rows.get(0));
     }
   },

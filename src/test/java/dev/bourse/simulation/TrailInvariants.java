@@ -170,7 +170,7 @@ final class TrailInvariants {
               .query(
                   "SELECT b.name || ': ' || b.granted || '/' || b.told_granted || ' granted, '"
                       + " || b.released || '/' || b.told_released || ' released, ' || b.unwound"
-                      + " || '/' || b.told_unwound || ' unwound' FROM (SELECT c.name,"
+                      + " || '/' || b.told_unwound || ' unwound' AS found FROM (SELECT c.name,"
                       + " (SELECT COUNT(*) FROM allocation a WHERE a.cluster = c.name) AS granted,"
                       + " (SELECT COUNT(*) FROM allocation a WHERE a.cluster = c.name"
                       + " AND a.reclaim_reason <> 'unwound' COLLATE NOCASE) AS released,"
@@ -185,7 +185,7 @@ final class TrailInvariants {
                       + " FROM cluster c) AS b WHERE b.granted <> b.told_granted"
                       + " OR b.released <> b.told_released OR b.unwound <> b.told_unwound",
                   List.of(),
-                  row -> row.text(0));
+                  row -> row.text("found"));
       if (!unlike.isEmpty()) {
         throw violated("nodes and what activity tells of them differ: {}", unlike);
       }

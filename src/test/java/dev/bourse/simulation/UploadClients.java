@@ -1,7 +1,6 @@
 package dev.bourse.simulation;
 
 import dev.bourse.app.BareProcess;
-import dev.bourse.blob.ByteSource;
 import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.CheckpointStore;
@@ -15,15 +14,12 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.TokenSecret;
-import io.vertx.core.Context;
 import io.vertx.core.Future;
-import io.vertx.core.Promise;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.SplittableRandom;
@@ -37,9 +33,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class UploadClients {
   private static final String MEMBER = "ada";
-  private static final String TYPE = "text/plain";
+  static final String TYPE = "text/plain";
   private static final int MOST_BYTES = 6_000;
-  private static final int MOST_BLOCK = 1_500;
 
   /** Somebody whose upload does not come to an end by then has given it up. */
   private static final int MOST_TRIES = 40;
@@ -69,36 +64,6 @@ final class UploadClients {
     Place(String organization, String name) {
       this.organization = organization;
       this.name = name;
-    }
-  }
-
-  /** One file on its way. */
-  private static final class Attempt {
-    final Place place;
-    final byte[] bytes;
-    final String sha256;
-
-    /** Whether it has to be refused. */
-    final boolean isDoomed;
-
-    final SplittableRandom random;
-    String itemId = "";
-    int revision;
-    String session = "";
-    int tries;
-    int step;
-
-    /** So many bytes were acknowledged as kept, after so many losses of the disk. */
-    long kept;
-
-    int losses;
-
-    Attempt(Place place, byte[] bytes, boolean isDoomed, SplittableRandom random) {
-      this.place = place;
-      this.bytes = bytes;
-      this.isDoomed = isDoomed;
-      this.random = random;
-      sha256 = digest(bytes);
     }
   }
 
@@ -154,7 +119,7 @@ final class UploadClients {
     }
     int doom = random.nextInt(8);
     byte[] bytes = content(random, doom == 0);
-    Attempt attempt = new Attempt(place, bytes, doom <= 1, random);
+    UploadAttempt attempt = new UploadAttempt(place, bytes, doom <= 1, random);
     boolean isDeclared = doom == 1 || random.nextBoolean();
     String declared = doom == 1 ? digest(new byte[1]) : attempt.sha256;
     if (!attempt.isDoomed) {
@@ -203,7 +168,7 @@ final class UploadClients {
   }
 
   /** When the process ends before it answers, nobody waits for it any longer. */
-  private void giveUpWith(Replica process, Attempt attempt) {
+  private void giveUpWith(Replica process, UploadAttempt attempt) {
     int step = attempt.step;
     world.scheduler.afterMillis(
         LOOK_MILLIS,
@@ -221,7 +186,7 @@ final class UploadClients {
         });
   }
 
-  private void send(Replica process, Attempt attempt) {
+  private void send(Replica process, UploadAttempt attempt) {
     Place place = attempt.place;
     giveUpWith(process, attempt);
     world.clients.call(
@@ -232,13 +197,13 @@ final class UploadClients {
                 .put(
                     publisher(core, place.organization),
                     attempt.itemId,
-                    new Sending(process, attempt, 0, attempt.bytes.length))
+                    new UploadSender(process, attempt, 0, attempt.bytes.length))
                 .onSuccess(listed -> acknowledged(attempt, listed))
                 .onComplete(done -> place.isBusy = false));
   }
 
   /** A session goes on where it is, by whatever process there is now. */
-  private void goOn(Attempt attempt) {
+  private void goOn(UploadAttempt attempt) {
     int step = ++attempt.step;
     Replica process = keeper();
     if (++attempt.tries > MOST_TRIES) {
@@ -255,7 +220,7 @@ final class UploadClients {
                   .put(
                       attempt.session,
                       Optional.of("bytes */" + attempt.bytes.length),
-                      new Sending(process, attempt, 0, 0))
+                      new UploadSender(process, attempt, 0, 0))
                   .onComplete(
                       done -> {
                         if (attempt.step != step) {
@@ -271,7 +236,7 @@ final class UploadClients {
   }
 
   /** What is said to be kept is there as it was sent, and nothing that was acknowledged is lost. */
-  private boolean check(Attempt attempt, long stored) {
+  private boolean check(UploadAttempt attempt, long stored) {
     Disk disk = disk();
     if (stored < attempt.kept && attempt.losses == disk.losses()) {
       return fail(attempt, "had " + attempt.kept + " bytes and has " + stored);
@@ -289,13 +254,13 @@ final class UploadClients {
     return true;
   }
 
-  private boolean fail(Attempt attempt, String what) {
+  private boolean fail(UploadAttempt attempt, String what) {
     world.fail(
         new Violation("SessionsKeepTheirBytes", "the session of " + attempt.itemId + ' ' + what));
     return false;
   }
 
-  private void proceed(Replica process, Attempt attempt, long stored) {
+  private void proceed(Replica process, UploadAttempt attempt, long stored) {
     if (stored == attempt.bytes.length) {
       commit(process, attempt);
       return;
@@ -314,7 +279,7 @@ final class UploadClients {
                 .put(
                     attempt.session,
                     Optional.of("bytes " + from + '-' + (to - 1) + '/' + attempt.bytes.length),
-                    new Sending(process, attempt, from, to))
+                    new UploadSender(process, attempt, from, to))
                 .onComplete(
                     done -> {
                       if (attempt.step != step) {
@@ -330,7 +295,7 @@ final class UploadClients {
                     }));
   }
 
-  private void commit(Replica process, Attempt attempt) {
+  private void commit(Replica process, UploadAttempt attempt) {
     int step = ++attempt.step;
     giveUpWith(process, attempt);
     Place place = attempt.place;
@@ -366,7 +331,7 @@ final class UploadClients {
   }
 
   /** Something went well or did not: a client goes on after a while, or sees that it is over. */
-  private void missed(Attempt attempt, @Nullable Throwable cause) {
+  private void missed(UploadAttempt attempt, @Nullable Throwable cause) {
     attempt.step++;
     boolean isOver =
         cause instanceof ApiError e
@@ -381,7 +346,7 @@ final class UploadClients {
     }
   }
 
-  private void acknowledged(Attempt attempt, CheckpointStore.Listed listed) {
+  private void acknowledged(UploadAttempt attempt, CheckpointStore.Listed listed) {
     Checkpoint item = listed.item();
     Revision live = item.live();
     if (attempt.isDoomed) {
@@ -475,74 +440,6 @@ final class UploadClients {
                     }));
     // Whoever is not answered goes on with other things.
     world.scheduler.afterMillis(30_000, () -> place.isBusy = false);
-  }
-
-  /** Bytes of a file on their way: in blocks, with pauses, and the sender may leave. */
-  private static final class Sending implements ByteSource {
-    private final Replica process;
-    private final Attempt attempt;
-    private final int from;
-    private final int to;
-    private final int leavesAt;
-
-    Sending(Replica process, Attempt attempt, int from, int to) {
-      this.process = process;
-      this.attempt = attempt;
-      this.from = from;
-      this.to = to;
-      leavesAt =
-          to > from && attempt.random.nextInt(5) == 0
-              ? attempt.random.nextInt(from, to)
-              : Integer.MAX_VALUE;
-    }
-
-    @Override
-    public OptionalLong length() {
-      return OptionalLong.of(to - from);
-    }
-
-    @Override
-    public Optional<String> contentType() {
-      return Optional.of(TYPE);
-    }
-
-    @Override
-    public Future<Long> read(int blockBytes, long expectedBytes, Sink sink) {
-      Promise<Long> whole = Promise.promise();
-      next(
-          process.vertx().getOrCreateContext(),
-          from,
-          Math.min(blockBytes, MOST_BLOCK),
-          sink,
-          whole);
-      return whole.future();
-    }
-
-    private void next(Context context, int at, int most, Sink sink, Promise<Long> whole) {
-      if (at == to) {
-        whole.complete((long) to - from);
-        return;
-      }
-      if (at >= leavesAt) {
-        whole.fail(new java.io.IOException("the sender left"));
-        return;
-      }
-      int end = Math.min(Math.min(to, leavesAt), at + attempt.random.nextInt(1, most + 1));
-      process.after(
-          attempt.random.nextLong(100_000, 200_000_000),
-          () ->
-              context.runOnContext(
-                  v ->
-                      sink.take(Arrays.copyOfRange(attempt.bytes, at, end), 0, end - at)
-                          .onComplete(
-                              done -> {
-                                if (done.succeeded()) {
-                                  next(context, end, most, sink, whole);
-                                } else {
-                                  whole.fail(done.cause());
-                                }
-                              })));
-    }
   }
 
   /** Names of files clients publish in each organization: few, so that they are replaced. */

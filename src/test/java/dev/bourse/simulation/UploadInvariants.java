@@ -32,14 +32,14 @@ final class UploadInvariants {
                 .engine()
                 .query(
                     "SELECT org_id || ': ' || used_bytes || ' bytes of ' || items || ' items, not '"
-                        + " || held || ' of ' || there FROM (SELECT u.org_id, u.used_bytes,"
-                        + " u.items, (SELECT COALESCE(SUM(r.bytes), 0) FROM checkpoint_revision r"
-                        + " JOIN checkpoint c ON c.item_id = r.item_id WHERE c.org_id = u.org_id"
-                        + " AND r.state <> 'expired') AS held, (SELECT COUNT(*) FROM checkpoint c"
-                        + " WHERE c.org_id = u.org_id) AS there FROM checkpoint_usage u) WHERE"
-                        + " used_bytes <> held OR items <> there",
+                        + " || held || ' of ' || there AS found FROM (SELECT u.org_id,"
+                        + " u.used_bytes, u.items, (SELECT COALESCE(SUM(r.bytes), 0) FROM"
+                        + " checkpoint_revision r JOIN checkpoint c ON c.item_id = r.item_id WHERE"
+                        + " c.org_id = u.org_id AND r.state <> 'expired') AS held, (SELECT COUNT(*)"
+                        + " FROM checkpoint c WHERE c.org_id = u.org_id) AS there FROM"
+                        + " checkpoint_usage u) WHERE used_bytes <> held OR items <> there",
                     List.of(),
-                    row -> row.text(0));
+                    row -> row.text("found"));
         if (!wrong.isEmpty()) {
           throw violated("after a commit of {}: {}", process, wrong);
         }
@@ -59,11 +59,16 @@ final class UploadInvariants {
       MemoryEngine engine = world.server.engine();
       List<Live> all =
           engine.query(
-              "SELECT c.item_id, c.org_id || '/' || c.filename, r.revision, r.sha256"
+              "SELECT c.item_id, c.org_id || '/' || c.filename AS found, r.revision, r.sha256"
                   + " FROM checkpoint c JOIN checkpoint_revision r ON r.item_id = c.item_id"
                   + " AND r.revision = c.live_revision",
               List.of(),
-              row -> new Live(row.text(0), row.text(1), (int) row.integer(2), row.text(3)));
+              row ->
+                  new Live(
+                      row.text("item_id"),
+                      row.text("found"),
+                      (int) row.integer("revision"),
+                      row.text("sha256")));
       Disk disk = world.slots().get(0).disk;
       for (Live live : all) {
         UploadClients.Place place = world.uploads.places().get(live.place);
@@ -131,14 +136,15 @@ final class UploadInvariants {
       Set<String> useful =
           new TreeSet<>(
               engine.query(
-                  "SELECT " + KEY + " FROM checkpoint_revision WHERE sha256 IS NOT NULL",
+                  "SELECT " + KEY + " AS found FROM checkpoint_revision WHERE sha256 IS NOT NULL",
                   List.of(),
-                  row -> row.text(0)));
+                  row -> row.text("found")));
       useful.addAll(
           engine.query(
-              "SELECT item_id || '.' || revision FROM checkpoint_revision WHERE state = 'pending'",
+              "SELECT item_id || '.' || revision AS found FROM checkpoint_revision WHERE state ="
+                  + " 'pending'",
               List.of(),
-              row -> row.text(0)));
+              row -> row.text("found")));
       for (World.Slot slot : world.slots()) {
         Replica replica = slot.replica;
         if (replica == null || !confirmed.contains(replica.name())) {

@@ -93,11 +93,18 @@ public abstract class CommitContract {
         database.read(
             "SELECT name, revision, balance FROM account ORDER BY name",
             List.of(),
-            row -> row.text(0) + " r" + row.integer(1) + " " + row.integerOrNull(2)));
+            row ->
+                row.text("name")
+                    + " r"
+                    + row.integer("revision")
+                    + " "
+                    + row.integerOrNull("balance")));
   }
 
   protected long notes() throws Exception {
-    return await(database.read("SELECT count(*) FROM note", List.of(), row -> row.integer(0)))
+    return await(
+            database.read(
+                "SELECT count(*) AS counted FROM note", List.of(), row -> row.integer("counted")))
         .get(0);
   }
 

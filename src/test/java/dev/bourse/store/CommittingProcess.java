@@ -30,9 +30,9 @@ public final class CommittingProcess {
                     database ->
                         database
                             .read(
-                                "SELECT coalesce(max(id), 0) FROM note",
+                                "SELECT coalesce(max(id), 0) AS found FROM note",
                                 List.of(),
-                                row -> row.integer(0))
+                                row -> row.integer("found"))
                             .map(
                                 last -> {
                                   next = last.get(0);

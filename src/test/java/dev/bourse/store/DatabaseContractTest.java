@@ -36,7 +36,7 @@ public abstract class DatabaseContractTest extends CommitContract {
             database.read(
                 "SELECT text FROM note WHERE id < ? ORDER BY text DESC",
                 List.of(9L),
-                row -> row.text(0))));
+                row -> row.text("text"))));
   }
 
   @Test
@@ -50,7 +50,8 @@ public abstract class DatabaseContractTest extends CommitContract {
   @Test
   protected void aReadWithFaultySqlFailsWithTheEnginesOwnException() throws Exception {
     Throwable failure =
-        failureOf(database.read("SELECT nothing FROM nowhere", List.of(), row -> row.text(0)));
+        failureOf(
+            database.read("SELECT nothing FROM nowhere", List.of(), row -> row.text("nothing")));
     assertFalse(failure instanceof StoreUnavailable, () -> "not " + failure);
     assertEquals(0, notes());
   }
@@ -77,7 +78,7 @@ public abstract class DatabaseContractTest extends CommitContract {
   protected void aReadCannotWrite() throws Exception {
     failureOf(
         database.read(
-            "INSERT INTO note (id) VALUES (1) RETURNING id", List.of(), row -> row.integer(0)));
+            "INSERT INTO note (id) VALUES (1) RETURNING id", List.of(), row -> row.integer("id")));
     assertEquals(0, notes());
   }
 
@@ -104,22 +105,22 @@ public abstract class DatabaseContractTest extends CommitContract {
                   public Boolean map(Row row) {
                     id++;
                     if (id == 1) {
-                      assertEquals(text, row.text(0));
-                      assertArrayEquals(bytes, row.bytes(1));
-                      assertEquals(Long.MIN_VALUE, row.integer(2));
+                      assertEquals(text, row.text("text"));
+                      assertArrayEquals(bytes, row.bytes("bytes"));
+                      assertEquals(Long.MIN_VALUE, row.integer("number"));
                     } else if (id == 2) {
-                      assertEquals("", row.text(0));
-                      assertArrayEquals(new byte[0], row.bytes(1));
-                      assertTrue(row.truth(2));
+                      assertEquals("", row.text("text"));
+                      assertArrayEquals(new byte[0], row.bytes("bytes"));
+                      assertTrue(row.truth("number"));
                     } else if (id == 3) {
-                      assertNull(row.textOrNull(0));
-                      assertNull(row.integerOrNull(2));
-                      assertThrows(IllegalStateException.class, () -> row.text(0));
-                      assertThrows(IllegalStateException.class, () -> row.bytes(1));
-                      assertThrows(IllegalStateException.class, () -> row.integer(2));
+                      assertNull(row.textOrNull("text"));
+                      assertNull(row.integerOrNull("number"));
+                      assertThrows(IllegalStateException.class, () -> row.text("text"));
+                      assertThrows(IllegalStateException.class, () -> row.bytes("bytes"));
+                      assertThrows(IllegalStateException.class, () -> row.integer("number"));
                     } else {
-                      assertFalse(row.truth(2));
-                      assertEquals(0L, row.integerOrNull(2));
+                      assertFalse(row.truth("number"));
+                      assertEquals(0L, row.integerOrNull("number"));
                     }
                     return true;
                   }
@@ -162,7 +163,7 @@ public abstract class DatabaseContractTest extends CommitContract {
     List<Future<List<Long>>> all = new ArrayList<>();
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
     do {
-      all.add(database.read("SELECT id FROM note", List.of(), row -> row.integer(0)));
+      all.add(database.read("SELECT id FROM note", List.of(), row -> row.integer("id")));
     } while (all.get(all.size() - 1).cause() == null && System.nanoTime() < deadline);
     assertInstanceOf(StoreUnavailable.class, all.get(all.size() - 1).cause());
     await(Future.join(all).otherwiseEmpty());
@@ -204,7 +205,7 @@ public abstract class DatabaseContractTest extends CommitContract {
     caller.runOnContext(
         v ->
             database
-                .read("SELECT 1", List.of(), row -> row.integer(0))
+                .read("SELECT 1 AS one", List.of(), row -> row.integer("one"))
                 .map(rows -> Vertx.currentContext())
                 .compose(
                     first ->
@@ -223,7 +224,8 @@ public abstract class DatabaseContractTest extends CommitContract {
       commits.add(database.commit(List.of(note(i, "n"))));
     }
     Future<List<Long>> read =
-        database.read("SELECT count(*) FROM note", List.of(), row -> row.integer(0));
+        database.read(
+            "SELECT count(*) AS counted FROM note", List.of(), row -> row.integer("counted"));
     await(database.close());
     await(Future.all(commits));
     assertEquals(1, await(read).size());
@@ -235,7 +237,7 @@ public abstract class DatabaseContractTest extends CommitContract {
     assertInstanceOf(StoreUnavailable.class, failureOf(database.commit(List.of(note(1, "n")))));
     assertInstanceOf(
         StoreUnavailable.class,
-        failureOf(database.read("SELECT 1", List.of(), row -> row.integer(0))));
+        failureOf(database.read("SELECT 1 AS one", List.of(), row -> row.integer("one"))));
     await(database.close());
   }
 

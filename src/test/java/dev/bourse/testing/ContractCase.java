@@ -27,6 +27,9 @@ public record ContractCase(
   private static final String POOL =
       "{\"name\":\"demo-h100\",\"site\":\"s\",\"provider\":\"simulated\",\"gpu_vendor\":\"v\","
           + "\"reserve_price_per_gpu_hour\":1,\"max_price_cap_per_gpu_hour\":2,\"ssh_user\":\"u\"}";
+  private static final String OWN_CLUSTERS = "/api/console/clusters";
+  private static final String OWN_CLUSTER = "{\"name\":\"acme-eval\",\"pool\":\"demo-h100\"}";
+  private static final String SPEND_LIMIT = "/api/console/spend-limit";
   private static final String WORKING =
       "/api/billing/usage/working?hour=2026-11-21T13:00:00Z&cluster=";
   private static final String MONEY = "{\"amount_usd\":1,\"idempotency_key\":\"k\"}";
@@ -277,12 +280,30 @@ public record ContractCase(
               "disconnectApplication", "/account/applications/revoke", null, List.of()),
           new ContractCase("showSignedOut", "/sign-out", null, List.of()),
           new ContractCase("signOut", "/sign-out", null, List.of()),
+          new ContractCase("showStart", "/", null, List.of()),
+          new ContractCase("showFeed", "/feed/", null, List.of()),
+          new ContractCase("showFeedItem", "/feed/ckp_1", null, List.of()),
+          new ContractCase("confirmSignOutEverywhere", "/sign-out/everywhere", null, List.of()),
           new ContractCase("signOutEverywhere", "/sign-out/everywhere", null, List.of()),
           new ContractCase(
               "startOperatorSession", OPERATOR_SESSION, "{\"token\":\"bro_1_2\"}", List.of()),
           new ContractCase("readOperatorSession", OPERATOR_SESSION, null, List.of()),
           new ContractCase("endOperatorSession", OPERATOR_SESSION, null, List.of()),
           new ContractCase("readSession", "/api/console/session", null, List.of()),
+          new ContractCase("listConsolePools", "/api/console/pools", null, List.of()),
+          new ContractCase("listConsoleClusters", OWN_CLUSTERS, null, List.of()),
+          new ContractCase("createConsoleCluster", OWN_CLUSTERS, OWN_CLUSTER, List.of()),
+          new ContractCase("readConsoleCluster", OWN_CLUSTERS + "/acme-batch", null, List.of()),
+          new ContractCase(
+              "describeConsoleCluster",
+              OWN_CLUSTERS + "/acme-batch",
+              "{\"description\":\"d\"}",
+              List.of()),
+          new ContractCase("retireConsoleCluster", OWN_CLUSTERS + "/acme-eval", null, List.of()),
+          new ContractCase("readSpendLimit", SPEND_LIMIT, null, List.of()),
+          new ContractCase("setSpendLimit", SPEND_LIMIT, "{\"limit_usd\":1000000}", List.of()),
+          new ContractCase("clearSpendLimit", SPEND_LIMIT, null, List.of()),
+          new ContractCase("listUsageDays", "/api/console/usage-days", null, List.of()),
           new ContractCase("listConsoleMembers", CONSOLE + "/members", null, List.of()),
           // With a parameter it does not take, as of every one that would end the callers' rights.
           new ContractCase(
@@ -359,6 +380,8 @@ public record ContractCase(
   private static final Set<String> TOLERANT =
       Set.of(
           "endProviderSignIn",
+          "showFeed",
+          "showFeedItem",
           "readAuthorizationServer",
           "readProtectedResource",
           "readProtectedMcpResource",
@@ -400,6 +423,11 @@ public record ContractCase(
     return described().schemes().contains(Principal.MEMBER_SCHEME);
   }
 
+  /** Whether it takes an organization's token. */
+  public boolean isForTokens() {
+    return described().schemes().contains(Principal.SCHEME);
+  }
+
   /** Whether a member may do it in a session. */
   public boolean isForSessions() {
     return described().schemes().contains(Principal.SESSION_SCHEME);
@@ -407,7 +435,7 @@ public record ContractCase(
 
   /** Whether a member does it in person and an organization's token may not. */
   public boolean isForMembersOnly() {
-    return MEMBERS_ONLY.contains(operationId);
+    return MEMBERS_ONLY.contains(operationId) || (isForMembers() && !isForTokens());
   }
 
   /** Whether it leaves out parameters that it does not know. */

@@ -67,7 +67,7 @@ public final class DevicePage {
                     "SELECT user_code FROM oauth_device WHERE state = 'pending'"
                         + " ORDER BY created_at DESC",
                     List.of(),
-                    row -> row.text(0)));
+                    row -> row.text("user_code")));
     assertTrue(!codes.isEmpty() && CODE.matcher(codes.get(0)).matches(), codes::toString);
     return codes.get(0);
   }

@@ -332,12 +332,12 @@ public final class RunningBourse implements AutoCloseable {
                 List.of(orgId, reads),
                 row ->
                     new AuditRow(
-                        row.integer(0),
-                        row.text(1),
-                        row.text(2),
-                        row.text(3),
-                        row.text(4),
-                        row.text(5))));
+                        row.integer("ts"),
+                        row.text("org_id"),
+                        row.text("actor"),
+                        row.text("action"),
+                        row.text("subject"),
+                        row.text("detail"))));
   }
 
   /** Polls until the condition holds; fails when it does not within the deadline. */

@@ -14,9 +14,11 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "doctor",
     description = {
-      "Reads all of the store and tells whether it is sound: of the embedded one the log, which a"
-          + " process that was killed leaves, and every page of the file; of a PostgreSQL database"
-          + " every row. Changes nothing. The embedded store must not be in use."
+      """
+      Reads all of the store and tells whether it is sound: of the embedded one the log, \
+      which a process that was killed leaves, and every page of the file; of a PostgreSQL \
+      database every row. Changes nothing. The embedded store must not be in use.\
+      """
     },
     exitCodeListHeading = "Exit codes:%n",
     exitCodeList = {

@@ -32,10 +32,12 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "export",
     description = {
-      "Writes all rows of the store to one file, from which import fills another store, of any"
-          + " engine. The embedded store must not be in use; a PostgreSQL database may be, and is"
-          + " read as it is at one moment. Keep the file as you keep the store: it holds the"
-          + " digests of tokens, and members' addresses."
+      """
+      Writes all rows of the store to one file, from which import fills another store, of \
+      any engine. The embedded store must not be in use; a PostgreSQL database may be, and \
+      is read as it is at one moment. Keep the file as you keep the store: it holds the \
+      digests of tokens, and members' addresses.\
+      """
     },
     exitCodeListHeading = "Exit codes:%n",
     exitCodeList = {"0:the file holds all rows", "2:nothing was exported; standard error says why"},

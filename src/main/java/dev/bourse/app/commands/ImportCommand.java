@@ -25,9 +25,11 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "import",
     description = {
-      "Fills an empty store from a file that export wrote, and migrates it first. No bourse may be"
-          + " using the store. All rows are stored, or none: after a failure, also of the machine,"
-          + " the store is as empty as before."
+      """
+      Fills an empty store from a file that export wrote, and migrates it first. No bourse \
+      may be using the store. All rows are stored, or none: after a failure, also of the \
+      machine, the store is as empty as before.\
+      """
     },
     exitCodeListHeading = "Exit codes:%n",
     exitCodeList = {
@@ -54,14 +56,9 @@ final class ImportCommand implements Callable<Integer> {
       if (!stored.equals(sums)) {
         List<TableSum> differing = new ArrayList<>(stored);
         differing.removeAll(sums);
-        throw new StoreRefused(
-            store.place()
-                + " does not hold what "
-                + file
-                + " does: "
-                + differing
-                + "; do not serve from it",
-            null);
+        throw StoreRefused.of(
+            "%s does not hold what %s does: %s; do not serve from it",
+            store.place(), file, differing);
       }
       spec.commandLine()
           .getOut()

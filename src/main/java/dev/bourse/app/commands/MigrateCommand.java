@@ -17,8 +17,10 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "migrate",
     description = {
-      "Brings the store to this program's version, as serve does when it starts. The embedded store"
-          + " must not be in use, unless only to --check."
+      """
+      Brings the store to this program's version, as serve does when it starts. The embedded \
+      store must not be in use, unless only to --check.\
+      """
     },
     exitCodeListHeading = "Exit codes:%n",
     exitCodeList = {

@@ -87,8 +87,10 @@ final class ServeCommand implements Callable<Integer> {
         new Thread(
             () ->
                 LOG.error(
-                    "an event loop has not turned for {} ms (event-loop-timeout); the process ends"
-                        + " with exit code {}",
+                    """
+                    an event loop has not turned for {} ms (event-loop-timeout); the process \
+                    ends with exit code {}\
+                    """,
                     limitMillis,
                     Main.EXIT_STUCK),
             "last word");

@@ -147,8 +147,10 @@ public final class Occupancy {
     }
     reportedNanos = nowNanos;
     LOG.warn(
-        "{} connections or bodies were turned away for want of room; {} of {} connections are open,"
-            + " {} of {} bytes are taken by what is not complete, {} of {} by uploads",
+        """
+        {} connections or bodies were turned away for want of room; {} of {} connections are \
+        open, {} of {} bytes are taken by what is not complete, {} of {} by uploads\
+        """,
         all - reported,
         connections.get(),
         room.connections(),

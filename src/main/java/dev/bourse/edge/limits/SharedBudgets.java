@@ -75,8 +75,10 @@ public final class SharedBudgets {
         Counter.builder()
             .name("bourse_shared_budget_fallbacks_total")
             .help(
-                "Requests counted in this process though budgets are shared: the server is away,"
-                    + " was slow, answered an error, or too many wait for it.")
+                """
+                Requests counted in this process though budgets are shared: the server is \
+                away, was slow, answered an error, or too many wait for it.\
+                """)
             .labelNames("reason")
             .register(registry);
     for (String reason : REASONS) {
@@ -220,14 +222,18 @@ public final class SharedBudgets {
       String shown = shown(reason);
       if (NEEDS_MENDING.matcher(reason).matches()) {
         LOG.error(
-            "{} refuses what limits.shared-url asks ({}); until that is mended, each process counts"
-                + " request budgets for itself",
+            """
+            {} refuses what limits.shared-url asks ({}); until that is mended, each process \
+            counts request budgets for itself\
+            """,
             server,
             shown);
       } else {
         LOG.warn(
-            "request budgets cannot be shared through {} ({}); until they can, each process counts"
-                + " for itself",
+            """
+            request budgets cannot be shared through {} ({}); until they can, each process \
+            counts for itself\
+            """,
             server,
             shown);
       }

@@ -27,8 +27,10 @@ final class FeedPruning {
    * again that a snapshot from before counts as old.
    */
   private static final String OLD =
-      "at_ms <= (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT - ?"
-          + " AND pg_visible_in_snapshot(txid, CAST(CAST(? AS text) AS pg_snapshot))";
+      """
+      at_ms <= (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT - ?
+      AND pg_visible_in_snapshot(txid, CAST(CAST(? AS text) AS pg_snapshot))\
+      """;
 
   private record Found(long rows, @Nullable Long lastPosition) {}
 
@@ -55,12 +57,11 @@ final class FeedPruning {
     }
     return database
         .read(
-            "SELECT COUNT(*) AS found, MAX(position) AS last FROM (SELECT position FROM change_feed"
-                + " WHERE "
-                + OLD
-                + " ORDER BY position LIMIT "
-                + ROWS
-                + ") found",
+            """
+            SELECT COUNT(*) AS found, MAX(position) AS last FROM
+            (SELECT position FROM change_feed WHERE %s ORDER BY position LIMIT %s) found\
+            """
+                .formatted(OLD, ROWS),
             List.of(keptMillis, old),
             row -> new Found(row.integer("found"), row.integerOrNull("last")))
         .compose(
@@ -89,11 +90,13 @@ final class FeedPruning {
     return database.commit(
         List.of(
             Statement.of(
-                "INSERT INTO change_feed_horizon (id, pruned)"
-                    + " VALUES (1, CAST(CAST(? AS text) AS pg_snapshot))"
-                    + " ON CONFLICT (id) DO UPDATE SET pruned = excluded.pruned"
-                    + " WHERE pg_snapshot_xmax(excluded.pruned)"
-                    + " >= pg_snapshot_xmax(change_feed_horizon.pruned)",
+                """
+                INSERT INTO change_feed_horizon (id, pruned)
+                VALUES (1, CAST(CAST(? AS text) AS pg_snapshot))
+                ON CONFLICT (id) DO UPDATE SET pruned = excluded.pruned
+                WHERE pg_snapshot_xmax(excluded.pruned)
+                >= pg_snapshot_xmax(change_feed_horizon.pruned)\
+                """,
                 old),
             Statement.of(
                 "DELETE FROM change_feed WHERE position <= ? AND " + OLD,

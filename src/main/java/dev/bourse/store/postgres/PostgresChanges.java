@@ -45,9 +45,11 @@ final class PostgresChanges implements PostgresLink.User {
 
   /** Positions go in the order of the changes. */
   static final String TELL =
-      "INSERT INTO change_feed (sender, topic, key) SELECT $1, c.topic, c.key"
-          + " FROM unnest(CAST($2 AS text[]), CAST($3 AS text[]))"
-          + " WITH ORDINALITY AS c(topic, key, n) ORDER BY c.n";
+      """
+      INSERT INTO change_feed (sender, topic, key) SELECT $1, c.topic, c.key
+      FROM unnest(CAST($2 AS text[]), CAST($3 AS text[]))
+      WITH ORDINALITY AS c(topic, key, n) ORDER BY c.n\
+      """;
 
   /** How the names of processes begin whose changes are in the feed. */
   private static final String FED = "fed-";

@@ -80,14 +80,12 @@ final class PostgresOrder {
   }
 
   private Future<Long> one(String sql) {
-    return database
-        .read(
-            sql,
-            List.of(),
-            row -> {
-              Long value = row.integerOrNull("id");
-              return value == null ? Long.MAX_VALUE : value;
-            })
-        .map(rows -> rows.get(0));
+    return database.readOne(
+        sql,
+        List.of(),
+        row -> {
+          Long value = row.integerOrNull("id");
+          return value == null ? Long.MAX_VALUE : value;
+        });
   }
 }

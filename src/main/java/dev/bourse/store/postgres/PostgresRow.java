@@ -8,22 +8,8 @@ import org.jspecify.annotations.Nullable;
 record PostgresRow(io.vertx.sqlclient.Row row) implements Row {
 
   @Override
-  public int position(String column) {
-    int position = row.getColumnIndex(column);
-    if (position < 0) {
-      throw new IllegalArgumentException("no column " + column);
-    }
-    return position;
-  }
-
-  @Override
-  public String text(int column) {
-    return present(column, textOrNull(column));
-  }
-
-  @Override
-  public @Nullable String textOrNull(int column) {
-    Object value = row.getValue(column);
+  public @Nullable String textOrNull(String column) {
+    Object value = value(column);
     if (value == null || value instanceof String) {
       return (String) value;
     }
@@ -31,13 +17,8 @@ record PostgresRow(io.vertx.sqlclient.Row row) implements Row {
   }
 
   @Override
-  public long integer(int column) {
-    return present(column, integerOrNull(column));
-  }
-
-  @Override
-  public @Nullable Long integerOrNull(int column) {
-    Object value = row.getValue(column);
+  public @Nullable Long integerOrNull(String column) {
+    Object value = value(column);
     if (value == null) {
       return null;
     }
@@ -51,22 +32,26 @@ record PostgresRow(io.vertx.sqlclient.Row row) implements Row {
   }
 
   @Override
-  public byte[] bytes(int column) {
-    Object value = present(column, row.getValue(column));
+  public byte @Nullable [] bytesOrNull(String column) {
+    Object value = value(column);
+    if (value == null) {
+      return null;
+    }
     if (value instanceof Buffer buffer) {
       return buffer.getBytes();
     }
     throw unreadable(column, value, "bytes");
   }
 
-  private static <T> T present(int column, @Nullable T value) {
-    if (value == null) {
-      throw new IllegalStateException("column " + column + " is null");
+  private @Nullable Object value(String column) {
+    int position = row.getColumnIndex(column);
+    if (position < 0) {
+      throw new IllegalArgumentException("no column " + column);
     }
-    return value;
+    return row.getValue(position);
   }
 
-  private static IllegalArgumentException unreadable(int column, Object value, String wanted) {
+  private static IllegalArgumentException unreadable(String column, Object value, String wanted) {
     return new IllegalArgumentException(
         "column " + column + " holds " + value.getClass().getSimpleName() + ", not " + wanted);
   }

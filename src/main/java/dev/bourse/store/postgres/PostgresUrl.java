@@ -124,12 +124,12 @@ public record PostgresUrl(
         .orElseThrow(
             () ->
                 new IllegalArgumentException(
-                    "sslmode '"
-                        + value
-                        + "' is none of "
-                        + Arrays.stream(Tls.values())
-                            .map(Tls::label)
-                            .collect(Collectors.joining(", "))));
+                    "sslmode '%s' is none of %s"
+                        .formatted(
+                            value,
+                            Arrays.stream(Tls.values())
+                                .map(Tls::label)
+                                .collect(Collectors.joining(", ")))));
   }
 
   private static Path readable(String value) {

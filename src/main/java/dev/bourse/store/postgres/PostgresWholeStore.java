@@ -237,14 +237,13 @@ public final class PostgresWholeStore implements WholeStore {
       run(SNAPSHOT);
     }
     String sql =
-        "SELECT "
-            + StoredTable.names(table.columns())
-            + " FROM "
-            + table.quoted()
-            + " ORDER BY "
-            + table.key().stream()
-                .map(PostgresWholeStore::ordered)
-                .collect(Collectors.joining(", "));
+        "SELECT %s FROM %s ORDER BY %s"
+            .formatted(
+                StoredTable.names(table.columns()),
+                table.quoted(),
+                table.key().stream()
+                    .map(PostgresWholeStore::ordered)
+                    .collect(Collectors.joining(", ")));
     PreparedStatement prepared = await(connection.prepare(sql));
     Cursor cursor = prepared.cursor();
     Future<RowSet<Row>> next = cursor.read(PAGE_ROWS);
@@ -278,8 +277,10 @@ public final class PostgresWholeStore implements WholeStore {
     seen.add(
         isSummed
             ? "checksums of pages: on, so what was read is what the server wrote"
-            : "checksums of pages: off, so a changed byte in a row is not seen; pg_checksums turns"
-                + " them on");
+            : """
+            checksums of pages: off, so a changed byte in a row is not seen; pg_checksums \
+            turns them on\
+            """);
     seen.add("indexes: not looked at here; pg_amcheck of the server reads them");
     return new Examination(seen, faults);
   }
@@ -321,21 +322,12 @@ public final class PostgresWholeStore implements WholeStore {
       values.addValue(column(kind, i, rows));
     }
     String sql =
-        "INSERT INTO "
-            + table.quoted()
-            + " ("
-            + StoredTable.names(table.columns())
-            + ") OVERRIDING SYSTEM VALUE SELECT * FROM unnest("
-            + String.join(", ", arrays)
-            + ")";
+        "INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT * FROM unnest(%s)"
+            .formatted(
+                table.quoted(), StoredTable.names(table.columns()), String.join(", ", arrays));
     String what =
-        "of rows "
-            + firstRow
-            + " to "
-            + (firstRow + rows.size() - 1)
-            + " of table "
-            + table.name()
-            + " one is refused";
+        "of rows %s to %s of table %s one is refused"
+            .formatted(firstRow, firstRow + rows.size() - 1, table.name());
     underWay =
         connection
             .preparedQuery(sql)
@@ -381,13 +373,8 @@ public final class PostgresWholeStore implements WholeStore {
         await(
             connection
                 .preparedQuery(
-                    "SELECT setval($1::text::regclass, MAX("
-                        + column
-                        + ")) FROM "
-                        + table.quoted()
-                        + " HAVING MAX("
-                        + column
-                        + ") >= 1")
+                    "SELECT setval($1::text::regclass, MAX(%s)) FROM %s HAVING MAX(%s) >= 1"
+                        .formatted(column, table.quoted(), column))
                 .execute(Tuple.of(row.getString(1))));
       }
     }

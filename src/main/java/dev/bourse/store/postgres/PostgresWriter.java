@@ -70,12 +70,11 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     this.random = random;
     this.changes = changes;
     String settings =
-        "SET statement_timeout = "
-            + config.queryMillis()
-            + "; SET lock_timeout = "
-            + LOCK_MILLIS
-            + "; SET idle_in_transaction_session_timeout = "
-            + IDLE_MILLIS;
+        """
+        SET statement_timeout = %s; SET lock_timeout = %s;
+        SET idle_in_transaction_session_timeout = %s\
+        """
+            .formatted(config.queryMillis(), LOCK_MILLIS, IDLE_MILLIS);
     link = new PostgresLink("writer", context, config, settings, random, this);
   }
 

@@ -48,12 +48,12 @@ final class SqliteDriver {
     }
     if (refusal != null) {
       throw new StoreRefused(
-          "the store's library can be unpacked to, or run from, neither the folder for temporary"
-              + " files nor the data folder; start java with -D"
-              + FOLDER
-              + "=FOLDER, one that can be written and is not mounted noexec ("
-              + refusal.getMessage()
-              + ")",
+          """
+          the store's library can be unpacked to, or run from, neither the folder for \
+          temporary files nor the data folder; start java with -D%s=FOLDER, one that can be \
+          written and is not mounted noexec (%s)\
+          """
+              .formatted(FOLDER, refusal.getMessage()),
           refusal);
     }
     isLoaded = true;

@@ -13,8 +13,10 @@ record SqliteSchemaSession(SqliteConnection connection) implements SchemaSession
   @Override
   public Future<Boolean> hasMigrationTable() {
     return read(
-            "SELECT COUNT(*) AS found FROM sqlite_schema WHERE type = 'table' AND name ="
-                + " 'migration'",
+            """
+            SELECT COUNT(*) AS found FROM sqlite_schema
+            WHERE type = 'table' AND name = 'migration'\
+            """,
             List.of(),
             row -> row.truth("found"))
         .map(found -> found.get(0));

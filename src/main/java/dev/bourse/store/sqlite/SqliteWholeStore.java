@@ -153,20 +153,25 @@ public final class SqliteWholeStore implements WholeStore {
     run(
         () -> {
           connection.query(
-              "SELECT t.name, c.name, c.type, c.pk FROM sqlite_schema t"
-                  + " JOIN pragma_table_info(t.name) c"
-                  + " WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+              """
+              SELECT t.name, c.name AS col, c.type, c.pk FROM sqlite_schema t
+              JOIN pragma_table_info(t.name) c
+              WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'\
+              """,
               List.of(),
               row -> {
-                catalogue.addColumn(row.text(0), row.text(1), row.text(2), (int) row.integer(3));
+                catalogue.addColumn(
+                    row.text("name"), row.text("col"), row.text("type"), row.smallInteger("pk"));
                 return true;
               });
           connection.query(
-              "SELECT t.name, f.\"table\" FROM sqlite_schema t"
-                  + " JOIN pragma_foreign_key_list(t.name) f WHERE t.type = 'table'",
+              """
+              SELECT t.name, f."table" AS referred FROM sqlite_schema t
+              JOIN pragma_foreign_key_list(t.name) f WHERE t.type = 'table'\
+              """,
               List.of(),
               row -> {
-                catalogue.addReference(row.text(0), row.text(1));
+                catalogue.addReference(row.text("name"), row.text("referred"));
                 return true;
               });
         });
@@ -175,22 +180,15 @@ public final class SqliteWholeStore implements WholeStore {
 
   @Override
   public long count(StoredTable table) {
-    return get(
-        () ->
-            connection
-                .query("SELECT COUNT(*) FROM " + table.quoted(), List.of(), row -> row.integer(0))
-                .get(0));
+    return get(() -> integer("SELECT COUNT(*) AS counted FROM " + table.quoted(), "counted"));
   }
 
   @Override
   public <E extends Exception> void read(StoredTable table, RowSink<E> sink) throws E {
     String sql =
-        "SELECT "
-            + StoredTable.names(table.columns())
-            + " FROM "
-            + table.quoted()
-            + " ORDER BY "
-            + StoredTable.names(table.key());
+        "SELECT %s FROM %s ORDER BY %s"
+            .formatted(
+                StoredTable.names(table.columns()), table.quoted(), StoredTable.names(table.key()));
     long number = 0;
     try (SqliteConnection.Rows rows = get(() -> connection.rows(sql))) {
       while (get(rows::next)) {
@@ -209,15 +207,13 @@ public final class SqliteWholeStore implements WholeStore {
       Column column = table.columns().get(i);
       Object value = row.value(i);
       if (value != null && !column.kind().accepts(value)) {
-        throw new StoreRefused(
-            "row %d of table %s holds %s in column %s, which is for %s"
-                .formatted(
-                    number,
-                    table.name(),
-                    value.getClass().getSimpleName(),
-                    column.name(),
-                    column.kind().name().toLowerCase(Locale.ROOT)),
-            null);
+        throw StoreRefused.of(
+            "row %d of table %s holds %s in column %s, which is for %s",
+            number,
+            table.name(),
+            value.getClass().getSimpleName(),
+            column.name(),
+            column.kind().name().toLowerCase(Locale.ROOT));
       }
       values.add(value);
     }
@@ -247,15 +243,15 @@ public final class SqliteWholeStore implements WholeStore {
 
   private void examinePages(List<String> seen, List<String> faults) throws SQLException {
     try {
-      List<String> pages = texts("PRAGMA integrity_check");
+      List<String> pages = texts("PRAGMA integrity_check", "integrity_check");
       if (!pages.equals(List.of("ok"))) {
         pages.forEach(fault -> faults.add("pages: " + fault));
         return;
       }
       seen.add(
           "pages: %d of %d bytes are sound"
-              .formatted(integer("PRAGMA page_count"), SqliteConfig.PAGE_BYTES));
-      List<String> references = texts("PRAGMA foreign_key_check");
+              .formatted(integer("PRAGMA page_count", "page_count"), SqliteConfig.PAGE_BYTES));
+      List<String> references = texts("PRAGMA foreign_key_check", "table");
       if (references.isEmpty()) {
         seen.add("references between tables: all lead to rows");
       } else {
@@ -269,12 +265,12 @@ public final class SqliteWholeStore implements WholeStore {
     }
   }
 
-  private List<String> texts(String sql) throws SQLException {
-    return connection.query(sql, List.of(), row -> row.text(0));
+  private List<String> texts(String sql, String column) throws SQLException {
+    return connection.query(sql, List.of(), row -> row.text(column));
   }
 
-  private long integer(String sql) throws SQLException {
-    return connection.query(sql, List.of(), row -> row.integer(0)).get(0);
+  private long integer(String sql, String column) throws SQLException {
+    return connection.query(sql, List.of(), row -> row.integer(column)).get(0);
   }
 
   @Override
@@ -290,13 +286,11 @@ public final class SqliteWholeStore implements WholeStore {
   @Override
   public void insert(StoredTable table, long firstRow, List<List<@Nullable Object>> rows) {
     String sql =
-        "INSERT INTO "
-            + table.quoted()
-            + " ("
-            + StoredTable.names(table.columns())
-            + ") VALUES ("
-            + String.join(", ", Collections.nCopies(table.columns().size(), "?"))
-            + ")";
+        "INSERT INTO %s (%s) VALUES (%s)"
+            .formatted(
+                table.quoted(),
+                StoredTable.names(table.columns()),
+                String.join(", ", Collections.nCopies(table.columns().size(), "?")));
     for (int i = 0; i < rows.size(); i++) {
       Statement statement = new Statement(sql, rows.get(i), null, 0);
       try {
@@ -306,12 +300,8 @@ public final class SqliteWholeStore implements WholeStore {
           throw failed(file, e);
         }
         throw new StoreRefused(
-            "row "
-                + (firstRow + i)
-                + " of table "
-                + table.name()
-                + " is refused: "
-                + e.getMessage(),
+            "row %s of table %s is refused: %s"
+                .formatted(firstRow + i, table.name(), e.getMessage()),
             e);
       }
     }

@@ -47,20 +47,19 @@ final class WalGuard {
       return;
     }
     if (found.frames() > 0 && (!Files.exists(store) || Files.size(store) == 0)) {
-      throw new StoreRefused(
-          "there is a log "
-              + wal
-              + " of "
-              + found.commits()
-              + " transactions but no store "
-              + store
-              + " to which it belongs; put that back, or move the log away to begin anew",
-          null);
+      throw StoreRefused.of(
+          """
+          there is a log %s of %s transactions but no store %s to which it belongs; put that \
+          back, or move the log away to begin anew\
+          """,
+          wal, found.commits(), store);
     }
     if (found.isTailTorn()) {
       LOG.warn(
-          "the last transaction in {} is not whole, from frame {} on, as when power fails; it was"
-              + " answered to nobody unless the disk lost what it had flushed",
+          """
+          the last transaction in {} is not whole, from frame {} on, as when power fails; it \
+          was answered to nobody unless the disk lost what it had flushed\
+          """,
           wal,
           found.badFrame());
     }
@@ -75,26 +74,24 @@ final class WalGuard {
 
   /** What an operator has to know of a damage. */
   String told(WalScan damage) {
-    return "the log of the store "
-        + store
-        + " is damaged: "
-        + (damage.badFrame() == 0 ? "the header" : "frame " + damage.badFrame())
-        + " of "
-        + wal.getFileName()
-        + " is not what was written. What is sound ends with "
-        + (damage.commits() == 0
-            ? "nothing"
-            : "frame " + damage.frames() + " and transaction " + damage.commits())
-        + "; behind that are "
-        + damage.framesLost()
-        + " frames with "
-        + damage.commitsLost()
-        + " transactions that were committed, each of one or more writes, and would be lost."
-        + " Restore the data folder from a backup, and have the disk looked at. To go on without"
-        + " them, start once with --set store.accept-wal-damage="
-        + damage.name()
-        + "; the log is kept as "
-        + aside(damage).getFileName();
+    return """
+    the log of the store %s is damaged: %s of %s is not what was written. What is sound ends \
+    with %s; behind that are %s frames with %s transactions that were committed, each of one \
+    or more writes, and would be lost. Restore the data folder from a backup, and have the \
+    disk looked at. To go on without them, start once with --set store.accept-wal-damage=%s; \
+    the log is kept as %s\
+    """
+        .formatted(
+            store,
+            damage.badFrame() == 0 ? "the header" : "frame " + damage.badFrame(),
+            wal.getFileName(),
+            damage.commits() == 0
+                ? "nothing"
+                : "frame " + damage.frames() + " and transaction " + damage.commits(),
+            damage.framesLost(),
+            damage.commitsLost(),
+            damage.name(),
+            aside(damage).getFileName());
   }
 
   private Path aside(WalScan damage) {

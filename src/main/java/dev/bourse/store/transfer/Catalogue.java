@@ -48,16 +48,9 @@ public final class Catalogue {
       case "integer", "bigint" -> StoredTable.Kind.INTEGER;
       case "blob", "bytea" -> StoredTable.Kind.BYTES;
       default ->
-          throw new StoreRefused(
-              "column "
-                  + column
-                  + " of table "
-                  + table
-                  + " has type "
-                  + type
-                  + "; rows are moved"
-                  + " as text, integers and bytes",
-              null);
+          throw StoreRefused.of(
+              "column %s of table %s has type %s; rows are moved as text, integers and bytes",
+              column, table, type);
     };
   }
 

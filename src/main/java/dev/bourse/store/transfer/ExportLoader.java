@@ -40,11 +40,11 @@ public final class ExportLoader {
       throws IOException {
     if (reader.version() != store.programVersion()) {
       throw reader.fault(
-          "is of schema version "
-              + reader.version()
-              + ", this program's is "
-              + store.programVersion()
-              + "; export with this program from a store it has migrated");
+          """
+          is of schema version %s, this program's is %s; export with this program from a \
+          store it has migrated\
+          """
+              .formatted(reader.version(), store.programVersion()));
     }
     List<String> filled = new ArrayList<>();
     store.pending();
@@ -55,13 +55,9 @@ public final class ExportLoader {
       }
     }
     if (!filled.isEmpty()) {
-      throw new StoreRefused(
-          "the store "
-              + store.place()
-              + " is not empty; rows: "
-              + String.join(", ", filled)
-              + ". Import into a new one.",
-          null);
+      throw StoreRefused.of(
+          "the store %s is not empty; rows: %s. Import into a new one.",
+          store.place(), String.join(", ", filled));
     }
     store.migrate();
     return new ExportLoader(store, reader, progress).load();

@@ -184,13 +184,8 @@ public final class ExportReader implements AutoCloseable {
   private void check(JsonObject told, TableSum found) throws ExportFault {
     if (!(told.getValue("rows") instanceof Number rows) || rows.longValue() != found.rows()) {
       throw fault(
-          "is damaged: table "
-              + table
-              + " has "
-              + found.rows()
-              + " rows, "
-              + told.getValue("rows")
-              + " were exported");
+          "is damaged: table %s has %s rows, %s were exported"
+              .formatted(table, found.rows(), told.getValue("rows")));
     }
     if (!found.sha256().equals(told.getValue("sha256"))) {
       throw fault("is damaged: the rows of table " + table + " have another checksum");

@@ -45,13 +45,9 @@ public final class ExportWriter {
       WholeStore store, OutputStream out, Clock clock, RowProgress progress) throws IOException {
     List<Migration> pending = store.pending();
     if (!pending.isEmpty()) {
-      throw new StoreRefused(
-          "the store "
-              + store.place()
-              + " lacks "
-              + pending.size()
-              + " migration(s); run bourse migrate first",
-          null);
+      throw StoreRefused.of(
+          "the store %s lacks %s migration(s); run bourse migrate first",
+          store.place(), pending.size());
     }
     ExportWriter writer = new ExportWriter(out);
     List<StoredTable> tables = store.tables();

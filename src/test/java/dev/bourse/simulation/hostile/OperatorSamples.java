@@ -210,7 +210,11 @@ final class OperatorSamples {
     }
     world.add(
         "verifySeals",
-        s -> s.value("org", "acme").value("kind", "writes").value("after_batch", "0"));
+        s ->
+            s.value("org", "acme")
+                .value("kind", "writes")
+                .value("after", "0")
+                .value("after_batch", "0"));
   }
 
   private void addClusters() {

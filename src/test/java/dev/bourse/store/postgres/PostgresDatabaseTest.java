@@ -228,7 +228,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
       poll(
           "a refused read",
           () ->
-              store.read("SELECT 1", List.of(), row -> row.integer(0)).cause()
+              store.read("SELECT 1 AS one", List.of(), row -> row.integer("one")).cause()
                   instanceof StoreUnavailable);
       own.startAgain();
       poll(
@@ -239,7 +239,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
           () ->
               await(
                       store
-                          .read("SELECT id FROM note", List.of(), row -> row.integer(0))
+                          .read("SELECT id FROM note", List.of(), row -> row.integer("id"))
                           .otherwise(List.of()))
                   .containsAll(acknowledged));
       await(store.close());
@@ -260,7 +260,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
             StoreUnavailable.class, failureOf(store.commit(List.of(note(2, "not stored")))));
     assertFalse(lost.mayBeStored());
     assertEquals(
-        List.of(1L), await(store.read("SELECT id FROM note", List.of(), row -> row.integer(0))));
+        List.of(1L), await(store.read("SELECT id FROM note", List.of(), row -> row.integer("id"))));
     await(store.close());
   }
 
@@ -312,7 +312,9 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     proxy.lose();
     List<Future<?>> waiting = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
-      waiting.add(store.read("SELECT COUNT(*) FROM note", List.of(), row -> row.integer(0)));
+      waiting.add(
+          store.read(
+              "SELECT COUNT(*) AS counted FROM note", List.of(), row -> row.integer("counted")));
     }
     Future<Void> commit = store.commit(List.of(note(2, "n")));
     for (Future<?> read : waiting) {
@@ -346,7 +348,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
                   .read(
                       "SELECT revision FROM account WHERE name = ?",
                       List.of("a" + which),
-                      row -> row.integer(0))
+                      row -> row.integer("revision"))
                   .compose(
                       found ->
                           racer.commit(
@@ -368,7 +370,10 @@ class PostgresDatabaseTest extends DatabaseContractTest {
         await(
             processes
                 .get(0)
-                .read("SELECT SUM(revision) FROM account", List.of(), row -> row.integer(0))));
+                .read(
+                    "SELECT SUM(revision) AS total FROM account",
+                    List.of(),
+                    row -> row.integer("total"))));
     for (Database process : processes) {
       await(process.close());
     }

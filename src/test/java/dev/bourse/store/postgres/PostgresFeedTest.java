@@ -323,7 +323,10 @@ class PostgresFeedTest {
 
   private long rows() throws Exception {
     return await(
-            listening.read("SELECT COUNT(*) FROM change_feed", List.of(), row -> row.integer(0)))
+            listening.read(
+                "SELECT COUNT(*) AS counted FROM change_feed",
+                List.of(),
+                row -> row.integer("counted")))
         .get(0);
   }
 

@@ -49,7 +49,7 @@ public final class MemoryEngine implements AutoCloseable {
             connection.query(
                 "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
                     + " ORDER BY type DESC, rowid",
-                List.of(), row -> row.text(0)));
+                List.of(), row -> row.text("sql")));
         schema = found;
       }
     }
@@ -68,7 +68,8 @@ public final class MemoryEngine implements AutoCloseable {
 
   /** The one whole number that a query answers. */
   public long number(String sql, Object... parameters) {
-    return query(sql, List.of(parameters), row -> row.integer(0)).get(0);
+    String ofValue = "WITH found (value) AS (%s) SELECT value FROM found".formatted(sql);
+    return query(ofValue, List.of(parameters), row -> row.integer("value")).get(0);
   }
 
   /**

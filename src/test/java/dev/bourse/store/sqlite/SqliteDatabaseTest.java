@@ -135,7 +135,12 @@ class SqliteDatabaseTest extends DatabaseContractTest {
             database.read(
                 "SELECT number, name, applied_at FROM migration ORDER BY number",
                 List.of(),
-                row -> row.integer(0) + " " + row.text(1) + " " + row.integer(2))));
+                row ->
+                    row.integer("number")
+                        + " "
+                        + row.text("name")
+                        + " "
+                        + row.integer("applied_at"))));
   }
 
   @Test
@@ -193,11 +198,12 @@ class SqliteDatabaseTest extends DatabaseContractTest {
       long last =
           await(
                   reopened.read(
-                      "SELECT count(*), max(id) FROM note",
+                      "SELECT count(*) AS counted, max(id) AS most FROM note",
                       List.of(),
                       row -> {
-                        assertEquals(row.integer(0), row.integer(1), "a hole in the ids");
-                        return row.integer(1);
+                        assertEquals(
+                            row.integer("counted"), row.integer("most"), "a hole in the ids");
+                        return row.integer("most");
                       }))
               .get(0);
       assertTrue(last >= acknowledged, "round " + round + ": " + last + " < " + acknowledged);

@@ -90,7 +90,10 @@ class SqliteFailedFlushTest {
     SqliteDatabase reopened = CommitContract.await(open(elsewhere.resolve("store.db")));
     long found =
         CommitContract.await(
-                reopened.read("SELECT COUNT(*) FROM note", List.of(), row -> row.integer(0)))
+                reopened.read(
+                    "SELECT COUNT(*) AS counted FROM note",
+                    List.of(),
+                    row -> row.integer("counted")))
             .get(0);
     CommitContract.await(reopened.close());
     assertEquals(stored + 1, found, "the commit is there");

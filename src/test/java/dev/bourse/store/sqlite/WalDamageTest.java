@@ -99,7 +99,9 @@ class WalDamageTest {
   }
 
   private static long notes(SqliteDatabase database) throws Exception {
-    return await(database.read("SELECT COUNT(*) FROM note", List.of(), row -> row.integer(0)))
+    return await(
+            database.read(
+                "SELECT COUNT(*) AS counted FROM note", List.of(), row -> row.integer("counted")))
         .get(0);
   }
 
@@ -303,7 +305,7 @@ class WalDamageTest {
     // All is in the store now, so that the next commit begins the log anew over the old frames.
     try (SqliteConnection other =
         SqliteConnection.forWriting(store, SqliteConfig.defaults().maxFileBytes())) {
-      other.query("PRAGMA wal_checkpoint(RESTART)", List.of(), row -> row.integer(0));
+      other.query("PRAGMA wal_checkpoint(RESTART)", List.of(), row -> row.integer("busy"));
     }
     await(database.commit(List.of(note(2_000, "z"))));
     Path later = Files.createDirectory(folder.resolve("later"));

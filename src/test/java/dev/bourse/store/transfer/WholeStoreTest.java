@@ -147,12 +147,13 @@ class WholeStoreTest {
         new TreeSet<>(
             database
                 .read(
-                    "SELECT table_name || '.' || column_name FROM information_schema.columns"
-                        + " WHERE table_schema = 'public' AND table_name NOT IN"
+                    "SELECT table_name || '.' || column_name AS found FROM"
+                        + " information_schema.columns WHERE table_schema = 'public' AND table_name"
+                        + " NOT IN"
                         // Of the server itself: transactions and snapshots mean nothing elsewhere.
                         + " ('migration', 'change_feed', 'change_feed_horizon')",
                     List.of(),
-                    row -> row.text(0))
+                    row -> row.text("found"))
                 .await());
     database.close().await();
     vertx.close().await();

@@ -1,20 +1,20 @@
-package dev.bourse.client;
+package dev.bourse.core;
 
 import java.util.Locale;
 
-/** Figures as people read them. */
-final class Sizes {
+/** Lengths and times as people read them. */
+public final class Sizes {
   private static final String[] UNITS = {"bytes", "KiB", "MiB", "GiB", "TiB"};
 
   private Sizes() {}
 
   /** {@code 640 bytes}, {@code 1.5 MiB}, {@code 42 GiB}: three figures at most. */
-  static String bytes(long bytes) {
+  public static String bytes(long bytes) {
     return scaled(bytes, unit(bytes)) + ' ' + UNITS[unit(bytes)];
   }
 
   /** {@code 1.2 of 3.0 GiB}. */
-  static String part(long done, long total) {
+  public static String part(long done, long total) {
     int unit = unit(total);
     return scaled(done, unit) + " of " + scaled(total, unit) + ' ' + UNITS[unit];
   }
@@ -33,7 +33,7 @@ final class Sizes {
   }
 
   /** {@code 0:07}, {@code 12:30}, {@code 3:05:00}. */
-  static String time(long seconds) {
+  public static String time(long seconds) {
     long minutes = seconds / 60 % 60;
     return seconds < 3_600
         ? String.format(Locale.ROOT, "%d:%02d", minutes, seconds % 60)

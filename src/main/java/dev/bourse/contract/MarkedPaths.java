@@ -5,21 +5,27 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The paths whose contract says {@value #PROPERTY}: pages of any origin may read whatever is
- * answered there. That is decided by the path alone, so that it also holds for what is refused
- * before an operation is known, such as a wrong method or an address over its budget.
+ * The paths that their contract marks with a property. What a mark means is decided by the path
+ * alone, so that it also holds for what is refused before an operation is known, such as a wrong
+ * method or an address over its budget.
  */
-public final class AnyOriginPaths {
-  /** Of a path in a contract; true or absent. */
-  private static final String PROPERTY = "x-any-origin";
+public final class MarkedPaths {
+  /** Pages of any origin may read whatever is answered there. */
+  public static final String ANY_ORIGIN = "x-any-origin";
+
+  /** Is there, too, at the host that serves published bytes alone. */
+  public static final String CONTENT_HOST = "x-content-host";
 
   /** Each path's segments, parameters in braces. */
   private final List<String[]> paths = new ArrayList<>();
 
-  public AnyOriginPaths(List<Contract> contracts) {
+  /**
+   * @param mark true or absent at a path of a contract
+   */
+  public MarkedPaths(List<Contract> contracts, String mark) {
     for (Contract contract : contracts) {
       for (Path path : contract.model().getPaths()) {
-        if (path.getOpenAPIModel().getBoolean(PROPERTY, false)) {
+        if (path.getOpenAPIModel().getBoolean(mark, false)) {
           paths.add(path.getName().split("/", -1));
         }
       }

@@ -1,0 +1,164 @@
+package dev.bourse.billing;
+
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** What members set and are told of their organization's spending. */
+public final class SpendLimitService {
+  /** Until a hold is looked at: a minute before the grace, the notice and the reclaim each. */
+  private static final long LOOKS_MILLIS = 180_000;
+
+  private final Balances balances;
+  private final UsageStore usage;
+  private final BillingAdminService admin;
+  private final Clusters clusters;
+  private final long stopMillis;
+  private final Clock clock;
+
+  /**
+   * What the service is set to.
+   *
+   * @param billing how long holds take
+   * @param protectionMillis how long a node is protected after it became active
+   * @param tickMillis from one clearing to the next
+   */
+  public record Periods(BillingConfig billing, long protectionMillis, long tickMillis) {
+    long stopMillis() {
+      return billing.graceMillis() + billing.noticeMillis() + LOOKS_MILLIS + tickMillis;
+    }
+  }
+
+  public SpendLimitService(
+      Database database,
+      Clusters clusters,
+      BillingAdminService admin,
+      Periods periods,
+      Clock clock) {
+    this.balances = new Balances(database, clusters, periods.protectionMillis(), clock);
+    this.usage = new UsageStore(database);
+    this.admin = admin;
+    this.clusters = clusters;
+    this.stopMillis = periods.stopMillis();
+    this.clock = clock;
+  }
+
+  /** What an organization's month comes to, and what its limit does about it. */
+  public Future<JsonObject> readSpendLimit(String orgId) {
+    return balances.get(orgId).map(b -> outlook(b, b.account().limitMicros()).toJson());
+  }
+
+  /** The same as if this were the limit; nothing is set. */
+  public Future<JsonObject> previewSpendLimit(String orgId, long limitMicros) {
+    return balances.get(orgId).map(b -> outlook(b, limitMicros).toJson());
+  }
+
+  /**
+   * Sets the limit, or takes it away; tells what that does.
+   *
+   * @param actor the member
+   * @param micros at least 0; null for no limit
+   */
+  public Future<JsonObject> setSpendLimit(String actor, String orgId, @Nullable Long micros) {
+    return admin.limit(actor, orgId, micros).compose(set -> readSpendLimit(orgId));
+  }
+
+  private SpendOutlook outlook(Balance balance, @Nullable Long limitMicros) {
+    String orgId = balance.account().orgId();
+    List<SpendOutlook.Exposure> exposures = new ArrayList<>();
+    for (ClusterView view : balances.clustersOf(orgId)) {
+      SpendOutlook.Exposure exposure = exposure(view);
+      if (exposure.maxGpus() > 0) {
+        exposures.add(exposure);
+      }
+    }
+    return new SpendOutlook(
+        limitMicros,
+        clusters.switches().spendLimitEnforced(),
+        balance.monthMicros(),
+        balances.committedMicros(orgId, balance.atMillis()),
+        exposures,
+        stopMillis,
+        balance.atMillis());
+  }
+
+  private static SpendOutlook.Exposure exposure(ClusterView view) {
+    Cluster cluster = view.cluster();
+    int gpusPerNode = view.pool().gpusPerNode();
+    int active = 0;
+    int open = 0;
+    for (Allocation node : cluster.allocations()) {
+      active += node.state() == Allocation.State.ACTIVE ? 1 : 0;
+      open += node.isOpen() ? 1 : 0;
+    }
+    Long clearing = view.prices().clearingCents();
+    return new SpendOutlook.Exposure(
+        cluster.name(),
+        cluster.pool(),
+        active * gpusPerNode,
+        Math.max(open, cluster.declaredSlots(gpusPerNode)) * gpusPerNode,
+        clearing == null ? 0 : Math.min(clearing, cluster.ceilingCents()),
+        cluster.ceilingCents());
+  }
+
+  /** What one cluster used on one day in UTC. */
+  public record Day(long startMillis, String cluster, long gpuMillis, long amountMicros) {}
+
+  /** A month's usage by day and cluster, accrued included. */
+  public Future<List<Day>> listUsageDays(String orgId, Month month) {
+    return balances
+        .get(orgId)
+        .compose(
+            balance ->
+                usage
+                    .listDays(
+                        orgId,
+                        month.startMillis(),
+                        Math.min(month.endMillis(), balance.account().throughMillis()))
+                    .map(posted -> days(posted, balance, month)));
+  }
+
+  private static List<Day> days(List<Day> posted, Balance balance, Month month) {
+    TreeMap<String, Day> sums = new TreeMap<>();
+    posted.forEach(day -> sums.merge(key(day), day, SpendLimitService::sum));
+    for (Usage.Line line : balance.accrued()) {
+      if (Month.at(line.hourMillis()).equals(month)) {
+        Day day =
+            new Day(
+                line.hourMillis() - Math.floorMod(line.hourMillis(), UsageStore.DAY_MILLIS),
+                line.cluster(),
+                line.gpuMillis(),
+                line.amountMicros());
+        sums.merge(key(day), day, SpendLimitService::sum);
+      }
+    }
+    return List.copyOf(sums.values());
+  }
+
+  /** In order of days, then of clusters. */
+  private static String key(Day day) {
+    return day.startMillis() + "/" + day.cluster();
+  }
+
+  private static Day sum(Day a, Day b) {
+    return new Day(
+        a.startMillis(),
+        a.cluster(),
+        a.gpuMillis() + b.gpuMillis(),
+        a.amountMicros() + b.amountMicros());
+  }
+
+  /** The month in force now. */
+  public Month thisMonth() {
+    return Month.at(clock.millis());
+  }
+}

@@ -1,0 +1,310 @@
+package dev.bourse.capacity;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Page;
+import dev.bourse.core.Text;
+import dev.bourse.pools.Pool;
+import dev.bourse.pools.PoolPrices;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What members do with their organization's clusters: make, describe and retire them, in pools that
+ * an operator opened to that and within the organization's quota.
+ */
+public final class SelfService {
+  /** There are as many clusters as may be. */
+  private static final class QuotaReached extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    QuotaReached() {
+      super("the quota of clusters is reached", null, false, false);
+    }
+  }
+
+  private final Database database;
+  private final CapacityStore store;
+  private final Clusters clusters;
+  private final ClusterOwners owners;
+  private final ClusterAdminService admin;
+  private final int maxClusters;
+  private final Clock clock;
+
+  /**
+   * @param maxClusters how many clusters an organization may have where no operator has said
+   *     otherwise for it
+   */
+  public SelfService(
+      Database database,
+      Clusters clusters,
+      ClusterOwners owners,
+      ClusterAdminService admin,
+      int maxClusters,
+      Clock clock) {
+    this.database = database;
+    this.store = new CapacityStore(database);
+    this.clusters = clusters;
+    this.owners = owners;
+    this.admin = admin;
+    this.maxClusters = maxClusters;
+    this.clock = clock;
+  }
+
+  /**
+   * How many clusters an organization may have, and has.
+   *
+   * @param used those that are not retired
+   */
+  public record Quota(int maximum, int used) {
+    /** How many more may be made; none where operators have made more than members could. */
+    public int left() {
+      return Math.max(0, maximum - used);
+    }
+  }
+
+  /** An organization's quota. Refused with {@code not-found} for no such organization. */
+  public Future<Quota> readQuota(String orgId) {
+    return database
+        .read(
+            """
+            SELECT o.max_clusters, (SELECT COUNT(*) FROM cluster c
+            WHERE c.org_id = o.org_id AND c.retired_at IS NULL) AS used
+            FROM org o WHERE o.org_id = ?\
+            """,
+            List.of(orgId),
+            row ->
+                new Quota(
+                    row.integerOrNull("max_clusters") == null
+                        ? maxClusters
+                        : row.smallInteger("max_clusters"),
+                    row.smallInteger("used")))
+        .map(
+            found ->
+                found.stream()
+                    .findFirst()
+                    .orElseThrow(() -> ApiError.notFound("organization", orgId)));
+  }
+
+  /** The pools in which members may make clusters, by name, with the prices of their last tick. */
+  public List<PoolPrices> listPools() {
+    return clusters.pools().stream()
+        .filter(Pool::selfService)
+        .map(pool -> PoolPrices.of(pool, clusters.findQuote(pool.name()).orElse(null)))
+        .toList();
+  }
+
+  /**
+   * A cluster of the caller's organization.
+   *
+   * @param createdAtMillis since when it exists
+   */
+  public record Owned(ClusterView view, long createdAtMillis) {}
+
+  /** One page of an organization's clusters of both surfaces, the retired ones too, by name. */
+  public Future<Page<Owned>> listClusters(String orgId, String after, int limit) {
+    Page<ClusterView> page = clusters.list(Optional.of(orgId), Optional.empty(), after, limit);
+    return store
+        .listCreated(page.items().stream().map(view -> view.cluster().name()).toList())
+        .map(created -> new Page<>(owned(page.items(), created), page.more()));
+  }
+
+  private static List<Owned> owned(List<ClusterView> views, Map<String, Long> created) {
+    return views.stream()
+        .map(view -> new Owned(view, created.getOrDefault(view.cluster().name(), 0L)))
+        .toList();
+  }
+
+  /** One of them. Refused with {@code not-found}, for another organization's too. */
+  public Future<Owned> readCluster(String orgId, String name) {
+    ClusterView view = own(orgId, name);
+    return store.listCreated(List.of(name)).map(created -> owned(List.of(view), created).get(0));
+  }
+
+  private ClusterView own(String orgId, String name) {
+    return clusters
+        .find(name)
+        .filter(view -> view.cluster().orgId().equals(orgId))
+        .orElseThrow(() -> ApiError.notFound("cluster", name));
+  }
+
+  /**
+   * Makes a cluster that nobody has declared anything for. The next tick of its pool heeds what is
+   * declared for it.
+   *
+   * <p>Refused with {@code bad-request} for a pool that is not open to this, with {@code conflict}
+   * when the name is taken, the quota is used up or the organization is retired.
+   *
+   * @param actor the member
+   * @param description what they say of it, or null
+   */
+  public Future<Owned> createCluster(
+      String actor,
+      String orgId,
+      String name,
+      String pool,
+      Cluster.Kind kind,
+      @Nullable String description) {
+    if (clusters.findPool(pool).filter(Pool::selfService).isEmpty()) {
+      throw notOpen(pool);
+    }
+    long now = clock.millis();
+    Cluster empty = Cluster.created(name, orgId, pool, kind, Cluster.Posture.MARKET);
+    AuditRow audit =
+        new AuditRow(
+            now,
+            orgId,
+            actor,
+            "cluster_create",
+            name,
+            "pool=%s kind=%s".formatted(pool, kind.name().toLowerCase(Locale.ROOT)));
+    return admin
+        .make(
+            description == null ? empty : describe(description, actor).apply(empty, now).next(),
+            List.of(withinQuota(orgId), stillOpen(pool)),
+            audit)
+        .recover(
+            e ->
+                e instanceof QuotaReached
+                    ? readQuota(orgId).map(SelfService::refuse)
+                    : Future.failedFuture(e))
+        .map(view -> new Owned(view, now));
+  }
+
+  private static ClusterView refuse(Quota quota) {
+    throw ApiError.of(
+            ErrorCode.CONFLICT,
+            "the organization has %s clusters and may have %s (max_clusters); retire one, or ask"
+                + " the operator for more",
+            quota.used(),
+            quota.maximum())
+        .with("reason", "limit")
+        .with("maximum", quota.maximum());
+  }
+
+  /** The organization's row is held by now, so that of two who race for the last place one wins. */
+  private Statement withinQuota(String orgId) {
+    return Statement.guarded(
+        QuotaReached::new,
+        """
+        UPDATE org SET org_id = org_id WHERE org_id = ? AND COALESCE(max_clusters, ?) >
+        (SELECT COUNT(*) FROM cluster c WHERE c.org_id = org.org_id AND c.retired_at IS NULL)\
+        """,
+        orgId,
+        maxClusters);
+  }
+
+  private Statement stillOpen(String pool) {
+    return Statement.guarded(
+        () -> notOpen(pool),
+        "UPDATE pool SET name = name WHERE name = ? AND self_service <> 0",
+        pool);
+  }
+
+  private ApiError notOpen(String pool) {
+    String open =
+        clusters.pools().stream()
+            .filter(Pool::selfService)
+            .map(Pool::name)
+            .collect(Collectors.joining(", "));
+    return ApiError.badField(
+        "pool",
+        pool,
+        open.isEmpty()
+            ? "a pool open to self-service, of which there is none; ask the operator"
+            : "a pool open to self-service: " + open);
+  }
+
+  /**
+   * Changes what is said of a cluster. Refused with {@code not-found}, and with {@code conflict}
+   * when it is retired.
+   *
+   * @param actor the member
+   * @param description null for nothing
+   */
+  public Future<Owned> describeCluster(
+      String actor, String orgId, String name, @Nullable String description) {
+    own(orgId, name);
+    return owners.submit(name, describe(description, actor)).compose(v -> readCluster(orgId, name));
+  }
+
+  /**
+   * Retires a cluster, for good: nothing can be declared for it any more and its name is not used
+   * again. What it has done can still be read. Doing so again changes nothing.
+   *
+   * <p>Refused with {@code not-found}, and with {@code conflict} while it holds nodes, unless they
+   * are to be given back.
+   *
+   * @param actor the member
+   * @param givesBack whether the nodes it holds are given back
+   */
+  public Future<Owned> retireCluster(String actor, String orgId, String name, boolean givesBack) {
+    own(orgId, name);
+    return owners.submit(name, retire(actor, givesBack)).compose(v -> readCluster(orgId, name));
+  }
+
+  /** Says something else of a cluster, or nothing; changes nothing when it is said already. */
+  static Command describe(@Nullable String description, String actor) {
+    return (cluster, now) -> {
+      Capacity.requireLive(cluster);
+      if (Objects.equals(cluster.description(), description)) {
+        return Transition.none(cluster);
+      }
+      Cluster.Draft draft = cluster.draft();
+      draft.description = description;
+      return new Transition(
+          cluster,
+          draft.build(),
+          List.of(),
+          audit(
+              cluster,
+              now,
+              actor,
+              "cluster_describe",
+              "description=" + (description == null ? "none" : Text.shown(description))));
+    };
+  }
+
+  /** Retires a cluster; nodes it holds, pinned ones too, are given back or stand in the way. */
+  static Command retire(String actor, boolean givesBack) {
+    return (cluster, now) -> {
+      if (cluster.isRetired()) {
+        return Transition.none(cluster);
+      }
+      long held = cluster.allocations().stream().filter(Allocation::isOpen).count();
+      if (held > 0 && !givesBack) {
+        throw ApiError.of(
+                ErrorCode.CONFLICT,
+                "cluster %s holds %s nodes, which would be reclaimed at once with all that is on"
+                    + " them; release them, or pass give_back=true",
+                cluster.name(),
+                held)
+            .with("reason", "in-use");
+      }
+      Cluster.Draft draft = cluster.draft();
+      List<Activity> activity =
+          OperatorCommands.giveBack(draft, cluster, actor, Allocation.Reason.SCALE_DOWN, now);
+      draft.retiredAtMillis = now;
+      return new Transition(
+          cluster,
+          draft.build(),
+          activity,
+          audit(cluster, now, actor, "cluster_retire", "nodes=" + held));
+    };
+  }
+
+  private static AuditRow audit(
+      Cluster cluster, long nowMillis, String actor, String action, String detail) {
+    return new AuditRow(nowMillis, cluster.orgId(), actor, action, cluster.name(), detail);
+  }
+}

@@ -1,0 +1,232 @@
+package dev.bourse.contract;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gives each operation examples of its own refusals, out of those that operations share.
+ *
+ * <p>The text of a shared example names by a word in braces what differs between operations:
+ *
+ * <ul>
+ *   <li>{@code {parameters}}: the names of its query parameters, or {@code none};
+ *   <li>{@code {answers}}: the media types of its success;
+ *   <li>{@code {scope}}: the scope it demands;
+ *   <li>{@code {cluster}}: a cluster that a bound token may not name;
+ *   <li>{@code {budget}} and {@code {limit}}: the budget it counts in, and the reason that names
+ *       it;
+ *   <li>{@code {form}}: the fields of a form, if it takes one;
+ *   <li>{@code {absent}}: what is not found, by the contract's table {@code x-absent}, which tells
+ *       it for the last of the operation's parameters that it lists, or else {@code other}.
+ * </ul>
+ *
+ * <p>An example whose word an operation has nothing for is left out of it. An operation's own
+ * {@code x-refusal-examples}, by status, take the place of those it would share. An answer that no
+ * operation shares any more is left out of the contract.
+ */
+final class RefusalExamples {
+  private static final String ABSENT = "x-absent";
+  private static final String OWN = "x-refusal-examples";
+  private static final List<String> WORDS =
+      List.of("parameters", "answers", "scope", "cluster", "absent", "budget", "limit", "form");
+
+  /** What most operations are like; what they share is worded for them. */
+  private static final Map<String, String> USUAL =
+      Map.of(
+          "parameters",
+          "none",
+          "answers",
+          OperationContract.JSON,
+          "budget",
+          "300 requests a minute for this token",
+          "limit",
+          "budget");
+
+  /** Who needs no token is counted by address. */
+  private static final Map<String, String> OF_ANYBODY =
+      Map.of("budget", "1200 requests a minute for this client address", "limit", "address");
+
+  private final Map<String, Object> document;
+  private final Map<String, Object> absent;
+
+  private RefusalExamples(Map<String, Object> document) {
+    this.document = document;
+    absent = References.object(document.getOrDefault(ABSENT, Map.of()));
+  }
+
+  /** Works on a contract that has all it takes of the common file. */
+  static void complete(Map<String, Object> document) {
+    new RefusalExamples(document).complete();
+  }
+
+  private void complete() {
+    References.object(document.getOrDefault("paths", Map.of()))
+        .values()
+        .forEach(item -> ofPath(References.object(item)));
+    Map<String, Object> components =
+        References.object(document.getOrDefault("components", Map.of()));
+    if (components.get("responses") instanceof Map) {
+      References.object(components.get("responses"))
+          .replaceAll((name, response) -> filled(response, USUAL));
+      Set<String> used = new HashSet<>();
+      collectReferences(document.get("paths"), used);
+      References.object(components.get("responses"))
+          .keySet()
+          .removeIf(name -> !used.contains("#/components/responses/" + name));
+    }
+    document.remove(ABSENT);
+  }
+
+  private static void collectReferences(@Nullable Object node, Set<String> used) {
+    if (node instanceof List<?> list) {
+      list.forEach(item -> collectReferences(item, used));
+    } else if (node instanceof Map<?, ?> map) {
+      if (map.get("$ref") instanceof String reference) {
+        used.add(reference);
+      }
+      map.values().forEach(value -> collectReferences(value, used));
+    }
+  }
+
+  private void ofPath(Map<String, Object> item) {
+    for (Object value : item.values()) {
+      if (value instanceof Map && References.object(value).get("responses") instanceof Map) {
+        Map<String, Object> operation = References.object(value);
+        Map<String, String> words = words(item, operation);
+        Map<String, Object> own = References.object(operation.getOrDefault(OWN, Map.of()));
+        References.object(operation.get("responses"))
+            .replaceAll((status, response) -> completed(status, response, words, own.get(status)));
+        operation.remove(OWN);
+      }
+    }
+  }
+
+  /** An answer as it stands where it is what the operations share, else one of its own. */
+  private Object completed(
+      String status, Object response, Map<String, String> words, @Nullable Object own) {
+    if (status.compareTo("400") < 0) {
+      return response;
+    }
+    Map<String, Object> shared = References.followed(response, document);
+    Map<String, Object> completed = References.object(filled(shared, words));
+    if (own != null) {
+      References.object(References.object(completed.get("content")).get(OperationContract.JSON))
+          .put("examples", Map.of("refused", Map.of("value", own)));
+    }
+    return completed.equals(filled(shared, USUAL)) ? response : completed;
+  }
+
+  private Map<String, String> words(Map<String, Object> item, Map<String, Object> operation) {
+    Map<String, String> words = new LinkedHashMap<>();
+    List<String> query = new ArrayList<>();
+    String nothing = String.valueOf(absent.getOrDefault("other", "item of this name"));
+    for (Map<String, Object> level : List.of(item, operation)) {
+      for (Object listed : (List<?>) level.getOrDefault("parameters", List.of())) {
+        Map<String, Object> parameter = References.followed(listed, document);
+        String name = String.valueOf(parameter.get("name"));
+        nothing = String.valueOf(absent.getOrDefault(name, nothing));
+        if ("query".equals(parameter.get("in"))) {
+          query.add(name);
+        }
+      }
+    }
+    words.put("absent", nothing);
+    words.put("parameters", query.isEmpty() ? "none" : String.join(", ", query));
+    words.put("answers", answers(operation));
+    for (String word : OF_ANYBODY.keySet()) {
+      words.put(word, (demands(operation).isEmpty() ? OF_ANYBODY : USUAL).get(word));
+    }
+    scope(operation).ifPresent(scope -> words.put("scope", scope));
+    if (bodyTypes(operation).containsKey(Form.TYPE)) {
+      words.put("form", "the fields of a form");
+    }
+    if (query.contains("cluster") || bodyFields(operation).containsKey("cluster")) {
+      words.put("cluster", "acme-batch");
+    }
+    return words;
+  }
+
+  private String answers(Map<String, Object> operation) {
+    List<Object> types = new ArrayList<>();
+    Map<String, Object> responses = References.object(operation.get("responses"));
+    for (String status : RoutingModel.SUCCESSES) {
+      Map<String, Object> answer =
+          References.followed(responses.getOrDefault(status, Map.of()), document);
+      types.addAll(References.object(answer.getOrDefault("content", Map.of())).keySet());
+    }
+    types.addAll((List<?>) operation.getOrDefault(RoutingModel.ALSO_ANSWERS, List.of()));
+    return types.isEmpty()
+        ? OperationContract.JSON
+        : String.join(", ", types.stream().distinct().map(String::valueOf).toList());
+  }
+
+  private Optional<String> scope(Map<String, Object> operation) {
+    return demands(operation).stream()
+        .flatMap(demand -> References.object(demand).values().stream())
+        .flatMap(scopes -> ((List<?>) scopes).stream())
+        .map(String::valueOf)
+        .findFirst();
+  }
+
+  private List<?> demands(Map<String, Object> operation) {
+    Object demands =
+        operation.getOrDefault("security", document.getOrDefault("security", List.of()));
+    return (List<?>) demands;
+  }
+
+  private Map<String, Object> bodyFields(Map<String, Object> operation) {
+    Map<String, Object> json =
+        References.object(bodyTypes(operation).getOrDefault(OperationContract.JSON, Map.of()));
+    Map<String, Object> schema =
+        References.followed(json.getOrDefault("schema", Map.of()), document);
+    return References.object(schema.getOrDefault("properties", Map.of()));
+  }
+
+  private Map<String, Object> bodyTypes(Map<String, Object> operation) {
+    Map<String, Object> body =
+        References.followed(operation.getOrDefault("requestBody", Map.of()), document);
+    return References.object(body.getOrDefault("content", Map.of()));
+  }
+
+  /** A copy in which the words stand for what they mean; examples that lack one are left out. */
+  private static Object filled(Object node, Map<String, String> words) {
+    if (node instanceof List<?> list) {
+      return list.stream().map(item -> filled(item, words)).toList();
+    }
+    if (node instanceof String text) {
+      return filled(text, words);
+    }
+    if (!(node instanceof Map)) {
+      return node;
+    }
+    Map<String, Object> copy = new LinkedHashMap<>();
+    References.object(node)
+        .forEach(
+            (key, value) -> {
+              copy.put(key, value == null ? value : filled(value, words));
+              if (key.equals("examples") && value instanceof Map) {
+                References.object(copy.get(key)).values().removeIf(RefusalExamples::lacksWord);
+              }
+            });
+    return copy;
+  }
+
+  private static String filled(String text, Map<String, String> words) {
+    String filled = text;
+    for (Map.Entry<String, String> word : words.entrySet()) {
+      filled = filled.replace('{' + word.getKey() + '}', word.getValue());
+    }
+    return filled;
+  }
+
+  private static boolean lacksWord(Object example) {
+    String text = example.toString();
+    return WORDS.stream().anyMatch(word -> text.contains('{' + word + '}'));
+  }
+}

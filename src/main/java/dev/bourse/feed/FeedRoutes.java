@@ -1,0 +1,80 @@
+package dev.bourse.feed;
+
+import dev.bourse.checkpoint.CheckpointRoutes;
+import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.checkpoint.CheckpointView;
+import dev.bourse.core.Digests;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import dev.bourse.pages.PageHeaders;
+import dev.bourse.pages.PageTemplates;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** The feed's pages. */
+public final class FeedRoutes {
+  /** The templates they need. */
+  public static final List<String> TEMPLATES = List.of("feed", "feed-item");
+
+  /** A list that is read to its end on a phone. */
+  private static final int ITEMS = 25;
+
+  private final CheckpointService checkpoints;
+  private final PageTemplates templates;
+  private final Supplier<String> baseUrl;
+
+  /**
+   * @param templates with all of {@link #TEMPLATES}
+   * @param baseUrl what browsers call the service; asked for once it listens
+   */
+  public FeedRoutes(
+      CheckpointService checkpoints, PageTemplates templates, Supplier<String> baseUrl) {
+    this.checkpoints = checkpoints;
+    this.templates = templates;
+    this.baseUrl = baseUrl;
+  }
+
+  public void bind(Operations operations) {
+    operations
+        .bind("showFeed", CheckpointRoutes.unlessOff(checkpoints.config(), this::list))
+        .bind("showFeedItem", CheckpointRoutes.unlessOff(checkpoints.config(), this::item));
+  }
+
+  private Future<Answer> list(Call call) {
+    String q = call.text("q").trim();
+    Optional<String> before = call.findText("before");
+    return checkpoints
+        .listFeed(q, before, ITEMS)
+        .map(
+            page ->
+                page(
+                    call, "feed", view().list(CheckpointView.feedPage(page), q, before.isEmpty())));
+  }
+
+  private Future<Answer> item(Call call) {
+    return checkpoints
+        .getPublic(call.text("id"))
+        .map(found -> page(call, "feed-item", view().item(CheckpointView.feed(found))));
+  }
+
+  private FeedView view() {
+    return new FeedView(baseUrl.get(), checkpoints.config().contentUrl());
+  }
+
+  /** The page; 304 when the reader has it already. */
+  private Answer page(Call call, String template, Map<String, Object> model) {
+    Buffer body = templates.render(template, model);
+    byte[] digest = Digests.sha256(body.getBytes());
+    String etag =
+        '"' + Base64.getUrlEncoder().withoutPadding().encodeToString(digest).substring(0, 22) + '"';
+    return call.header("if-none-match").filter(etag::equals).isPresent()
+        ? new Answer.Page(304, "", Buffer.buffer(), PageHeaders.shared(etag))
+        : new Answer.Page(200, PageTemplates.HTML, body, PageHeaders.shared(etag));
+  }
+}

@@ -1,0 +1,146 @@
+package dev.bourse.feed;
+
+import dev.bourse.core.Sizes;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/** What the feed's pages show of the items that the interface answers with. */
+final class FeedView {
+  /** Where the pages are. */
+  static final String HOME = "/feed/";
+
+  private static final DateTimeFormatter DAY =
+      DateTimeFormatter.ofPattern("d MMMM uuuu", Locale.ENGLISH).withZone(ZoneOffset.UTC);
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("d MMMM uuuu, HH:mm 'UTC'", Locale.ENGLISH)
+          .withZone(ZoneOffset.UTC);
+
+  /** What browsers show in a tab of its own rather than save. */
+  private static final Set<String> SHOWN_FAMILIES = Set.of("text", "image", "audio", "video");
+
+  private static final Set<String> SHOWN_TYPES =
+      Set.of("application/json", "application/pdf", "application/xml", "application/xhtml+xml");
+
+  private final String baseUrl;
+  private final String contentUrl;
+
+  /**
+   * @param baseUrl what browsers call the service
+   * @param contentUrl what they call the host of published bytes; empty when there is none
+   */
+  FeedView(String baseUrl, String contentUrl) {
+    this.baseUrl = baseUrl;
+    this.contentUrl = contentUrl;
+  }
+
+  /**
+   * The list.
+   *
+   * @param answer of {@code listPublicCheckpoints}
+   * @param isFirst whether nothing newer was left out
+   */
+  Map<String, Object> list(JsonObject answer, String q, boolean isFirst) {
+    JsonArray items = answer.getJsonArray("checkpoints");
+    String cursor = answer.getString("cursor");
+    Map<String, Object> model = new HashMap<>();
+    model.put("q", q);
+    model.put("first", isFirst);
+    model.put("newest", address(q, ""));
+    model.put("older", cursor == null ? "" : address(q, cursor));
+    model.put("items", items.stream().map(JsonObject.class::cast).map(FeedView::row).toList());
+    return model;
+  }
+
+  /** The address of a list; every state of it is one. */
+  private static String address(String q, String before) {
+    StringBuilder address = new StringBuilder(HOME);
+    char separator = '?';
+    if (!q.isEmpty()) {
+      address.append(separator).append("q=").append(encoded(q));
+      separator = '&';
+    }
+    if (!before.isEmpty()) {
+      address.append(separator).append("before=").append(encoded(before));
+    }
+    return address.toString();
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8);
+  }
+
+  private static Map<String, Object> row(JsonObject item) {
+    Instant published = Instant.parse(item.getString("published_at"));
+    return Map.of(
+        "path", HOME + item.getString("id"),
+        "title", item.getString("title"),
+        "filename", item.getString("filename"),
+        "size", Sizes.bytes(item.getLong("bytes")),
+        "publisher", publisher(item),
+        "published_at", published.toString(),
+        "published", DAY.format(published));
+  }
+
+  /** Who published it, as far as everybody is told. */
+  private static String publisher(JsonObject item) {
+    JsonObject publisher = item.getJsonObject("publisher");
+    String platform = publisher.getString("name");
+    return platform == null
+        ? publisher.getString("org_display") + ", " + publisher.getString("username")
+        : platform;
+  }
+
+  /** One item's page. */
+  Map<String, Object> item(JsonObject item) {
+    String id = item.getString("id");
+    String filename = item.getString("filename");
+    JsonObject urls = item.getJsonObject("urls");
+    String bytes = contentUrl.isEmpty() ? baseUrl : contentUrl;
+    Instant published = Instant.parse(item.getString("published_at"));
+    Map<String, Object> model = new HashMap<>();
+    for (String field : List.of("id", "title", "description", "content_type", "sha256")) {
+      model.put(field, item.getString(field));
+    }
+    model.put("filename", filename);
+    model.put("revision", item.getInteger("revision"));
+    model.put("publisher", publisher(item));
+    model.put("size", Sizes.bytes(item.getLong("bytes")));
+    model.put("bytes", String.format(Locale.ENGLISH, "%,d", item.getLong("bytes")));
+    model.put("published_at", published.toString());
+    model.put("published", TIME.format(published));
+    model.put("download", bytes + urls.getString("download"));
+    model.put(
+        "open", isShown(item.getString("content_type")) ? bytes + urls.getString("content") : "");
+    model.put(
+        "curl",
+        "curl -fL -o %s \\\n  %s".formatted(quoted(filename), bytes + urls.getString("content")));
+    model.put(
+        "check",
+        "echo %s | sha256sum -c".formatted(quoted(item.getString("sha256") + "  " + filename)));
+    model.put("pull", "bourse checkpoint pull " + id);
+    return model;
+  }
+
+  private static boolean isShown(String contentType) {
+    String type = contentType.split(";", -1)[0].trim().toLowerCase(Locale.ROOT);
+    return SHOWN_TYPES.contains(type) || SHOWN_FAMILIES.contains(type.split("/", -1)[0]);
+  }
+
+  /**
+   * A word for a shell, whatever a stranger called the file; one that begins with - is no option.
+   */
+  private static String quoted(String text) {
+    String safe = text.startsWith("-") ? "./" + text : text;
+    return "'" + safe.replace("'", "'\\''") + "'";
+  }
+}

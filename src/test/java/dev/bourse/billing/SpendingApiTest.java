@@ -1,0 +1,130 @@
+package dev.bourse.billing;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.access.Scope;
+import dev.bourse.audit.AuditRow;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.McpClient;
+import dev.bourse.testing.RunningBourse;
+import io.vertx.core.json.JsonObject;
+import java.util.EnumSet;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What members set and are told of their organization's spending. */
+@EachEngine
+class SpendingApiTest {
+  private static final String LIMIT = "/api/console/spend-limit";
+  private static final String DAYS = "/api/console/usage-days";
+
+  private static RunningBourse bourse;
+
+  @BeforeAll
+  static void start() {
+    bourse = RunningBourse.demo("market.tick=100ms");
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+  }
+
+  private static JsonObject limit(Object usd) {
+    return new JsonObject().put("limit_usd", usd);
+  }
+
+  @Test
+  void aMemberSetsAndClearsTheLimitThatOperatorsSee() {
+    ApiClient dave = bourse.inSession("globex", "dave");
+    JsonObject set = dave.put(LIMIT, limit(5000)).ok();
+    assertEquals(5_000_000_000L, set.getLong("limit_micros"));
+    assertEquals(
+        5_000_000_000L,
+        bourse
+            .operator()
+            .get("/api/operator/orgs/globex/billing")
+            .ok()
+            .getLong("spend_limit_micros"));
+    assertNull(dave.delete(LIMIT).ok().getLong("limit_micros"));
+    assertEquals(
+        List.of(
+            List.of("member:dave", "spend_limit_set", "limit_micros=5000000000"),
+            List.of("member:dave", "spend_limit_clear", "")),
+        bourse.audit("globex", false).stream()
+            .filter(row -> row.action().startsWith("spend_limit"))
+            .map(row -> List.of(row.actor(), row.action(), row.detail()))
+            .toList());
+  }
+
+  @Test
+  void aLimitIsTriedOutWithoutBeingSet() {
+    ApiClient carol = bourse.inSession("openlab", "carol");
+    JsonObject tried = carol.get(LIMIT + "?limit_usd=12.5").ok();
+    assertEquals(12_500_000L, tried.getLong("limit_micros"));
+    assertEquals(false, tried.getBoolean("reached"));
+    assertEquals(true, carol.get(LIMIT + "?limit_usd=0").ok().getBoolean("reached"));
+    assertNull(carol.get(LIMIT).ok().getLong("limit_micros"));
+    assertEquals(List.of(), bourse.audit("openlab", false).stream().map(AuditRow::action).toList());
+  }
+
+  @Test
+  void theOutlookCountsWhatIsHeld() {
+    JsonObject outlook = bourse.inSession("acme", "alice").get(LIMIT).ok();
+    JsonObject held =
+        outlook.getJsonArray("clusters").stream()
+            .map(JsonObject.class::cast)
+            .filter(c -> c.getString("cluster").equals("acme-legacy"))
+            .findFirst()
+            .orElseThrow();
+    assertEquals(16, held.getInteger("active_gpus"));
+    assertEquals(32_000_000L, held.getLong("most_micros_per_hour"));
+    // The grace, the notice, three looks and a tick.
+    assertEquals(2 * 86_400_000L + 180_000 + 100, outlook.getLong("stop_after_ms"));
+  }
+
+  @Test
+  void usageIsToldByDayAndCluster() {
+    ApiClient alice = bourse.inSession("acme", "alice");
+    RunningBourse.until(
+        "something is used",
+        () ->
+            alice.get(DAYS).ok().getJsonArray("days").stream()
+                .map(JsonObject.class::cast)
+                .anyMatch(
+                    d ->
+                        d.getString("cluster").equals("acme-legacy")
+                            && d.getLong("gpu_millis") > 0));
+    assertEquals(0, alice.get(DAYS + "?month=2020-01").ok().getJsonArray("days").size());
+    for (String month : List.of("2026-13", "2026", "x")) {
+      JsonObject refusal = alice.get(DAYS + "?month=" + month).refused(ErrorCode.BAD_REQUEST);
+      assertTrue(refusal.getString("detail").contains("month: " + month), refusal.encode());
+    }
+  }
+
+  @Test
+  void anApplicationNeedsTheScope() {
+    ApiClient reader =
+        bourse.with(McpClient.token(bourse, "acme", "alice", EnumSet.of(Scope.BILLING_READ)));
+    reader.get(LIMIT).ok();
+    reader.put(LIMIT, limit(1)).refused(ErrorCode.FORBIDDEN);
+    reader.delete(LIMIT).refused(ErrorCode.FORBIDDEN);
+  }
+
+  @Test
+  void whatIsNoAmountIsRefusedAtItsField() {
+    ApiClient alice = bourse.inSession("acme", "alice");
+    for (Object amount : List.of(-1, 1.005, "ten", 1_000_000_001L)) {
+      JsonObject refusal = alice.put(LIMIT, limit(amount)).refused(ErrorCode.BAD_REQUEST);
+      assertTrue(refusal.getString("detail").contains("limit_usd"), refusal.encode());
+    }
+    alice.put(LIMIT, new JsonObject()).refused(ErrorCode.BAD_REQUEST);
+    alice.get(LIMIT + "?limit_usd=1.005").refused(ErrorCode.BAD_REQUEST);
+  }
+}

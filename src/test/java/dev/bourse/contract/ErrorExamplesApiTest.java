@@ -1,0 +1,457 @@
+package dev.bourse.contract;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ContractCase;
+import dev.bourse.testing.ContractCheck;
+import dev.bourse.testing.ErrorExample;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.McpClient;
+import dev.bourse.testing.RunningBourse;
+import io.vertx.core.json.JsonObject;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+/**
+ * What contracts show of errors is what the service answers. Of 408, 500 and 503, which come of no
+ * operation but of the service, HostileTest, EdgeTest and the tests of outages see one for all.
+ */
+class ErrorExamplesApiTest {
+  private static final String JSON = OperationContract.JSON;
+
+  /** Where the only thing that can be missing is the whole family of checkpoints. */
+  private static final Pattern FAMILY = Pattern.compile("^/api/checkpoints(?!/public/.)|^/upload/");
+
+  private static final Set<String> OFF =
+      Set.of(
+          "listReviews",
+          "listDocuments",
+          "publishDocument",
+          "preflightPublicCheckpoint",
+          "preflightPublicCheckpointContent");
+
+  /**
+   * What takes more than one call to see, and is seen elsewhere: forms of other sites and of a
+   * browser's own (SignInPagesApiTest, ConsentPageApiTest), an identity provider's answers
+   * (ProviderSignInApiTest), a session's (the tests of sessions), bytes that are lost or do not fit
+   * (UploadApiTest, ChunkedUploadApiTest), reviews that are decided (ReviewApiTest) and an
+   * operator's last token (OperatorTokenAdminApiTest).
+   */
+  private static final Set<String> ELSEWHERE =
+      Set.of(
+          "403 requestSignInLink",
+          "403 useSignInLink",
+          "403 endProviderSignIn",
+          "403 disconnectApplication",
+          "403 signOut",
+          "403 signOutEverywhere",
+          "403 decideConsent",
+          "403 decideDevice",
+          "422 endProviderSignIn",
+          "422 showDevice",
+          "409 readCheckpointContent",
+          "409 putUpload",
+          "409 approveReview",
+          "409 rejectReview",
+          "409 downloadReview",
+          "409 mintOperator",
+          "409 revokeOperator");
+
+  private static RunningBourse bourse;
+  private static RunningBourse withoutCheckpoints;
+  private static RunningBourse ofTokens;
+  private static RunningBourse ofAddresses;
+
+  @BeforeAll
+  static void start() {
+    bourse = RunningBourse.demo();
+    withoutCheckpoints = RunningBourse.demo("checkpoints.enabled=false");
+    ofTokens = RunningBourse.demo("limits.requests-per-minute=1");
+    ofAddresses = RunningBourse.demo("limits.edge-per-minute=1");
+    ApiClient operator = bourse.operator();
+    JsonObject leavers =
+        new JsonObject().put("org_id", "leavers").put("display", "L").put("kind", "standard");
+    operator.post("/api/operator/orgs", leavers);
+    operator.delete("/api/operator/orgs/leavers").ok();
+    JsonObject second =
+        new JsonObject()
+            .put("name", "acme-k8s-dev")
+            .put("org", "acme")
+            .put("pool", "demo-h100")
+            .put("kind", "k8s");
+    operator.post("/api/operator/clusters", second);
+    operator.delete("/api/operator/nodes/demo-h100-00016").ok();
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+    withoutCheckpoints.close();
+    ofTokens.close();
+    ofAddresses.close();
+  }
+
+  private static ApiClient permitted(ContractCase call) {
+    if (call.isForMembersOnly()) {
+      return bourse.asMember("acme", "alice");
+    }
+    if (isInPerson(call)) {
+      return bourse.with(McpClient.token(bourse, "acme", "alice", EnumSet.allOf(Scope.class)));
+    }
+    return call.isForOperators() ? bourse.operator() : bourse.as("acme", "orgwide");
+  }
+
+  /** Whether it takes no token of an organization or an operator. */
+  private static boolean isInPerson(ContractCase call) {
+    return !call.isForAnybody()
+        && !call.isForOperators()
+        && !call.described().schemes().contains(Principal.SCHEME);
+  }
+
+  /** What lets such a caller in elsewhere. */
+  private static String token(RunningBourse place, ContractCase call) {
+    if (isInPerson(call)) {
+      return McpClient.token(place, "acme", "alice", EnumSet.allOf(Scope.class));
+    }
+    return call.isForOperators()
+        ? place.operatorToken()
+        : call.isForMembersOnly()
+            ? place.memberToken("acme", "alice")
+            : place.secret("acme", "orgwide");
+  }
+
+  private static HttpAnswer send(
+      ApiClient caller, ContractCase call, String path, @Nullable String body, String... headers) {
+    String method = call.described().method();
+    if (body == null) {
+      return caller.send(method, path, null, headers);
+    }
+    String[] all =
+        Stream.concat(Stream.of("Content-Type", JSON), Stream.of(headers)).toArray(String[]::new);
+    return caller.send(method, path, body, all);
+  }
+
+  /** The answer of a status that each operation is made to give, as a test of its own. */
+  private static Stream<DynamicTest> each(
+      int status, Map<String, Provocation> own, Provocation usual) {
+    return ErrorExample.answers().stream()
+        .filter(answer -> answer.status() == status)
+        .filter(answer -> !ELSEWHERE.contains(status + " " + answer.operationId()))
+        .filter(answer -> !isOfSession(answer.operationId()))
+        // What members do about members and tokens has conflicts of more than one call, in its
+        // tests.
+        .filter(answer -> status != 409 || !answer.path().startsWith("/api/console/"))
+        .map(
+            answer ->
+                DynamicTest.dynamicTest(
+                    answer.operationId(),
+                    () -> {
+                      ContractCase call = callOf(answer.operationId());
+                      HttpAnswer given = own.getOrDefault(answer.operationId(), usual).on(call);
+                      assertEquals(status, given.status(), () -> String.valueOf(given.body()));
+                      assertTrue(
+                          answer.shows(given.json()),
+                          () -> given.json().encode() + " is none of " + answer.examples());
+                    }));
+  }
+
+  private static ContractCase callOf(String operationId) {
+    return ContractCase.ALL.stream()
+        .filter(call -> call.operationId().equals(operationId))
+        .findFirst()
+        .orElseThrow(() -> new AssertionError("ContractCase lacks " + operationId));
+  }
+
+  /** Whether it takes nothing but a browser's session. */
+  private static boolean isOfSession(String operationId) {
+    return ContractCheck.operations().stream()
+        .filter(o -> o.operationId().equals(operationId))
+        .allMatch(o -> o.schemes().equals(Set.of("memberSession")));
+  }
+
+  @FunctionalInterface
+  private interface Provocation {
+    HttpAnswer on(ContractCase call);
+  }
+
+  @TestFactory
+  Stream<DynamicTest> withoutATokenItIsUnauthorized() {
+    return each(
+        401,
+        Map.of(
+            "issueOAuthToken", call -> form(call, "grant_type=refresh_token&client_id=nobody"),
+            "revokeOAuthToken", call -> form(call, "token=x&client_id=nobody"),
+            "beginDeviceAuthorization", call -> form(call, "client_id=nobody")),
+        call -> send(bourse.with(null), call, call.path(), call.body()));
+  }
+
+  private static HttpAnswer form(ContractCase call, String fields) {
+    return bourse
+        .with(null)
+        .send(call.described().method(), call.path(), fields, "Content-Type", Form.TYPE);
+  }
+
+  @TestFactory
+  Stream<DynamicTest> whatNobodyAcceptsIsNotAcceptable() {
+    return each(
+        406,
+        Map.of(),
+        call -> send(permitted(call), call, call.path(), call.body(), "Accept", "image/png"));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> aBodyThatIsTooLong() {
+    return each(
+        413,
+        Map.of("registerOAuthClient", call -> tooLong(call, JSON)),
+        call -> tooLong(call, call.body() == null ? Form.TYPE : JSON));
+  }
+
+  private static HttpAnswer tooLong(ContractCase call, String type) {
+    return permitted(call)
+        .send(call.described().method(), call.path(), "x".repeat(1_100_000), "Content-Type", type);
+  }
+
+  @TestFactory
+  Stream<DynamicTest> aBodyOfAnotherType() {
+    return each(
+        415,
+        Map.of(
+            "writeCheckpointContent",
+            call -> otherType(call, announced(call, "x415")),
+            "sendDocument",
+            call -> otherType(call, announced(call, "x415"))),
+        call -> otherType(call, call.path()));
+  }
+
+  private static HttpAnswer otherType(ContractCase call, String path) {
+    return permitted(call).send(call.described().method(), path, "x", "Content-Type", "text/plain");
+  }
+
+  /** The path of the call with the id of a file that was announced just now, of 8 bytes. */
+  private static String announced(ContractCase call, String name) {
+    String family = call.path().replaceAll("/ckp_1.*", "");
+    JsonObject file =
+        new JsonObject()
+            .put("title", name)
+            .put("filename", name + '-' + call.operationId())
+            .put("content_type", "text/markdown")
+            .put("bytes", 8);
+    if (call.isForMembers()) {
+      file.put("visibility", "org");
+    }
+    String id = permitted(call).post(family, file).json().getString("id");
+    return call.path().replace("ckp_1", id);
+  }
+
+  @TestFactory
+  Stream<DynamicTest> aParameterThatIsUnknown() {
+    return each(
+        422,
+        Map.of(),
+        call -> parameter(call, call.path() + (call.path().contains("?") ? "&" : "?") + "color=1"));
+  }
+
+  private static HttpAnswer parameter(ContractCase call, String path) {
+    return send(permitted(call), call, path, call.body());
+  }
+
+  @TestFactory
+  Stream<DynamicTest> whatIsNotThere() {
+    Provocation ofNoOrg = call -> parameter(call, call.path() + "?org=nothing");
+    Provocation inNoSession =
+        call ->
+            permitted(call)
+                .send(
+                    call.described().method(),
+                    call.path(),
+                    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}",
+                    "Content-Type",
+                    JSON,
+                    "Accept",
+                    "application/json, text/event-stream",
+                    "Mcp-Session-Id",
+                    "nothing");
+    return each(
+        404,
+        Map.of(
+            "listPlatformActivity", ofNoOrg,
+            "exportPlatformActivityCsv", ofNoOrg,
+            "exportPlatformActivityNdjson", ofNoOrg,
+            "sendMcpMessage", inNoSession,
+            "endMcpSession", inNoSession),
+        ErrorExamplesApiTest::absent);
+  }
+
+  /** The call with the last that its path names, or else what it names, replaced by nothing. */
+  private static HttpAnswer absent(ContractCase call) {
+    if (FAMILY.matcher(call.path()).find() || OFF.contains(call.operationId())) {
+      return send(
+          withoutCheckpoints.with(token(withoutCheckpoints, call)), call, call.path(), call.body());
+    }
+    String template = call.described().path();
+    Matcher values =
+        Pattern.compile(template.replaceAll("\\{[^}]+}", "([^/]+)"))
+            .matcher(call.path().replaceAll("\\?.*", ""));
+    if (template.contains("{") && values.matches()) {
+      // Of a pin it is the cluster: any address may be asked about.
+      int last = values.groupCount() - (template.endsWith("{public_ip}") ? 1 : 0);
+      return send(
+          permitted(call),
+          call,
+          call.path().substring(0, values.start(last))
+              + (template.contains("{month}") ? "2020-01" : "nothing")
+              + call.path().substring(values.end(last)).replaceAll("\\?.*", ""),
+          call.body());
+    }
+    if (!call.foreign().isEmpty()) {
+      List<String> foreign = call.foreign();
+      return send(
+          permitted(call),
+          call,
+          foreign.get(0).replace("globex", "nobody"),
+          foreign.size() > 1 ? foreign.get(1).replace("globex", "nobody") : null);
+    }
+    return send(permitted(call), call, call.path().replace("demo-h100", "nowhere"), call.body());
+  }
+
+  @TestFactory
+  Stream<DynamicTest> whatIsGone() {
+    return each(
+        410,
+        Map.of(
+            "publishCheckpoint",
+            call ->
+                send(
+                    permitted(call),
+                    call,
+                    call.path(),
+                    new JsonObject(call.body()).put("replace", "ckp_1").encode())),
+        call -> send(permitted(call), call, call.path(), call.body()));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> whatATokenDoesNotAllow() {
+    Provocation foreignOrigin =
+        call ->
+            send(
+                permitted(call),
+                call,
+                call.path(),
+                call.body(),
+                "Origin",
+                "https://elsewhere.example");
+    return each(
+        403,
+        Map.of("sendMcpMessage", foreignOrigin, "endMcpSession", foreignOrigin),
+        call -> {
+          if (call.isForMembersOnly()) {
+            return send(bourse.as("acme", "orgwide"), call, call.path(), call.body());
+          }
+          if (call.described().scope().isEmpty() && call.isForMembers()) {
+            String bare = McpClient.token(bourse, "acme", "alice", EnumSet.noneOf(Scope.class));
+            return send(bourse.with(bare), call, call.path(), call.body());
+          }
+          return send(bourse.as("acme", "bare"), call, call.path(), call.body());
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> moreThanABudgetAllows() {
+    return each(
+        429,
+        Map.of(),
+        call -> {
+          RunningBourse counting = call.isForAnybody() ? ofAddresses : ofTokens;
+          String token = call.isForAnybody() ? null : token(counting, call);
+          HttpAnswer answer = send(counting.with(token), call, call.path(), call.body());
+          // The first of a caller's is not over it.
+          return answer.status() == 429
+              ? answer
+              : send(counting.with(token), call, call.path(), call.body());
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> whatStandsInTheWay() {
+    Map<String, Provocation> own = new HashMap<>();
+    for (String operation :
+        List.of(
+            "createOrg",
+            "createCluster",
+            "createPool",
+            "publishDocument",
+            "publishCheckpoint",
+            "addNode")) {
+      own.put(operation, ErrorExamplesApiTest::twice);
+    }
+    for (String operation : List.of("writeCheckpointContent", "sendDocument")) {
+      own.put(
+          operation,
+          call ->
+              permitted(call)
+                  .send(
+                      "PUT", announced(call, "x409"), "7 bytes", "Content-Type", "text/markdown"));
+    }
+    for (String operation : List.of("commitCheckpoint", "commitDocument")) {
+      own.put(operation, call -> parameter(call, announced(call, "x409")));
+    }
+    for (String operation : List.of("creditBilling", "payBilling")) {
+      own.put(
+          operation,
+          call -> {
+            send(permitted(call), call, call.path(), call.body());
+            String other = call.body().replace("\"amount_usd\":1", "\"amount_usd\":2");
+            return send(permitted(call), call, call.path(), other);
+          });
+    }
+    own.put(
+        "declareCapacity",
+        call -> {
+          String stale = call.body().replace("\"expected_version\":0", "\"expected_version\":7");
+          return send(permitted(call), call, call.path(), stale);
+        });
+    own.put("writeBid", own.get("declareCapacity"));
+    own.put("followEvents", call -> parameter(call, "/api/vm/events"));
+    return each(409, own, ErrorExamplesApiTest::inTheWay);
+  }
+
+  /** The call on an organization or a node that is retired, or on no cluster of several. */
+  private static HttpAnswer inTheWay(ContractCase call) {
+    String path =
+        call.path()
+            .replaceAll("[?&]cluster=acme-[a-z]+", "")
+            .replace("/globex", "/leavers")
+            .replace("/demo-h100-00001", "/demo-h100-00016");
+    String body = call.body();
+    if (call.operationId().equals("previewCapacity")) {
+      body = body.replace(",\"cluster\":\"acme-train\"", "");
+    }
+    return send(permitted(call), call, path, body);
+  }
+
+  /** What must be new, made a second time. */
+  private static HttpAnswer twice(ContractCase call) {
+    JsonObject body = new JsonObject(call.body());
+    if (call.path().endsWith("/documents") || call.path().endsWith("/checkpoints")) {
+      body.put("replace", false);
+    }
+    send(permitted(call), call, call.path(), body.encode());
+    return send(permitted(call), call, call.path(), body.encode());
+  }
+}
