@@ -14,13 +14,13 @@
 
 /** @type {Entry[]} */
 export const memberPages = [
-  { path: '/console/', title: 'Overview', group: 'Capacity' },
-  { path: '/console/clusters', title: 'Clusters', group: 'Capacity' },
-  { path: '/console/clusters/:cluster', title: 'Cluster', under: '/console/clusters' },
-  { path: '/console/kubernetes', title: 'Kubernetes', group: 'Capacity' },
-  { path: '/console/kubernetes/:cluster', title: 'Kubernetes cluster', under: '/console/kubernetes' },
+  { path: '/console/', title: 'Overview', group: 'Capacity', load: () => import('./pages/overview.js') },
+  { path: '/console/clusters', title: 'Clusters', group: 'Capacity', load: () => import('./pages/clusters.js') },
+  { path: '/console/clusters/:cluster', title: 'Cluster', under: '/console/clusters', load: () => import('./pages/cluster.js') },
+  { path: '/console/kubernetes', title: 'Kubernetes', group: 'Capacity', load: () => import('./pages/kubernetes.js') },
+  { path: '/console/kubernetes/:cluster', title: 'Kubernetes cluster', under: '/console/kubernetes', load: () => import('./pages/kubernetes-cluster.js') },
   { path: '/console/market', title: 'Market', group: 'Capacity', load: () => import('./pages/market.js') },
-  { path: '/console/ssh-keys', title: 'SSH keys', group: 'Capacity' },
+  { path: '/console/ssh-keys', title: 'SSH keys', group: 'Capacity', load: () => import('./pages/ssh-keys.js') },
   { path: '/console/checkpoints', title: 'Checkpoints', group: 'Checkpoints' },
   { path: '/console/checkpoints/:id', title: 'Checkpoint', under: '/console/checkpoints' },
   { path: '/console/billing', title: 'Billing', group: 'Organization' },

@@ -97,7 +97,7 @@ visit() {
   if learn_outcome; then report "$status"; fi
   if [ "$kind" = provision ]; then
     cat >"$mark.keys" || fail 73 "the keys cannot be written"
-    [ "$(wc -c <"$mark.keys")" -eq "$bytes" ] || fail 74 "the keys arrived cut short"
+    [ "$(wc -c <"$mark.keys")" -eq "$bytes" ] || fail 74 "the machine received only a part of the keys"
   fi
   rm -f "$mark.log"
   become keep >/dev/null 2>&1 </dev/null &

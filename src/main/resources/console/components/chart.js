@@ -107,8 +107,8 @@ class Chart extends Element {
     if (this.width === 0) {
       return html`<svg class="plot" height=${HEIGHT} aria-hidden="true"></svg>`;
     }
-    const highest = Math.max(...this.series.flatMap((one) => one.values.map((value) => value ?? 0)));
-    const { top, ticks } = scale(highest);
+    const figures = this.series.flatMap((one) => one.values.map((value) => value ?? 0));
+    const { top, ticks } = scale(Math.max(...figures), figures.every(Number.isInteger));
     const values = this.series.map((one) => `${one.name} ${this.format(one.values[at] ?? null)}`).join(', ');
     return html`<svg class="plot" width=${this.width} height=${HEIGHT} viewBox="0 0 ${this.width} ${HEIGHT}"
       role="slider" tabindex="0" aria-label=${this.label} aria-valuemin="0" aria-valuemax=${this.buckets - 1} aria-valuenow=${at}
@@ -215,10 +215,14 @@ class Chart extends Element {
   }
 }
 
-/** A round top over the highest value, and the lines beneath it. @param {number} highest */
-function scale(highest) {
+/**
+ * A round top over the highest value, and the lines beneath it.
+ * @param {number} highest
+ * @param {boolean} isWhole whether there is nothing between whole numbers
+ */
+function scale(highest, isWhole) {
   const size = 10 ** Math.floor(Math.log10(highest || 1));
-  const unit = [0.5, 1, 2, 2.5, 5, 10].map((factor) => (factor * size) / 2).find((step) => step * 4 >= highest) ?? size * 5;
+  const unit = [0.5, 1, 2, 2.5, 5, 10].map((factor) => (factor * size) / 2).find((step) => step * 4 >= highest && (!isWhole || step >= 1)) ?? size * 5;
   const number = Math.max(1, Math.ceil((highest || 1) / unit));
   return { top: number * unit, ticks: Array.from({ length: number + 1 }, (_, i) => i * unit) };
 }

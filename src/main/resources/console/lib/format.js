@@ -48,6 +48,11 @@ export function micros(amount) {
   return amount === null || amount === undefined ? NONE : FINE_DOLLARS.format(amount / 1e6);
 }
 
+/** Millionths of a dollar to the cent, where many stand together: 2534567 is $2.53. @param {number | null | undefined} amount */
+export function roughly(amount) {
+  return amount === null || amount === undefined ? NONE : DOLLARS.format(amount / 1e6);
+}
+
 /** @param {number | null | undefined} number */
 export function whole(number) {
   return number === null || number === undefined ? NONE : WHOLE.format(number);

@@ -78,7 +78,7 @@ final class FileTransfer {
         }
       }
     } catch (FileAlreadyExistsException e) {
-      throw new Refused(ExitCode.USAGE, "--file: there is a file " + file + " already");
+      throw new Refused(ExitCode.USAGE, "--file: " + file + " exists already");
     } catch (IOException e) {
       throw new Refused(ExitCode.UNAVAILABLE, "the bytes cannot be kept in " + file + ": " + e);
     }

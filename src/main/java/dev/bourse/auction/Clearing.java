@@ -21,6 +21,14 @@ public record Clearing(
     List<Grant> grants,
     List<Reclaim> reclaims,
     Map<String, Integer> unseated) {
+  public Clearing {
+    if ((clearingCents != null && clearingCents < 0)
+        || (admissionCents != null && admissionCents < 0)) {
+      throw new IllegalArgumentException(
+          "clears at %s cents and admits at %s; neither can be negative"
+              .formatted(clearingCents, admissionCents));
+    }
+  }
 
   /**
    * A node for a cluster.

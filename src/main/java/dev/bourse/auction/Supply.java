@@ -12,6 +12,11 @@ import org.jspecify.annotations.Nullable;
  * @param free the nodes that can be granted now, in the order in which they are
  */
 public record Supply(int seats, List<FreeNode> free) {
+  public Supply {
+    if (seats < 0) {
+      throw new IllegalArgumentException("%d seats; there can be none or more".formatted(seats));
+    }
+  }
 
   /**
    * A node that can be granted now.

@@ -3,15 +3,12 @@ package dev.bourse.billing;
 import dev.bourse.core.Times;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.TreeMap;
 
 /**
- * Double entry: the balances of all accounts after some transactions. Immutable. What an
- * organization has is positive; whatever is put into one account is taken out of another, so that
- * all accounts always sum to zero.
+ * Double entry. What an organization has is positive; whatever is put into one account is taken out
+ * of another, so that all accounts always sum to zero.
  */
-public record Ledger(Map<String, Long> balances) {
+public final class Ledger {
   /** What organizations were billed. */
   public static final String REVENUE = "revenue";
 
@@ -21,12 +18,7 @@ public record Ledger(Map<String, Long> balances) {
   /** What organizations were given for nothing; negative. */
   public static final String CREDITS = "credits";
 
-  /** A ledger in which nothing has happened. */
-  public static final Ledger EMPTY = new Ledger(Map.of());
-
-  public Ledger {
-    balances = Map.copyOf(balances);
-  }
+  private Ledger() {}
 
   /** Why money moves. */
   public enum Kind {
@@ -89,14 +81,6 @@ public record Ledger(Map<String, Long> balances) {
       if (sum != 0) {
         throw new IllegalArgumentException("entries of " + key + " sum to " + sum);
       }
-    }
-
-    /** What it adds to the organization's balance. */
-    public long orgMicros() {
-      return entries.stream()
-          .filter(entry -> entry.account().equals(account(orgId)))
-          .mapToLong(Entry::micros)
-          .sum();
     }
   }
 
@@ -181,22 +165,5 @@ public record Ledger(Map<String, Long> balances) {
         actor,
         memo,
         mineFirst ? List.of(mine, other) : List.of(other, mine));
-  }
-
-  /** The ledger after one more transaction. */
-  public Ledger after(Transaction transaction) {
-    Map<String, Long> moved = new TreeMap<>(balances);
-    transaction.entries().forEach(e -> moved.merge(e.account(), e.micros(), Math::addExact));
-    return new Ledger(moved);
-  }
-
-  /** An account's balance; 0 for one that nothing has happened on. */
-  public long balance(String account) {
-    return balances.getOrDefault(account, 0L);
-  }
-
-  /** The sum of all accounts, which is zero. */
-  public long sum() {
-    return balances.values().stream().mapToLong(Long::longValue).reduce(0, Math::addExact);
   }
 }

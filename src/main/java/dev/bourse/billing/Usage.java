@@ -27,7 +27,13 @@ public final class Usage {
    * @param fromMillis when its grant was complete and the node active
    * @param toMillis when its reclaim began; null while it is held
    */
-  public record Held(int gpus, long fromMillis, @Nullable Long toMillis) {}
+  public record Held(int gpus, long fromMillis, @Nullable Long toMillis) {
+    public Held {
+      if (gpus < 1) {
+        throw new IllegalArgumentException("a node of %d GPUs; it has at least 1".formatted(gpus));
+      }
+    }
+  }
 
   /**
    * A change point of a price.
@@ -35,7 +41,14 @@ public final class Usage {
    * @param atMillis since when
    * @param cents cents per GPU-hour; null for none
    */
-  public record ChangePoint(long atMillis, @Nullable Long cents) {}
+  public record ChangePoint(long atMillis, @Nullable Long cents) {
+    public ChangePoint {
+      if (cents != null && cents < 0) {
+        throw new IllegalArgumentException(
+            "a price of %d cents from %d on; it cannot be negative".formatted(cents, atMillis));
+      }
+    }
+  }
 
   /**
    * All that bears on a cluster's bill.
@@ -72,6 +85,15 @@ public final class Usage {
       long clearingCents,
       long ceilingCents,
       long rateCents) {
+    public Span {
+      if (fromMillis >= toMillis
+          || gpus < 1
+          || rateCents != Math.min(clearingCents, ceilingCents)) {
+        throw new IllegalArgumentException(
+            "%d GPUs from %d to %d at %d cents, the lower of %d and %d"
+                .formatted(gpus, fromMillis, toMillis, rateCents, clearingCents, ceilingCents));
+      }
+    }
 
     /** GPU-milliseconds of it. */
     public long gpuMillis() {
@@ -92,6 +114,14 @@ public final class Usage {
    * @param centGpuMillis the sum of rate x GPU-milliseconds over the hour
    */
   public record Line(String cluster, long hourMillis, long gpuMillis, long centGpuMillis) {
+    public Line {
+      if (hourMillis % HOUR_MILLIS != 0 || gpuMillis < 0 || centGpuMillis < 0) {
+        throw new IllegalArgumentException(
+            "a line of %s at %d for %d GPU-ms and %d cent GPU-ms; it begins on the hour"
+                .formatted(cluster, hourMillis, gpuMillis, centGpuMillis));
+      }
+    }
+
     /** The amount in micro-dollars, rounded down: once for each line and nowhere else. */
     public long amountMicros() {
       return centGpuMillis / Price.CENT_GPU_MILLIS_PER_MICRO;

@@ -12,6 +12,11 @@ import org.jspecify.annotations.Nullable;
  *     nobody has said
  */
 public record Hold(Stage stage, String reason, @Nullable Long enforceAfterMillis) {
+  public Hold {
+    if (reason.isEmpty()) {
+      throw new IllegalArgumentException("a hold in stage %s has no reason".formatted(stage));
+    }
+  }
 
   /** The stages of a hold, in order. */
   public enum Stage {

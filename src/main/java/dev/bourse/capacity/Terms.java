@@ -31,9 +31,4 @@ public record Terms(
       long cadenceMillis) {
     this(pool, admissionCents, writesArmed, hasSshKeys, cadenceMillis, 0);
   }
-
-  /** The same for a write that is only imagined. */
-  Terms withoutCadence() {
-    return new Terms(pool, admissionCents, writesArmed, hasSshKeys, 0);
-  }
 }

@@ -52,7 +52,15 @@ public final class ConfirmTokens {
    * @param subject the cluster or item
    * @param version the subject's at the preview
    */
-  record Confirmation(String subject, long version, long expiresAtMillis, String nonce) {}
+  record Confirmation(String subject, long version, long expiresAtMillis, String nonce) {
+    Confirmation {
+      if (subject.isEmpty() || nonce.isEmpty() || version < 0) {
+        throw new IllegalArgumentException(
+            "a confirmation of '%s' at version %d, used up by '%s'"
+                .formatted(subject, version, nonce));
+      }
+    }
+  }
 
   /** A token as a client gets it. */
   record Issued(String token, long expiresAtMillis) {}
@@ -157,7 +165,7 @@ public final class ConfirmTokens {
   private static ApiError used() {
     return refused(
         "confirm-used",
-        "confirm_token was used before; what it was for is written once. Preview again for more");
+        "confirm_token was used before, and a token allows one write; preview again for another");
   }
 
   private static ApiError refused(String reason, String detail) {

@@ -94,6 +94,6 @@ public final class HandshakeSessions {
 
   private static RpcError over() {
     return RpcError.noSession(
-        "the session is unknown or over; send initialize without Mcp-Session-Id");
+        "the session is unknown or has ended; send initialize without Mcp-Session-Id");
   }
 }

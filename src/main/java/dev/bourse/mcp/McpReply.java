@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @param headers further HTTP headers
  */
 record McpReply(int status, @Nullable Buffer body, Map<String, String> headers) {
-  /** The message was taken; there is nothing to say to it. */
+  /** The message was accepted and needs no answer. */
   static final McpReply TAKEN = new McpReply(202, null, Map.of());
 
-  /** There is nothing to say. */
+  /** What was asked is done, and there is nothing to tell of it. */
   static final McpReply NO_CONTENT = new McpReply(204, null, Map.of());
 
   static McpReply of(Buffer body) {

@@ -66,13 +66,8 @@ public final class McpRoutes {
 
   /** What is wrong with a message is told in the protocol's way; all else as everywhere. */
   private static Future<Answer> answering(@Nullable Object id, Supplier<Future<McpReply>> work) {
-    Future<McpReply> replied;
-    try {
-      replied = work.get();
-    } catch (RpcError error) {
-      replied = Future.failedFuture(error);
-    }
-    return replied
+    return Future.succeededFuture()
+        .compose(begun -> work.get())
         .recover(
             e ->
                 e instanceof RpcError error

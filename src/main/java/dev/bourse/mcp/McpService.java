@@ -73,7 +73,7 @@ public final class McpService {
     boolean standsAlone = headers.session().isEmpty() || isStateless;
     if (message.kind() == Message.Kind.RESPONSE && standsAlone) {
       throw RpcError.malformed(
-          RpcError.INVALID_REQUEST, "a response, though nothing was asked; send a request");
+          RpcError.INVALID_REQUEST, "this is a response, but nothing was asked; send a request");
     }
     if (message.kind() == Message.Kind.NOTIFICATION && standsAlone) {
       return Future.succeededFuture(McpReply.TAKEN);
@@ -94,9 +94,9 @@ public final class McpService {
                         RpcError.INVALID_REQUEST,
                         """
                         the header Mcp-Session-Id is missing; expected the one that initialize \
-                        answered with, or revision\
+                        answered with, or revision %s\
                         """
-                            + ProtocolRevision.STATELESS.label()));
+                            .formatted(ProtocolRevision.STATELESS.label())));
     return sessions
         .find(caller, id)
         .compose(

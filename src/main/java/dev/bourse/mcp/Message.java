@@ -21,6 +21,14 @@ record Message(Kind kind, @Nullable Object id, String method, JsonObject params)
 
   private static final int MAX_METHOD = 128;
 
+  Message {
+    if ((id != null) != (kind == Kind.REQUEST) || method.isEmpty() != (kind == Kind.RESPONSE)) {
+      throw new IllegalArgumentException(
+          "a %s of method '%s' with id %s; requests have ids, responses no method"
+              .formatted(kind, method, id));
+    }
+  }
+
   enum Kind {
     REQUEST,
     NOTIFICATION,

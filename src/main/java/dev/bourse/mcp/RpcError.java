@@ -66,7 +66,7 @@ final class RpcError extends RuntimeException {
     return new RpcError(
         revision.isStateless() ? INVALID_PARAMS : RESOURCE_NOT_FOUND,
         OK,
-        "no such resource; resources/list has those there are",
+        "there is no such resource; resources/list names those there are",
         new JsonObject().put("uri", uri));
   }
 
@@ -74,7 +74,7 @@ final class RpcError extends RuntimeException {
     return new RpcError(
         UNSUPPORTED_REVISION,
         BAD_REQUEST,
-        "this revision of the protocol is not spoken here",
+        "this service does not support that revision of the protocol",
         new JsonObject()
             .put("supported", new JsonArray(ProtocolRevision.labels()))
             .put("requested", requested));

@@ -151,10 +151,11 @@ record MachineScript(String command, String input, int patienceSeconds) {
       case PREPARE_FAILED -> NodeFailure.lasting(call + ": the prepare command failed");
       case END_SESSIONS_FAILED -> NodeFailure.lasting(call + ": the end-sessions command failed");
       case WIPE_FAILED -> NodeFailure.lasting(call + ": the wipe command failed");
-      case KEYS_CUT_SHORT -> NodeFailure.passing(call + ": the keys arrived cut short");
+      case KEYS_CUT_SHORT ->
+          NodeFailure.passing(call + ": the machine received only a part of the keys");
       case OUT_OF_TIME ->
           NodeFailure.lasting(
-              "%s: the commands did not end within %d ms, and were ended"
+              "%s: the commands did not end within %d ms and were stopped"
                   .formatted(call, config.commandTimeoutMillis()));
       default -> NodeFailure.lasting(call + ": the commands ended with status " + status);
     };

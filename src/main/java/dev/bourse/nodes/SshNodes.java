@@ -236,7 +236,7 @@ public final class SshNodes implements NodeProvider {
         return Future.failedFuture(closedFailure());
       }
       if (underWay.size() >= config.maxConcurrent() + config.maxWaiting()) {
-        return Future.failedFuture(NodeFailure.busy(call + ": too many calls wait already"));
+        return Future.failedFuture(NodeFailure.busy(call + ": too many calls are waiting already"));
       }
       underWay.add(answer);
       before = lastOfMachine.getOrDefault(nodeId, Future.succeededFuture());
@@ -290,10 +290,10 @@ public final class SshNodes implements NodeProvider {
     private void waitFor(String who) {
       long waitedMillis = (System.nanoTime() - beganNanos) / 1_000_000;
       if (waitedMillis > 2 * config.commandTimeoutMillis() + SLACK_MILLIS) {
-        turn.fail(NodeFailure.lasting(call + ": does not come to an end: " + who));
+        turn.fail(NodeFailure.lasting(call + ": the call has not ended in time: " + who));
         return;
       }
-      LOG.info("{}: {}; to be asked again", call, who);
+      LOG.info("{}: {}; the machine will be asked again", call, who);
       again(1, firstPauseMillis << Math.min(waits++, PAUSE_DOUBLINGS));
     }
 
@@ -324,7 +324,8 @@ public final class SshNodes implements NodeProvider {
     }
     onPool(machine.nodeId() + ": held", () -> ask(machine))
         .onSuccess(answers::add)
-        .onFailure(e -> LOG.warn("{}; taken as not to be asked", e.getMessage()))
+        .onFailure(
+            e -> LOG.warn("{}; this machine counts as one that cannot be asked", e.getMessage()))
         .onComplete(result -> askNext(rest, answers, done));
   }
 
@@ -341,7 +342,10 @@ public final class SshNodes implements NodeProvider {
             .filter(line -> line.startsWith(MachineScript.MARK))
             .map(line -> line.substring(MachineScript.MARK.length()))
             .findFirst()
-            .orElseThrow(() -> NodeFailure.lasting(call + ": the machine did not name its mark"));
+            .orElseThrow(
+                () ->
+                    NodeFailure.lasting(
+                        call + ": the machine did not tell which allocation it holds"));
     if (!mark.isEmpty() && !ALLOCATION.matcher(mark).matches()) {
       throw NodeFailure.lasting(call + ": the mark is not an allocation id");
     }
@@ -373,7 +377,10 @@ public final class SshNodes implements NodeProvider {
             }
           });
     } catch (RejectedExecutionException e) {
-      promise.fail(isClosed() ? closedFailure() : NodeFailure.busy(call + ": the pool is full"));
+      promise.fail(
+          isClosed()
+              ? closedFailure()
+              : NodeFailure.busy(call + ": every thread for machines is busy"));
     }
     return promise.future();
   }

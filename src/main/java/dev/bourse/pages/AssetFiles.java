@@ -183,8 +183,7 @@ public final class AssetFiles {
         .forEach(
             name -> {
               need(name, new LinkedHashSet<>());
-              String text = new String(files.get(name), UTF_8);
-              Matcher imports = LATE_IMPORT.matcher(COMMENT.matcher(text).replaceAll(""));
+              Matcher imports = LATE_IMPORT.matcher(code(files.get(name)));
               while (imports.find()) {
                 need(resolve(name, imports.group(1)), new LinkedHashSet<>());
               }
@@ -287,13 +286,18 @@ public final class AssetFiles {
     return links.toString();
   }
 
+  /** A script without its comments, whose types name what is no module. */
+  private static String code(byte[] script) {
+    return COMMENT.matcher(new String(script, UTF_8)).replaceAll("");
+  }
+
   private void need(String name, Set<String> needed) {
     byte[] script = files.get(name);
     if (script == null) {
       throw new IllegalStateException("there is no module " + name + ", but another imports it");
     }
     if (needed.add(name)) {
-      Matcher imports = STATIC_IMPORT.matcher(new String(script, UTF_8));
+      Matcher imports = STATIC_IMPORT.matcher(code(script));
       while (imports.find()) {
         need(resolve(name, imports.group(1)), needed);
       }

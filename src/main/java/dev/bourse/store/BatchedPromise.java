@@ -73,7 +73,8 @@ public final class BatchedPromise<T> {
             context.runOnContext(
                 v -> theirs.forEach(reply -> reply.context.dispatch(reply::complete)));
           } catch (RejectedExecutionException e) {
-            log.warn("{} answers found their event loop gone", theirs.size(), e);
+            log.warn(
+                "{} answers could not be delivered: their event loop has ended", theirs.size(), e);
           }
         });
   }

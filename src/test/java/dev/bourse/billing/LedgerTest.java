@@ -20,7 +20,7 @@ class LedgerTest {
 
   @Test
   void aPaymentIsTheOrganizationsAndTakenOutOfCash() {
-    Ledger ledger = Ledger.EMPTY.after(given(Kind.PAYMENT, 7));
+    BalancesModel ledger = BalancesModel.EMPTY.after(given(Kind.PAYMENT, 7));
 
     assertEquals(7, ledger.balance("org:acme"));
     assertEquals(-7, ledger.balance(Ledger.CASH));
@@ -28,7 +28,7 @@ class LedgerTest {
 
   @Test
   void usageIsTakenFromTheOrganizationAndIsRevenue() {
-    Ledger ledger = Ledger.EMPTY.after(Ledger.usage("acme", 3_600_000, 9, 8_000_000));
+    BalancesModel ledger = BalancesModel.EMPTY.after(Ledger.usage("acme", 3_600_000, 9, 8_000_000));
 
     assertEquals(-9, ledger.balance("org:acme"));
     assertEquals(9, ledger.balance(Ledger.REVENUE));
@@ -52,7 +52,7 @@ class LedgerTest {
   void whateverHappensAllAccountsSumToZero() {
     long seed = System.nanoTime();
     Random random = new Random(seed);
-    Ledger ledger = Ledger.EMPTY;
+    BalancesModel ledger = BalancesModel.EMPTY;
     for (int i = 0; i < 2_000; i++) {
       String org = "o" + random.nextInt(5);
       long micros = random.nextLong(1, 1L << 40);

@@ -1,5 +1,6 @@
 package dev.bourse.market;
 
+import dev.bourse.billing.BalancesModel;
 import dev.bourse.billing.HoldState;
 import dev.bourse.billing.Ledger;
 import dev.bourse.billing.Month;
@@ -22,7 +23,7 @@ abstract class SimulatedBooks {
   final Map<String, Org> orgs = new TreeMap<>();
   final Map<String, History> clusters = new TreeMap<>();
   final List<Posted> posted = new ArrayList<>();
-  Ledger ledger = Ledger.EMPTY;
+  BalancesModel ledger = BalancesModel.EMPTY;
   final List<Market> markets = new ArrayList<>();
   long now = month.startMillis();
   long through = now;

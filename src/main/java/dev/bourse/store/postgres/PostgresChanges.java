@@ -224,7 +224,7 @@ final class PostgresChanges implements PostgresLink.User {
     for (int i = 1; i < lines.length; i++) {
       String[] parts = lines[i].split("\t", 2);
       if (parts.length < 2) {
-        log.warn("a notification makes no sense: {}", payload);
+        log.warn("a notification cannot be read: {}", payload);
         return;
       }
       changes.add(new Change(parts[0], parts[1]));

@@ -185,7 +185,7 @@ final class PostgresFeed {
       try {
         changes.add(new Change(row.getString(column), row.getString(column + 1)));
       } catch (IllegalArgumentException senseless) {
-        LOG.warn("a row of the change feed makes no sense: {}", senseless.getMessage());
+        LOG.warn("a row of the change feed cannot be read: {}", senseless.getMessage());
         audience.missed();
       }
     }

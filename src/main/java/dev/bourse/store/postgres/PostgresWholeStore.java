@@ -326,7 +326,7 @@ public final class PostgresWholeStore implements WholeStore {
             .formatted(
                 table.quoted(), StoredTable.names(table.columns()), String.join(", ", arrays));
     String what =
-        "of rows %s to %s of table %s one is refused"
+        "one of the rows %s to %s of table %s is refused"
             .formatted(firstRow, firstRow + rows.size() - 1, table.name());
     underWay =
         connection

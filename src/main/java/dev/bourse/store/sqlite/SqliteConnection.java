@@ -172,7 +172,7 @@ final class SqliteConnection implements AutoCloseable {
       try (statement) {
         result.close();
       } catch (SQLException e) {
-        throw new StoreUnavailable("a query does not end", e);
+        throw new StoreUnavailable("a query cannot be closed", e);
       }
     }
   }

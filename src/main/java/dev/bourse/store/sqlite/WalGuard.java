@@ -58,7 +58,7 @@ final class WalGuard {
       LOG.warn(
           """
           the last transaction in {} is not whole, from frame {} on, as when power fails; it \
-          was answered to nobody unless the disk lost what it had flushed\
+          was acknowledged to nobody unless the disk lost what it had flushed\
           """,
           wal,
           found.badFrame());
@@ -122,7 +122,8 @@ final class WalGuard {
       damaged.force(true);
     }
     LOG.warn(
-        "as told, {} frames with {} transactions of {} are given up; they are kept in {}",
+        "{} frames with {} transactions of {} are given up, as the setting says; they are kept in"
+            + " {}",
         damage.framesLost(),
         damage.commitsLost(),
         wal,

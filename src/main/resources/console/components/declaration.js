@@ -1,0 +1,384 @@
+import { html, nothing } from 'lit';
+import { CallError, call } from '../lib/client.js';
+import { count, dollars, utc } from '../lib/format.js';
+import { confirm } from './dialog.js';
+import { Form, field, formFault, onSubmit, submitButton } from './form.js';
+import { Element, at, figure } from './parts.js';
+import { toast } from './toast.js';
+
+/** After the last key: long enough to type a figure, short enough to feel live. */
+const TYPING_MILLIS = 250;
+
+/** How often a write that came too soon after another is sent again by itself. */
+const RESENDS = 2;
+
+const PRICE = 'max_price_per_gpu_hour';
+
+/** The field that a refusal is about, where its words do not begin with one. */
+const FIELD_OF_CODE = {
+  'bid-too-low': PRICE,
+  'price-above-maximum': PRICE,
+  'price-precision': PRICE,
+  'static-posture': 'max_gpus',
+  'no-ssh-keys': 'max_gpus',
+  'unknown-node': 'release',
+};
+
+/**
+ * What can be done about a refusal. @param {any} refusal @returns {unknown}
+ */
+export function remedy(refusal) {
+  switch (refusal.error) {
+    case 'no-ssh-keys':
+      return html`Nobody could log in to a node yet. <a href="/console/ssh-keys">Add a key</a> first.`;
+    case 'bid-too-low':
+      return refusal.minimum === undefined ? 'Raise the ceiling.' : html`At ${dollars(refusal.minimum)} it would be accepted.`;
+    case 'price-above-maximum':
+      return html`${dollars(refusal.maximum)} is the most that a ceiling may be here.`;
+    case 'price-precision':
+      return 'Whole cents only.';
+    case 'static-posture':
+      return 'Operators manage the size of this cluster. You can still lower it.';
+    case 'capacity-writes-disabled':
+      return 'Operators have paused all changes. What is held stays held.';
+    case 'unknown-node':
+      return 'A node that was to go first is not held any more.';
+    case 'version-mismatch':
+      return 'Somebody changed the declaration meanwhile.';
+    default:
+      return nothing;
+  }
+}
+
+/**
+ * `<bourse-declaration .state>`: the declaration of a cluster as a form. Each change of it shows what it would do. When
+ * somebody else changes the declaration meanwhile, both stand side by side until one is chosen.
+ */
+class Declaration extends Element {
+  static properties = {
+    state: { attribute: false },
+    base: { state: true },
+    preview: { state: true },
+    previewFault: { state: true },
+    isLooking: { state: true },
+  };
+
+  constructor() {
+    super();
+    /** @type {any} the cluster as last told */
+    this.state = null;
+    /** @type {any} the cluster as it was when the form was filled from it */
+    this.base = null;
+    /** @type {any} */
+    this.preview = null;
+    /** @type {Error | null} */
+    this.previewFault = null;
+    this.isLooking = false;
+    this.form = new Form(this, { max_gpus: '', [PRICE]: '', release: [] });
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+    /** @type {AbortController | null} */
+    this.looking = null;
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    clearTimeout(this.timer);
+    this.looking?.abort();
+  }
+
+  /** @override @param {Map<string, unknown>} changes */
+  willUpdate(changes) {
+    if (!changes.has('state') || !this.state) {
+      return;
+    }
+    if (!this.base || (this.base.version !== this.state.version && !this.isTouched())) {
+      this.fill(this.state);
+    } else if (this.base.version === this.state.version) {
+      this.base = this.state;
+      this.look();
+    }
+  }
+
+  /** Fills the form with what is declared. @param {any} state */
+  fill(state) {
+    this.base = state;
+    this.form.reset(declared(state));
+    this.look();
+  }
+
+  isTouched() {
+    const values = declared(this.base);
+    const typed = this.form.values;
+    return (
+      Number(typed.max_gpus) !== Number(values.max_gpus) ||
+      Number(typed[PRICE]) !== Number(values[PRICE]) ||
+      String([...typed.release].sort()) !== String([...values.release].sort())
+    );
+  }
+
+  /** Somebody else changed what the form was filled from, and the form has changes of its own. */
+  get isContested() {
+    return this.base.version !== this.state.version;
+  }
+
+  body() {
+    const { max_gpus: gpus, release } = this.form.values;
+    const held = heldAddresses(this.state);
+    const price = this.form.values[PRICE];
+    return {
+      max_gpus: gpus === '' ? null : Number(gpus),
+      [PRICE]: price === '' ? null : Number(price),
+      expected_version: this.base.version,
+      release: release.filter((/** @type {string} */ address) => held.includes(address)),
+      cluster: this.state.cluster,
+    };
+  }
+
+  /** Looks, after the last key, at what the form would do. */
+  look(wait = TYPING_MILLIS) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.lookNow(), wait);
+  }
+
+  async lookNow() {
+    this.looking?.abort();
+    if (this.form.values.max_gpus === '' || this.form.values[PRICE] === '' || this.isContested) {
+      return;
+    }
+    const looking = new AbortController();
+    this.looking = looking;
+    this.isLooking = true;
+    try {
+      const preview = await call('previewCapacity', { body: this.body(), signal: looking.signal });
+      if (!looking.signal.aborted) {
+        this.preview = preview;
+        this.previewFault = null;
+      }
+    } catch (failure) {
+      if (looking.signal.aborted) {
+        return;
+      }
+      const wait = failure instanceof CallError ? failure.answer.retry_after_s : undefined;
+      if (wait) {
+        this.look(wait * 1000);
+      } else {
+        this.preview = null;
+        this.previewFault = /** @type {Error} */ (failure);
+      }
+    } finally {
+      if (this.looking === looking) {
+        this.isLooking = false;
+      }
+    }
+  }
+
+  async send() {
+    const victims = this.preview && !this.preview.would_refuse ? this.preview.victims : [];
+    const body = this.body();
+    if (victims.length > 0) {
+      const isAll = body.max_gpus === 0;
+      await confirm({
+        title: isAll ? `Release everything of ${this.state.cluster}?` : `Release ${count(victims.length, 'node')}?`,
+        text: html`<p>${victims.length === 1 ? 'This node is' : 'These nodes are'} taken back at once. What is stored on
+            ${victims.length === 1 ? 'it' : 'them'} is lost:</p>
+          <ul class="plain mono">${victims.map((/** @type {string} */ address) => html`<li>${address}</li>`)}</ul>`,
+        action: isAll ? 'Release everything' : `Release ${count(victims.length, 'node')}`,
+        danger: true,
+        work: () => this.declare(body),
+      });
+    } else {
+      await this.form.submit(() => this.declare(body), FIELD_OF_CODE);
+    }
+  }
+
+  /** @param {any} body */
+  async declare(body) {
+    for (let sent = 0; ; sent++) {
+      try {
+        const state = await call('declareCapacity', { body });
+        this.fill(state);
+        this.dispatchEvent(new CustomEvent('declared', { detail: state }));
+        toast('Declared.');
+        return;
+      } catch (failure) {
+        const refusal = failure instanceof CallError ? failure : null;
+        if (refusal?.answer.reason === 'cadence' && sent < RESENDS) {
+          // Writes keep a distance; the same one will do in a moment.
+          await new Promise((resolve) => setTimeout(resolve, refusal.answer.retry_after_s * 1000));
+          continue;
+        }
+        if (refusal?.code === 'version-mismatch') {
+          const state = await call('readCapacity', { query: { cluster: this.state.cluster }, quiet: true });
+          this.dispatchEvent(new CustomEvent('declared', { detail: state }));
+          if (state.version !== this.base.version) {
+            // Both sides are shown from now on; that says it better than the refusal.
+            return;
+          }
+        }
+        throw failure;
+      }
+    }
+  }
+
+  /** @override */
+  render() {
+    if (!this.base) {
+      return nothing;
+    }
+    const { state, form } = this;
+    return html`<div class="columns-2">
+      <form class="sheet" id="declaration" @submit=${onSubmit(() => this.send())}>
+        <h2>Declaration</h2>
+        ${this.isContested ? this.conflict() : nothing}
+        <div class="fields-row">
+          ${field(form, {
+            name: 'max_gpus',
+            label: 'GPUs wanted',
+            type: 'number',
+            min: 0,
+            step: state.gpus_per_node,
+            required: true,
+            hint: `In nodes of ${state.gpus_per_node}. 0 releases everything.`,
+            changed: () => this.look(),
+          })}
+          ${field(form, {
+            name: PRICE,
+            label: 'Ceiling, a GPU-hour',
+            type: 'number',
+            min: 0,
+            step: 0.01,
+            unit: 'USD',
+            required: true,
+            hint: `The most you pay, at most ${dollars(state.max_price_cap_per_gpu_hour)}. Now admitted: ${dollars(state.pool.admission_price_per_gpu_hour)}.`,
+            changed: () => this.look(),
+          })}
+        </div>
+        ${this.release()}
+        ${formFault(form)}
+        <div class="actions">
+          ${submitButton(form, 'Declare', { disabled: this.isContested || !state.writes_armed })}
+          ${this.isTouched()
+            ? html`<button type="button" class="quiet" @click=${() => this.fill(state)}>Discard changes</button>`
+            : nothing}
+        </div>
+        ${state.declared
+          ? html`<p class="hint">Declared ${at(state.declared.updated_at, 'ago')} by <span class="mono">${state.declared.updated_by}</span></p>`
+          : html`<p class="hint">Nothing is declared yet.</p>`}
+      </form>
+      <section class="sheet" id="preview" aria-labelledby="preview-title" aria-busy=${this.isLooking ? 'true' : 'false'}>
+        <h2 id="preview-title">What it would do</h2>
+        <div aria-live="polite">${this.outcome()}</div>
+      </section>
+    </div>`;
+  }
+
+  /** Which nodes a shrink takes first. */
+  release() {
+    const held = heldAddresses(this.state);
+    if (held.length === 0) {
+      return nothing;
+    }
+    const chosen = this.form.values.release;
+    const error = this.form.errors.release;
+    return html`<details class="field" ?open=${chosen.length > 0 || Boolean(error)}>
+      <summary>Nodes that go first when it shrinks${chosen.length > 0 ? ` (${chosen.length})` : ''}</summary>
+      <fieldset class="choices"><legend class="unseen">Nodes that go first when the cluster shrinks</legend>
+        ${held.map((address) => html`<label class="choice"><input type="checkbox" name="release" value=${address} .checked=${chosen.includes(address)}
+          @change=${(/** @type {Event} */ e) => this.nominate(address, /** @type {HTMLInputElement} */ (e.target).checked)}>
+          <span class="mono">${address}</span></label>`)}
+      </fieldset>
+      ${error ? html`<p class="fault">${error}</p>` : nothing}
+    </details>`;
+  }
+
+  /** @param {string} address @param {boolean} isChosen */
+  nominate(address, isChosen) {
+    const others = this.form.values.release.filter((/** @type {string} */ one) => one !== address);
+    this.form.set('release', isChosen ? [...others, address] : others);
+    this.look();
+  }
+
+  conflict() {
+    const theirs = declared(this.state);
+    const mine = this.form.values;
+    const by = this.state.declared;
+    return html`<div class="notice warn" role="alert" id="conflict">
+      <p><b>Somebody changed this</b> while you were editing${by
+        ? html`: <span class="mono">${by.updated_by}</span>, <span title=${utc(by.updated_at)}>${at(by.updated_at, 'ago')}</span>`
+        : nothing}.</p>
+      <table>
+        <thead><tr><td></td><th scope="col" class="number">Theirs, in force</th><th scope="col" class="number">Yours</th></tr></thead>
+        <tbody>
+          <tr><th scope="row">GPUs</th><td class="number">${theirs.max_gpus}</td><td class="number">${mine.max_gpus}</td></tr>
+          <tr><th scope="row">Ceiling</th><td class="number">${dollars(Number(theirs[PRICE]))}</td><td class="number">${dollars(Number(mine[PRICE]))}</td></tr>
+        </tbody>
+      </table>
+      <div class="actions">
+        <button type="button" id="keep-mine" @click=${this.keepMine}>Go on with mine</button>
+        <button type="button" class="quiet" id="take-theirs" @click=${() => this.fill(this.state)}>Take theirs</button>
+      </div>
+    </div>`;
+  }
+
+  keepMine() {
+    this.base = this.state;
+    this.look(0);
+  }
+
+  outcome() {
+    const { preview, state } = this;
+    if (this.previewFault) {
+      return html`<p class="notice bad">${this.previewFault.message}</p>`;
+    }
+    if (this.isContested) {
+      return html`<p class="muted">Choose first which declaration to go on from.</p>`;
+    }
+    if (!preview) {
+      return html`<div class="skeleton" aria-hidden="true"><i></i><i></i><i></i></div>`;
+    }
+    if (preview.would_refuse) {
+      return html`<div class="notice bad" id="refusal"><p>It would be refused: ${preview.would_refuse.detail}</p>
+        <p>${remedy(preview.would_refuse)} <code class="faint">${preview.would_refuse.error}</code></p></div>`;
+    }
+    const most = Number(this.form.values.max_gpus) * Number(this.form.values[PRICE]);
+    return html`<dl class="figures-row">
+        ${figure('Costs an hour', dollars(preview.cost_per_hour), preview.clearing_price_per_gpu_hour === null
+          ? 'nobody would hold a node'
+          : `at ${dollars(preview.clearing_price_per_gpu_hour)} a GPU`)}
+        ${figure('At most', dollars(most), 'an hour, at the ceiling')}
+        ${figure('Nodes won', preview.nodes_won, preview.nodes_won === preview.nodes_granted ? 'at the next tick' : `${preview.nodes_granted} of them at the next tick`)}
+        ${figure('Left pending', preview.nodes_unfilled, preview.nodes_unfilled > 0 ? 'nodes' : nothing)}
+      </dl>
+      ${preview.nodes_unfilled > 0 && preview.admission_price_per_gpu_hour !== null && preview.admission_price_per_gpu_hour > Number(this.form.values[PRICE])
+        ? html`<p class="notice warn">Rivals bid more: ${dollars(preview.admission_price_per_gpu_hour)} would be admitted at the next tick.</p>`
+        : preview.nodes_unfilled > 0
+          ? html`<p class="notice warn">There is not enough for all of it now, or the spend limit does not allow more. The rest stays pending, and is tried again by itself.</p>`
+          : nothing}
+      ${preview.victims.length > 0
+        ? html`<div class="notice bad" id="victims"><p><b>Takes ${count(preview.victims.length, 'node')} away</b>, with what is stored there:</p>
+            <p class="mono">${preview.victims.join(' ')}</p></div>`
+        : nothing}
+      ${state.billing_hold && state.billing_hold_enforced ? html`<p class="notice warn">Under a billing hold nothing new is granted.</p>` : nothing}
+      <p class="hint">If nobody else does anything before the tick${preview.tick_at ? html`, <span title=${utc(preview.tick_at)}>${at(preview.tick_at, 'ago')}</span>` : nothing}.</p>`;
+  }
+}
+
+/** What is declared, as the form's fields hold it; a first proposal when nothing is. @param {any} state */
+function declared(state) {
+  const price = state.declared?.[PRICE] ?? state.pool.admission_price_per_gpu_hour ?? state.pool.reserve_price_per_gpu_hour;
+  return {
+    max_gpus: String(state.declared?.max_gpus ?? state.gpus_per_node),
+    [PRICE]: String(price),
+    release: [...state.nominations],
+  };
+}
+
+/** @param {any} state @returns {string[]} */
+function heldAddresses(state) {
+  return state.allocations
+    .filter((/** @type {any} */ one) => one.public_ip && one.state !== 'reclaiming')
+    .map((/** @type {any} */ one) => one.public_ip);
+}
+
+customElements.define('bourse-declaration', Declaration);

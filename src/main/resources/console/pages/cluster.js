@@ -1,0 +1,322 @@
+import { html, nothing } from 'lit';
+import { Page } from '../lib/page.js';
+import { CallError, call } from '../lib/client.js';
+import { Follower } from '../lib/events.js';
+import { count, dollars, whole } from '../lib/format.js';
+import { at, badge, empty, figure, tabs } from '../components/parts.js';
+import { confirm } from '../components/dialog.js';
+import { toast } from '../components/toast.js';
+import '../components/chart.js';
+import '../components/copy.js';
+import '../components/countdown.js';
+import '../components/declaration.js';
+import '../components/table.js';
+
+const SPANS = [
+  { hours: '0.5', text: '30 min' },
+  { hours: '24', text: 'Day' },
+  { hours: '168', text: 'Week' },
+  { hours: '720', text: 'Month' },
+  { hours: '8760', text: 'Year' },
+];
+
+/** Changes in quick succession are read once. */
+const GATHER_MILLIS = 400;
+
+/** Of a chart, whose buckets are a minute at least, more often would show nothing new. */
+const CHART_MILLIS = 30_000;
+
+/** Why a node went, in words. */
+const REASONS = /** @type {Record<string, string>} */ ({
+  outbid: 'outbid by a rival',
+  'scale-down': 'the declaration was lowered',
+  swap: 'swapped for another',
+  hold: 'a billing hold',
+  operator: 'taken back by an operator',
+  unwound: 'could not be prepared',
+});
+
+const LIVENESS = /** @type {Record<string, [string, 'good' | 'warn' | 'calm']>} */ ({
+  connecting: ['connecting', 'calm'],
+  live: ['live', 'good'],
+  waiting: ['reconnecting', 'warn'],
+  ended: ['not connected', 'warn'],
+});
+
+/**
+ * One cluster: what it wants, what it holds, what happened.
+ * @typedef {{state: any, history: any, activity: any, hours: string}} Shown
+ * @extends {Page<Shown>}
+ */
+class ClusterPage extends Page {
+  static properties = { liveness: { state: true }, warning: { state: true } };
+
+  constructor() {
+    super();
+    /** @type {import('../lib/events.js').Liveness} */
+    this.liveness = 'connecting';
+    /** @type {any} */
+    this.warning = null;
+    /** @type {Follower | null} */
+    this.follower = null;
+    this.chartRead = 0;
+  }
+
+  /** @override */
+  get heading() {
+    return this.params.cluster;
+  }
+
+  get cluster() {
+    return this.params.cluster;
+  }
+
+  get hours() {
+    return this.query.get('hours') ?? '24';
+  }
+
+  /** @override @param {AbortSignal} signal */
+  async load(signal) {
+    const { cluster, hours } = this;
+    const [state, history, activity] = await Promise.all([
+      call('readCapacity', { query: { cluster }, signal }),
+      call('readHistory', { query: { cluster, hours }, signal }),
+      call('listActivity', { query: { cluster }, signal }),
+    ]);
+    this.chartRead = Date.now();
+    this.follow();
+    return { state, history, activity, hours };
+  }
+
+  follow() {
+    if (this.follower || !this.isConnected) {
+      return;
+    }
+    this.follower = new Follower(
+      'followEvents',
+      { query: { cluster: this.cluster } },
+      {
+        capacity: (state) => this.take(state),
+        grant: () => this.happened(),
+        reclaim: (event) => {
+          this.happened();
+          toast(`${event.public_ip ?? 'A node'} is being taken back: ${REASONS[event.reason] ?? event.reason}.`);
+        },
+        warning: (event) => (this.warning = event),
+        gap: () => this.happened(),
+      },
+      (liveness) => (this.liveness = liveness),
+    );
+    this.atEnd(() => {
+      this.follower?.close();
+      this.follower = null;
+      clearTimeout(this.gathering);
+    });
+  }
+
+  /** Takes a state that the stream or a write told. @param {any} state */
+  take(state) {
+    if (!this.data || state.version < this.data.state.version) {
+      return;
+    }
+    const isDeclared = state.version !== this.data.state.version;
+    this.data = { ...this.data, state };
+    if (isDeclared || Date.now() - this.chartRead > CHART_MILLIS) {
+      this.happened();
+    }
+  }
+
+  /** Something happened: what lists it is read again, once for all that happens together. */
+  happened() {
+    clearTimeout(this.gathering);
+    this.gathering = setTimeout(async () => {
+      const { cluster, hours } = this;
+      try {
+        const [history, activity] = await Promise.all([
+          call('readHistory', { query: { cluster, hours }, quiet: true }),
+          call('listActivity', { query: { cluster }, quiet: true }),
+        ]);
+        this.chartRead = Date.now();
+        if (this.data && hours === this.hours) {
+          this.data = { ...this.data, history, activity };
+        }
+      } catch (failure) {
+        if (!(failure instanceof CallError)) {
+          throw failure;
+        }
+        // What is shown stands; the next event reads again.
+      }
+    }, GATHER_MILLIS);
+  }
+
+  /** @override */
+  headActions() {
+    const [word, tone] = LIVENESS[this.liveness];
+    return html`<span id="liveness" role="status">${badge(word, tone)}</span>`;
+  }
+
+  /** @override @param {Shown} data */
+  view({ state, history, activity, hours }) {
+    return html`
+      ${this.notices(state)}
+      <section class="sheet" aria-labelledby="now"><h2 id="now" class="unseen">Now</h2>
+        <dl class="figures-row">
+          ${figure('Wanted', state.declared ? count(state.declared.max_gpus, 'GPU') : '–', state.declared ? count(state.declared.max_gpus / state.gpus_per_node, 'node') : 'nothing declared')}
+          ${figure('Held', count(held(state).length, 'node'), state.pending > 0 ? `${whole(state.pending)} pending` : nothing)}
+          ${figure('Clearing price', dollars(state.pool.clearing_price_per_gpu_hour), 'a GPU-hour')}
+          ${figure('Ceiling', dollars(state.declared?.max_price_per_gpu_hour), 'a GPU-hour')}
+          ${figure('Machines', `${state.gpus_per_node} × ${state.gpu_model ?? state.gpu_vendor}`, html`<a href=${`/console/market?pool=${encodeURIComponent(state.pool.pool)}`}>${state.pool.pool}</a>`)}
+        </dl>
+      </section>
+      <bourse-declaration .state=${state} @declared=${(/** @type {CustomEvent} */ e) => this.take(e.detail)}></bourse-declaration>
+      <section class="sheet" aria-labelledby="nodes"><h2 id="nodes">Nodes</h2>${this.nodes(state)}</section>
+      <section class="sheet" aria-labelledby="past"><h2 id="past" class="unseen">Charts</h2>${this.charts(state, history, hours)}</section>
+      <section class="sheet" aria-labelledby="activity"><h2 id="activity">Activity</h2>${this.activity(activity)}</section>`;
+  }
+
+  /** What stands in the way of what is declared, in words. @param {any} state */
+  notices(state) {
+    const { declared, pool, billing_hold: hold } = state;
+    const pending = count(state.pending, 'node');
+    return html`
+      ${state.writes_armed ? nothing : html`<p class="notice warn">Operators have paused all changes of capacity. What is held stays held.</p>`}
+      ${hold
+        ? html`<p class="notice bad">${hold.state === 'grace' ? 'The balance is used up' : hold.stage === 'enforce' ? 'Nodes are being taken back' : 'Nothing new is granted'}:
+            ${hold.reason} <a href="/console/billing">Billing</a></p>`
+        : nothing}
+      ${declared && state.pending > 0
+        ? declared.bid_too_low
+          ? html`<p class="notice warn" id="pending">${pending} pending: rivals bid more than ${dollars(declared.max_price_per_gpu_hour)};
+              ${pool.admission_price_per_gpu_hour === null ? 'no ceiling would be admitted now.' : `${dollars(pool.admission_price_per_gpu_hour)} would be admitted at the next tick.`}</p>`
+          : declared.capacity_unavailable
+            ? html`<p class="notice warn" id="pending">${pending} pending: there is no free machine of this class. A higher ceiling does not help; the market tries again by itself.</p>`
+            : html`<p class="notice" id="pending">${pending} pending: granted at a next tick, as the pool allows.</p>`
+        : nothing}
+      ${this.warning && declared
+        ? html`<p class="notice warn">A rival bids ${dollars(this.warning.rival_price_per_gpu_hour)}, close to your ceiling of ${dollars(this.warning.max_price_per_gpu_hour)};
+            ${count(this.warning.nodes_unprotected, 'node')} of yours ${this.warning.nodes_unprotected === 1 ? 'is' : 'are'} not protected any more.
+            <button type="button" class="quiet tiny" @click=${() => (this.warning = null)}>Understood</button></p>`
+        : nothing}`;
+  }
+
+  /** @param {any} state */
+  nodes(state) {
+    return html`<bourse-table caption="Nodes" .rows=${state.allocations} .columns=${this.nodeColumns(state)}
+        .key=${(/** @type {any} */ node) => `node-${node.public_ip ?? node.slot}`}
+        .empty=${empty('No node is held', state.declared?.max_gpus > 0 ? 'They come at a tick of the market.' : 'Declare how many GPUs you want, and the most you pay.')}></bourse-table>
+      ${Object.keys(state.environment.storage).length > 0 && state.allocations.length > 0
+        ? html`<p class="hint">${Object.entries(state.environment.storage).map(([name, path]) => html`${name}: <code>${path}</code> `)}</p>`
+        : nothing}`;
+  }
+
+  /** @param {any} state @returns {import('../components/table.js').Column[]} */
+  nodeColumns(state) {
+    const { environment: site } = state;
+    return [
+      { title: 'Address', cell: (node) => (node.public_ip ? html`<code>${node.public_ip}</code>` : html`<span class="faint">comes with the machine</span>`) },
+      {
+        title: 'State',
+        cell: (node) => html`<span>${badge(node.state, node.state === 'active' ? 'good' : node.state === 'reclaiming' ? 'bad' : 'calm')}
+          ${node.swap ? badge('swapping', 'warn') : nothing} ${state.nominations.includes(node.public_ip) ? badge('goes first') : nothing}</span>`,
+      },
+      { title: 'Granted', cell: (node) => html`<bourse-ago at=${node.granted_at}></bourse-ago>` },
+      { title: 'Protected', cell: (node) => (node.protected_until ? html`<bourse-countdown until=${node.protected_until} over="not any more"></bourse-countdown>` : html`<span class="faint">–</span>`) },
+      {
+        title: 'Log in',
+        cell: (node) => {
+          if (!node.public_ip || node.state === 'reclaiming') {
+            return html`<span class="faint">–</span>`;
+          }
+          const line = `ssh ${site.ssh_port === 22 ? '' : `-p ${site.ssh_port} `}${site.ssh_user}@${node.public_ip}`;
+          return html`<span class="ssh-line"><code>${line}</code> <bourse-copy value=${line} label=${`ssh line of ${node.public_ip}`}></bourse-copy></span>`;
+        },
+      },
+      {
+        title: 'Actions',
+        isAction: true,
+        cell: (node) =>
+          node.state === 'active' && !node.swap
+            ? html`<button type="button" class="quiet tiny" aria-label=${`Swap ${node.public_ip}`} @click=${() => this.swap(node.public_ip)}>Swap</button>`
+            : nothing,
+      },
+    ];
+  }
+
+  /** @param {string} node */
+  async swap(node) {
+    const done = await confirm({
+      title: `Swap ${node} for another machine?`,
+      text: html`<p>Another machine is granted first. Once it is active, ${node} is taken back and what is stored on it is lost.
+        Without a replacement within an hour it stays.</p>`,
+      action: 'Swap',
+      danger: true,
+      work: () => call('swapNode', { body: { node, cluster: this.cluster } }),
+    });
+    if (done) {
+      toast(`${node} is being swapped.`);
+      this.refresh();
+    }
+  }
+
+  /** @param {any} state @param {any} history @param {string} hours */
+  charts(state, history, hours) {
+    const size = state.gpus_per_node;
+    const perGpu = (/** @type {(number | null)[]} */ prices) => prices.map((price) => (price === null ? null : price / size));
+    return html`${tabs('Span of the charts', SPANS.map((span) => ({
+        href: `/console/clusters/${encodeURIComponent(this.cluster)}?hours=${span.hours}`,
+        text: span.text,
+        current: span.hours === hours,
+      })))}
+      <div class="columns-2">
+        <bourse-chart label="Price of a GPU-hour" .start=${history.t0} .step=${history.step} .format=${dollars}
+          .series=${[
+            { name: 'clearing', values: perGpu(history.price), tone: 'first' },
+            { name: 'ceiling', values: perGpu(history.max_price), tone: 'second', stepped: true },
+          ]}></bourse-chart>
+        <bourse-chart label="Nodes" .start=${history.t0} .step=${history.step} .format=${whole}
+          .series=${[
+            { name: 'held', values: history.granted, tone: 'first', stepped: true },
+            { name: 'declared', values: history.max_nodes, tone: 'second', stepped: true },
+          ]}></bourse-chart>
+      </div>`;
+  }
+
+  /** @param {any} activity */
+  activity(activity) {
+    return html`<bourse-table caption="Activity" .rows=${activity.entries} .columns=${ACTIVITY}
+      .key=${(/** @type {any} */ entry) => `activity-${entry.id}`} ?more=${activity.more} @more=${this.older}
+      .empty=${empty('Nothing happened yet', 'Declarations, grants and reclaims are listed here as they happen.')}></bourse-table>`;
+  }
+
+  async older() {
+    const { data } = this;
+    if (data) {
+      const page = Math.floor(data.activity.entries.length / 30);
+      const next = await call('listActivity', { query: { cluster: this.cluster, page } });
+      const known = new Set(data.activity.entries.map((/** @type {any} */ entry) => `${entry.kind}${entry.id}`));
+      const entries = [...data.activity.entries, ...next.entries.filter((/** @type {any} */ entry) => !known.has(`${entry.kind}${entry.id}`))];
+      this.data = { ...data, activity: { entries, more: next.more } };
+    }
+  }
+}
+
+/** @param {any} state */
+function held(state) {
+  return state.allocations.filter((/** @type {any} */ one) => one.state !== 'reclaiming');
+}
+
+/** @type {import('../components/table.js').Column[]} */
+const ACTIVITY = [
+  { title: 'When', cell: (entry) => at(entry.ts) },
+  {
+    title: 'What',
+    cell: (entry) =>
+      entry.kind === 'request'
+        ? html`<span>declared ${entry.max_gpus === null ? '' : count(entry.max_gpus, 'GPU')} at ${dollars(entry.max_price_per_gpu_hour)} ${entry.who === 'system' ? badge('platform') : nothing}</span>`
+        : html`<span>${entry.note ?? ''}${entry.reason ? html` <span class="faint">${REASONS[entry.reason] ?? entry.reason}</span>` : nothing}</span>`,
+  },
+  { title: 'Who', cell: (entry) => html`<span class="mono faint">${entry.actor ?? ''}</span>` },
+];
+
+customElements.define('bourse-cluster', ClusterPage);
+export default ClusterPage;

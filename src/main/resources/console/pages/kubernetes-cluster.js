@@ -1,0 +1,205 @@
+import { html, nothing } from 'lit';
+import { Page } from '../lib/page.js';
+import { CallError, call } from '../lib/client.js';
+import { dollars, whole } from '../lib/format.js';
+import { why, wishOfK8s } from '../lib/why.js';
+import { at, badge, empty, figure } from '../components/parts.js';
+import { confirm } from '../components/dialog.js';
+import { Form, field, formFault, onSubmit, submitButton } from '../components/form.js';
+import { toast } from '../components/toast.js';
+import '../components/table.js';
+import '../components/countdown.js';
+
+/** A tick of most pools: what a bid brought is there by then. */
+const AGAIN_MILLIS = 10_000;
+
+/** One Kubernetes cluster: its bid, its nodes and its metrics. */
+class KubernetesCluster extends Page {
+  static properties = { theirs: { state: true } };
+
+  constructor() {
+    super();
+    /** @type {Form | null} */
+    this.form = null;
+    this.version = 0;
+    /** @type {any} what stands since somebody else changed it, while the form holds something else */
+    this.theirs = null;
+  }
+
+  /** @override */
+  get heading() {
+    return this.params.cluster;
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.every(AGAIN_MILLIS, () => this.refresh());
+  }
+
+  /** @override */
+  async load(/** @type {AbortSignal} */ signal) {
+    const [cluster, metrics, outlook] = await Promise.all([
+      call('readK8sCluster', { path: { name: this.params.cluster }, signal }),
+      call('readK8sMetrics', { query: { cluster: this.params.cluster }, signal }),
+      call('readSpendLimit', { signal }),
+    ]);
+    this.follow(cluster);
+    return { cluster, metrics, outlook };
+  }
+
+  /** The form goes with the state for as long as nobody has typed into it. @param {any} cluster */
+  follow(cluster) {
+    const standing = typed(cluster);
+    if (!this.form) {
+      this.form = new Form(this, standing);
+      this.version = cluster.version;
+    } else if (cluster.version !== this.version && !this.isTouched()) {
+      this.form.reset(standing);
+      this.version = cluster.version;
+    }
+  }
+
+  isTouched() {
+    const { form, data } = this;
+    if (!form || !data) {
+      return false;
+    }
+    const standing = typed(data.cluster);
+    return form.values.limit_price_per_gpu_hour !== standing.limit_price_per_gpu_hour || form.values.max_gpus !== standing.max_gpus;
+  }
+
+  async bid() {
+    const form = /** @type {Form} */ (this.form);
+    const { cluster } = this.data;
+    const gpus = Number(form.values.max_gpus);
+    if (gpus < (cluster.bid?.max_gpus ?? 0)) {
+      const sure = await confirm({
+        title: `Lower ${cluster.cluster} to ${whole(gpus)} GPUs?`,
+        text: html`<p>Nodes over that are reclaimed at once, with all that is on them.</p>`,
+        action: 'Lower the bid',
+        danger: true,
+        work: async () => {},
+      });
+      if (!sure) {
+        return;
+      }
+    }
+    const state = await form.submit(
+      async () => {
+        try {
+          return await call('writeBid', {
+            body: {
+              cluster: cluster.cluster,
+              limit_price_per_gpu_hour: Number(form.values.limit_price_per_gpu_hour),
+              max_gpus: gpus,
+              expected_version: this.version,
+            },
+          });
+        } catch (failure) {
+          if (failure instanceof CallError && failure.code === 'version-mismatch') {
+            this.theirs = await call('readK8sCluster', { path: { name: cluster.cluster } });
+            return null;
+          }
+          throw failure;
+        }
+      },
+      { 'price-above-maximum': 'limit_price_per_gpu_hour', 'price-precision': 'limit_price_per_gpu_hour', 'bid-too-low': 'limit_price_per_gpu_hour' },
+    );
+    if (state) {
+      this.version = state.version;
+      this.theirs = null;
+      toast('The bid counts from the next tick on');
+      this.refresh();
+    }
+  }
+
+  takeTheirs() {
+    this.form?.reset(typed(this.theirs));
+    this.version = this.theirs.version;
+    this.data = { ...this.data, cluster: this.theirs };
+    this.theirs = null;
+  }
+
+  keepMine() {
+    this.version = this.theirs.version;
+    this.theirs = null;
+    this.bid();
+  }
+
+  /** @override */
+  view(/** @type {any} */ { cluster, metrics, outlook }) {
+    const reason = why(wishOfK8s(cluster), outlook);
+    const { pool } = cluster;
+    return html`
+      <p>${badge(reason.word, reason.tone)} <span class="muted">${reason.text}</span></p>
+      <dl class="figures-row">
+        ${figure('Held', whole(metrics.nodes_held), `nodes, ${whole(metrics.gpus)} GPUs`)}
+        ${figure('Ready', whole(metrics.nodes_active), 'nodes')}
+        ${figure('Pending', whole(metrics.nodes_pending), 'nodes')}
+        ${figure('In use', metrics.utilisation === null ? '–' : `${Math.round(metrics.utilisation * 100)} %`, metrics.utilisation === null ? 'the provider does not tell' : 'of the held GPUs')}
+      </dl>
+      <div class="columns-2">
+        <form class="sheet" aria-labelledby="bid" @submit=${onSubmit(() => this.bid())}>
+          <h2 id="bid">Bid</h2>
+          ${this.theirs ? this.conflict() : nothing}
+          <div class="fields-row">
+            ${field(/** @type {Form} */ (this.form), { name: 'limit_price_per_gpu_hour', label: 'Limit price', unit: '$ a GPU-hour', type: 'number', min: 0, step: '0.01', required: true, hint: `${dollars(pool.reserve_price_per_gpu_hour)} to ${dollars(pool.max_price_cap_per_gpu_hour)}` })}
+            ${field(/** @type {Form} */ (this.form), { name: 'max_gpus', label: 'GPUs', type: 'number', min: 0, step: cluster.gpus_per_node, required: true, hint: `A multiple of ${cluster.gpus_per_node}; 0 gives all back` })}
+          </div>
+          ${formFault(/** @type {Form} */ (this.form))}
+          <div class="actions">${submitButton(/** @type {Form} */ (this.form), 'Bid')}</div>
+          ${cluster.bid ? html`<p class="muted small">Version ${cluster.version}, ${at(cluster.bid.updated_at, 'ago')} by ${cluster.bid.updated_by}</p>` : nothing}
+        </form>
+        <section class="sheet" aria-labelledby="pool">
+          <h2 id="pool"><a href=${`/console/market?pool=${encodeURIComponent(pool.pool)}`}>${pool.pool}</a></h2>
+          <dl class="figures-row">
+            ${figure('Clears at', dollars(pool.clearing_price_per_gpu_hour), 'what holders pay')}
+            ${figure('To be admitted', dollars(pool.admission_price_per_gpu_hour), 'takes a node now')}
+          </dl>
+        </section>
+      </div>
+      <bourse-table caption="Nodes" .columns=${NODES} .rows=${cluster.nodes} .key=${(/** @type {any} */ row) => `node-${row.name}`}
+        .empty=${empty('It holds no node', 'What is granted is listed here, with until when no rival can take it.')}></bourse-table>`;
+  }
+
+  conflict() {
+    const { theirs } = this;
+    const mine = /** @type {Form} */ (this.form).values;
+    return html`<div class="notice warn" role="alert">
+      <p><strong>Somebody changed this bid</strong>${theirs.bid ? html` ${at(theirs.bid.updated_at, 'ago')} (${theirs.bid.updated_by})` : nothing}.</p>
+      <p>Theirs: ${theirs.bid ? `${whole(theirs.bid.max_gpus)} GPUs at ${dollars(theirs.bid.limit_price_per_gpu_hour)}` : 'no bid'}.
+        Yours: ${whole(Number(mine.max_gpus))} GPUs at ${dollars(Number(mine.limit_price_per_gpu_hour))}.</p>
+      <div class="actions">
+        <button type="button" class="small" @click=${() => this.keepMine()}>Bid mine over it</button>
+        <button type="button" class="quiet small" @click=${() => this.takeTheirs()}>Take theirs</button>
+      </div>
+    </div>`;
+  }
+}
+
+/** What the form holds of a cluster. @param {any} cluster */
+function typed(cluster) {
+  return {
+    limit_price_per_gpu_hour: cluster.bid ? cluster.bid.limit_price_per_gpu_hour.toFixed(2) : '',
+    max_gpus: cluster.bid ? String(cluster.bid.max_gpus) : '',
+  };
+}
+
+/** @type {import('../components/table.js').Column[]} */
+const NODES = [
+  { title: 'Node', value: (row) => row.name, cell: (row) => html`<span class="mono">${row.name}</span>` },
+  {
+    title: 'State',
+    value: (row) => row.state,
+    cell: (row) => badge(row.state, /** @type {any} */ ({ active: 'good', provisioning: 'calm', reclaiming: 'warn' })[row.state]),
+  },
+  { title: 'Granted', value: (row) => row.granted_at, cell: (row) => at(row.granted_at) },
+  {
+    title: 'Protected for',
+    value: (row) => row.protected_until,
+    cell: (row) => html`<bourse-countdown until=${row.protected_until ?? ''} over="not protected"></bourse-countdown>`,
+  },
+];
+
+customElements.define('bourse-kubernetes-cluster', KubernetesCluster);
+export default KubernetesCluster;

@@ -1,0 +1,128 @@
+import { html, nothing } from 'lit';
+import { Page } from '../lib/page.js';
+import { call } from '../lib/client.js';
+import { count, dollars, roughly, whole } from '../lib/format.js';
+import { why, wishOfK8s, wishOfVm } from '../lib/why.js';
+import { badge, empty, figure } from '../components/parts.js';
+import '../components/table.js';
+
+/** Some ticks: each cluster is a request of its own, and there may be twenty. */
+const AGAIN_MILLIS = 30_000;
+
+/** What every cluster wants, holds and costs, and why something is pending. */
+class Overview extends Page {
+  /** @override */
+  get heading() {
+    return 'Overview';
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.every(AGAIN_MILLIS, () => this.refresh());
+  }
+
+  /** @override */
+  async load(/** @type {AbortSignal} */ signal) {
+    const [clusters, outlook, keys] = await Promise.all([
+      listClusters(signal),
+      call('readSpendLimit', { signal }),
+      call('listSshKeys', { path: { org: this.session.org_id }, signal }),
+    ]);
+    const rows = await Promise.all(clusters.map((cluster) => row(cluster, outlook, signal)));
+    return { rows, outlook, keys: keys.keys };
+  }
+
+  /** @override */
+  view(/** @type {any} */ { rows, outlook, keys }) {
+    return html`
+      <dl class="figures-row">
+        ${figure('Costs now', roughly(outlook.rate_micros_per_hour), 'an hour, all clusters')}
+        ${figure('This month', roughly(outlook.month_usage_micros), 'so far')}
+        ${figure('At this rate', roughly(outlook.month_at_this_rate_micros), 'by the end of the month')}
+        ${figure('Spend limit', roughly(outlook.limit_micros), limitNote(outlook))}
+      </dl>
+      ${rows.length === 0 || keys.length === 0 ? firstSteps(rows, keys) : nothing}
+      ${rows.length === 0
+        ? nothing
+        : html`<bourse-table caption="Clusters" .columns=${COLUMNS} .rows=${rows} .key=${(/** @type {any} */ r) => `cluster-${r.name}`} ?search=${rows.length > 8}></bourse-table>`}`;
+  }
+}
+
+/** @param {any} outlook */
+function limitNote(outlook) {
+  if (outlook.limit_micros === null) {
+    return html`<a href="/console/billing?tab=limit">none is set</a>`;
+  }
+  return html`<a href="/console/billing?tab=limit">${outlook.reached ? 'reached' : `${roughly(outlook.remaining_micros)} left`}${outlook.enforced ? '' : ', not acted upon'}</a>`;
+}
+
+/** All that are not retired, page after page. @param {AbortSignal} signal @returns {Promise<any[]>} */
+async function listClusters(signal) {
+  /** @type {any[]} */
+  const all = [];
+  let after;
+  do {
+    const page = await call('listConsoleClusters', { query: { limit: 500, after }, signal });
+    all.push(...page.clusters);
+    after = page.next ?? undefined;
+  } while (after);
+  return all.filter((cluster) => cluster.retired_at === null);
+}
+
+/**
+ * @param {any} cluster
+ * @param {any} outlook
+ * @param {AbortSignal} signal
+ */
+async function row(cluster, outlook, signal) {
+  const isVm = cluster.kind === 'vm';
+  const state = isVm
+    ? await call('readCapacity', { query: { cluster: cluster.name }, signal })
+    : await call('readK8sCluster', { path: { name: cluster.name }, signal });
+  const wish = isVm ? wishOfVm(state) : wishOfK8s(state);
+  const cost = outlook.clusters.find((/** @type {any} */ one) => one.cluster === cluster.name);
+  return {
+    name: cluster.name,
+    description: cluster.description,
+    address: `/console/${isVm ? 'clusters' : 'kubernetes'}/${encodeURIComponent(cluster.name)}`,
+    kind: isVm ? 'VM' : 'Kubernetes',
+    held: cluster.held_nodes,
+    rate: cost?.rate_micros_per_hour ?? 0,
+    wish,
+    state: why(wish, outlook),
+  };
+}
+
+/** @param {any[]} rows @param {any[]} keys */
+function firstSteps(rows, keys) {
+  return empty(
+    rows.length === 0 ? 'Begin with a key and a cluster' : 'Add an ssh key',
+    html`${keys.length === 0 ? 'Nodes of VM clusters let in whoever has a key that is registered here before they are granted. ' : ''}
+      ${rows.length === 0 ? 'A cluster bids for nodes in one pool. It costs nothing until you declare how many GPUs it wants, and up to what price.' : ''}`,
+    html`${keys.length === 0 ? html`<a class="button" href="/console/ssh-keys">Add an ssh key</a> ` : nothing}
+      ${rows.length === 0 ? html`<a class="button" href="/console/clusters">Make a cluster</a>` : nothing}`,
+  );
+}
+
+/** @type {import('../components/table.js').Column[]} */
+const COLUMNS = [
+  {
+    title: 'Cluster',
+    value: (row) => row.name,
+    cell: (row) => html`<a href=${row.address}>${row.name}</a> <span class="faint small">${row.kind}</span>
+      ${row.description ? html`<br><span class="muted small">${row.description}</span>` : nothing}`,
+  },
+  { title: 'Wants', numeric: true, value: (row) => row.wish.wanted, cell: (row) => count(row.wish.wanted, 'node') },
+  { title: 'Holds', numeric: true, value: (row) => row.held, cell: (row) => whole(row.held) },
+  { title: 'Ceiling', numeric: true, value: (row) => row.wish.ceiling, cell: (row) => dollars(row.wish.ceiling) },
+  { title: 'Clears at', numeric: true, value: (row) => row.wish.pool.clearing_price_per_gpu_hour, cell: (row) => dollars(row.wish.pool.clearing_price_per_gpu_hour) },
+  { title: 'Costs an hour', numeric: true, value: (row) => row.rate, cell: (row) => roughly(row.rate) },
+  {
+    title: 'State',
+    value: (row) => row.state.word,
+    cell: (row) => html`${badge(row.state.word, row.state.tone)} <span class="muted small">${row.state.text}</span>`,
+  },
+];
+
+customElements.define('bourse-overview', Overview);
+export default Overview;

@@ -1,0 +1,128 @@
+import { html, nothing } from 'lit';
+import { Page } from '../lib/page.js';
+import { call } from '../lib/client.js';
+import { at, empty } from '../components/parts.js';
+import { confirm } from '../components/dialog.js';
+import { Form, field, formFault, onSubmit, submitButton } from '../components/form.js';
+import { toast } from '../components/toast.js';
+import '../components/table.js';
+import '../components/copy.js';
+
+/** Who is let in to nodes. */
+class SshKeys extends Page {
+  constructor() {
+    super();
+    this.form = new Form(this, { name: '', public_key: '', cluster: '' });
+  }
+
+  /** @override */
+  get heading() {
+    return 'SSH keys';
+  }
+
+  /** @override */
+  async load(/** @type {AbortSignal} */ signal) {
+    const [keys, page] = await Promise.all([
+      call('listSshKeys', { path: { org: this.session.org_id }, signal }),
+      call('listConsoleClusters', { query: { limit: 500 }, signal }),
+    ]);
+    return {
+      keys: keys.keys,
+      clusters: page.clusters.filter((/** @type {any} */ one) => one.kind === 'vm' && one.retired_at === null),
+    };
+  }
+
+  async add() {
+    const { name, public_key, cluster } = this.form.values;
+    const added = await this.form.submit(() =>
+      call('addSshKey', {
+        path: { org: this.session.org_id },
+        body: { name, public_key: public_key.trim(), ...(cluster ? { cluster } : {}) },
+      }),
+    );
+    if (added) {
+      toast(`${added.name} is let in to nodes granted from now on`);
+      this.form.reset({ name: '', public_key: '', cluster: '' });
+      this.refresh();
+    }
+  }
+
+  /** @param {any} key */
+  async revoke(key) {
+    /** @type {string[]} */
+    let stillOn = [];
+    const done = await confirm({
+      title: `Revoke ${key.name}?`,
+      text: html`<p>It is not installed on nodes granted from now on. Nodes that have it keep it until they are given back: swap
+        or release them to shut it out.</p><p class="mono small">${key.fingerprint}</p>`,
+      action: 'Revoke the key',
+      danger: true,
+      work: async () => {
+        const revoked = await call('revokeSshKey', { path: { org: this.session.org_id, key_id: key.key_id } });
+        stillOn = revoked.still_on;
+      },
+    });
+    if (done) {
+      toast(stillOn.length === 0 ? `${key.name} is revoked` : `${key.name} is revoked; it is still on ${stillOn.join(', ')}`);
+      this.refresh();
+    }
+  }
+
+  /** @override */
+  view(/** @type {any} */ { keys, clusters }) {
+    return html`
+      <bourse-table caption="SSH keys" .columns=${this.columns()} .rows=${keys} .key=${(/** @type {any} */ row) => row.key_id} ?search=${keys.length > 8}
+        .empty=${empty('No key yet', 'Nodes of VM clusters let in whoever has a key that is registered before they are granted. Without one, nothing can be declared.')}></bourse-table>
+      <form class="sheet" aria-labelledby="add-key" @submit=${onSubmit(() => this.add())}>
+        <h2 id="add-key">Add a key</h2>
+        <p class="muted">Installed on every node granted from now on. Nodes that are held already stay as they are.</p>
+        <div class="fields-row">
+          ${field(this.form, { name: 'name', label: 'Name', required: true, hint: 'What people call it, such as “laptop”.' })}
+          ${field(this.form, {
+            name: 'cluster',
+            label: 'Cluster',
+            type: 'select',
+            hint: 'One whose nodes alone get it.',
+            options: [{ value: '', text: 'All VM clusters' }, ...clusters.map((/** @type {any} */ one) => ({ value: one.name, text: one.name }))],
+          })}
+        </div>
+        ${field(this.form, {
+          name: 'public_key',
+          label: 'Public key',
+          type: 'textarea',
+          required: true,
+          placeholder: 'ssh-ed25519 AAAA… you@laptop',
+          hint: html`One line, as <code>cat ~/.ssh/id_ed25519.pub</code> prints it. Never the private key.`,
+        })}
+        ${formFault(this.form)}
+        <div class="actions">${submitButton(this.form, 'Add the key')}</div>
+      </form>`;
+  }
+
+  /** @returns {import('../components/table.js').Column[]} */
+  columns() {
+    return [
+      { title: 'Name', value: (row) => row.name, cell: (row) => row.name },
+      {
+        title: 'Fingerprint',
+        value: (row) => row.fingerprint,
+        cell: (row) => html`<span class="mono small">${row.fingerprint}</span> <bourse-copy value=${row.public_key} label=${`the public key ${row.name}`}></bourse-copy>`,
+      },
+      { title: 'Cluster', value: (row) => row.cluster, cell: (row) => row.cluster ?? html`<span class="muted">all</span>` },
+      { title: 'Added', value: (row) => row.created_at, cell: (row) => html`${at(row.created_at)} <span class="faint small">${by(row.created_by)}</span>` },
+      {
+        title: 'Actions',
+        isAction: true,
+        cell: (row) => html`<button type="button" class="quiet tiny" aria-label=${`Revoke ${row.name}`} @click=${() => this.revoke(row)}>Revoke</button>`,
+      },
+    ];
+  }
+}
+
+/** @param {string} actor */
+function by(actor) {
+  return actor ? `by ${actor.replace(/^member:/, '')}` : nothing;
+}
+
+customElements.define('bourse-ssh-keys', SshKeys);
+export default SshKeys;
