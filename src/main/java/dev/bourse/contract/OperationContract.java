@@ -33,8 +33,10 @@ public final class OperationContract {
           Operator.SESSION_SCHEME);
 
   /** Those of browsers, which send them along with whatever any page has them ask for. */
-  private static final Set<String> SESSIONS =
-      Set.of(Principal.SESSION_SCHEME, Operator.SESSION_SCHEME);
+  static final Set<String> SESSIONS = Set.of(Principal.SESSION_SCHEME, Operator.SESSION_SCHEME);
+
+  /** Carries what only a page of ours knows; no page of another site may send such a header. */
+  public static final String CSRF_HEADER = "X-CSRF-Token";
 
   /** The extension of an operation that leaves out what it does not know instead of refusing it. */
   public static final String TOLERANT = "x-tolerant";

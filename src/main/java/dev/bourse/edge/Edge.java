@@ -1,8 +1,8 @@
 package dev.bourse.edge;
 
 import dev.bourse.access.Authenticator;
-import dev.bourse.contract.AnyOriginPaths;
 import dev.bourse.contract.Contract;
+import dev.bourse.contract.MarkedPaths;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
 import dev.bourse.docs.DocsPages;
@@ -118,7 +118,7 @@ public final class Edge {
     List<String> faults = new ArrayList<>();
     Map<String, String> contractOf = new HashMap<>();
     Map<String, String> contractOfPrefix = new HashMap<>();
-    AnyOriginPaths open = new AnyOriginPaths(contracts);
+    MarkedPaths open = new MarkedPaths(contracts, MarkedPaths.ANY_ORIGIN);
     for (Contract contract : contracts) {
       for (io.vertx.openapi.contract.Operation model : contract.model().operations()) {
         String id = model.getOperationId();
