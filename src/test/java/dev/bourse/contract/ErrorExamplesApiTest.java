@@ -18,6 +18,7 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -427,14 +428,14 @@ class ErrorExamplesApiTest {
           operation,
           call -> {
             send(permitted(call), call, call.path(), call.body());
-            String other = call.body().replace("\"amount_usd\":1", "\"amount_usd\":2");
+            String other = sent(call).replace("\"amount_usd\":1", "\"amount_usd\":2");
             return send(permitted(call), call, call.path(), other);
           });
     }
     own.put(
         "declareCapacity",
         call -> {
-          String stale = call.body().replace("\"expected_version\":0", "\"expected_version\":7");
+          String stale = sent(call).replace("\"expected_version\":0", "\"expected_version\":7");
           return send(permitted(call), call, call.path(), stale);
         });
     own.put("writeBid", own.get("declareCapacity"));
@@ -451,9 +452,13 @@ class ErrorExamplesApiTest {
             .replace("/demo-h100-00001", "/demo-h100-00016");
     String body = call.body();
     if (call.operationId().equals("previewCapacity")) {
-      body = body.replace(",\"cluster\":\"acme-train\"", "");
+      body = sent(call).replace(",\"cluster\":\"acme-train\"", "");
     }
     return send(permitted(call), call, path, body);
+  }
+
+  private static String sent(ContractCase call) {
+    return Objects.requireNonNull(call.body(), call.operationId());
   }
 
   /** What must be new, made a second time. */

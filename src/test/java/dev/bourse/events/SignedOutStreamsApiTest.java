@@ -12,6 +12,7 @@ import dev.bourse.testing.EventReader;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -68,7 +69,7 @@ class SignedOutStreamsApiTest {
   @Test
   void aSessionThatEndsEndsItsStreamsAndNoOthers() {
     Browser eve = new Browser(bourse).signedIn(member("eve") + "@acme.example");
-    String secret = eve.cookies.get("bourse");
+    String secret = Objects.requireNonNull(eve.cookies.get("bourse"));
     try (EventReader here = inBrowserOf(secret);
         EventReader elsewhere = inBrowser("eve");
         EventReader token =
@@ -85,7 +86,7 @@ class SignedOutStreamsApiTest {
   @Test
   void signingOutEverywhereEndsTheStreamsOfEveryBrowser() {
     Browser frank = new Browser(bourse).signedIn(member("frank") + "@acme.example");
-    try (EventReader here = inBrowserOf(frank.cookies.get("bourse"));
+    try (EventReader here = inBrowserOf(Objects.requireNonNull(frank.cookies.get("bourse")));
         EventReader elsewhere = inBrowser("frank");
         EventReader other = inBrowser("alice")) {
       String csrf = Browser.field(frank.get("/account"), "csrf");

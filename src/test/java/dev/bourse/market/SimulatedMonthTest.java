@@ -29,13 +29,13 @@ class SimulatedMonthTest {
 
     assertEquals(0, month.ledger.sum(), "all accounts");
     Map<String, Long> billed = new HashMap<>();
-    for (SimulatedMonth.Posted posted : month.posted) {
+    for (SimulatedBooks.Posted posted : month.posted) {
       Usage.Line line = posted.line();
       assertEquals(
           recomputed(Objects.requireNonNull(month.clusters.get(line.cluster())), line), line);
       billed.merge(posted.orgId(), line.amountMicros(), Long::sum);
     }
-    for (SimulatedMonth.Org org : month.orgs.values()) {
+    for (SimulatedBooks.Org org : month.orgs.values()) {
       long used = billed.getOrDefault(org.id, 0L);
       assertEquals(org.given - used, month.ledger.balance(Ledger.account(org.id)), org.id);
       assertEquals(org.monthMicros, used, org.id);
@@ -58,7 +58,7 @@ class SimulatedMonthTest {
   }
 
   /** A line by another way: node after node, price after price, from the whole history. */
-  private static Usage.Line recomputed(SimulatedMonth.History history, Usage.Line line) {
+  private static Usage.Line recomputed(SimulatedBooks.History history, Usage.Line line) {
     long hourEnd = line.hourMillis() + Usage.HOUR_MILLIS;
     TreeSet<Long> moments = new TreeSet<>(List.of(line.hourMillis(), hourEnd));
     history.market.prices.forEach(step -> moments.add(step.atMillis()));

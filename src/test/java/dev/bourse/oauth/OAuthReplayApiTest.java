@@ -175,7 +175,7 @@ class OAuthReplayApiTest extends OAuthApiFixture {
               bourse
                   .service()
                   .database()
-                  .read("SELECT " + column, List.of(), row -> row.text(column.split(" ")[0])));
+                  .read("SELECT " + column, List.of(), row -> row.text(column.split(" ", 2)[0])));
       assertFalse(stored.isEmpty());
       assertTrue(stored.stream().allMatch(text -> text.matches("[0-9a-f]{64}")));
       assertFalse(stored.contains(code) || stored.contains(tokens.getString("refresh_token")));
