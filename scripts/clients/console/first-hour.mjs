@@ -106,7 +106,7 @@ async function firstNode(founder) {
   await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", FOUNDER, "-f", join(folder, "key")]);
   await go(founder, "SSH keys");
   await hands.fill(page.getByLabel("Name"), "laptop");
-  await hands.fill(page.getByLabel("Public key"), readFileSync(join(folder, "key.pub"), "utf8").trim());
+  await hands.fill(page.getByRole("textbox", { name: "Public key" }), readFileSync(join(folder, "key.pub"), "utf8").trim());
   await hands.press(button(page, "Add the key"));
   await table(page, "SSH keys").filter({ hasText: "laptop" }).waitFor();
 
