@@ -203,7 +203,7 @@ async function token(founder) {
   ]);
   assert.equal(JSON.parse(stdout).cluster, CLUSTER);
   await hands.press(button(page, "I have kept it"));
-  assert.ok(!(await page.content()).includes(secret), "the secret is shown a second time");
+  await until("the secret to be gone", async () => !(await page.content()).includes(secret));
   quiet();
 }
 

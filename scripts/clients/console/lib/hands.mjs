@@ -12,10 +12,14 @@ export function pointer(page, isTouch) {
     fill: (field, text) => field.fill(text),
     check: (box) => box.check(),
     choose: (list, value) => list.selectOption(value),
-    async files(opener, ...files) {
-      const chooser = page.waitForEvent("filechooser");
-      await (isTouch ? opener.tap() : opener.click());
-      await (await chooser).setFiles(files);
+    async files(field, ...files) {
+      // What is pressed is the label: the field itself may be too small to hit.
+      const label = page.getByText(await field.evaluate((one) => one.labels[0].firstChild.textContent.trim()));
+      const [chooser] = await Promise.all([
+        page.waitForEvent("filechooser"),
+        isTouch ? label.tap() : label.click(),
+      ]);
+      await chooser.setFiles(files);
     },
   };
 }
@@ -59,11 +63,10 @@ export function keyboard(page) {
       await page.keyboard.type(label.trim().slice(0, TYPED_OF_AN_OPTION));
       assert.equal(await list.inputValue(), value);
     },
-    async files(opener, ...files) {
-      const chooser = page.waitForEvent("filechooser");
-      await go(opener);
-      await page.keyboard.press("Enter");
-      await (await chooser).setFiles(files);
+    async files(field, ...files) {
+      await go(field);
+      const [chooser] = await Promise.all([page.waitForEvent("filechooser"), page.keyboard.press("Enter")]);
+      await chooser.setFiles(files);
     },
   };
 }
