@@ -8,6 +8,7 @@ export async function begin(baseUrl: string, clientId: string): Promise<componen
   const { data, error } = await client.POST("/oauth/device_authorization", {
     body: { client_id: clientId, scope: "capacity:read" },
     bodySerializer: (form) => new URLSearchParams(form as Record<string, string>),
+    headers: { "Content-Type": "application/x-www-form-urlencoded" },
   });
   if (error || !server.data) {
     throw new Error(error?.error ?? "no server");

@@ -6,7 +6,8 @@ type Declaration = components["schemas"]["CapacityDeclaration"];
 
 export async function raise(baseUrl: string, token: string): Promise<string> {
   const client = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${token}` } });
-  const { data: state, error } = await client.GET("/api/vm/capacity");
+  const cluster = "acme-train";
+  const { data: state, error } = await client.GET("/api/vm/capacity", { params: { query: { cluster } } });
   if (error) {
     // One type of error for every status.
     return error.reason === "budget" ? `wait ${error.retry_after_s ?? 1} s` : error.error;
@@ -16,6 +17,7 @@ export async function raise(baseUrl: string, token: string): Promise<string> {
     max_gpus: (state.declared?.max_gpus ?? 0) + state.gpus_per_node,
     max_price_per_gpu_hour: price ?? state.pool.reserve_price_per_gpu_hour,
     expected_version: state.version,
+    cluster,
   };
   const written = await client.PUT("/api/vm/capacity", { body });
   return written.data ? `version ${written.data.version}` : (written.error.detail ?? "refused");

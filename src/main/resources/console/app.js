@@ -54,6 +54,13 @@ class App extends Component {
     startRouting();
     onNavigate(() => this.show());
     onSignedOut(() => (this.asking ??= this.signInAgain().finally(() => (this.asking = null))));
+    // The server says what is wrong, in its words and at the field; the browser would keep a form from it.
+    document.addEventListener('focusin', (event) => {
+      const form = event.target instanceof Element ? event.target.closest('form') : null;
+      if (form) {
+        form.noValidate = true;
+      }
+    });
     document.addEventListener('keydown', (event) => {
       if (event.key === 'Escape') {
         this.menu = false;

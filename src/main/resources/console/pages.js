@@ -21,14 +21,14 @@ export const memberPages = [
   { path: '/console/kubernetes/:cluster', title: 'Kubernetes cluster', under: '/console/kubernetes', load: () => import('./pages/kubernetes-cluster.js') },
   { path: '/console/market', title: 'Market', group: 'Capacity', load: () => import('./pages/market.js') },
   { path: '/console/ssh-keys', title: 'SSH keys', group: 'Capacity', load: () => import('./pages/ssh-keys.js') },
-  { path: '/console/checkpoints', title: 'Checkpoints', group: 'Checkpoints' },
-  { path: '/console/checkpoints/:id', title: 'Checkpoint', under: '/console/checkpoints' },
-  { path: '/console/billing', title: 'Billing', group: 'Organization' },
-  { path: '/console/people', title: 'People', group: 'Organization' },
-  { path: '/console/tokens', title: 'Tokens', group: 'Organization' },
-  { path: '/console/trail', title: 'Trail', group: 'Organization' },
-  { path: '/console/applications', title: 'Applications', group: 'You' },
-  { path: '/console/account', title: 'Account', group: 'You' },
+  { path: '/console/checkpoints', title: 'Checkpoints', group: 'Checkpoints', load: () => import('./pages/checkpoints.js') },
+  { path: '/console/checkpoints/:id', title: 'Checkpoint', under: '/console/checkpoints', load: () => import('./pages/checkpoint.js') },
+  { path: '/console/billing', title: 'Billing', group: 'Organization', load: () => import('./pages/billing.js') },
+  { path: '/console/people', title: 'People', group: 'Organization', load: () => import('./pages/people.js') },
+  { path: '/console/tokens', title: 'Tokens', group: 'Organization', load: () => import('./pages/tokens.js') },
+  { path: '/console/trail', title: 'Trail', group: 'Organization', load: () => import('./pages/trail.js') },
+  { path: '/console/applications', title: 'Applications', group: 'You', load: () => import('./pages/applications.js') },
+  { path: '/console/account', title: 'Account', group: 'You', load: () => import('./pages/account.js') },
 ];
 
 /** @type {Entry[]} */

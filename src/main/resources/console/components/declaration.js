@@ -127,8 +127,8 @@ class Declaration extends Element {
     const held = heldAddresses(this.state);
     const price = this.form.values[PRICE];
     return {
-      max_gpus: gpus === '' ? null : Number(gpus),
-      [PRICE]: price === '' ? null : Number(price),
+      max_gpus: gpus === '' ? NaN : Number(gpus),
+      [PRICE]: price === '' ? NaN : Number(price),
       expected_version: this.base.version,
       release: release.filter((/** @type {string} */ address) => held.includes(address)),
       cluster: this.state.cluster,

@@ -144,13 +144,13 @@ export function field(form, options) {
   }
   const control =
     type === 'select'
-      ? html`<select id=${id} name=${name} ?required=${required} aria-describedby=${described} aria-invalid=${invalid} @change=${input}>
+      ? html`<select id=${id} name=${name} aria-required=${required ? 'true' : nothing} aria-describedby=${described} aria-invalid=${invalid} @change=${input}>
           ${(options.options ?? []).map((o) => html`<option value=${o.value} ?selected=${o.value === String(value)}>${o.text}</option>`)}
         </select>`
       : type === 'textarea'
-        ? html`<textarea id=${id} name=${name} rows=${options.rows ?? 3} placeholder=${options.placeholder ?? nothing} ?required=${required}
+        ? html`<textarea id=${id} name=${name} rows=${options.rows ?? 3} placeholder=${options.placeholder ?? nothing} aria-required=${required ? 'true' : nothing}
             spellcheck="false" aria-describedby=${described} aria-invalid=${invalid} .value=${String(value)} @input=${input}></textarea>`
-        : html`<input type=${type} id=${id} name=${name} placeholder=${options.placeholder ?? nothing} ?required=${required}
+        : html`<input type=${type} id=${id} name=${name} placeholder=${options.placeholder ?? nothing} aria-required=${required ? 'true' : nothing}
             min=${options.min ?? nothing} max=${options.max ?? nothing} step=${options.step ?? nothing}
             autocomplete=${options.autocomplete ?? 'off'} ?autofocus=${options.autofocus ?? false}
             inputmode=${type === 'number' ? 'decimal' : nothing} spellcheck="false"

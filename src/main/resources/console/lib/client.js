@@ -279,11 +279,32 @@ export function asCurl(one) {
 }
 
 /**
+ * The commands of `bourse` that members have, by operation.
+ * @type {Record<string, (one: Shown) => string[]>}
+ */
+const OF_MEMBERS = {
+  listCheckpoints: ({ address: asked }) => {
+    const q = new URL(asked, location.origin).searchParams.get('q');
+    return ['bourse', 'checkpoint', 'list', ...(q ? ['-q', q] : [])];
+  },
+  publishCheckpoint: ({ body }) => [
+    ...['bourse', 'checkpoint', 'push', body.filename, '--title', body.title],
+    ...(body.description ? ['--description', body.description] : []),
+    ...(body.visibility === 'public' ? ['--public'] : []),
+    ...(typeof body.replace === 'string' ? ['--replace', body.replace] : []),
+  ],
+};
+
+/**
  * A request as a command of `bourse`; '' where there is none.
  * @param {Shown} one
  */
 export function asCommand(one) {
   const [method, template, query, body, schemes, noun] = ROWS[one.operation];
+  const own = OF_MEMBERS[one.operation];
+  if (own) {
+    return own(one).map(quoted).join(' ');
+  }
   if (!schemes.includes('operatorToken') || body === 'bytes') {
     return '';
   }

@@ -12,6 +12,7 @@ import { Element, fault as faultView } from '../components/parts.js';
  * @template [T=any] what `load` reads
  */
 export class Page extends Element {
+  /** @type {import('lit').PropertyDeclarations} */
   static properties = {
     params: { attribute: false },
     session: { attribute: false },

@@ -178,16 +178,16 @@ public final class AssetFiles {
 
   /** A module that names one that is not there would fail in browsers only when it is loaded. */
   private void requireWholeness() {
-    files.keySet().stream()
-        .filter(name -> name.endsWith(".js"))
-        .forEach(
-            name -> {
-              need(name, new LinkedHashSet<>());
-              Matcher imports = LATE_IMPORT.matcher(code(files.get(name)));
-              while (imports.find()) {
-                need(resolve(name, imports.group(1)), new LinkedHashSet<>());
-              }
-            });
+    files.forEach(
+        (name, script) -> {
+          if (name.endsWith(".js")) {
+            need(name, new LinkedHashSet<>());
+            Matcher imports = LATE_IMPORT.matcher(code(script));
+            while (imports.find()) {
+              need(resolve(name, imports.group(1)), new LinkedHashSet<>());
+            }
+          }
+        });
   }
 
   private void empty() throws IOException {

@@ -1,0 +1,141 @@
+import { html, nothing } from 'lit';
+import { call } from '../lib/client.js';
+import { duration, micros, roughly } from '../lib/format.js';
+import { Element, at, figure } from './parts.js';
+import { confirm } from './dialog.js';
+import { Form, field, formFault, onSubmit, submitButton } from './form.js';
+import { toast } from './toast.js';
+
+/** How long after the last key a limit is tried out: some keys are pressed one after the other. */
+const TYPING_MILLIS = 300;
+
+/** `<bourse-spend-limit .outlook=…>`: the monthly limit, with what it would do while it is typed. */
+class SpendLimit extends Element {
+  static properties = { outlook: { attribute: false }, tried: { state: true } };
+
+  constructor() {
+    super();
+    /** @type {any} what `readSpendLimit` told */
+    this.outlook = null;
+    /** @type {any} the same for what is typed; null while nothing is */
+    this.tried = null;
+    this.form = new Form(this, { limit_usd: '' });
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+  }
+
+  /** @override */
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    clearTimeout(this.timer);
+  }
+
+  /** @param {string} value */
+  typed(value) {
+    clearTimeout(this.timer);
+    if (value === '') {
+      this.tried = null;
+      return;
+    }
+    this.timer = setTimeout(() => this.tryOut(value), TYPING_MILLIS);
+  }
+
+  /** @param {string} value */
+  async tryOut(value) {
+    try {
+      const tried = await call('readSpendLimit', { query: { limit_usd: value } });
+      if (this.form.values.limit_usd === value) {
+        this.tried = tried;
+      }
+    } catch (failure) {
+      this.tried = null;
+      this.form.refuse(failure);
+    }
+  }
+
+  async set() {
+    clearTimeout(this.timer);
+    const set = await this.form.submit(() => call('setSpendLimit', { body: { limit_usd: Number(this.form.values.limit_usd) } }));
+    if (set) {
+      this.stands(set);
+      toast('The limit is in force from the next tick on');
+    }
+  }
+
+  async clear() {
+    /** @type {any} */
+    let cleared;
+    await confirm({
+      title: 'Take the spend limit away?',
+      text: html`<p>Nothing bounds what the organization spends in a month then, but its balance and its ceilings.</p>`,
+      action: 'Take it away',
+      danger: true,
+      work: async () => (cleared = await call('clearSpendLimit')),
+    });
+    if (cleared) {
+      this.stands(cleared);
+      toast('There is no spend limit any more');
+    }
+  }
+
+  /** @param {any} outlook */
+  stands(outlook) {
+    this.outlook = outlook;
+    this.tried = null;
+    this.form.reset({ limit_usd: '' });
+  }
+
+  /** @override */
+  render() {
+    const { outlook, tried } = this;
+    if (!outlook) {
+      return nothing;
+    }
+    return html`
+      <section class="sheet" aria-labelledby="limit-now">
+        <h2 id="limit-now">${outlook.limit_micros === null ? 'No spend limit is set' : `${roughly(outlook.limit_micros)} a month`}</h2>
+        ${outlook.enforced ? nothing : html`<p class="notice warn">The operator does not have spend limits acted upon now: one that is set is recorded, and stops nothing.</p>`}
+        ${words(outlook)}
+        ${outlook.limit_micros === null
+          ? nothing
+          : html`<div class="actions"><button type="button" class="quiet" @click=${() => this.clear()}>Take the limit away</button></div>`}
+      </section>
+      <form class="sheet" aria-labelledby="limit-new" @submit=${onSubmit(() => this.set())}>
+        <h2 id="limit-new">${outlook.limit_micros === null ? 'Set a limit' : 'Change the limit'}</h2>
+        ${field(this.form, {
+          name: 'limit_usd',
+          label: 'Limit',
+          type: 'number',
+          min: 0,
+          step: '0.01',
+          unit: '$ a calendar month',
+          required: true,
+          hint: `${roughly(outlook.month_usage_micros)} are used so far. 0 buys nothing.`,
+          changed: (value) => this.typed(value),
+        })}
+        ${tried ? html`<div aria-live="polite"><h3>With ${roughly(tried.limit_micros)}</h3>${words(tried)}</div>` : nothing}
+        ${formFault(this.form)}
+        <div class="actions">${submitButton(this.form, 'Set the limit')}</div>
+      </form>`;
+  }
+}
+
+/** What a limit does to what runs. @param {any} outlook */
+function words(outlook) {
+  if (outlook.limit_micros === null) {
+    return html`<p class="muted">At this rate the month comes to ${roughly(outlook.month_at_this_rate_micros)}.</p>`;
+  }
+  return html`
+    <p>${outlook.reached
+      ? html`<strong>It is reached already.</strong> Nothing more is granted, and what is held is reclaimed ${duration(outlook.stop_after_ms)} later.`
+      : outlook.reached_at
+        ? html`At this rate it is reached ${at(outlook.reached_at)}. From then on nothing is granted; what is held is reclaimed ${duration(outlook.stop_after_ms)} later.`
+        : html`At this rate it is not reached this month.`}</p>
+    <dl class="figures-row">
+      ${figure('Left', micros(outlook.remaining_micros), 'to commit to')}
+      ${figure('May be passed by', roughly(outlook.overshoot_micros), 'at the ceilings declared, until all is reclaimed')}
+      ${figure('The month at most', roughly(outlook.month_at_most_micros), outlook.enforced ? 'limit and what it may be passed by' : 'not bounded while limits are not acted upon')}
+    </dl>`;
+}
+
+customElements.define('bourse-spend-limit', SpendLimit);

@@ -1,0 +1,346 @@
+import { html, nothing } from 'lit';
+import { Page } from '../lib/page.js';
+import { call } from '../lib/client.js';
+import { count } from '../lib/format.js';
+import { navigate, setQuery } from '../lib/router.js';
+import { at, badge, empty, tabs } from '../components/parts.js';
+import { Form, field, formFault, onSubmit, submitButton } from '../components/form.js';
+import { confirm, dialogHost, openDialog } from '../components/dialog.js';
+import { toast } from '../components/toast.js';
+import '../components/table.js';
+
+/** Long enough that a preview is asked for once a word is typed, short enough to seem immediate. */
+const PREVIEW_MILLIS = 300;
+
+/** Members a preview names in its sentence. */
+const NAMED = 5;
+
+/** Who belongs to the organization, who is invited, and who may join. */
+class People extends Page {
+  static properties = { ...Page.properties, preview: { state: true } };
+
+  constructor() {
+    super();
+    this.rule = new Form(this, { kind: 'domain', value: '' });
+    /** @type {any} whom the rule that is being typed is about */
+    this.preview = null;
+    this.previewed = 0;
+  }
+
+  /** @override */
+  get heading() {
+    return 'People';
+  }
+
+  get tab() {
+    const tab = this.query.get('show');
+    return tab === 'invitations' || tab === 'rules' ? tab : 'members';
+  }
+
+  /** @override */
+  headActions() {
+    return html`<button type="button" id="invite" @click=${() => this.invite()}>Invite</button>`;
+  }
+
+  /** @override */
+  async load(/** @type {AbortSignal} */ signal) {
+    const { tab } = this;
+    if (tab === 'invitations') {
+      return { tab, rows: (await call('listInvitations', { signal })).invitations };
+    }
+    if (tab === 'rules') {
+      const { rules } = await call('listConsoleRules', { signal });
+      return { tab, rows: rules.filter((/** @type {any} */ rule) => rule.link_expires_at === null) };
+    }
+    const { members, next } = await call('listConsoleMembers', { query: { limit: 500 }, signal });
+    return { tab, rows: members, next };
+  }
+
+  async more() {
+    const { rows, next } = this.data;
+    const page = await call('listConsoleMembers', { query: { limit: 500, after: next } });
+    this.data = { tab: 'members', rows: [...rows, ...page.members], next: page.next };
+  }
+
+  /** @override */
+  view(/** @type {any} */ { tab, rows, next }) {
+    return html`
+      ${tabs('Parts of this page', [
+        { href: '/console/people', text: 'Members', current: tab === 'members' },
+        { href: '/console/people?show=invitations', text: 'Invitations', current: tab === 'invitations' },
+        { href: '/console/people?show=rules', text: 'Join rules', current: tab === 'rules' },
+      ])}
+      ${tab === 'members' ? this.members(rows, next) : tab === 'invitations' ? this.invitations(rows) : this.rules(rows)}`;
+  }
+
+  /** @param {any[]} rows @param {string | null} next */
+  members(rows, next) {
+    return html`<section class="sheet" aria-labelledby="members">
+      <h2 id="members">Members</h2>
+      <p class="muted">Every member may do everything here: spend, invite, remove, mint tokens.</p>
+      <bourse-table caption="Members" ?search=${rows.length > 8} ?more=${Boolean(next)} @more=${() => this.more()}
+        .rows=${rows} .key=${(/** @type {any} */ row) => `member-${row.username}`} .columns=${this.memberColumns()}></bourse-table>
+    </section>`;
+  }
+
+  /** @returns {import('../components/table.js').Column[]} */
+  memberColumns() {
+    return [
+      {
+        title: 'Name',
+        value: (row) => `${row.name} ${row.username}`,
+        cell: (row) => html`<span>${row.name} <span class="faint mono">${row.username}</span>
+          ${row.username === this.session.username ? badge('you') : nothing} ${row.suspended ? badge('suspended', 'warn') : nothing}</span>`,
+      },
+      { title: 'E-mail', value: (row) => row.email, cell: (row) => row.email },
+      { title: 'Joined', value: (row) => row.created_at, cell: (row) => at(row.created_at) },
+      { title: 'Last sign-in', value: (row) => row.last_login_at, cell: (row) => at(row.last_login_at, 'ago') },
+      { title: 'Live tokens', numeric: true, value: (row) => row.live_tokens, cell: (row) => row.live_tokens },
+      {
+        title: 'Actions',
+        isAction: true,
+        cell: (row) => html`<button type="button" class="quiet tiny" aria-label=${`Remove ${row.username}`} @click=${() => this.removeMember(row)}>Remove</button>`,
+      },
+    ];
+  }
+
+  /** @param {any} member */
+  async removeMember(member) {
+    const isSelf = member.username === this.session.username;
+    /** @type {string[]} */
+    let revoked = [];
+    const done = await confirm({
+      title: isSelf ? 'Leave this organization?' : `Remove ${member.name}?`,
+      text: html`<p>${member.live_tokens > 0
+          ? html`<strong>${count(member.live_tokens, 'API token')} they minted stops working at once</strong>, with every program that uses one.`
+          : 'They minted no live API token.'}
+        ${isSelf ? 'You are' : 'They are'} signed out everywhere, and applications act for ${isSelf ? 'you' : 'them'} no more.</p>
+        <p>Their username is never given again. No rule of a domain lets the address back in; an invitation does.</p>`,
+      action: isSelf ? 'Leave' : 'Remove',
+      danger: true,
+      typed: member.username,
+      work: async () => {
+        revoked = (await call('removeConsoleMember', { path: { username: member.username } })).revoked_tokens;
+      },
+    });
+    if (done && isSelf) {
+      location.assign('/sign-out');
+    } else if (done) {
+      toast(`${member.name} was removed; ${count(revoked.length, 'token')} revoked.`);
+      this.refresh();
+    }
+  }
+
+  /** @param {any[]} rows */
+  invitations(rows) {
+    return html`<section class="sheet" aria-labelledby="invitations">
+      <h2 id="invitations">Open invitations</h2>
+      <bourse-table caption="Open invitations" .rows=${rows} .key=${(/** @type {any} */ row) => `invitation-${row.rule_id}`}
+        .columns=${this.invitationColumns()}
+        .empty=${empty('Nobody is invited', 'Who is invited gets a mail with a link that signs them in once, within 3 days.',
+          html`<button type="button" @click=${() => this.invite()}>Invite somebody</button>`)}></bourse-table>
+    </section>`;
+  }
+
+  /** @returns {import('../components/table.js').Column[]} */
+  invitationColumns() {
+    return [
+      { title: 'Address', value: (row) => row.email, cell: (row) => row.email },
+      { title: 'Invited by', value: (row) => row.created_by, cell: (row) => html`<span class="mono">${row.created_by}</span>` },
+      { title: 'Since', value: (row) => row.created_at, cell: (row) => at(row.created_at) },
+      {
+        title: 'Link works until',
+        value: (row) => row.link_expires_at,
+        cell: (row) =>
+          row.link_expires_at === null
+            ? html`<span class="faint">none was mailed</span>`
+            : Date.parse(row.link_expires_at) < Date.now()
+              ? html`<span>${badge('expired', 'warn')} ${at(row.link_expires_at)}</span>`
+              : at(row.link_expires_at),
+      },
+      {
+        title: 'Actions',
+        isAction: true,
+        cell: (row) => html`<button type="button" class="quiet tiny" aria-label=${`Send ${row.email} another mail`} @click=${() => this.resend(row)}>Resend</button>
+          <button type="button" class="quiet tiny" aria-label=${`Withdraw the invitation of ${row.email}`} @click=${() => this.withdraw(row)}>Withdraw</button>`,
+      },
+    ];
+  }
+
+  async invite() {
+    /** @type {Form | null} */
+    let form = null;
+    const sent = await openDialog((/** @type {(result?: any) => void} */ close, redraw) => {
+      form ??= new Form(dialogHost(redraw), { email: '' });
+      const current = form;
+      const send = onSubmit(async () => {
+        const invitation = await current.submit(() => call('sendInvitation', { body: { email: current.values.email.trim() } }));
+        if (invitation) {
+          close(invitation);
+        }
+      });
+      return html`<form method="dialog" novalidate @submit=${send}>
+        <h2>Invite somebody</h2>
+        ${field(current, { name: 'email', label: 'E-mail address', type: 'email', required: true, autofocus: true, hint: 'They get a mail with a link that signs them in once, within 3 days. As a member they may do everything here.' })}
+        ${formFault(current)}
+        <div class="actions">${submitButton(current, 'Send the invitation')}
+          <button type="button" class="quiet" @click=${() => close()}>Cancel</button></div>
+      </form>`;
+    });
+    if (sent) {
+      toast(`An invitation is on its way to ${sent.email}.`);
+      if (this.tab === 'invitations') {
+        this.refresh();
+      } else {
+        navigate('/console/people?show=invitations');
+      }
+    }
+  }
+
+  /** @param {any} invitation */
+  async resend(invitation) {
+    const done = await confirm({
+      title: `Mail ${invitation.email} again?`,
+      text: html`<p>With a new link, for 3 days from now.</p>`,
+      action: 'Resend',
+      work: () => call('resendInvitation', { path: { rule_id: invitation.rule_id } }),
+    });
+    if (done) {
+      toast(`Another mail is on its way to ${invitation.email}.`);
+      this.refresh();
+    }
+  }
+
+  /** @param {any} invitation */
+  async withdraw(invitation) {
+    const done = await confirm({
+      title: `Withdraw the invitation of ${invitation.email}?`,
+      text: html`<p>The links that were mailed work no more.</p>`,
+      action: 'Withdraw',
+      danger: true,
+      work: () => call('withdrawInvitation', { path: { rule_id: invitation.rule_id } }),
+    });
+    if (done) {
+      toast('The invitation is withdrawn.');
+      this.refresh();
+    }
+  }
+
+  /** @param {any[]} rows */
+  rules(rows) {
+    const { rule } = this;
+    return html`<section class="sheet" aria-labelledby="rules">
+      <h2 id="rules">Join rules</h2>
+      <bourse-table caption="Join rules" .rows=${rows} .key=${(/** @type {any} */ row) => `rule-${row.rule_id}`}
+        .columns=${this.ruleColumns()}
+        .empty=${empty('Nobody joins by themselves', 'A rule lets everybody with an address of a domain, or one address, become a member by signing in.')}></bourse-table>
+    </section>
+    <section class="sheet" aria-labelledby="add-rule">
+      <h2 id="add-rule">Add a rule</h2>
+      <form novalidate @submit=${onSubmit(() => this.addRule())}>
+        <div class="fields-row">
+          ${field(rule, { name: 'kind', label: 'Admits', type: 'select', required: true, changed: () => this.look(), options: [
+            { value: 'domain', text: 'everybody of a domain' },
+            { value: 'email', text: 'one address' },
+          ] })}
+          ${field(rule, { name: 'value', label: rule.values.kind === 'domain' ? 'Domain' : 'Address', required: true, changed: () => this.look(),
+            placeholder: rule.values.kind === 'domain' ? 'acme.example' : 'alice@acme.example' })}
+        </div>
+        <div id="rule-preview" aria-live="polite">${this.preview ? previewed(this.preview) : nothing}</div>
+        ${formFault(rule)}
+        <div class="actions">${submitButton(rule, 'Add the rule')}</div>
+      </form>
+    </section>`;
+  }
+
+  /** @returns {import('../components/table.js').Column[]} */
+  ruleColumns() {
+    return [
+      {
+        title: 'Admits',
+        value: (row) => row.value,
+        cell: (row) => (row.kind === 'domain' ? html`<span>everybody at <strong>${row.value}</strong></span>` : html`<strong>${row.value}</strong>`),
+      },
+      { title: 'Added by', value: (row) => row.created_by, cell: (row) => html`<span class="mono">${row.created_by}</span>` },
+      { title: 'Since', value: (row) => row.created_at, cell: (row) => at(row.created_at) },
+      {
+        title: 'Actions',
+        isAction: true,
+        cell: (row) => html`<button type="button" class="quiet tiny" aria-label=${`Remove the rule for ${row.value}`} @click=${() => this.removeRule(row)}>Remove</button>`,
+      },
+    ];
+  }
+
+  /** Asks whom the rule would be about, once typing pauses. */
+  look() {
+    clearTimeout(this.timer);
+    const asked = ++this.previewed;
+    this.preview = null;
+    const { kind, value } = this.rule.values;
+    if (value.trim().length < 3) {
+      return;
+    }
+    this.timer = setTimeout(async () => {
+      try {
+        const preview = await call('previewConsoleRule', { query: { kind, value: value.trim() }, quiet: true });
+        if (asked === this.previewed) {
+          this.preview = preview;
+        }
+      } catch {
+        // What is typed is no domain yet; sending it says so at the field.
+      }
+    }, PREVIEW_MILLIS);
+  }
+
+  async addRule() {
+    const { kind, value } = this.rule.values;
+    const added = await this.rule.submit(() => call('addConsoleRule', { body: { kind, value: value.trim() } }), { conflict: 'value' });
+    if (added) {
+      this.rule.reset({ kind, value: '' });
+      this.preview = null;
+      this.previewed++;
+      toast(`Whoever signs in with ${kind === 'domain' ? `an address of ${added.value}` : added.value} becomes a member.`);
+      this.refresh();
+    }
+  }
+
+  /** @param {any} rule */
+  async removeRule(rule) {
+    const done = await confirm({
+      title: `Remove the rule for ${rule.value}?`,
+      text: html`<p>Nobody joins by it any more. Who has joined stays a member.</p>`,
+      action: 'Remove',
+      danger: true,
+      work: () => call('removeConsoleRule', { path: { rule_id: rule.rule_id } }),
+    });
+    if (done) {
+      toast('The rule is removed.');
+      this.refresh();
+    }
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    clearTimeout(this.timer);
+  }
+}
+
+/** Whom a rule would be about, in sentences. @param {any} preview */
+function previewed(preview) {
+  const names = preview.members.slice(0, NAMED).map((/** @type {any} */ member) => member.username).join(', ');
+  const others = preview.member_count - Math.min(NAMED, preview.members.length);
+  return html`<div class="notice ${preview.kind === 'domain' ? 'warn' : ''}">
+    ${preview.exists ? html`<p><strong>There is this rule already.</strong></p>` : nothing}
+    <p>${preview.member_count === 0
+      ? 'No member has such an address yet.'
+      : html`${count(preview.member_count, 'member')} with such an address: <span class="mono">${names}</span>${others > 0 ? ` and ${others} more` : ''}.`}
+      ${preview.invited.length > 0 ? html`Invited already: <span class="mono">${preview.invited.slice(0, NAMED).join(', ')}</span>${preview.invited.length > NAMED ? ` and ${preview.invited.length - NAMED} more` : ''}.` : nothing}
+      ${preview.removed_count > 0 ? html`${count(preview.removed_count, 'removed member')} with such an address ${preview.kind === 'domain' ? 'stays out: no rule of a domain lets them back in.' : 'comes back in by this rule.'}` : nothing}</p>
+    ${preview.kind === 'domain'
+      ? html`<p>Who else can read mail at <strong>${preview.value}</strong> is not known here. <strong>All of them may join</strong>, for as long as the rule stands, and may do everything here.</p>`
+      : nothing}
+  </div>`;
+}
+
+customElements.define('bourse-people', People);
+export default People;

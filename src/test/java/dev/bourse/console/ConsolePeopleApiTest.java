@@ -1,0 +1,241 @@
+package dev.bourse.console;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.access.Scope;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.Browser;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Members, invitations and join rules, as members run them. */
+@EachEngine
+class ConsolePeopleApiTest extends ConsoleApiFixture {
+  private static final String MEMBERS = "/api/console/members";
+  private static final String INVITATIONS = "/api/console/invitations";
+  private static final String RULES = "/api/console/join-rules";
+
+  private static JsonObject email(String address) {
+    return new JsonObject().put("email", address);
+  }
+
+  private static JsonObject rule(String kind, String value) {
+    return new JsonObject().put("kind", kind).put("value", value);
+  }
+
+  private static List<String> each(JsonObject answer, String list, String field) {
+    return answer.getJsonArray(list).stream()
+        .map(item -> ((JsonObject) item).getString(field))
+        .toList();
+  }
+
+  private static String mint(ApiClient caller, String name) {
+    return caller
+        .post(
+            "/api/console/tokens",
+            new JsonObject().put("name", name).put("scopes", new JsonArray()))
+        .json()
+        .getString("token");
+  }
+
+  @Test
+  void membersAreListedWithWhatGoesWhenTheyGo() {
+    String org = organization("alice", "bob", "carol");
+    ApiClient alice = bourse.inSession(org, "alice");
+    mint(alice, "one");
+    mint(alice, "two");
+    suspend(org, "carol");
+    JsonObject first = alice.get(MEMBERS + "?limit=2").ok();
+    assertEquals(List.of("alice", "bob"), each(first, "members", "username"));
+    assertEquals(true, first.getBoolean("more"));
+    JsonObject me = first.getJsonArray("members").getJsonObject(0);
+    assertEquals("alice@" + org + ".example", me.getString("email"));
+    assertEquals(2, me.getInteger("live_tokens"));
+    assertEquals(false, me.getBoolean("suspended"));
+    JsonObject rest = alice.get(MEMBERS + "?after=" + first.getString("next")).ok();
+    assertEquals(List.of("carol"), each(rest, "members", "username"));
+    assertEquals(true, rest.getJsonArray("members").getJsonObject(0).getBoolean("suspended"));
+    assertEquals(null, rest.getString("next"));
+  }
+
+  @Test
+  void aRemovedMembersTokensAndSessionsEndWithThem() {
+    String org = organization("alice", "bob");
+    ApiClient bob = bourse.inSession(org, "bob");
+    String token = mint(bob, "job");
+    ApiClient alice = bourse.inSession(org, "alice");
+    JsonObject gone = alice.delete(MEMBERS + "/bob").ok();
+    String tokenId = token.split("_", -1)[1];
+    assertEquals(List.of(tokenId), gone.getJsonArray("revoked_tokens").getList());
+    bourse.with(token).get("/api/whoami").refused(ErrorCode.UNAUTHORIZED);
+    bob.get(MEMBERS).refused(ErrorCode.UNAUTHORIZED);
+    assertEquals(List.of("member:alice member_remove username=bob"), trail(org, "member_remove"));
+    assertEquals(
+        List.of("system:offboard vm_token_revoke token_id=" + tokenId + " name=job"),
+        trail(org, "vm_token_revoke"));
+    alice.delete(MEMBERS + "/bob").refused(ErrorCode.NOT_FOUND);
+  }
+
+  @Test
+  void theLastMemberWhoMaySignInCannotGo() {
+    String org = organization("alice", "bob");
+    suspend(org, "bob");
+    ApiClient alice = bourse.inSession(org, "alice");
+    JsonObject refusal = alice.delete(MEMBERS + "/alice").refused(ErrorCode.CONFLICT);
+    assertEquals("last", refusal.getString("reason"));
+    assertEquals(List.of(), trail(org, "member_remove"));
+    alice.delete(MEMBERS + "/bob").ok();
+    alice.delete(MEMBERS + "/alice").refused(ErrorCode.CONFLICT);
+  }
+
+  @Test
+  void oneMayRemoveOneself() {
+    String org = organization("alice", "bob");
+    ApiClient bob = bourse.inSession(org, "bob");
+    bob.delete(MEMBERS + "/bob").ok();
+    bob.get(MEMBERS).refused(ErrorCode.UNAUTHORIZED);
+  }
+
+  @Test
+  void anInvitationIsMailedListedResentAndTakenUp() {
+    String org = organization("alice");
+    ApiClient alice = bourse.inSession(org, "alice");
+    String erin = "erin@" + org + ".partner.example";
+    Browser browser = new Browser(bourse);
+    HttpAnswer sent = alice.post(INVITATIONS, email("ERIN@" + org + ".partner.example"));
+    assertEquals(201, sent.status());
+    browser.link(erin, 0);
+    JsonObject listed = alice.get(INVITATIONS).ok();
+    assertEquals(new JsonArray().add(sent.json()), listed.getJsonArray("invitations"));
+    assertEquals("member:alice", sent.json().getString("created_by"));
+    assertEquals(200, alice.post(INVITATIONS, email(erin)).status());
+    String id = sent.json().getString("rule_id");
+    JsonObject resent = alice.send("POST", INVITATIONS + "/" + id + "/resend", null).ok();
+    assertNotEquals(null, resent.getString("link_expires_at"));
+    browser.follow(browser.link(erin, 2));
+    assertTrue(browser.isSignedIn());
+    assertEquals(List.of(), each(alice.get(INVITATIONS).ok(), "invitations", "email"));
+    alice.send("POST", INVITATIONS + "/" + id + "/resend", null).refused(ErrorCode.NOT_FOUND);
+    JsonObject member = alice.post(INVITATIONS, email(erin)).refused(ErrorCode.CONFLICT);
+    assertEquals("exists", member.getString("reason"));
+    assertEquals(3, trail(org, "member_invite").size());
+  }
+
+  @Test
+  void theLinkOfAWithdrawnInvitationWorksNoMore() {
+    String org = organization("alice");
+    ApiClient alice = bourse.inSession(org, "alice");
+    // A rule of the domain would let the address in, but not by that link.
+    assertEquals(201, alice.post(RULES, rule("domain", org + ".example")).status());
+    String frank = "frank@" + org + ".example";
+    String id = alice.post(INVITATIONS, email(frank)).json().getString("rule_id");
+    Browser browser = new Browser(bourse);
+    String link = browser.link(frank, 0);
+    assertEquals(200, browser.get(link).statusCode());
+    alice.delete(INVITATIONS + "/" + id).ok();
+    assertEquals(410, browser.get(link).statusCode());
+    assertEquals(List.of(), each(alice.get(INVITATIONS).ok(), "invitations", "email"));
+    assertEquals(
+        List.of("member:alice invitation_withdraw rule_id=" + id + " email=" + frank),
+        trail(org, "invitation_withdraw"));
+    alice.delete(INVITATIONS + "/" + id).refused(ErrorCode.NOT_FOUND);
+  }
+
+  @Test
+  void aRuleIsAddedListedAndRemovedButNotAsAnInvitation() {
+    String org = organization("alice");
+    ApiClient alice = bourse.inSession(org, "alice");
+    HttpAnswer added = alice.post(RULES, rule("domain", "Lab." + org + ".Example"));
+    assertEquals(201, added.status());
+    assertEquals("lab." + org + ".example", added.json().getString("value"));
+    String id = added.json().getString("rule_id");
+    assertEquals(List.of(id), each(alice.get(RULES).ok(), "rules", "rule_id"));
+    alice.delete(INVITATIONS + "/" + id).refused(ErrorCode.NOT_FOUND);
+    JsonObject twice =
+        alice
+            .post(RULES, rule("domain", added.json().getString("value")))
+            .refused(ErrorCode.CONFLICT);
+    assertEquals("exists", twice.getString("reason"));
+    JsonObject bad = alice.post(RULES, rule("domain", "nonsense")).refused(ErrorCode.BAD_REQUEST);
+    assertTrue(bad.getString("detail").contains("value: nonsense"), bad.encode());
+    alice.delete(RULES + "/" + id).ok();
+    assertEquals(List.of(), each(alice.get(RULES).ok(), "rules", "rule_id"));
+    assertEquals(1, trail(org, "rule_add").size());
+    assertEquals(1, trail(org, "rule_remove").size());
+  }
+
+  @Test
+  void aPreviewTellsOfMembersInvitationsAndThoseRemoved() {
+    String org = organization("alice", "bob", "carol");
+    ApiClient alice = bourse.inSession(org, "alice");
+    alice.delete(MEMBERS + "/carol").ok();
+    alice.post(INVITATIONS, email("dan@" + org + ".example"));
+    alice.post(INVITATIONS, email("eve@sub." + org + ".example"));
+    String preview = "/api/console/rule-preview?kind=";
+    JsonObject domain = alice.get(preview + "domain&value=" + org + ".EXAMPLE").ok();
+    assertEquals(org + ".example", domain.getString("value"));
+    assertEquals(List.of("alice", "bob"), each(domain, "members", "username"));
+    assertEquals(2, domain.getInteger("member_count"));
+    assertEquals(List.of("dan@" + org + ".example"), domain.getJsonArray("invited").getList());
+    assertEquals(1, domain.getInteger("removed_count"));
+    assertEquals(false, domain.getBoolean("exists"));
+    JsonObject address = alice.get(preview + "email&value=bob@" + org + ".example").ok();
+    assertEquals(List.of("bob"), each(address, "members", "username"));
+    alice.get(preview + "domain&value=.example").refused(ErrorCode.BAD_REQUEST);
+    assertEquals(List.of(), trail(org, "rule_add"));
+  }
+
+  @Test
+  void anotherOrganizationsIdsAreNotFound() {
+    String theirs = organization("mallory");
+    String ours = organization("alice", "bob");
+    ApiClient alice = bourse.inSession(ours, "alice");
+    String rule =
+        bourse
+            .inSession(theirs, "mallory")
+            .post(INVITATIONS, email("x@y.example"))
+            .json()
+            .getString("rule_id");
+    alice.delete(MEMBERS + "/mallory").refused(ErrorCode.NOT_FOUND);
+    alice.delete(INVITATIONS + "/" + rule).refused(ErrorCode.NOT_FOUND);
+    alice.send("POST", INVITATIONS + "/" + rule + "/resend", null).refused(ErrorCode.NOT_FOUND);
+    alice.delete(RULES + "/" + rule).refused(ErrorCode.NOT_FOUND);
+    assertFalse(alice.get(INVITATIONS).ok().encode().contains("y.example"));
+  }
+
+  @Test
+  void anApplicationNeedsTheScopeAndActsAsItsMember() {
+    String org = organization("alice", "bob");
+    ApiClient reader = application(org, "bob", Scope.ORG_READ);
+    reader.get(MEMBERS).ok();
+    JsonObject refusal = reader.delete(MEMBERS + "/alice").refused(ErrorCode.FORBIDDEN);
+    assertTrue(refusal.getString("detail").contains("org:write"), refusal.encode());
+    ApiClient writer = application(org, "bob", Scope.ORG_WRITE);
+    writer.get(MEMBERS).refused(ErrorCode.FORBIDDEN);
+    assertEquals(201, writer.post(RULES, rule("domain", org + ".example")).status());
+    assertTrue(trail(org, "rule_add").get(0).startsWith("member:bob rule_add"));
+  }
+
+  @Test
+  void aBrowserWithoutTheTokenOfItsSessionWritesNothing() {
+    String org = organization("alice", "bob");
+    ApiClient forged =
+        new ApiClient(
+            bourse.service().baseUrl(),
+            null,
+            "Cookie",
+            "bourse=" + bourse.startSession(org, "alice"));
+    forged.get(MEMBERS).ok();
+    JsonObject refusal = forged.delete(MEMBERS + "/bob").refused(ErrorCode.FORBIDDEN);
+    assertTrue(refusal.getString("detail").contains("X-CSRF-Token"), refusal.encode());
+    assertEquals(List.of(), trail(org, "member_remove"));
+  }
+}
