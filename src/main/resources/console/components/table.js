@@ -11,9 +11,6 @@ import { Element, empty as emptyView } from './parts.js';
  * @property {boolean} [isAction] holds buttons; its title is for those who cannot see
  */
 
-/** Of so many rows, those out of sight are not laid out. */
-const LONG = 100;
-
 /**
  * `<bourse-table>`: rows under columns. On a phone each row stands as a list of its cells.
  *
@@ -88,7 +85,7 @@ class Table extends Element {
             <span class="muted small" role="status">${this.wanted ? `${rows.length} of ${this.rows.length}` : ''}</span></div>`
         : nothing}
       <div class="table-frame">
-        <table class=${rows.length > LONG ? 'long' : ''}>
+        <table>
           <caption class="unseen">${this.caption}</caption>
           <thead><tr>${this.columns.map((c, i) => this.head(c, i))}</tr></thead>
           <tbody>${rows.map(
