@@ -372,7 +372,7 @@ class ErrorExamplesApiTest {
             String cookie = "bourse-operator=" + bourse.startOperatorSession();
             return send(bourse.with(null), call, call.path(), call.body(), "Cookie", cookie);
           }
-          if (call.isForMembersOnly()) {
+          if (call.isForMembersOnly() && call.isForTokens()) {
             return send(bourse.as("acme", "orgwide"), call, call.path(), call.body());
           }
           if (call.described().scope().isEmpty() && call.isForMembers()) {

@@ -281,6 +281,8 @@ public record ContractCase(
           new ContractCase("showSignedOut", "/sign-out", null, List.of()),
           new ContractCase("signOut", "/sign-out", null, List.of()),
           new ContractCase("showStart", "/", null, List.of()),
+          new ContractCase("showConsole", "/console", null, List.of()),
+          new ContractCase("showOperatorConsole", "/operator", null, List.of()),
           new ContractCase("showFeed", "/feed/", null, List.of()),
           new ContractCase("showFeedItem", "/feed/ckp_1", null, List.of()),
           new ContractCase("confirmSignOutEverywhere", "/sign-out/everywhere", null, List.of()),
@@ -380,8 +382,10 @@ public record ContractCase(
   private static final Set<String> TOLERANT =
       Set.of(
           "endProviderSignIn",
+          "showConsole",
           "showFeed",
           "showFeedItem",
+          "showOperatorConsole",
           "readAuthorizationServer",
           "readProtectedResource",
           "readProtectedMcpResource",
