@@ -242,13 +242,19 @@ async function publish(founder) {
 
 async function approve(title) {
   const operator = await open();
-  const { page, hands } = operator;
+  const { page, hands, settled } = operator;
+  // Nobody is signed in at first.
+  operator.refused(401);
   await page.goto(`${site.service}/operator/`);
-  await hands.fill(page.getByLabel("Operator token"), site.operatorToken);
+  await hands.fill(page.getByLabel("Operator's token"), site.operatorToken);
   await hands.press(button(page, "Sign in"));
   await heading(page, "Review queue");
-  await hands.press(page.getByRole("link", { name: title }));
+  await hands.press(page.getByRole("link", { name: title, exact: true }));
+  await heading(page, title);
+  await settled();
   await hands.press(button(page, "Approve"));
+  await hands.press(button(page.getByRole("dialog"), "Approve"));
+  await heading(page, "Review queue");
   await operator.close();
 }
 
