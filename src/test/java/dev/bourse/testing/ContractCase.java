@@ -19,6 +19,7 @@ public record ContractCase(
   private static final String ORGS = "/api/operator/orgs";
   private static final String ORG = ORGS + "/globex";
   private static final String OPERATORS = "/api/operator/operators";
+  private static final String OPERATOR_SESSION = "/api/operator/session";
   private static final String SWITCHES = "/api/operator/switches";
   private static final String CLUSTERS = "/api/operator/clusters";
   private static final String POOLS = "/api/operator/pools";
@@ -280,10 +281,16 @@ public record ContractCase(
           new ContractCase("showSignedOut", "/sign-out", null, List.of()),
           new ContractCase("signOut", "/sign-out", null, List.of()),
           new ContractCase("showStart", "/", null, List.of()),
+          new ContractCase("showConsole", "/console", null, List.of()),
+          new ContractCase("showOperatorConsole", "/operator", null, List.of()),
           new ContractCase("showFeed", "/feed/", null, List.of()),
           new ContractCase("showFeedItem", "/feed/ckp_1", null, List.of()),
           new ContractCase("confirmSignOutEverywhere", "/sign-out/everywhere", null, List.of()),
           new ContractCase("signOutEverywhere", "/sign-out/everywhere", null, List.of()),
+          new ContractCase(
+              "startOperatorSession", OPERATOR_SESSION, "{\"token\":\"bro_1_2\"}", List.of()),
+          new ContractCase("readOperatorSession", OPERATOR_SESSION, null, List.of()),
+          new ContractCase("endOperatorSession", OPERATOR_SESSION, null, List.of()),
           new ContractCase("readSession", "/api/console/session", null, List.of()),
           new ContractCase("listConsolePools", "/api/console/pools", null, List.of()),
           new ContractCase("listConsoleClusters", OWN_CLUSTERS, null, List.of()),
@@ -375,8 +382,10 @@ public record ContractCase(
   private static final Set<String> TOLERANT =
       Set.of(
           "endProviderSignIn",
+          "showConsole",
           "showFeed",
           "showFeedItem",
+          "showOperatorConsole",
           "readAuthorizationServer",
           "readProtectedResource",
           "readProtectedMcpResource",
@@ -402,6 +411,11 @@ public record ContractCase(
 
   public boolean isForOperators() {
     return described().schemes().contains(Operator.SCHEME);
+  }
+
+  /** Whether an operator may do it in a session. */
+  public boolean isForOperatorSessions() {
+    return described().schemes().contains(Operator.SESSION_SCHEME);
   }
 
   public boolean isForAnybody() {
