@@ -126,16 +126,23 @@ function words(outlook) {
     return html`<p class="muted">At this rate the month comes to ${roughly(outlook.month_at_this_rate_micros)}.</p>`;
   }
   return html`
-    <p>${outlook.reached
-      ? html`<strong>It is reached already.</strong> Nothing more is granted, and what is held is reclaimed ${duration(outlook.stop_after_ms)} later.`
-      : outlook.reached_at
-        ? html`At this rate it is reached ${at(outlook.reached_at)}. From then on nothing is granted; what is held is reclaimed ${duration(outlook.stop_after_ms)} later.`
-        : html`At this rate it is not reached this month.`}</p>
+    <p>${course(outlook)}</p>
     <dl class="figures-row">
       ${figure('Left', micros(outlook.remaining_micros), 'to commit to')}
       ${figure('May be passed by', roughly(outlook.overshoot_micros), 'at the ceilings declared, until all is reclaimed')}
       ${figure('The month at most', roughly(outlook.month_at_most_micros), outlook.enforced ? 'limit and what it may be passed by' : 'not bounded while limits are not acted upon')}
     </dl>`;
+}
+
+/** When it is reached, and what that does. @param {any} outlook */
+function course(outlook) {
+  const then = outlook.enforced
+    ? `Nothing more is granted then, and what is held is reclaimed ${duration(outlook.stop_after_ms)} later.`
+    : 'Nothing acts upon that now.';
+  if (outlook.reached) {
+    return html`<strong>It is reached already.</strong> ${then}`;
+  }
+  return outlook.reached_at ? html`At this rate it is reached ${at(outlook.reached_at)}. ${then}` : 'At this rate it is not reached this month.';
 }
 
 customElements.define('bourse-spend-limit', SpendLimit);

@@ -94,6 +94,12 @@ export function clock(moment) {
   return at.toDateString() === new Date().toDateString() ? CLOCK.format(at) : SHORT_DAY.format(at);
 }
 
+/** The time of day to the second, in the reader's time zone. @param {Moment} moment */
+export function second(moment) {
+  const at = date(moment);
+  return at ? CLOCK.format(at) : NONE;
+}
+
 /** The same moment in UTC, for titles. @param {Moment} moment */
 export function utc(moment) {
   const at = date(moment);

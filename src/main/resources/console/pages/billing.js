@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
 import { address, call } from '../lib/client.js';
-import { micros, roughly, whole } from '../lib/format.js';
+import { micros, roughly, second, utc, whole } from '../lib/format.js';
 import { setQuery } from '../lib/router.js';
 import { at, badge, empty, figure, tabs } from '../components/parts.js';
 import { openDialog } from '../components/dialog.js';
@@ -200,6 +200,11 @@ async function showWorking(line) {
   );
 }
 
+/** @param {string} time */
+function moment(time) {
+  return html`<time datetime=${time} title=${utc(time)}>${second(time)}</time>`;
+}
+
 /** @param {number} gpuMillis */
 function gpuHours(gpuMillis) {
   return (gpuMillis / HOUR_MILLIS).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
@@ -291,8 +296,8 @@ const LEDGER = [
 
 /** @type {import('../components/table.js').Column[]} */
 const SPANS = [
-  { title: 'From', cell: (row) => at(row.from) },
-  { title: 'To', cell: (row) => at(row.to) },
+  { title: 'From', cell: (row) => moment(row.from) },
+  { title: 'To', cell: (row) => moment(row.to) },
   { title: 'GPUs', numeric: true, cell: (row) => whole(row.gpus) },
   { title: 'Clearing', numeric: true, cell: (row) => `$${row.clearing_price_per_gpu_hour.toFixed(2)}` },
   { title: 'Ceiling', numeric: true, cell: (row) => `$${row.max_price_per_gpu_hour.toFixed(2)}` },

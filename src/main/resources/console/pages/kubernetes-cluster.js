@@ -15,7 +15,7 @@ const AGAIN_MILLIS = 10_000;
 
 /** One Kubernetes cluster: its bid, its nodes and its metrics. */
 class KubernetesCluster extends Page {
-  static properties = { theirs: { state: true } };
+  static properties = { ...Page.properties, theirs: { state: true } };
 
   constructor() {
     super();

@@ -62,6 +62,7 @@ async function listClusters(signal) {
   const all = [];
   let after;
   do {
+    /** @type {any} */
     const page = await call('listConsoleClusters', { query: { limit: 500, after }, signal });
     all.push(...page.clusters);
     after = page.next ?? undefined;

@@ -80,6 +80,7 @@ final class HostileTarget implements Target, AutoCloseable {
     new TenantSamples(this).add();
     new OperatorSamples(this).add();
     new MemberSamples(this).add();
+    new ClusterSamples(this).add();
   }
 
   RunningBourse bourse() {
