@@ -88,7 +88,7 @@
  *   <dd>a schema of a contract, compiled, that accepts a value or names its first violation
  *   <dt>security scheme
  *   <dd>a kind of credential that contracts name: apiToken, memberToken, memberSession, mcpToken,
- *       operatorToken
+ *       operatorToken, operatorSession
  *   <dt>service context
  *   <dd>what every part of one service works with: settings, clock, randomness, metrics
  *   <dt>shutdown hooks

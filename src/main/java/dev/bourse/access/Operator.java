@@ -3,15 +3,19 @@ package dev.bourse.access;
 /**
  * Somebody who runs the platform. Belongs to no organization; scopes are for those who do.
  *
- * @param tokenId the operator token's public part
+ * @param tokenId the operator token's public part; of a session, that of the token it began with
  * @param name what the token was minted for, such as a person's name
+ * @param scheme of what the operator showed: the token or the cookie of a session
  */
-public record Operator(String tokenId, String name) implements Caller {
+public record Operator(String tokenId, String name, String scheme) implements Caller {
   public static final String SCHEME = "operatorToken";
 
-  @Override
-  public String scheme() {
-    return SCHEME;
+  /** Of browsers in which an operator is signed in. */
+  public static final String SESSION_SCHEME = "operatorSession";
+
+  /** Who showed the token itself. */
+  public Operator(String tokenId, String name) {
+    this(tokenId, name, SCHEME);
   }
 
   @Override

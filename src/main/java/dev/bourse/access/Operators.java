@@ -102,6 +102,12 @@ public final class Operators implements Mirror {
    * @throws ApiError {@code unauthorized} when it is unknown, expired or revoked
    */
   Operator authenticate(TokenSecret presented) {
+    OperatorToken token = find(presented);
+    return new Operator(token.tokenId(), token.name());
+  }
+
+  /** What is known of a token; refused as {@link #authenticate} refuses. */
+  OperatorToken find(TokenSecret presented) {
     OperatorToken token = byId.get(presented.tokenId());
     if (token == null
         || !MessageDigest.isEqual(
@@ -111,6 +117,6 @@ public final class Operators implements Mirror {
     if (isExpired(token)) {
       throw BearerAuthenticator.unauthorized("the token has expired");
     }
-    return new Operator(token.tokenId(), token.name());
+    return token;
   }
 }

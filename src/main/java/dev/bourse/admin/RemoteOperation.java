@@ -35,6 +35,10 @@ record RemoteOperation(
     boolean sendsBytes,
     boolean givesBytes) {
   private static final String JSON = "application/json";
+
+  /** The security scheme of operators' tokens. */
+  private static final String TOKEN = "operatorToken";
+
   private static final String BYTES = "application/octet-stream";
 
   /** Something an operation takes. */
@@ -76,19 +80,24 @@ record RemoteOperation(
     }
   }
 
-  /** Every operation of a contract whose references are resolved, in its order. */
+  /** Every operation of a contract, its references resolved, that takes a token; in its order. */
   static List<RemoteOperation> listOf(JsonObject contract) {
     List<RemoteOperation> all = new ArrayList<>();
     JsonObject paths = contract.getJsonObject("paths");
     for (String path : paths.fieldNames()) {
       JsonObject item = paths.getJsonObject(path);
       for (String method : List.of("get", "post", "put", "patch", "delete")) {
-        if (item.containsKey(method)) {
+        if (item.containsKey(method) && takesToken(contract, item.getJsonObject(method))) {
           all.add(of(path, method, item, item.getJsonObject(method)));
         }
       }
     }
     return all;
+  }
+
+  private static boolean takesToken(JsonObject contract, JsonObject operation) {
+    return operation.getJsonArray("security", contract.getJsonArray("security")).stream()
+        .anyMatch(demand -> ((JsonObject) demand).containsKey(TOKEN));
   }
 
   private static RemoteOperation of(

@@ -104,7 +104,7 @@ final class Features {
               MemberConsole.start(
                   context, operations, database, access, org, signIn, oauth.applications());
               OrgAdministration.start(
-                  context, operations, database, access, signIn.links(), core.orgs());
+                  context, operations, database, access, signIn.links(), core.orgs(), baseUrl);
               return McpServer.start(
                   context,
                   database,

@@ -1,11 +1,13 @@
 package dev.bourse.app;
 
 import dev.bourse.access.Members;
+import dev.bourse.access.OperatorSessions;
 import dev.bourse.access.OperatorTokenService;
 import dev.bourse.access.Operators;
 import dev.bourse.access.Tokens;
 import dev.bourse.edge.Operations;
 import dev.bourse.operator.MemberAdminRoutes;
+import dev.bourse.operator.OperatorSessionRoutes;
 import dev.bourse.operator.OperatorTokenRoutes;
 import dev.bourse.operator.OrgAdminRoutes;
 import dev.bourse.operator.RuleAdminRoutes;
@@ -17,12 +19,16 @@ import dev.bourse.org.RosterService;
 import dev.bourse.org.TokenService;
 import dev.bourse.store.Database;
 import java.time.Clock;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /** The parts by which operators run organizations, put together. */
 final class OrgAdministration {
   /** How soon what could not be read after a change is read again. */
   private static final long CATCH_UP_INTERVAL_MILLIS = 1_000;
+
+  /** Sessions last for hours; those past their time are refused all the same. */
+  private static final long SWEEP_INTERVAL_MILLIS = 3_600_000;
 
   private OrgAdministration() {}
 
@@ -33,7 +39,8 @@ final class OrgAdministration {
       Database database,
       AccessControl access,
       Invitations invitations,
-      OrgAdminService orgs) {
+      OrgAdminService orgs,
+      Supplier<String> baseUrl) {
     Clock clock = context.clock();
     RandomGenerator random = context.random();
     Tokens tokens = access.tokens();
@@ -46,6 +53,13 @@ final class OrgAdministration {
     new TokenAdminRoutes(new TokenService(database, tokens, clock, random), clock).bind(operations);
     new OperatorTokenRoutes(new OperatorTokenService(database, operators, clock, random), clock)
         .bind(operations);
+    OperatorSessions sessions = new OperatorSessions(database, operators, baseUrl, clock, random);
+    operations.admit(sessions);
+    new OperatorSessionRoutes(sessions).bind(operations);
+    context.keepUp(
+        "deleting operators' sessions past their time",
+        SWEEP_INTERVAL_MILLIS,
+        context.asFarAsConfirmed(sessions::sweep));
     context
         .vertx()
         .setPeriodic(

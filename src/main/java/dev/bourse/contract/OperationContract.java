@@ -29,7 +29,14 @@ public final class OperationContract {
           Principal.MEMBER_SCHEME,
           Principal.MCP_SCHEME,
           Principal.SESSION_SCHEME,
-          Operator.SCHEME);
+          Operator.SCHEME,
+          Operator.SESSION_SCHEME);
+
+  /** Those of browsers, which send them along with whatever any page has them ask for. */
+  static final Set<String> SESSIONS = Set.of(Principal.SESSION_SCHEME, Operator.SESSION_SCHEME);
+
+  /** Carries what only a page of ours knows; no page of another site may send such a header. */
+  public static final String CSRF_HEADER = "X-CSRF-Token";
 
   /** The extension of an operation that leaves out what it does not know instead of refusing it. */
   public static final String TOLERANT = "x-tolerant";
@@ -75,6 +82,11 @@ public final class OperationContract {
       demands.add(new Demand(String.join("+", schemes.fieldNames()), scopes));
     }
     return demands;
+  }
+
+  /** Whether it takes a browser's session. */
+  public static boolean takesSession(Operation model) {
+    return demands(model).stream().anyMatch(demand -> SESSIONS.contains(demand.scheme()));
   }
 
   public static List<String> mediaTypes(Operation model) {

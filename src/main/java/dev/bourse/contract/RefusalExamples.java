@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code {parameters}}: the names of its query parameters, or {@code none};
  *   <li>{@code {answers}}: the media types of its success;
  *   <li>{@code {scope}}: the scope it demands;
+ *   <li>{@code {csrf}}: the header that a session's write needs, where it is one that a session may
+ *       do;
  *   <li>{@code {cluster}}: a cluster that a bound token may not name;
  *   <li>{@code {budget}} and {@code {limit}}: the budget it counts in, and the reason that names
  *       it;
@@ -34,7 +36,8 @@ final class RefusalExamples {
   private static final String ABSENT = "x-absent";
   private static final String OWN = "x-refusal-examples";
   private static final List<String> WORDS =
-      List.of("parameters", "answers", "scope", "cluster", "absent", "budget", "limit", "form");
+      List.of(
+          "parameters", "answers", "scope", "csrf", "cluster", "absent", "budget", "limit", "form");
 
   /** What most operations are like; what they share is worded for them. */
   private static final Map<String, String> USUAL =
@@ -95,10 +98,14 @@ final class RefusalExamples {
   }
 
   private void ofPath(Map<String, Object> item) {
-    for (Object value : item.values()) {
+    for (Map.Entry<String, Object> entry : item.entrySet()) {
+      Object value = entry.getValue();
       if (value instanceof Map && References.object(value).get("responses") instanceof Map) {
         Map<String, Object> operation = References.object(value);
         Map<String, String> words = words(item, operation);
+        if (!entry.getKey().equals("get") && takesSession(operation)) {
+          words.put("csrf", OperationContract.CSRF_HEADER);
+        }
         Map<String, Object> own = References.object(operation.getOrDefault(OWN, Map.of()));
         References.object(operation.get("responses"))
             .replaceAll((status, response) -> completed(status, response, words, own.get(status)));
@@ -172,6 +179,12 @@ final class RefusalExamples {
         .flatMap(scopes -> ((List<?>) scopes).stream())
         .map(String::valueOf)
         .findFirst();
+  }
+
+  private boolean takesSession(Map<String, Object> operation) {
+    return demands(operation).stream()
+        .flatMap(demand -> References.object(demand).keySet().stream())
+        .anyMatch(OperationContract.SESSIONS::contains);
   }
 
   private List<?> demands(Map<String, Object> operation) {

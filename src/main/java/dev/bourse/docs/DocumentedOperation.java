@@ -55,6 +55,7 @@ record DocumentedOperation(String method, String path, JsonObject pathItem, Json
       case "apiToken" -> "any API token";
       case "memberToken" -> "any member's token";
       case "memberSession" -> "a member signed in at the console";
+      case "operatorSession" -> "an operator signed in at the console";
       case "mcpToken" -> "a member's token for this endpoint";
       case "operatorToken" -> "an operator's token";
       default -> scheme;

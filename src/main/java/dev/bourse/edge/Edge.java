@@ -2,6 +2,7 @@ package dev.bourse.edge;
 
 import dev.bourse.access.Authenticator;
 import dev.bourse.contract.Contract;
+import dev.bourse.contract.MarkedPaths;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
 import dev.bourse.docs.DocsPages;
@@ -117,6 +118,7 @@ public final class Edge {
     List<String> faults = new ArrayList<>();
     Map<String, String> contractOf = new HashMap<>();
     Map<String, String> contractOfPrefix = new HashMap<>();
+    MarkedPaths open = new MarkedPaths(contracts, MarkedPaths.ANY_ORIGIN);
     for (Contract contract : contracts) {
       for (io.vertx.openapi.contract.Operation model : contract.model().operations()) {
         String id = model.getOperationId();
@@ -128,6 +130,9 @@ public final class Edge {
           faults.add("operation " + id + " of contract " + contract.name() + " has no handler");
         }
         faults.addAll(OperationContract.faults(model));
+        if (OperationContract.takesSession(model) && open.has(model.getAbsoluteOpenAPIPath())) {
+          faults.add("operation " + id + " takes a session where pages of any origin read");
+        }
         String prefix = RequestRouter.prefix(model.getAbsoluteOpenAPIPath());
         String holder = contractOfPrefix.putIfAbsent(prefix, contract.name());
         if (holder != null && !holder.equals(contract.name())) {

@@ -2,6 +2,7 @@ package dev.bourse.edge;
 
 import dev.bourse.access.SessionAuthenticator;
 import dev.bourse.access.SessionAuthenticator.SignedIn;
+import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Secrets;
@@ -21,9 +22,6 @@ import org.jspecify.annotations.Nullable;
  * asks it for, so whatever is no read has to say besides that a page of this service sends it.
  */
 final class SessionGate {
-  /** Carries what only a page of ours knows; no page of another site may send such a header. */
-  static final String CSRF_HEADER = "X-CSRF-Token";
-
   private static final String SITE_HEADER = "Sec-Fetch-Site";
   private static final String SAME_ORIGIN = "same-origin";
 
@@ -107,12 +105,12 @@ final class SessionGate {
   }
 
   private static void requireToken(HttpServerRequest request, String expected) {
-    String sent = request.getHeader(CSRF_HEADER);
+    String sent = request.getHeader(OperationContract.CSRF_HEADER);
     if (sent == null || !Secrets.same(sent, expected)) {
       throw ApiError.of(
           ErrorCode.FORBIDDEN,
           "%s is %s; expected the session's csrf, without which a session only reads",
-          CSRF_HEADER,
+          OperationContract.CSRF_HEADER,
           sent == null ? "missing" : "another's");
     }
   }

@@ -55,7 +55,9 @@ public final class PageAnswers implements Operations.ErrorPages {
         refusal.code().status(),
         title(refusal.code()),
         sentence(refusal.detail()),
-        retryAfter == null ? "" : "Try again in " + retryAfter + " seconds.",
+        isNowhere
+            ? "The address may be mistyped, or what was there is gone."
+            : retryAfter == null ? "" : "Try again in " + retryAfter + " seconds.",
         isNowhere ? "/" : "/sign-in",
         isNowhere ? "Go to the start page" : "Go to sign-in",
         retryAfter == null ? List.of() : List.of(Map.entry("retry-after", retryAfter.toString())));

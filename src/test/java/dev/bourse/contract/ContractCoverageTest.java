@@ -65,13 +65,16 @@ class ContractCoverageTest {
     if (call.isForSessions() && !call.described().schemes().contains(Principal.SCHEME)) {
       return bourse.inSession("acme", "alice");
     }
+    if (call.isForOperatorSessions()) {
+      return bourse.inOperatorSession();
+    }
     if (call.isForMembersOnly()) {
       return bourse.asMember("acme", "alice");
     }
     if (call.described().schemes().contains(Principal.MCP_SCHEME)) {
       return allowed(EnumSet.allOf(Scope.class));
     }
-    return call.isForOperators() ? bourse.operator() : bourse.as("acme", "orgwide");
+    return bourse.as("acme", "orgwide");
   }
 
   private static HttpAnswer send(

@@ -3,6 +3,7 @@ package dev.bourse.contract;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.testing.ApiClient;
@@ -182,7 +183,10 @@ class ErrorExamplesApiTest {
   private static boolean isOfSession(String operationId) {
     return ContractCheck.operations().stream()
         .filter(o -> o.operationId().equals(operationId))
-        .allMatch(o -> o.schemes().equals(Set.of("memberSession")));
+        .allMatch(
+            o ->
+                o.schemes().equals(Set.of(Principal.SESSION_SCHEME))
+                    || o.schemes().equals(Set.of(Operator.SESSION_SCHEME)));
   }
 
   @FunctionalInterface
@@ -359,9 +363,16 @@ class ErrorExamplesApiTest {
                 "https://elsewhere.example");
     return each(
         403,
-        Map.of("sendMcpMessage", foreignOrigin, "endMcpSession", foreignOrigin),
+        Map.of(
+            "sendMcpMessage", foreignOrigin,
+            "endMcpSession", foreignOrigin,
+            "startOperatorSession", foreignOrigin),
         call -> {
-          if (call.isForMembersOnly()) {
+          if (call.isForOperators()) {
+            String cookie = "bourse-operator=" + bourse.startOperatorSession();
+            return send(bourse.with(null), call, call.path(), call.body(), "Cookie", cookie);
+          }
+          if (call.isForMembersOnly() && call.isForTokens()) {
             return send(bourse.as("acme", "orgwide"), call, call.path(), call.body());
           }
           if (call.described().scope().isEmpty() && call.isForMembers()) {

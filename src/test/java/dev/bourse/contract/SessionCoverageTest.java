@@ -45,9 +45,13 @@ class SessionCoverageTest {
   private static Stream<DynamicTest> each(
       Predicate<ContractCase> which, Consumer<ContractCase> rule) {
     return ContractCase.ALL.stream()
-        .filter(ContractCase::isForSessions)
+        .filter(SessionCoverageTest::takesSession)
         .filter(which)
         .map(call -> DynamicTest.dynamicTest(call.operationId(), () -> rule.accept(call)));
+  }
+
+  private static boolean takesSession(ContractCase call) {
+    return call.isForSessions() || call.isForOperatorSessions();
   }
 
   private static boolean isWrite(ContractCase call) {
@@ -57,7 +61,7 @@ class SessionCoverageTest {
   /** The call as made with a session's cookie and what else is given. */
   private static HttpAnswer send(ContractCase call, String secret, String... headers) {
     ApiClient browser =
-        new ApiClient(bourse.service().baseUrl(), null, "Cookie", "bourse=" + secret);
+        new ApiClient(bourse.service().baseUrl(), null, "Cookie", cookie(call) + '=' + secret);
     return send(browser, call, headers);
   }
 
@@ -71,24 +75,38 @@ class SessionCoverageTest {
     return caller.send(call.described().method(), call.path(), call.body(), all);
   }
 
-  private static String alice() {
-    return bourse.startSession("acme", "alice");
+  private static String cookie(ContractCase call) {
+    return call.isForOperatorSessions() ? "bourse-operator" : "bourse";
+  }
+
+  /** The secret of a new session of whom the operation is for: alice, or the first operator. */
+  private static String signIn(ContractCase call) {
+    return call.isForOperatorSessions()
+        ? bourse.startOperatorSession()
+        : bourse.startSession("acme", "alice");
+  }
+
+  /** A browser with this session, and with what its pages send. */
+  private static ApiClient browser(ContractCase call, String secret) {
+    return call.isForOperatorSessions()
+        ? bourse.inOperatorSession(secret)
+        : bourse.inSession(secret);
   }
 
   private static String csrf(String secret) {
     return Secrets.derived(secret, "csrf");
   }
 
-  /** What the member has done so far, whose trail has every write. */
+  /** What has been done so far but for signing in; trails have every write. */
   private static List<String> done() {
     return RunningBourse.await(
         bourse
             .service()
             .database()
             .read(
-                "SELECT action FROM audit WHERE actor = 'member:alice' AND is_read = ?",
-                List.of(false),
-                row -> row.text("action")));
+                "SELECT action FROM audit WHERE is_read = ? AND action <> 'operator_sign_in'"
+                    + " AND (actor = 'member:alice' OR actor LIKE 'operator:%')",
+                List.of(false), row -> row.text("action")));
   }
 
   @TestFactory
@@ -96,7 +114,7 @@ class SessionCoverageTest {
     return each(
         call -> true,
         call -> {
-          HttpAnswer answer = send(bourse.inSession("acme", "alice"), call);
+          HttpAnswer answer = send(browser(call, signIn(call)), call);
           assertNotEquals(401, answer.status());
           assertNotEquals(403, answer.status());
         });
@@ -108,9 +126,9 @@ class SessionCoverageTest {
         SessionCoverageTest::isWrite,
         call -> {
           List<String> before = done();
-          String secret = alice();
+          String secret = signIn(call);
           refused(send(call, secret), CSRF + " is missing");
-          refused(send(call, secret, CSRF, csrf(alice())), CSRF + " is another's");
+          refused(send(call, secret, CSRF, csrf(signIn(call))), CSRF + " is another's");
           refused(send(call, secret, CSRF, ""), CSRF + " is another's");
           assertEquals(before, done());
         });
@@ -122,7 +140,7 @@ class SessionCoverageTest {
         SessionCoverageTest::isWrite,
         call -> {
           List<String> before = done();
-          String secret = alice();
+          String secret = signIn(call);
           String token = csrf(secret);
           for (String origin : List.of("https://evil.example", "null", "http://localhost:1")) {
             refused(send(call, secret, CSRF, token, "Origin", origin), "Origin " + origin);
@@ -146,7 +164,7 @@ class SessionCoverageTest {
     return each(
         SessionCoverageTest::isWrite,
         call -> {
-          String secret = alice();
+          String secret = signIn(call);
           HttpAnswer answer =
               send(
                   call,
@@ -167,7 +185,7 @@ class SessionCoverageTest {
     return each(
         call -> true,
         call -> {
-          String secret = alice();
+          String secret = signIn(call);
           RunningBourse.await(
               bourse
                   .service()
@@ -175,9 +193,13 @@ class SessionCoverageTest {
                   .commit(
                       List.of(
                           Statement.of(
-                              "DELETE FROM member_session WHERE session_sha256 = ?",
+                              "DELETE FROM %s WHERE session_sha256 = ?"
+                                  .formatted(
+                                      call.isForOperatorSessions()
+                                          ? "operator_session"
+                                          : "member_session"),
                               Secrets.stored(secret)))));
-          JsonObject refusal = send(bourse.inSession(secret), call).refused(ErrorCode.UNAUTHORIZED);
+          JsonObject refusal = send(browser(call, secret), call).refused(ErrorCode.UNAUTHORIZED);
           assertEquals("the session has ended; sign in again", refusal.getString("detail"));
         });
   }
@@ -188,12 +210,19 @@ class SessionCoverageTest {
     return each(
         call -> true,
         call -> {
-          String secret = alice();
+          String secret = signIn(call);
           for (String header : List.of("Bearer nonsense", "Basic YTpi", "")) {
-            send(bourse.inSession(secret), call, "Authorization", header)
+            send(browser(call, secret), call, "Authorization", header)
                 .refused(ErrorCode.UNAUTHORIZED);
           }
-          send(bourse.inSession(secret), call, "Authorization", "Bearer " + bourse.operatorToken())
+          send(
+                  browser(call, secret),
+                  call,
+                  "Authorization",
+                  "Bearer "
+                      + (call.isForOperatorSessions()
+                          ? bourse.secret("acme", "orgwide")
+                          : bourse.operatorToken()))
               .refused(ErrorCode.UNAUTHORIZED);
         });
   }
@@ -204,14 +233,14 @@ class SessionCoverageTest {
     return each(
         call -> true,
         call -> {
-          String secret = alice();
-          for (String other : List.of(secret, alice(), "")) {
+          String secret = signIn(call);
+          for (String other : List.of(secret, signIn(call), "")) {
             ApiClient browser =
                 new ApiClient(
                     bourse.service().baseUrl(),
                     null,
                     "Cookie",
-                    "bourse=%s; bourse=%s".formatted(secret, other),
+                    "%1$s=%2$s; %1$s=%3$s".formatted(cookie(call), secret, other),
                     CSRF,
                     csrf(secret));
             send(browser, call).refused(ErrorCode.UNAUTHORIZED);
@@ -220,16 +249,22 @@ class SessionCoverageTest {
   }
 
   @TestFactory
-  Stream<DynamicTest> whatASessionMayNotCallTakesNoCookie() {
+  Stream<DynamicTest> whatTakesNoSessionTakesNoCookie() {
     return ContractCase.ALL.stream()
-        .filter(call -> !call.isForSessions() && !call.isForAnybody())
+        .filter(call -> !call.isForAnybody())
         .map(
             call ->
                 DynamicTest.dynamicTest(
                     call.operationId(),
-                    () ->
+                    () -> {
+                      if (!call.isForSessions()) {
                         send(bourse.inSession("acme", "alice"), call)
-                            .refused(ErrorCode.UNAUTHORIZED)));
+                            .refused(ErrorCode.UNAUTHORIZED);
+                      }
+                      if (!call.isForOperatorSessions()) {
+                        send(bourse.inOperatorSession(), call).refused(ErrorCode.UNAUTHORIZED);
+                      }
+                    }));
   }
 
   @Test
@@ -263,7 +298,7 @@ class SessionCoverageTest {
         new MarkedPaths(
             Contract.SERVED.stream().map(Contract::load).toList(), MarkedPaths.ANY_ORIGIN);
     ContractCase.ALL.stream()
-        .filter(ContractCase::isForSessions)
+        .filter(SessionCoverageTest::takesSession)
         .forEach(call -> assertFalse(open.has(call.path().replaceAll("\\?.*", "")), call.path()));
   }
 }

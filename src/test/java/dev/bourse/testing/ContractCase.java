@@ -19,6 +19,7 @@ public record ContractCase(
   private static final String ORGS = "/api/operator/orgs";
   private static final String ORG = ORGS + "/globex";
   private static final String OPERATORS = "/api/operator/operators";
+  private static final String OPERATOR_SESSION = "/api/operator/session";
   private static final String SWITCHES = "/api/operator/switches";
   private static final String CLUSTERS = "/api/operator/clusters";
   private static final String POOLS = "/api/operator/pools";
@@ -284,6 +285,10 @@ public record ContractCase(
           new ContractCase("showFeedItem", "/feed/ckp_1", null, List.of()),
           new ContractCase("confirmSignOutEverywhere", "/sign-out/everywhere", null, List.of()),
           new ContractCase("signOutEverywhere", "/sign-out/everywhere", null, List.of()),
+          new ContractCase(
+              "startOperatorSession", OPERATOR_SESSION, "{\"token\":\"bro_1_2\"}", List.of()),
+          new ContractCase("readOperatorSession", OPERATOR_SESSION, null, List.of()),
+          new ContractCase("endOperatorSession", OPERATOR_SESSION, null, List.of()),
           new ContractCase("readSession", "/api/console/session", null, List.of()),
           new ContractCase("listConsolePools", "/api/console/pools", null, List.of()),
           new ContractCase("listConsoleClusters", OWN_CLUSTERS, null, List.of()),
@@ -402,6 +407,11 @@ public record ContractCase(
 
   public boolean isForOperators() {
     return described().schemes().contains(Operator.SCHEME);
+  }
+
+  /** Whether an operator may do it in a session. */
+  public boolean isForOperatorSessions() {
+    return described().schemes().contains(Operator.SESSION_SCHEME);
   }
 
   public boolean isForAnybody() {

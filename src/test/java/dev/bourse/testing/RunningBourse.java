@@ -210,6 +210,31 @@ public final class RunningBourse implements AutoCloseable {
         Secrets.derived(secret, "csrf"));
   }
 
+  /** A browser in which the first operator has signed in just now, with what its pages send. */
+  public ApiClient inOperatorSession() {
+    return inOperatorSession(startOperatorSession());
+  }
+
+  /** A browser that has the cookie of an operator's session, with what its pages send. */
+  public ApiClient inOperatorSession(String secret) {
+    return new ApiClient(
+        service.baseUrl(),
+        null,
+        "Cookie",
+        "bourse-operator=" + secret,
+        "X-CSRF-Token",
+        Secrets.derived(secret, "csrf"));
+  }
+
+  /** The secret of a new session of the first operator. */
+  public String startOperatorSession() {
+    HttpAnswer answer =
+        with(null).post("/api/operator/session", new JsonObject().put("token", operatorToken()));
+    answer.ok();
+    String cookie = answer.header("set-cookie");
+    return cookie.substring(cookie.indexOf('=') + 1, cookie.indexOf(';'));
+  }
+
   /** The secret of a new session of a member. */
   public String startSession(String org, String username) {
     String secret = Secrets.next(new SecureRandom());

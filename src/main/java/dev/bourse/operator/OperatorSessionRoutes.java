@@ -1,0 +1,80 @@
+package dev.bourse.operator;
+
+import dev.bourse.access.OperatorSession;
+import dev.bourse.access.OperatorSessions;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Times;
+import dev.bourse.edge.Answer;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.time.Duration;
+import java.util.Map;
+
+/** The operator contract's operations on the session of the browser that calls. */
+public final class OperatorSessionRoutes {
+  private final OperatorSessions sessions;
+
+  public OperatorSessionRoutes(OperatorSessions sessions) {
+    this.sessions = sessions;
+  }
+
+  public void bind(Operations operations) {
+    operations
+        .bind("startOperatorSession", this::start)
+        .ok("readOperatorSession", this::find, OperatorSessionRoutes::json)
+        .bind("endOperatorSession", this::end);
+  }
+
+  private Future<Answer> start(Call call) {
+    return sessions
+        .start(call.body().getString("token").strip(), call.cookie(sessions.cookieName()))
+        .map(
+            started ->
+                Answer.ok(
+                    json(started.session()),
+                    setCookie(started.secret(), OperatorSessions.LONGEST)));
+  }
+
+  private Future<OperatorSession> find(Call call) {
+    return sessions
+        .find(call.cookie(sessions.cookieName()).orElse(""))
+        // It ended while the request was under way.
+        .map(
+            found ->
+                found.orElseThrow(
+                    () ->
+                        ApiError.of(
+                            ErrorCode.UNAUTHORIZED, "the session has ended; sign in again")));
+  }
+
+  private Future<Answer> end(Call call) {
+    return find(call)
+        .compose(sessions::end)
+        .map(ended -> Answer.ok(new JsonObject().put("ok", true), setCookie("", Duration.ZERO)));
+  }
+
+  /** Other sites' links lead to a page of ours, which then asks by itself: strict is enough. */
+  private Map<String, String> setCookie(String value, Duration age) {
+    return Map.of(
+        "set-cookie",
+        "%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%d%s"
+            .formatted(
+                sessions.cookieName(),
+                value,
+                age.toSeconds(),
+                sessions.isSecure() ? "; Secure" : ""));
+  }
+
+  private static JsonObject json(OperatorSession session) {
+    return new JsonObject()
+        .put("name", session.operator().name())
+        .put("actor", session.operator().actor())
+        .put("token_id", session.operator().tokenId())
+        .put("csrf", session.csrfToken())
+        .put("created_at", Times.rfc3339(session.createdAtMillis()))
+        .put("expires_at", Times.rfc3339(session.expiresAtMillis()));
+  }
+}
