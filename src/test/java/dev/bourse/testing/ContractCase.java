@@ -382,9 +382,9 @@ public record ContractCase(
   private static final Set<String> TOLERANT =
       Set.of(
           "endProviderSignIn",
+          "showConsole",
           "showFeed",
           "showFeedItem",
-          "showConsole",
           "showOperatorConsole",
           "readAuthorizationServer",
           "readProtectedResource",
