@@ -2,6 +2,7 @@ package dev.bourse.capacity;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,7 +34,7 @@ final class FutureTimes {
   boolean areIn(Cluster cluster) {
     return !corrected(cluster).equals(cluster.allocations())
         || cluster.lastWriteAtMillis() != corrected(cluster.lastWriteAtMillis())
-        || !equal(cluster.declared(), corrected(cluster.declared()));
+        || !Objects.equals(cluster.declared(), corrected(cluster.declared()));
   }
 
   /** Brings them back to the present; changes nothing when there are none. */
@@ -48,10 +49,6 @@ final class FutureTimes {
       draft.declared = corrected(cluster.declared());
       return new Transition(cluster, draft.build(), List.of(), null);
     };
-  }
-
-  private static boolean equal(@Nullable Declaration one, @Nullable Declaration other) {
-    return one == null ? other == null : one.equals(other);
   }
 
   private @Nullable Declaration corrected(@Nullable Declaration declared) {

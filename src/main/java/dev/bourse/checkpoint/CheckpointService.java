@@ -2,16 +2,14 @@ package dev.bourse.checkpoint;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ApiError;
-import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Page;
+import dev.bourse.core.Secrets;
 import dev.bourse.core.Text;
 import dev.bourse.secrets.SecretScan;
 import io.vertx.core.Future;
-import java.nio.charset.StandardCharsets;
 import java.time.Clock;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -160,7 +158,7 @@ public final class CheckpointService {
         draft(
             replaced.map(item -> item.lastRevision() + 1).orElse(1),
             announcement.metadata(),
-            resumable ? sessionDigest(session) : null);
+            resumable ? Secrets.stored(session) : null);
     Checkpoint item =
         replaced
             .map(before -> before.redrafted(draft))
@@ -204,13 +202,6 @@ public final class CheckpointService {
         null,
         List.of(),
         null);
-  }
-
-  /**
-   * The form in which a session's secret is stored, so that whoever reads the store cannot upload.
-   */
-  public static String sessionDigest(String session) {
-    return HexFormat.of().formatHex(Digests.sha256(session.getBytes(StandardCharsets.ISO_8859_1)));
   }
 
   /**

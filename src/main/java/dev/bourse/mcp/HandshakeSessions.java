@@ -1,12 +1,10 @@
 package dev.bourse.mcp;
 
 import dev.bourse.access.Principal;
-import dev.bourse.core.Digests;
 import dev.bourse.core.Ids;
+import dev.bourse.core.Secrets;
 import io.vertx.core.Future;
-import java.nio.charset.StandardCharsets;
 import java.time.Clock;
-import java.util.HexFormat;
 import java.util.random.RandomGenerator;
 
 /**
@@ -54,7 +52,7 @@ public final class HandshakeSessions {
   Future<ProtocolRevision> find(Principal caller, String id) {
     Session session = read(caller, id);
     return store
-        .isEnded(digest(id))
+        .isEnded(Secrets.stored(id))
         .map(
             ended -> {
               if (ended) {
@@ -67,7 +65,8 @@ public final class HandshakeSessions {
   /** Ends a session; any later request in it is refused. */
   Future<Void> end(Principal caller, String id) {
     Session session = read(caller, id);
-    return find(caller, id).compose(live -> store.end(digest(id), session.expiresAtMillis()));
+    return find(caller, id)
+        .compose(live -> store.end(Secrets.stored(id), session.expiresAtMillis()));
   }
 
   private Session read(Principal caller, String id) {
@@ -86,10 +85,6 @@ public final class HandshakeSessions {
       throw over();
     }
     return new Session(revision, expiresAt);
-  }
-
-  private static String digest(String id) {
-    return HexFormat.of().formatHex(Digests.sha256(id.getBytes(StandardCharsets.UTF_8)));
   }
 
   private static RpcError over() {

@@ -1,11 +1,10 @@
 package dev.bourse.nodes;
 
+import dev.bourse.core.Digests;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -119,14 +118,8 @@ record MachineScript(String command, String input, int patienceSeconds) {
 
   /** Tells a call from one that would leave the machine otherwise. */
   private static String digest(List<String> parts) {
-    try {
-      byte[] whole = String.join("\0", parts).getBytes(StandardCharsets.UTF_8);
-      return HexFormat.of()
-          .formatHex(MessageDigest.getInstance("SHA-256").digest(whole))
-          .substring(0, 16);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e);
-    }
+    byte[] whole = String.join("\0", parts).getBytes(StandardCharsets.UTF_8);
+    return HexFormat.of().formatHex(Digests.sha256(whole), 0, 8);
   }
 
   private static String read(String name) {

@@ -9,7 +9,7 @@ import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
+import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Locale;
@@ -95,17 +95,11 @@ public final class Timekeeper implements ConfirmedTime {
    * apart that one machine's records would not fit the others'.
    */
   public Clock clock() {
-    return new Told(clock.getZone());
+    return new Told().withZone(clock.getZone());
   }
 
   /** See {@link #clock}. */
-  private final class Told extends Clock {
-    private final ZoneId zone;
-
-    Told(ZoneId zone) {
-      this.zone = zone;
-    }
-
+  private final class Told implements InstantSource {
     @Override
     public long millis() {
       long wall = clock.millis();
@@ -121,16 +115,6 @@ public final class Timekeeper implements ConfirmedTime {
     @Override
     public Instant instant() {
       return Instant.ofEpochMilli(millis());
-    }
-
-    @Override
-    public ZoneId getZone() {
-      return zone;
-    }
-
-    @Override
-    public Clock withZone(ZoneId other) {
-      return new Told(other);
     }
   }
 

@@ -16,6 +16,7 @@ import dev.bourse.checkpoint.Revision;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Limit;
+import dev.bourse.core.Secrets;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.List;
@@ -102,14 +103,14 @@ public final class UploadSessionService {
   public Future<Progress> put(String session, Optional<String> contentRange, ByteSource source) {
     ContentRange range = contentRange.map(ContentRange::parse).orElse(ContentRange.WHOLE);
     return store
-        .findBySession(CheckpointService.sessionDigest(session))
+        .findBySession(Secrets.stored(session))
         .compose(
             found -> {
               Checkpoint item = found.orElseThrow(UploadSessionService::noSession);
               Revision draft = item.draft();
               if (draft == null
                   || draft.isLate(clock.millis())
-                  || !CheckpointService.sessionDigest(session).equals(draft.sessionSha256())) {
+                  || !Secrets.stored(session).equals(draft.sessionSha256())) {
                 throw noSession();
               }
               requireFit(range, draft.metadata(), source.length());

@@ -10,7 +10,7 @@ import java.io.StringWriter;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
+import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -24,27 +24,12 @@ class ProgressTest {
   private final StringWriter told = new StringWriter();
   private long now;
 
-  private final class SteppedClock extends Clock {
-    @Override
-    public ZoneId getZone() {
-      return ZoneOffset.UTC;
-    }
-
-    @Override
-    public Clock withZone(ZoneId zone) {
-      return this;
-    }
-
-    @Override
-    public Instant instant() {
-      return Instant.ofEpochMilli(now);
-    }
-  }
+  private final Clock clock =
+      ((InstantSource) () -> Instant.ofEpochMilli(now)).withZone(ZoneOffset.UTC);
 
   private Progress progress(boolean hasTerminal, long total) {
     CommandEnvironment environment =
-        new CommandEnvironment(
-            Map.of(), hasTerminal, new SteppedClock(), new Random(1), over -> {});
+        new CommandEnvironment(Map.of(), hasTerminal, clock, new Random(1), over -> {});
     return new Progress(new PrintWriter(told), environment, "model.bin", 0, total);
   }
 
@@ -112,7 +97,7 @@ class ProgressTest {
     Progress named =
         new Progress(
             new PrintWriter(told),
-            new CommandEnvironment(Map.of(), false, new SteppedClock(), new Random(1), over -> {}),
+            new CommandEnvironment(Map.of(), false, clock, new Random(1), over -> {}),
             "evil\u001b[2J",
             0,
             1);

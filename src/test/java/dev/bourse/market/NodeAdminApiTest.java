@@ -18,10 +18,7 @@ import dev.bourse.testing.OperatorRequests;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyPairGenerator;
-import java.util.Base64;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -244,20 +241,8 @@ class NodeAdminApiTest {
 
   @Test
   void aRealMachineNeedsAnAddressAndAHostKeyThatIsOne(@TempDir Path folder) throws Exception {
-    Path identity = folder.resolve("identity");
-    KeyPairGenerator keys = KeyPairGenerator.getInstance("RSA");
-    keys.initialize(2048);
-    Files.writeString(
-        identity,
-        "-----BEGIN PRIVATE KEY-----\n"
-            + Base64.getMimeEncoder()
-                .encodeToString(keys.generateKeyPair().getPrivate().getEncoded())
-            + "\n-----END PRIVATE KEY-----\n");
-    try (RunningBourse site =
-        RunningBourse.withMarkets(
-            1, "nodes.ssh.identity-file=" + identity, "nodes.ssh.wipe-command=true")) {
+    try (RunningBourse site = OperatorRequests.realMachines(folder)) {
       ApiClient op = site.operator();
-      op.post("/api/operator/pools", OperatorRequests.newPool("real").put("provider", "ssh"));
       String[] key = RunningBourse.keyLine().split(" ", -1);
       String line = key[0] + " " + key[1];
       JsonObject machine =

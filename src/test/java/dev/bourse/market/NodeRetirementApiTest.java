@@ -17,10 +17,7 @@ import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.vertx.core.json.JsonObject;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyPairGenerator;
-import java.util.Base64;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -194,20 +191,8 @@ class NodeRetirementApiTest {
 
   @Test
   void aMachineThatWasInstalledAnewIsKnownByItsNewHostKey(@TempDir Path folder) throws Exception {
-    Path identity = folder.resolve("identity");
-    KeyPairGenerator keys = KeyPairGenerator.getInstance("RSA");
-    keys.initialize(2048);
-    Files.writeString(
-        identity,
-        "-----BEGIN PRIVATE KEY-----\n"
-            + Base64.getMimeEncoder()
-                .encodeToString(keys.generateKeyPair().getPrivate().getEncoded())
-            + "\n-----END PRIVATE KEY-----\n");
-    try (RunningBourse site =
-        RunningBourse.withMarkets(
-            1, "nodes.ssh.identity-file=" + identity, "nodes.ssh.wipe-command=true")) {
+    try (RunningBourse site = OperatorRequests.realMachines(folder)) {
       ApiClient op = site.operator();
-      op.post("/api/operator/pools", OperatorRequests.newPool("real").put("provider", "ssh"));
       List<String> lines =
           IntStream.range(0, 2)
               .mapToObj(i -> RunningBourse.keyLine().split(" ", -1))

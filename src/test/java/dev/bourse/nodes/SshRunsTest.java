@@ -178,7 +178,8 @@ class SshRunsTest extends SshNodesFixture {
     }
     assertFalse(Files.exists(lock("n1")));
     Files.createFile(go);
-    await(nodes.reclaim(machine.machine(), "alloc_1"));
+    setting.commandMillis = 30_000;
+    await(nodes(setting).reclaim(machine.machine(), "alloc_1"));
   }
 
   @Test

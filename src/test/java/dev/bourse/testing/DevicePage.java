@@ -3,9 +3,6 @@ package dev.bourse.testing;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.Digests;
-import dev.bourse.core.Ids;
-import dev.bourse.store.Statement;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;
@@ -14,16 +11,13 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** A signed-in member's browser at the page where a program's code is answered. */
 public final class DevicePage {
-  private static final SecureRandom RANDOM = new SecureRandom();
   private static final Pattern CSRF = Pattern.compile("name=\"csrf\" value=\"([^\"]+)\"");
   private static final Pattern CODE = Pattern.compile("\\b([A-Z]{4}-[A-Z]{4})\\b");
   private static final HttpClient HTTP =
@@ -35,25 +29,7 @@ public final class DevicePage {
   /** One in which this member has just signed in. */
   public DevicePage(RunningBourse bourse, String orgId, String username) {
     baseUrl = bourse.service().baseUrl();
-    String secret = Ids.base62(RANDOM, 43);
-    long now = System.currentTimeMillis();
-    RunningBourse.await(
-        bourse
-            .service()
-            .database()
-            .commit(
-                List.of(
-                    Statement.of(
-                        "INSERT INTO member_session (session_sha256, org_id, username, created_at,"
-                            + " seen_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
-                        HexFormat.of()
-                            .formatHex(Digests.sha256(secret.getBytes(StandardCharsets.UTF_8))),
-                        orgId,
-                        username,
-                        now,
-                        now,
-                        now + 3_600_000))));
-    cookie = "bourse=" + secret;
+    cookie = OAuthApplication.signIn(bourse, orgId, username);
   }
 
   /** The code of the program that has shown one last. */

@@ -48,6 +48,17 @@ public final class McpClient {
   }
 
   /** An access token for the endpoint. */
+  /** A member with this scope alone; one who may do everything else is told that it lacks. */
+  public static McpClient needing(
+      RunningBourse bourse, Scope scope, String tool, JsonObject arguments) {
+    HttpAnswer answer =
+        of(bourse, "acme", "alice", EnumSet.complementOf(EnumSet.of(scope)))
+            .send("tools/call", new JsonObject().put("name", tool).put("arguments", arguments));
+    answer.refused(ErrorCode.FORBIDDEN);
+    assertTrue(answer.header("www-authenticate").contains(scope.label()), scope.label());
+    return of(bourse, "acme", "alice", EnumSet.of(scope));
+  }
+
   public static String token(RunningBourse bourse, String org, String username, Set<Scope> scopes) {
     return bourse
         .service()

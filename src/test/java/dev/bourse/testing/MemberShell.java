@@ -16,7 +16,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
+import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -86,26 +86,14 @@ public final class MemberShell {
     atWait.run();
   }
 
-  private final class ShiftedClock extends Clock {
-    @Override
-    public ZoneId getZone() {
-      return ZoneOffset.UTC;
-    }
-
-    @Override
-    public Clock withZone(ZoneId zone) {
-      return this;
-    }
-
-    @Override
-    public Instant instant() {
-      return Instant.now().plusMillis(waitedMillis.get());
-    }
+  private Clock clock() {
+    InstantSource shifted = () -> Instant.now().plusMillis(waitedMillis.get());
+    return shifted.withZone(ZoneOffset.UTC);
   }
 
   public Outcome run(String... arguments) {
     CommandEnvironment commands =
-        new CommandEnvironment(environment, false, new ShiftedClock(), new Random(1), this::pause);
+        new CommandEnvironment(environment, false, clock(), new Random(1), this::pause);
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     CommandLine line =

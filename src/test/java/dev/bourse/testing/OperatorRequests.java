@@ -4,6 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyPairGenerator;
+import java.util.Base64;
 
 /** What tests of the operators' API send, and how they look at refusals. */
 public final class OperatorRequests {
@@ -27,5 +31,21 @@ public final class OperatorRequests {
     for (String word : words) {
       assertTrue(detail.contains(word), word + " in: " + detail);
     }
+  }
+
+  /** A service with the pool {@code real}, whose machines are reached by ssh with a new key. */
+  public static RunningBourse realMachines(Path folder) throws Exception {
+    Path identity = folder.resolve("identity");
+    KeyPairGenerator keys = KeyPairGenerator.getInstance("RSA");
+    keys.initialize(2048);
+    String key =
+        Base64.getMimeEncoder().encodeToString(keys.generateKeyPair().getPrivate().getEncoded());
+    Files.writeString(
+        identity, "-----BEGIN PRIVATE KEY-----\n" + key + "\n-----END PRIVATE KEY-----\n");
+    RunningBourse site =
+        RunningBourse.withMarkets(
+            1, "nodes.ssh.identity-file=" + identity, "nodes.ssh.wipe-command=true");
+    site.operator().post("/api/operator/pools", newPool("real").put("provider", "ssh"));
+    return site;
   }
 }
