@@ -267,6 +267,8 @@ public record ContractCase(
           new ContractCase("putUpload", "/upload/unknown", null, List.of()),
           new ContractCase("readStyle", "/pages/style.css", null, List.of()),
           new ContractCase("readIcon", "/pages/icon.svg", null, List.of()),
+          new ContractCase("showConsole", "/console", null, List.of()),
+          new ContractCase("showOperatorConsole", "/operator", null, List.of()),
           new ContractCase("showSignIn", "/sign-in", null, List.of()),
           new ContractCase("requestSignInLink", "/sign-in", null, List.of()),
           new ContractCase("showSignInSent", "/sign-in/sent", null, List.of()),
@@ -380,8 +382,10 @@ public record ContractCase(
   private static final Set<String> TOLERANT =
       Set.of(
           "endProviderSignIn",
+          "showConsole",
           "showFeed",
           "showFeedItem",
+          "showOperatorConsole",
           "readAuthorizationServer",
           "readProtectedResource",
           "readProtectedMcpResource",
