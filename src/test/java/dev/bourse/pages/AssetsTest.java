@@ -40,7 +40,7 @@ class AssetsTest {
 
   private final Assets assets = Assets.load();
 
-  @TempDir Path folder;
+  @TempDir private Path folder = Path.of("");
 
   @Test
   void everyModuleOfTheConsoleIsThere() throws IOException {
