@@ -360,7 +360,7 @@ class Declaration extends Element {
             <p class="mono">${preview.victims.join(' ')}</p></div>`
         : nothing}
       ${state.billing_hold && state.billing_hold_enforced ? html`<p class="notice warn">Under a billing hold nothing new is granted.</p>` : nothing}
-      <p class="hint">If nobody else does anything before the tick${preview.tick_at ? html`, <span title=${utc(preview.tick_at)}>${at(preview.tick_at, 'ago')}</span>` : nothing}.</p>`;
+      <p class="hint">If nobody else does anything before the next tick.</p>`;
   }
 }
 

@@ -3,7 +3,6 @@
  * method and its path, adds what a session's writes need, and keeps the last requests so that each can be shown as
  * a command.
  */
-import { operations } from './operations.js';
 
 /**
  * @typedef {[method: string, path: string, query: string[], body: '' | 'json' | 'bytes', schemes: string[], noun: string]} Row
@@ -61,6 +60,8 @@ function fieldOf(detail) {
   return found ? found[1] : '';
 }
 
+/** The build puts the contracts' operations in this place. */
+const operations = {};
 const ROWS = /** @type {Record<string, Row>} */ (/** @type {unknown} */ (operations));
 const REMEMBERED = 20;
 

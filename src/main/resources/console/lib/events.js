@@ -18,11 +18,14 @@ export class Follower {
    * @param {Parameters<typeof address>[1]} input
    * @param {Record<string, (data: any) => void>} handlers what to do with each kind of event
    * @param {(state: Liveness) => void} changed told whether it is connected
+   * @param {() => Promise<unknown>} probe what is asked, by the client, when the stream is refused: where the session has
+   *   ended, that has somebody sign in again
    */
-  constructor(operation, input, handlers, changed) {
+  constructor(operation, input, handlers, changed, probe) {
     this.url = address(operation, input);
     this.handlers = handlers;
     this.changed = changed;
+    this.probe = probe;
     this.tries = 0;
     this.heard = Date.now();
     /** @type {EventSource | null} */
@@ -52,7 +55,10 @@ export class Follower {
       }
       this.changed('waiting');
       if (source.readyState === EventSource.CLOSED) {
-        this.later();
+        this.probe().then(
+          () => this.later(),
+          () => this.later(),
+        );
       }
     };
     for (const [name, handle] of Object.entries(this.handlers)) {
@@ -64,6 +70,9 @@ export class Follower {
   }
 
   later() {
+    if (!this.source) {
+      return;
+    }
     clearTimeout(this.timer);
     const wait = WAITS_MILLIS[Math.min(this.tries, WAITS_MILLIS.length - 1)];
     this.tries++;

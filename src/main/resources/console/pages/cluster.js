@@ -60,6 +60,9 @@ class ClusterPage extends Page {
     /** @type {Follower | null} */
     this.follower = null;
     this.chartRead = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.gathering = undefined;
+    this.gatherAt = 0;
   }
 
   /** @override */
@@ -106,6 +109,7 @@ class ClusterPage extends Page {
         gap: () => this.happened(),
       },
       (liveness) => (this.liveness = liveness),
+      async () => this.take(await call('readCapacity', { query: { cluster: this.cluster }, quiet: true })),
     );
     this.atEnd(() => {
       this.follower?.close();
@@ -121,15 +125,21 @@ class ClusterPage extends Page {
     }
     const isDeclared = state.version !== this.data.state.version;
     this.data = { ...this.data, state };
-    if (isDeclared || Date.now() - this.chartRead > CHART_MILLIS) {
-      this.happened();
-    }
+    this.happened(isDeclared ? GATHER_MILLIS : Math.max(GATHER_MILLIS, this.chartRead + CHART_MILLIS - Date.now()));
   }
 
-  /** Something happened: what lists it is read again, once for all that happens together. */
-  happened() {
+  /**
+   * Something happened: what lists it is read again, once for all that happens together.
+   * @param {number} [wait]
+   */
+  happened(wait = GATHER_MILLIS) {
+    if (this.gathering && this.gatherAt <= Date.now() + wait) {
+      return;
+    }
     clearTimeout(this.gathering);
+    this.gatherAt = Date.now() + wait;
     this.gathering = setTimeout(async () => {
+      this.gathering = undefined;
       const { cluster, hours } = this;
       try {
         const [history, activity] = await Promise.all([
@@ -146,7 +156,7 @@ class ClusterPage extends Page {
         }
         // What is shown stands; the next event reads again.
       }
-    }, GATHER_MILLIS);
+    }, wait);
   }
 
   /** @override */

@@ -161,7 +161,7 @@ class People extends Page {
       {
         title: 'Actions',
         isAction: true,
-        cell: (row) => html`<button type="button" class="quiet tiny" aria-label=${`Send ${row.email} another mail`} @click=${() => this.resend(row)}>Resend</button>
+        cell: (row) => html`<button type="button" class="quiet tiny" aria-label=${`Resend the mail to ${row.email}`} @click=${() => this.resend(row)}>Resend</button>
           <button type="button" class="quiet tiny" aria-label=${`Withdraw the invitation of ${row.email}`} @click=${() => this.withdraw(row)}>Withdraw</button>`,
       },
     ];

@@ -18,6 +18,7 @@ import java.util.HexFormat;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
@@ -35,6 +36,11 @@ import java.util.zip.GZIPOutputStream;
 public final class AssetFiles {
   private static final String CONSOLE = "console/";
   private static final String ENTRY = "console/app.js";
+  private static final String CLIENT = "console/lib/client.js";
+
+  /** Where the client has the contracts' operations. */
+  private static final String TABLE = "const operations = {};";
+
   private static final String WEBJARS = "META-INF/resources/webjars/";
   private static final String SCRIPT = "text/javascript; charset=utf-8";
 
@@ -98,9 +104,17 @@ public final class AssetFiles {
   public static void main(String[] args) throws IOException {
     AssetFiles assets = new AssetFiles(Path.of(args[2]));
     assets.gather(Path.of(args[0]));
-    assets.files.put(
-        "console/lib/operations.js", OperationTable.script(Path.of(args[1])).getBytes(UTF_8));
+    assets.fillClient(OperationTable.script(Path.of(args[1])));
     assets.write(Files.readString(Path.of(args[0], CONSOLE, Assets.SHELL)));
+  }
+
+  /** Puts the contracts' operations into the module that calls them. */
+  private void fillClient(String table) {
+    String client = new String(Objects.requireNonNull(files.get(CLIENT)), UTF_8);
+    if (!client.contains(TABLE)) {
+      throw new IllegalStateException(CLIENT + " has no place for the operations: " + TABLE);
+    }
+    files.put(CLIENT, client.replace(TABLE, table).getBytes(UTF_8));
   }
 
   private void gather(Path resources) throws IOException {

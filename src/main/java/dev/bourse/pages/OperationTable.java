@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** The contracts' operations as the console's client reads them: a module with one table. */
+/** The contracts' operations as the console's client has them: a table. */
 final class OperationTable {
   /** Those that pages of another kind call: they sign people in, or serve language models. */
   private static final Set<String> LEFT_OUT = Set.of("oauth.json", "mcp.json");
@@ -21,7 +21,10 @@ final class OperationTable {
 
   private OperationTable() {}
 
-  /** The module's text. Each line is an operation, so that a difference can be read. */
+  /**
+   * The table's text: method, path, names in the query, kind of body, security schemes, noun. Each
+   * line is an operation, so that a difference can be read.
+   */
   static String script(Path contracts) throws IOException {
     Map<String, JsonArray> rows = new TreeMap<>();
     try (DirectoryStream<Path> found = Files.newDirectoryStream(contracts, "*.json")) {
@@ -31,11 +34,7 @@ final class OperationTable {
         }
       }
     }
-    StringBuilder script =
-        new StringBuilder(
-            "// Made from the contracts: method, path, names in the query, kind of body, security"
-                + " schemes, noun.\n"
-                + "export const operations = {\n");
+    StringBuilder script = new StringBuilder("const operations = {\n");
     rows.forEach((id, row) -> script.append(id).append(':').append(row.encode()).append(",\n"));
     return script.append("};\n").toString();
   }

@@ -53,7 +53,7 @@ public final class PageHeaders {
         "content-security-policy",
         "default-src 'none'; script-src 'self' '"
             + importMap
-            + "'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self';"
+            + "'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self';"
             + " frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script';"
             + " trusted-types lit-html",
         "referrer-policy",

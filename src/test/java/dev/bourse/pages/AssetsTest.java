@@ -48,7 +48,12 @@ class AssetsTest {
     try (Stream<Path> files = Files.walk(console)) {
       for (Path file : files.filter(each -> each.toString().endsWith(".js")).toList()) {
         String name = "console/" + console.relativize(file);
-        assertArrayEquals(Files.readAllBytes(file), assets.file(name).body().getBytes(), name);
+        byte[] served = assets.file(name).body().getBytes();
+        if (name.equals("console/lib/client.js")) {
+          assertTrue(served.length > Files.size(file), "with the contracts' operations");
+        } else {
+          assertArrayEquals(Files.readAllBytes(file), served, name);
+        }
       }
     }
     assertTrue(assets.names().containsAll(List.of("style.css", "icon.svg")));
@@ -183,11 +188,11 @@ class AssetsTest {
 
   @Test
   void theClientKnowsEveryOperationOfTheInterface() {
-    String table = assets.file("console/lib/operations.js").body().toString();
+    String table = assets.file("console/lib/client.js").body().toString();
     assertTrue(
         table.contains("\nreadCapacity:[\"GET\",\"/api/vm/capacity\",[\"cluster\"],\"\",["), table);
     assertTrue(table.contains("\ndeclareCapacity:[\"PUT\",\"/api/vm/capacity\",[],\"json\",["));
     assertTrue(table.contains("\nsendDocument:[\"PUT\","), "those of operators, too");
-    assertFalse(table.contains("showSignIn"), "pages are not called");
+    assertFalse(table.contains("showSignIn:"), "pages are not called");
   }
 }
