@@ -268,7 +268,7 @@ const RATES = [
   { title: 'Pool', value: (row) => row.pool, cell: (row) => row.pool },
   { title: 'Active GPUs', numeric: true, value: (row) => row.active_gpus, cell: (row) => whole(row.active_gpus) },
   { title: 'Costs now', numeric: true, value: (row) => row.rate_micros_per_hour, cell: (row) => micros(row.rate_micros_per_hour) },
-  { title: 'At most', numeric: true, value: (row) => row.most_micros_per_hour, cell: (row) => html`${micros(row.most_micros_per_hour)} <span class="faint small">${whole(row.max_gpus)} GPUs</span>` },
+  { title: 'At most', numeric: true, value: (row) => row.most_micros_per_hour, cell: (row) => html`<div>${micros(row.most_micros_per_hour)} <span class="faint small">${whole(row.max_gpus)} GPUs</span></div>` },
 ];
 
 /** @type {import('../components/table.js').Column[]} */
@@ -276,7 +276,7 @@ const STATEMENTS = [
   {
     title: 'Month',
     value: (row) => row.month,
-    cell: (row) => html`<a href=${`/console/billing?tab=statements&month=${row.month}`}>${row.month}</a> ${row.final ? nothing : badge('not final')}`,
+    cell: (row) => html`<div><a href=${`/console/billing?tab=statements&month=${row.month}`}>${row.month}</a> ${row.final ? nothing : badge('not final')}</div>`,
   },
   { title: 'Opening', numeric: true, value: (row) => row.opening_micros, cell: (row) => micros(row.opening_micros) },
   { title: 'Usage', numeric: true, value: (row) => row.usage_micros, cell: (row) => micros(-row.usage_micros) },
@@ -289,8 +289,8 @@ const STATEMENTS = [
 const LEDGER = [
   { title: 'When', value: (row) => row.at, cell: (row) => at(row.at) },
   { title: 'For', value: (row) => row.effective_at, cell: (row) => at(row.effective_at) },
-  { title: 'Kind', value: (row) => row.kind, cell: (row) => html`${row.kind} ${row.reverses === null ? nothing : html`<span class="faint small">gives back ${row.reverses}</span>`}` },
-  { title: 'Memo', value: (row) => row.memo, cell: (row) => html`${row.memo} <span class="faint small">${row.actor}</span>` },
+  { title: 'Kind', value: (row) => row.kind, cell: (row) => html`<div>${row.kind} ${row.reverses === null ? nothing : html`<span class="faint small">gives back ${row.reverses}</span>`}</div>` },
+  { title: 'Memo', value: (row) => row.memo, cell: (row) => html`<div>${row.memo} <span class="faint small">${row.actor}</span></div>` },
   { title: 'Amount', numeric: true, value: (row) => row.amount_micros, cell: (row) => micros(row.amount_micros) },
 ];
 

@@ -115,13 +115,13 @@ const BOTH = [
   {
     title: 'Cluster',
     value: (row) => row.name,
-    cell: (row) => html`<a href=${addressOf(row)}>${row.name}</a>
-      ${row.description ? html`<br><span class="muted small">${row.description}</span>` : nothing}`,
+    cell: (row) => html`<div><a href=${addressOf(row)}>${row.name}</a>
+      ${row.description ? html`<br><span class="muted small">${row.description}</span>` : nothing}</div>`,
   },
   {
     title: 'Kind',
     value: (row) => row.kind,
-    cell: (row) => html`${row.kind === 'vm' ? 'VM' : 'Kubernetes'} ${row.posture === 'static' ? badge('operator-managed') : nothing}`,
+    cell: (row) => html`<div>${row.kind === 'vm' ? 'VM' : 'Kubernetes'} ${row.posture === 'static' ? badge('operator-managed') : nothing}</div>`,
   },
   { title: 'Pool', value: (row) => row.pool, cell: (row) => html`<a href=${`/console/market?pool=${encodeURIComponent(row.pool)}`}>${row.pool}</a>` },
   { title: 'Made', value: (row) => row.created_at, cell: (row) => at(row.created_at) },

@@ -39,8 +39,8 @@ const COLUMNS = [
   {
     title: 'Cluster',
     value: (row) => row.cluster,
-    cell: (row) => html`<a href=${`/console/kubernetes/${encodeURIComponent(row.cluster)}`}>${row.cluster}</a>
-      ${row.posture === 'static' ? badge('operator-managed') : ''}`,
+    cell: (row) => html`<div><a href=${`/console/kubernetes/${encodeURIComponent(row.cluster)}`}>${row.cluster}</a>
+      ${row.posture === 'static' ? badge('operator-managed') : ''}</div>`,
   },
   { title: 'GPU', value: (row) => row.gpu_model, cell: (row) => `${row.gpus_per_node} × ${row.gpu_vendor} ${row.gpu_model ?? ''}` },
   { title: 'Held', numeric: true, value: (row) => row.nodes_held, cell: (row) => whole(row.nodes_held) },

@@ -110,8 +110,8 @@ const COLUMNS = [
   {
     title: 'Cluster',
     value: (row) => row.name,
-    cell: (row) => html`<a href=${row.address}>${row.name}</a> <span class="faint small">${row.kind}</span>
-      ${row.description ? html`<br><span class="muted small">${row.description}</span>` : nothing}`,
+    cell: (row) => html`<div><a href=${row.address}>${row.name}</a> <span class="faint small">${row.kind}</span>
+      ${row.description ? html`<br><span class="muted small">${row.description}</span>` : nothing}</div>`,
   },
   { title: 'Wants', numeric: true, value: (row) => row.wish.wanted, cell: (row) => count(row.wish.wanted, 'node') },
   { title: 'Holds', numeric: true, value: (row) => row.held, cell: (row) => whole(row.held) },
@@ -121,7 +121,7 @@ const COLUMNS = [
   {
     title: 'State',
     value: (row) => row.state.word,
-    cell: (row) => html`${badge(row.state.word, row.state.tone)} <span class="muted small">${row.state.text}</span>`,
+    cell: (row) => html`<div>${badge(row.state.word, row.state.tone)} <span class="muted small">${row.state.text}</span></div>`,
   },
 ];
 

@@ -106,10 +106,10 @@ class SshKeys extends Page {
       {
         title: 'Fingerprint',
         value: (row) => row.fingerprint,
-        cell: (row) => html`<span class="mono small">${row.fingerprint}</span> <bourse-copy value=${row.public_key} label=${`the public key ${row.name}`}></bourse-copy>`,
+        cell: (row) => html`<div><span class="mono small">${row.fingerprint}</span> <bourse-copy value=${row.public_key} label=${`the public key ${row.name}`}></bourse-copy></div>`,
       },
       { title: 'Cluster', value: (row) => row.cluster, cell: (row) => row.cluster ?? html`<span class="muted">all</span>` },
-      { title: 'Added', value: (row) => row.created_at, cell: (row) => html`${at(row.created_at)} <span class="faint small">${by(row.created_by)}</span>` },
+      { title: 'Added', value: (row) => row.created_at, cell: (row) => html`<div>${at(row.created_at)} <span class="faint small">${by(row.created_by)}</span></div>` },
       {
         title: 'Actions',
         isAction: true,

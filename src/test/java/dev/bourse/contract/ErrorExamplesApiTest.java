@@ -41,6 +41,7 @@ class ErrorExamplesApiTest {
 
   private static final Set<String> OFF =
       Set.of(
+          "showFeed",
           "listReviews",
           "listDocuments",
           "publishDocument",
@@ -51,8 +52,8 @@ class ErrorExamplesApiTest {
    * What takes more than one call to see, and is seen elsewhere: forms of other sites and of a
    * browser's own (SignInPagesApiTest, ConsentPageApiTest), an identity provider's answers
    * (ProviderSignInApiTest), a session's (the tests of sessions), bytes that are lost or do not fit
-   * (UploadApiTest, ChunkedUploadApiTest), reviews that are decided (ReviewApiTest) and an
-   * operator's last token (OperatorTokenAdminApiTest).
+   * (UploadApiTest, ChunkedUploadApiTest), reviews that are decided (ReviewApiTest), clusters that
+   * members retired (SelfServiceApiTest) and an operator's last token (OperatorTokenAdminApiTest).
    */
   private static final Set<String> ELSEWHERE =
       Set.of(
@@ -66,6 +67,8 @@ class ErrorExamplesApiTest {
           "403 decideDevice",
           "422 endProviderSignIn",
           "422 showDevice",
+          "422 showFeedItem",
+          "409 updateCluster",
           "409 readCheckpointContent",
           "409 putUpload",
           "409 approveReview",
@@ -268,7 +271,7 @@ class ErrorExamplesApiTest {
   Stream<DynamicTest> aParameterThatIsUnknown() {
     return each(
         422,
-        Map.of(),
+        Map.of("showFeed", call -> parameter(call, "/feed/?q=a&q=b")),
         call -> parameter(call, call.path() + (call.path().contains("?") ? "&" : "?") + "color=1"));
   }
 
