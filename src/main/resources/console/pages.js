@@ -33,15 +33,15 @@ export const memberPages = [
 
 /** @type {Entry[]} */
 export const operatorPages = [
-  { path: '/operator/', title: 'Review queue', group: 'Checkpoints' },
-  { path: '/operator/reviews/:review', title: 'Review', under: '/operator/' },
-  { path: '/operator/pools', title: 'Pools', group: 'Capacity' },
-  { path: '/operator/pools/:pool', title: 'Pool', under: '/operator/pools' },
-  { path: '/operator/clusters', title: 'Clusters', group: 'Capacity' },
-  { path: '/operator/clusters/:cluster', title: 'Cluster', under: '/operator/clusters' },
-  { path: '/operator/organizations', title: 'Organizations', group: 'Organizations' },
-  { path: '/operator/organizations/:org', title: 'Organization', under: '/operator/organizations' },
-  { path: '/operator/switches', title: 'Switches', group: 'Platform' },
-  { path: '/operator/trail', title: 'Trail', group: 'Platform' },
-  { path: '/operator/operators', title: 'Operators', group: 'Platform' },
+  { path: '/operator/', title: 'Review queue', group: 'Checkpoints', load: () => import('./operator/reviews.js') },
+  { path: '/operator/reviews/:review', title: 'Review', under: '/operator/', load: () => import('./operator/review.js') },
+  { path: '/operator/pools', title: 'Pools', group: 'Capacity', load: () => import('./operator/pools.js') },
+  { path: '/operator/pools/:pool', title: 'Pool', under: '/operator/pools', load: () => import('./operator/pool.js') },
+  { path: '/operator/clusters', title: 'Clusters', group: 'Capacity', load: () => import('./operator/clusters.js') },
+  { path: '/operator/clusters/:cluster', title: 'Cluster', under: '/operator/clusters', load: () => import('./operator/cluster.js') },
+  { path: '/operator/organizations', title: 'Organizations', group: 'Organizations', load: () => import('./operator/organizations.js') },
+  { path: '/operator/organizations/:org', title: 'Organization', under: '/operator/organizations', load: () => import('./operator/organization.js') },
+  { path: '/operator/switches', title: 'Switches', group: 'Platform', load: () => import('./operator/switches.js') },
+  { path: '/operator/trail', title: 'Trail', group: 'Platform', load: () => import('./operator/trail.js') },
+  { path: '/operator/operators', title: 'Operators', group: 'Platform', load: () => import('./operator/operators.js') },
 ];

@@ -1,0 +1,231 @@
+import { html, nothing } from 'lit';
+import { Page } from '../lib/page.js';
+import { call } from '../lib/client.js';
+import { micros, roughly } from '../lib/format.js';
+import { at, badge, empty, figure, tabs } from '../components/parts.js';
+import { confirm, dialogHost, openDialog } from '../components/dialog.js';
+import { Form, field, formFault, onSubmit, submitButton } from '../components/form.js';
+import { toast } from '../components/toast.js';
+import '../components/table.js';
+
+const TABS = [
+  { show: '', text: 'Money' },
+  { show: 'clusters', text: 'Clusters' },
+  { show: 'members', text: 'Members' },
+  { show: 'tokens', text: 'Tokens' },
+];
+
+/** One customer: what it owes and may spend, its clusters, members and tokens. */
+class Organization extends Page {
+  constructor() {
+    super();
+    this.limit = new Form(this, { limit_usd: '' });
+    this.money = new Form(this, { amount_usd: '', memo: '', idempotency_key: crypto.randomUUID() });
+  }
+
+  /** @override */
+  get heading() {
+    return this.data?.org.display ?? this.params.org;
+  }
+
+  get tab() {
+    return this.query.get('show') ?? '';
+  }
+
+  get path() {
+    return { org: this.params.org };
+  }
+
+  /** @override */
+  headActions() {
+    return this.data && !this.data.org.retired_at
+      ? html`<button type="button" class="quiet small" id="retire-org" @click=${() => this.retire()}>Retire</button>`
+      : nothing;
+  }
+
+  /** @override */
+  async load(/** @type {AbortSignal} */ signal) {
+    const { path, tab } = this;
+    const org = await call('readOrg', { path, signal });
+    if (tab === 'clusters') {
+      return { org, tab, rows: (await call('listClusters', { query: { org: path.org, limit: 500 }, signal })).clusters };
+    }
+    if (tab === 'members') {
+      return { org, tab, rows: (await call('listOrgMembers', { path, query: { limit: 500 }, signal })).members };
+    }
+    if (tab === 'tokens') {
+      return { org, tab, rows: (await call('listOrgTokens', { path, query: { limit: 500 }, signal })).tokens };
+    }
+    return { org, tab, billing: await call('readBilling', { path, signal }) };
+  }
+
+  /** @override */
+  view(/** @type {any} */ { org, tab, rows, billing }) {
+    const base = `/operator/organizations/${org.org_id}`;
+    return html`
+      <p class="muted"><span class="mono">${org.org_id}</span> · ${org.kind === 'public_research' ? 'public research' : 'standard'} ·
+        at most ${org.max_clusters} clusters · since ${at(org.created_at)} ${org.retired_at ? badge('retired', 'warn') : nothing}
+        · <a href=${`/operator/trail?org=${org.org_id}`}>Trail</a></p>
+      ${tabs('Parts of this page', TABS.map(({ show, text }) => ({ href: show ? `${base}?show=${show}` : base, text, current: show === tab })))}
+      ${billing ? this.billing(billing) : tab === 'clusters' ? this.clusters(rows) : tab === 'members' ? this.members(rows) : this.tokens(rows)}`;
+  }
+
+  /** @param {any} billing */
+  billing(billing) {
+    return html`
+      <dl class="figures-row">
+        ${figure('Balance', roughly(billing.balance_micros), html`as of ${at(billing.as_of)}`)}
+        ${figure(`Usage in ${billing.month}`, roughly(billing.month_usage_micros))}
+        ${figure('Spend limit', billing.spend_limit_micros === null ? 'none' : micros(billing.spend_limit_micros), billing.spend_limit_enforced ? 'enforced' : 'recorded only')}
+        ${figure('Hold', billing.hold ? badge(billing.hold.stage, billing.hold.stage === 'grace' ? 'warn' : 'bad') : badge('none', 'good'), billing.hold ? billing.hold.reason : nothing)}
+      </dl>
+      <form class="sheet" @submit=${onSubmit(() => this.setLimit())}><h2>Spend limit</h2>
+        ${field(this.limit, { name: 'limit_usd', label: 'A month', type: 'number', unit: '$', step: '0.01', required: true })}
+        ${formFault(this.limit)}
+        <div class="actions">${submitButton(this.limit, 'Set limit')}
+          ${billing.spend_limit_micros === null ? nothing : html`<button type="button" class="quiet" @click=${() => this.clearLimit()}>Take the limit away</button>`}</div>
+      </form>
+      <form class="sheet" @submit=${onSubmit(() => this.book('creditBilling'))}><h2>Credit or payment</h2>
+        <div class="fields-row">
+          ${field(this.money, { name: 'amount_usd', label: 'Amount', type: 'number', unit: '$', step: '0.01', required: true })}
+          ${field(this.money, { name: 'memo', label: 'Memo' })}
+        </div>
+        ${formFault(this.money)}
+        <div class="actions">${submitButton(this.money, 'Book a credit')}
+          <button type="button" class="quiet" @click=${() => this.book('payBilling')}>Book a payment</button></div>
+      </form>`;
+  }
+
+  async setLimit() {
+    const set = await this.limit.submit(() => call('limitBilling', { path: this.path, body: { limit_usd: Number(this.limit.values.limit_usd) } }));
+    if (set) {
+      this.limit.reset({ limit_usd: '' });
+      toast('The spend limit is set');
+      await this.refresh();
+    }
+  }
+
+  async clearLimit() {
+    const done = await confirm({
+      title: `Let ${this.params.org} spend without a limit?`,
+      text: html`<p>Only its balance bounds it then.</p>`,
+      action: 'Take the limit away',
+      work: () => call('unlimitBilling', { path: this.path }),
+    });
+    if (done) {
+      await this.refresh();
+    }
+  }
+
+  /** @param {'creditBilling' | 'payBilling'} operation */
+  async book(operation) {
+    const { values } = this.money;
+    const body = { amount_usd: Number(values.amount_usd), idempotency_key: values.idempotency_key, ...(values.memo ? { memo: values.memo } : {}) };
+    if (await this.money.submit(() => call(operation, { path: this.path, body }))) {
+      this.money.reset({ amount_usd: '', memo: '', idempotency_key: crypto.randomUUID() });
+      toast(operation === 'creditBilling' ? 'The credit is booked' : 'The payment is booked');
+      await this.refresh();
+    }
+  }
+
+  /** @param {any[]} rows */
+  clusters(rows) {
+    return html`<bourse-table caption="Clusters" .rows=${rows} .key=${(/** @type {any} */ row) => `cluster-${row.name}`} .columns=${[
+      { title: 'Cluster', value: (/** @type {any} */ row) => row.name, cell: (/** @type {any} */ row) => html`<a href=${`/operator/clusters/${row.name}`}>${row.name}</a>` },
+      { title: 'Pool', value: (/** @type {any} */ row) => row.pool, cell: (/** @type {any} */ row) => html`<a href=${`/operator/pools/${row.pool}`}>${row.pool}</a>` },
+      { title: 'Nodes held', numeric: true, value: (/** @type {any} */ row) => row.held_nodes, cell: (/** @type {any} */ row) => row.held_nodes },
+    ]} .empty=${empty('No cluster yet', 'Its members create some in a pool that is open to them, or bourse admin clusters create does.')}></bourse-table>`;
+  }
+
+  /** @param {any[]} rows */
+  members(rows) {
+    return html`<section class="sheet" aria-labelledby="members"><div class="sheet-head"><h2 id="members">Members</h2>
+        <button type="button" class="small" id="invite" @click=${() => this.invite()}>Invite</button></div>
+      <bourse-table caption="Members" ?search=${rows.length > 8} .rows=${rows} .key=${(/** @type {any} */ row) => `member-${row.username}`} .columns=${[
+        { title: 'Name', value: (/** @type {any} */ row) => row.name, cell: (/** @type {any} */ row) => html`${row.name} <span class="faint mono">${row.username}</span> ${row.suspended_at ? badge('suspended', 'warn') : nothing}` },
+        { title: 'E-mail', value: (/** @type {any} */ row) => row.email, cell: (/** @type {any} */ row) => row.email },
+        { title: 'Last sign-in', value: (/** @type {any} */ row) => row.last_login_at, cell: (/** @type {any} */ row) => at(row.last_login_at, 'ago') },
+        { title: 'Actions', isAction: true, cell: (/** @type {any} */ row) => this.memberActions(row) },
+      ]} .empty=${empty('No member yet', 'Invite the first; the others they invite by themselves.')}></bourse-table></section>`;
+  }
+
+  /** @param {any} member */
+  memberActions(member) {
+    const path = { ...this.path, username: member.username };
+    const suspended = !member.suspended_at;
+    return html`<button type="button" class="quiet tiny" aria-label=${`${suspended ? 'Suspend' : 'Let in'} ${member.username}`} @click=${() => this.ask({
+        title: suspended ? `Suspend ${member.name}?` : `Let ${member.name} in again?`,
+        text: suspended ? html`<p>They are signed out everywhere at once. Tokens they minted go on working.</p>` : html`<p>They may sign in again.</p>`,
+        action: suspended ? 'Suspend' : 'Let in',
+        work: () => call('updateMember', { path, body: { suspended } }),
+      })}>${suspended ? 'Suspend' : 'Let in'}</button>
+      <button type="button" class="quiet tiny" aria-label=${`Remove ${member.username}`} @click=${() => this.ask({
+        title: `Remove ${member.name}?`,
+        text: html`<p><strong>Every token they minted stops working at once</strong>, and they are signed out everywhere.</p>`,
+        action: 'Remove',
+        danger: true,
+        work: () => call('removeMember', { path }),
+      })}>Remove</button>`;
+  }
+
+  async invite() {
+    /** @type {Form | null} */
+    let form = null;
+    const sent = await openDialog((/** @type {(sent?: boolean) => void} */ close, redraw) => {
+      form ??= new Form(dialogHost(redraw), { email: '' });
+      const current = form;
+      const send = onSubmit(async () => {
+        if (await current.submit(() => call('inviteMember', { path: this.path, body: { email: current.values.email } }))) {
+          close(true);
+        }
+      });
+      return html`<form @submit=${send}><h2>Invite to ${this.heading}</h2>
+        ${field(current, { name: 'email', label: 'E-mail', type: 'email', required: true, autofocus: true, hint: 'They are mailed a link that works once, for 3 days.' })}
+        ${formFault(current)}
+        <div class="actions">${submitButton(current, 'Invite')}<button type="button" class="quiet" @click=${() => close()}>Cancel</button></div></form>`;
+    });
+    if (sent) {
+      toast('The invitation is on its way');
+    }
+  }
+
+  /** @param {any[]} rows */
+  tokens(rows) {
+    return html`<bourse-table caption="API tokens" ?search=${rows.length > 8} .rows=${rows} .key=${(/** @type {any} */ row) => `token-${row.token_id}`} .columns=${[
+      { title: 'Token', value: (/** @type {any} */ row) => row.name, cell: (/** @type {any} */ row) => html`${row.name} <span class="faint mono">${row.token_id}</span>` },
+      { title: 'May', value: (/** @type {any} */ row) => row.scopes.join(' '), cell: (/** @type {any} */ row) => html`<span class="mono small">${row.scopes.join(' ')}</span>` },
+      { title: 'Minted by', value: (/** @type {any} */ row) => row.created_by, cell: (/** @type {any} */ row) => row.created_by },
+      { title: 'Last used', value: (/** @type {any} */ row) => row.last_used_at, cell: (/** @type {any} */ row) => at(row.last_used_at, 'ago') },
+      { title: 'Actions', isAction: true, cell: (/** @type {any} */ row) => row.revoked_at
+        ? badge('revoked')
+        : html`<button type="button" class="quiet tiny" aria-label=${`Revoke ${row.name}`} @click=${() => this.ask({
+            title: `Revoke ${row.name}?`,
+            text: html`<p>Every program that uses it is refused at once.</p>`,
+            action: 'Revoke',
+            danger: true,
+            work: () => call('revokeToken', { path: { ...this.path, token_id: row.token_id } }),
+          })}>Revoke</button>` },
+    ]} .empty=${empty('No token yet', 'Members mint their own on the console.')}></bourse-table>`;
+  }
+
+  async retire() {
+    await this.ask({
+      title: `Retire ${this.heading}?`,
+      text: html`<p><strong>All its tokens stop working, its members are signed out, and its clusters are given back.</strong> Nothing of it can be changed any more.</p>`,
+      action: 'Retire',
+      danger: true,
+      typed: this.params.org,
+      work: () => call('retireOrg', { path: this.path }),
+    });
+  }
+
+  /** @param {import('../components/dialog.js').Question} question */
+  async ask(question) {
+    if (await confirm(question)) {
+      await this.refresh();
+    }
+  }
+}
+
+customElements.define('bourse-organization', Organization);
+export default Organization;
