@@ -14,6 +14,8 @@
  *   <dd>what a member says of a file before its bytes come; reserves storage and a place
  *   <dt>any-origin path
  *   <dd>a path whose answers pages of any origin may read (CORS)
+ *   <dt>assets
+ *   <dd>the scripts, the style sheet and the icon that pages load, under one address for all
  *   <dt>balance
  *   <dd>an organization's account together with its usage that is not posted yet, as of a moment
  *   <dt>budget
@@ -91,6 +93,8 @@
  *       operatorToken, operatorSession
  *   <dt>service context
  *   <dd>what every part of one service works with: settings, clock, randomness, metrics
+ *   <dt>shell
+ *   <dd>the one page at every address of the console, whose scripts show what the address names
  *   <dt>shutdown hooks
  *   <dd>what ends the parts of a service, in the reverse order of their start
  *   <dt>snapshot

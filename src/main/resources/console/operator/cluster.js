@@ -47,7 +47,7 @@ class Cluster extends Page {
   /** @param {string} title @param {boolean} isOn @param {Record<string, boolean>} body @param {string} on @param {string} off */
   toggle(title, isOn, body, on, off) {
     return html`<div class="sheet-head"><p><b>${title}</b> ${badge(isOn ? 'on' : 'off', isOn ? 'good' : 'calm')}<br><span class="muted">${isOn ? on : off}</span></p>
-      <button type="button" class="quiet small" aria-label=${`Turn ${title.toLowerCase()} ${isOn ? 'off' : 'on'}`} @click=${() => this.ask({
+      <button type="button" class="quiet small" aria-label=${`Turn ${isOn ? 'off' : 'on'} ${title.toLowerCase()}`} @click=${() => this.ask({
         title: `Turn ${title.toLowerCase()} ${isOn ? 'off' : 'on'} for ${this.params.cluster}?`,
         text: html`<p>${isOn ? off : on}</p>`,
         action: `Turn ${isOn ? 'off' : 'on'}`,

@@ -8,7 +8,6 @@ import dev.bourse.core.Text;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** What operators and billing do to a cluster. Pure; clients' versions stay as they are. */
@@ -20,26 +19,6 @@ public final class OperatorCommands {
   private static final String OPERATOR = "system:operator";
 
   private OperatorCommands() {}
-
-  /** Whether the cluster's declaration can be written. */
-  public static Command armWrites(boolean armed) {
-    return changing(draft -> draft.writesArmed = armed);
-  }
-
-  /** Whether an operator is working on the cluster. */
-  public static Command maintain(boolean maintenance) {
-    return changing(draft -> draft.maintenance = maintenance);
-  }
-
-  /** Who decides how much the cluster holds. */
-  public static Command posture(Cluster.Posture posture) {
-    return changing(draft -> draft.posture = posture);
-  }
-
-  /** Puts a billing hold in force, or lifts it. */
-  public static Command hold(@Nullable Hold hold) {
-    return changing(draft -> draft.hold = hold);
-  }
 
   /**
    * Puts the cluster under what its organization is held for, which its activity tells; changes
@@ -60,14 +39,12 @@ public final class OperatorCommands {
   static Command set(ClusterAdminService.Settings settings) {
     return (cluster, now) -> {
       Capacity.requireLive(cluster);
-      return changing(
-              draft -> {
-                draft.posture = settings.posture().orElse(draft.posture);
-                draft.writesArmed = settings.writesArmed().orElse(draft.writesArmed);
-                draft.maintenance = settings.maintenance().orElse(draft.maintenance);
-                draft.overrides = settings.over(draft.overrides);
-              })
-          .apply(cluster, now);
+      Cluster.Draft draft = cluster.draft();
+      draft.posture = settings.posture().orElse(draft.posture);
+      draft.writesArmed = settings.writesArmed().orElse(draft.writesArmed);
+      draft.maintenance = settings.maintenance().orElse(draft.maintenance);
+      draft.overrides = settings.over(draft.overrides);
+      return new Transition(cluster, draft.build(), List.of(), null);
     };
   }
 
@@ -197,14 +174,6 @@ public final class OperatorCommands {
                 null,
                 List.of(ending.reclaiming(Allocation.Reason.OPERATOR, now)));
       };
-    };
-  }
-
-  private static Command changing(Consumer<Cluster.Draft> change) {
-    return (cluster, now) -> {
-      Cluster.Draft draft = cluster.draft();
-      change.accept(draft);
-      return new Transition(cluster, draft.build(), List.of(), null);
     };
   }
 }

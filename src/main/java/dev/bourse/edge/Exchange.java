@@ -7,7 +7,6 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.limits.Budgets;
 import dev.bourse.edge.limits.OpenConnection;
-import dev.bourse.pages.ServedPage;
 import io.github.bucket4j.ConsumptionProbe;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
@@ -146,7 +145,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     } else if (answer instanceof Answer.Page page) {
       answer(page);
     } else if (answer instanceof Answer.Served served) {
-      answer(served.page());
+      new ServedPageSender(this, served.page()).send();
     } else if (answer instanceof Answer.Events events) {
       new EventSender(this, loop, connection, events.source(), received.budgetKey()).begin();
     } else if (answer instanceof Answer.Empty empty) {
@@ -219,33 +218,6 @@ final class Exchange implements OpenConnection.PendingRequest {
   void cutOff(int status, Throwable fault) {
     LOG.warn("answer {} was cut off: {}", id, fault.toString());
     settle(status);
-  }
-
-  /** Sends what was made before, in the best content coding that the client takes. */
-  void answer(ServedPage page) {
-    HttpServerResponse response = begin(page.status());
-    if (response == null) {
-      return;
-    }
-    MultiMap headers = response.headers();
-    headers.add(HttpHeaders.CONTENT_TYPE, page.contentType());
-    page.headers().forEach(headers::add);
-    String accepted = request.getHeader(HttpHeaders.ACCEPT_ENCODING);
-    Optional<String> coding =
-        page.encodings().keySet().stream().filter(c -> Headers.accepts(accepted, c)).findFirst();
-    String etag = coding.map(page::etag).orElse(page.etag());
-    headers.add(HttpHeaders.ETAG, etag);
-    if (!page.encodings().isEmpty()) {
-      headers.add(HttpHeaders.VARY, HttpHeaders.ACCEPT_ENCODING);
-    }
-    String known = request.getHeader(HttpHeaders.IF_NONE_MATCH);
-    if (known != null && page.status() == 200 && Headers.matches(known, etag)) {
-      response.setStatusCode(304);
-      end(response, null);
-      return;
-    }
-    coding.ifPresent(chosen -> headers.add(HttpHeaders.CONTENT_ENCODING, chosen));
-    end(response, coding.map(page.encodings()::get).orElse(page.body()));
   }
 
   /** Sends a refusal, or 500 for what is none; nothing internal leaves. */

@@ -250,12 +250,12 @@ final class RequestRouter {
     }
     ServedPage made = edge.pages().made(path);
     if (made != null) {
-      exchange.answer(made);
+      exchange.answer(new Answer.Served(made));
       return;
     }
     vertx
         .executeBlocking(() -> edge.pages().get(path))
-        .onSuccess(exchange::answer)
+        .onSuccess(page -> exchange.answer(new Answer.Served(page)))
         .onFailure(exchange::fail);
   }
 

@@ -64,8 +64,7 @@ public final class AccountRoutes {
   }
 
   private Future<Answer> show(Session session) {
-    Future<List<SessionStore.StoredSession>> rows =
-        sessions.store().list(session.orgId(), session.username());
+    Future<List<OwnSessions.OwnSession>> rows = own.list(session.orgId(), session.username());
     Future<List<ConnectedApplications.Application>> connected =
         applications.list(session.orgId(), session.username());
     Future<Profile> who = sessions.profile(session);
@@ -88,19 +87,24 @@ public final class AccountRoutes {
                     List.of()));
   }
 
-  private static Map<String, Object> shown(SessionStore.StoredSession row, Session current) {
+  private static Map<String, Object> shown(OwnSessions.OwnSession row, Session current) {
     return Map.of(
+        "browser", row.browser(),
+        "address", row.address(),
         "since", time(row.createdAtMillis()),
-        "used", time(row.seenAtMillis()),
+        "used", time(row.usedAtMillis()),
         "current", row.id().equals(current.id()));
   }
 
   private static Map<String, Object> shown(ConnectedApplications.Application application) {
+    Long usedAt = application.usedAtMillis();
     return Map.of(
         "id", application.id(),
         "name", application.name(),
         "scopes", application.scopes(),
-        "since", time(application.sinceMillis()));
+        "since", time(application.sinceMillis()),
+        "used", usedAt == null ? "" : time(usedAt),
+        "until", time(application.expiresAtMillis()));
   }
 
   private static String time(long millis) {
@@ -127,8 +131,7 @@ public final class AccountRoutes {
 
   /** Asks before every browser is signed out, and says how many there are. */
   private Future<Answer> confirmEverywhere(Session session) {
-    Future<List<SessionStore.StoredSession>> rows =
-        sessions.store().list(session.orgId(), session.username());
+    Future<List<OwnSessions.OwnSession>> rows = own.list(session.orgId(), session.username());
     Future<List<ConnectedApplications.Application>> connected =
         applications.list(session.orgId(), session.username());
     return Future.all(rows, connected)

@@ -102,14 +102,6 @@ final class SessionStore {
     return database.read(LIVE + InList.marks(values), values, SessionStore::live);
   }
 
-  /** A member's sessions, the newest first. */
-  Future<List<StoredSession>> list(String orgId, String username) {
-    return database.read(
-        NEWEST_OF_MEMBER.formatted(SESSION.names(), MAX_PER_MEMBER),
-        List.of(orgId, username),
-        SessionStore::session);
-  }
-
   Future<Optional<Profile>> findProfile(String orgId, String username) {
     return database.readFirst(
         """

@@ -5,7 +5,7 @@ import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.Tokens;
-import dev.bourse.capacity.OperatorCommands;
+import dev.bourse.capacity.DirectChange;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Change;
 import dev.bourse.store.Statement;
@@ -141,10 +141,10 @@ class ReplicaNewsTest {
   void writesDisarmedForAClusterAreDisarmedAtTheOtherWithinASecond() {
     ClusterClient client =
         new ClusterClient(there("openlab", "orgwide"), "openlab", "openlab-main");
-    here.steer(client.cluster(), OperatorCommands.armWrites(false));
+    here.steer(client.cluster(), DirectChange.armWrites(false));
     within(1, "writes are disarmed", () -> !isArmed(client));
     client.put(client.order(0, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
-    here.steer(client.cluster(), OperatorCommands.armWrites(true));
+    here.steer(client.cluster(), DirectChange.armWrites(true));
     within(1, "writes are armed", () -> isArmed(client));
     client.declare(0, 2);
   }

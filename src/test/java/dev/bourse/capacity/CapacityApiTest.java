@@ -152,9 +152,9 @@ class CapacityApiTest extends CapacityApiFixture {
     client.put(order).refused(ErrorCode.BAD_REQUEST);
     order.remove("surplus");
     client.put(order.copy().put("cluster", market.blue())).refused(ErrorCode.NOT_FOUND);
-    bourse.steer(client.cluster(), OperatorCommands.armWrites(false));
+    bourse.steer(client.cluster(), DirectChange.armWrites(false));
     client.put(order).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
-    bourse.steer(client.cluster(), OperatorCommands.armWrites(true));
+    bourse.steer(client.cluster(), DirectChange.armWrites(true));
     JsonObject multiple = client.put(order).refused(ErrorCode.BAD_REQUEST);
     assertTrue(multiple.getString("detail").contains("max_gpus"), multiple.encode());
     order.put("max_gpus", 24);
@@ -166,7 +166,7 @@ class CapacityApiTest extends CapacityApiFixture {
     client.put(order).refused(ErrorCode.VERSION_MISMATCH);
     order.put("expected_version", 0);
     client.put(order).refused(ErrorCode.STATIC_POSTURE);
-    bourse.steer(client.cluster(), OperatorCommands.posture(Cluster.Posture.MARKET));
+    bourse.steer(client.cluster(), DirectChange.posture(Cluster.Posture.MARKET));
     client.put(order).refused(ErrorCode.NO_SSH_KEYS);
     client.addKey();
     client.put(order).refused(ErrorCode.UNKNOWN_NODE);
@@ -365,13 +365,13 @@ class CapacityApiTest extends CapacityApiFixture {
   void disarmedWritesAnswer503WhileReadsGoOn() {
     ClusterClient client = bourse.market().redA();
     List<String> held = client.hold(1, 2);
-    bourse.steer(client.cluster(), OperatorCommands.armWrites(false));
+    bourse.steer(client.cluster(), DirectChange.armWrites(false));
     JsonObject refusal = client.put(client.order(0, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
     assertTrue(refusal.getLong("retry_after_s") >= 1);
     client.swap(held.get(0)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
     assertFalse(client.state().getBoolean("writes_armed"));
     assertEquals(held, client.active());
-    bourse.steer(client.cluster(), OperatorCommands.armWrites(true));
+    bourse.steer(client.cluster(), DirectChange.armWrites(true));
     assertTrue(client.declare(0, 2).getBoolean("writes_armed"));
   }
 

@@ -53,10 +53,10 @@ class CapacityStoreTest extends StoreFixture {
     life.add((c, now) -> Capacity.swap(c, Sample.ACTOR, ip(0), TERMS, now));
     life.add((c, now) -> Sample.settled(c, List.of(Sample.grant(2, "a0")), List.of(), now));
     life.add(OperatorCommands.pin(ip(2), true));
-    life.add(OperatorCommands.hold(new Hold(Hold.Stage.NOTICE, "unpaid", LATER)));
-    life.add(OperatorCommands.maintain(true));
-    life.add(OperatorCommands.posture(Cluster.Posture.STATIC));
-    life.add(OperatorCommands.armWrites(false));
+    life.add(DirectChange.hold(new Hold(Hold.Stage.NOTICE, "unpaid", LATER)));
+    life.add(DirectChange.maintain(true));
+    life.add(DirectChange.posture(Cluster.Posture.STATIC));
+    life.add(DirectChange.armWrites(false));
     life.add((c, now) -> Allotment.provisioned(c, "a2", 9_000, now));
     life.add((c, now) -> Allotment.reclaimed(c, "a0"));
 
@@ -114,12 +114,12 @@ class CapacityStoreTest extends StoreFixture {
         Capacity.declare(cluster, order(8, "2.5", 2, List.of(ip(1))), TERMS, LATER + 9_000).next();
     cluster = Allotment.unwound(cluster, "a7", "broken", LATER + 9_000).next();
     cluster =
-        OperatorCommands.hold(new Hold(Hold.Stage.ENFORCE, "unpaid", 5L)).apply(cluster, 0).next();
+        DirectChange.hold(new Hold(Hold.Stage.ENFORCE, "unpaid", 5L)).apply(cluster, 0).next();
     cluster = OperatorCommands.pin(ip(0), true).apply(cluster, 0).next();
-    cluster = OperatorCommands.maintain(true).apply(cluster, 0).next();
+    cluster = DirectChange.maintain(true).apply(cluster, 0).next();
     cluster = SelfService.describe("nightly runs", Sample.ACTOR).apply(cluster, 0).next();
-    cluster = OperatorCommands.armWrites(false).apply(cluster, 0).next();
-    cluster = OperatorCommands.posture(Cluster.Posture.STATIC).apply(cluster, 0).next();
+    cluster = DirectChange.armWrites(false).apply(cluster, 0).next();
+    cluster = DirectChange.posture(Cluster.Posture.STATIC).apply(cluster, 0).next();
     cluster =
         Allotment.settle(
                 cluster,

@@ -67,15 +67,15 @@ class CapacitySwapTest {
 
   @Test
   void aSwapOfANodeThatIsNotHeldIsRefusedFirst() {
-    Cluster fixed = OperatorCommands.posture(Cluster.Posture.STATIC).apply(active(1), T0).next();
+    Cluster fixed = DirectChange.posture(Cluster.Posture.STATIC).apply(active(1), T0).next();
 
     refused(ErrorCode.UNKNOWN_NODE, () -> Capacity.swap(fixed, Sample.ACTOR, ip(9), TERMS, LATER));
   }
 
   @Test
   void swapsAreDisabledOnOperatorManagedClustersAndWhereThePoolSaysSo() {
-    Cluster fixed = OperatorCommands.posture(Cluster.Posture.STATIC).apply(active(1), T0).next();
-    Cluster gatedToo = OperatorCommands.maintain(true).apply(active(1), T0).next();
+    Cluster fixed = DirectChange.posture(Cluster.Posture.STATIC).apply(active(1), T0).next();
+    Cluster gatedToo = DirectChange.maintain(true).apply(active(1), T0).next();
     Terms noSwaps = new Terms(withoutSwaps(), null, true, true, CADENCE);
 
     refused(ErrorCode.SWAP_DISABLED, () -> Capacity.swap(fixed, Sample.ACTOR, ip(0), TERMS, LATER));
@@ -87,14 +87,13 @@ class CapacitySwapTest {
   @Test
   void aHoldPastGraceOrMaintenanceGatesSwaps() {
     Cluster pinned = OperatorCommands.pin(ip(0), true).apply(active(1), T0).next();
-    Cluster maintained = OperatorCommands.maintain(true).apply(pinned, T0).next();
+    Cluster maintained = DirectChange.maintain(true).apply(pinned, T0).next();
 
     refused(
         ErrorCode.CLUSTER_GATED,
         () -> Capacity.swap(maintained, Sample.ACTOR, ip(0), TERMS, LATER));
     for (Hold.Stage stage : Hold.Stage.values()) {
-      Cluster held =
-          OperatorCommands.hold(new Hold(stage, "unpaid", null)).apply(active(1), T0).next();
+      Cluster held = DirectChange.hold(new Hold(stage, "unpaid", null)).apply(active(1), T0).next();
       if (stage == Hold.Stage.GRACE) {
         assertEquals(2, Capacity.swap(held, Sample.ACTOR, ip(0), TERMS, LATER).next().version());
       } else {

@@ -51,7 +51,7 @@ class CapacityTest {
 
   @Test
   void disarmedWritesAreRefusedBeforeAnythingElse() {
-    Cluster disarmed = OperatorCommands.armWrites(false).apply(empty(), T0).next();
+    Cluster disarmed = DirectChange.armWrites(false).apply(empty(), T0).next();
     Terms platform = new Terms(POOL, null, false, true, CADENCE);
 
     assertNotNull(
@@ -98,14 +98,14 @@ class CapacityTest {
 
   @Test
   void anotherVersionIsRefusedBeforeThePosture() {
-    Cluster fixed = OperatorCommands.posture(Cluster.Posture.STATIC).apply(empty(), T0).next();
+    Cluster fixed = DirectChange.posture(Cluster.Posture.STATIC).apply(empty(), T0).next();
 
     refused(ErrorCode.VERSION_MISMATCH, () -> Capacity.declare(fixed, order(8, "2", 1), TERMS, T0));
   }
 
   @Test
   void aRaiseOfAnOperatorManagedClusterIsRefusedBeforeTheKeys() {
-    Cluster fixed = OperatorCommands.posture(Cluster.Posture.STATIC).apply(empty(), T0).next();
+    Cluster fixed = DirectChange.posture(Cluster.Posture.STATIC).apply(empty(), T0).next();
 
     refused(
         ErrorCode.STATIC_POSTURE,
@@ -114,7 +114,7 @@ class CapacityTest {
 
   @Test
   void anOperatorManagedClusterCanAlwaysShrinkAndNominate() {
-    Cluster fixed = OperatorCommands.posture(Cluster.Posture.STATIC).apply(active(2), T0).next();
+    Cluster fixed = DirectChange.posture(Cluster.Posture.STATIC).apply(active(2), T0).next();
 
     Cluster nominated =
         Capacity.declare(fixed, order(16, "2", 1, List.of(ip(0))), TERMS, LATER).next();

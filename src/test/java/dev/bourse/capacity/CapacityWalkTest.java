@@ -123,7 +123,7 @@ class CapacityWalkTest {
       Capacity.Declare keepAll =
           new Capacity.Declare(
               order.actor(), 8_000, order.pricePerGpuHour(), order.release(), before.version());
-      Cluster willing = OperatorCommands.posture(Cluster.Posture.MARKET).apply(before, now).next();
+      Cluster willing = DirectChange.posture(Cluster.Posture.MARKET).apply(before, now).next();
       return Capacity.declare(willing, keepAll, new Terms(POOL, null, true, true, 0), now).next();
     }
 
@@ -183,18 +183,18 @@ class CapacityWalkTest {
 
     private void steer() {
       switch (random.nextInt(8)) {
-        case 0 -> act("arm", OperatorCommands.armWrites(random.nextInt(8) > 0));
-        case 1 -> act("maintain", OperatorCommands.maintain(random.nextInt(4) == 0));
+        case 0 -> act("arm", DirectChange.armWrites(random.nextInt(8) > 0));
+        case 1 -> act("maintain", DirectChange.maintain(random.nextInt(4) == 0));
         case 2 ->
             act(
                 "posture",
-                OperatorCommands.posture(
+                DirectChange.posture(
                     random.nextInt(4) == 0 ? Cluster.Posture.STATIC : Cluster.Posture.MARKET));
         case 3, 4 -> {
           int stage = random.nextInt(6);
           act(
               "hold",
-              OperatorCommands.hold(
+              DirectChange.hold(
                   stage > 2 ? null : new Hold(List.of(Hold.Stage.values()).get(stage), "x", now)));
         }
         default -> act("pin", OperatorCommands.pin(anyAddress(), random.nextBoolean()));

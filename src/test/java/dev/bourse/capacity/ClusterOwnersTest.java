@@ -75,7 +75,7 @@ class ClusterOwnersTest extends StoreFixture {
               (cluster, now) -> {
                 order.add(number);
                 assertEquals(number, cluster.revision());
-                return OperatorCommands.maintain(number % 2 == 0).apply(cluster, now);
+                return DirectChange.maintain(number % 2 == 0).apply(cluster, now);
               }));
     }
     await(Future.all(all));
@@ -88,7 +88,7 @@ class ClusterOwnersTest extends StoreFixture {
   void aFullMailboxAnswersOverloadedAndEverythingQueuedIsStillDone() throws Exception {
     List<Future<Cluster>> all = new ArrayList<>();
     for (int i = 0; i < 3 * ClusterVerticle.MAX_WAITING; i++) {
-      all.add(submit("c1", OperatorCommands.maintain(true)));
+      all.add(submit("c1", DirectChange.maintain(true)));
     }
     await(Future.join(all).otherwiseEmpty());
 
@@ -174,7 +174,7 @@ class ClusterOwnersTest extends StoreFixture {
                 "c1",
                 (cluster, now) -> {
                   seen.add(cluster.version());
-                  return OperatorCommands.maintain(true).apply(cluster, now);
+                  return DirectChange.maintain(true).apply(cluster, now);
                 }));
 
     assertEquals(List.of(0L, 1L), seen);
@@ -197,7 +197,7 @@ class ClusterOwnersTest extends StoreFixture {
   void aClusterNobodyKnowsIsNotFound() {
     assertEquals(
         ErrorCode.NOT_FOUND,
-        fails(ApiError.class, submit("c9", OperatorCommands.maintain(true))).code());
+        fails(ApiError.class, submit("c9", DirectChange.maintain(true))).code());
   }
 
   @Test

@@ -78,13 +78,11 @@ class ClusterViewTest {
   @Test
   void aHoldShowsItsStageAndAGraceDoesNot() {
     Cluster notice =
-        OperatorCommands.hold(new Hold(Hold.Stage.NOTICE, "unpaid", T0 + 77))
+        DirectChange.hold(new Hold(Hold.Stage.NOTICE, "unpaid", T0 + 77))
             .apply(active(1), T0)
             .next();
     Cluster grace =
-        OperatorCommands.hold(new Hold(Hold.Stage.GRACE, "unpaid", null))
-            .apply(active(1), T0)
-            .next();
+        DirectChange.hold(new Hold(Hold.Stage.GRACE, "unpaid", null)).apply(active(1), T0).next();
 
     assertEquals(
         new JsonObject()
@@ -142,7 +140,7 @@ class ClusterViewTest {
   void underANoticeEachReadIsAnother() {
     FakeClock clock = new FakeClock(T0);
     Cluster notice =
-        OperatorCommands.hold(new Hold(Hold.Stage.NOTICE, "unpaid", T0 + 77))
+        DirectChange.hold(new Hold(Hold.Stage.NOTICE, "unpaid", T0 + 77))
             .apply(active(1), T0)
             .next();
     ClusterView view =

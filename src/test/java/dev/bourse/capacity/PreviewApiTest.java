@@ -127,7 +127,7 @@ class PreviewApiTest {
         ErrorCode.UNKNOWN_NODE);
     refusedAlike(client, client.order(1, 0.99), ErrorCode.BID_TOO_LOW);
     refusedAlike(market.redFixed(), market.redFixed().order(3, 2), ErrorCode.STATIC_POSTURE);
-    bourse.steer(client.cluster(), OperatorCommands.armWrites(false));
+    bourse.steer(client.cluster(), DirectChange.armWrites(false));
     refusedAlike(client, client.order(1, 2), ErrorCode.CAPACITY_WRITES_DISABLED);
   }
 
@@ -173,7 +173,7 @@ class PreviewApiTest {
     TestMarket market = bourse.market();
     ClusterClient client = market.redA();
     client.hold(1, 2);
-    bourse.steer(client.cluster(), OperatorCommands.posture(Cluster.Posture.STATIC));
+    bourse.steer(client.cluster(), DirectChange.posture(Cluster.Posture.STATIC));
     JsonObject preview = preview(client, 1, 2);
     assertEquals(0, preview.getInteger("nodes_won"));
     assertEquals(8.0, preview.getDouble("cost_per_hour"));

@@ -171,14 +171,12 @@ class SwapApiTest {
   void maintenanceAndBillingHoldsGateSwaps() {
     ClusterClient client = bourse.market().redA();
     String node = client.hold(1, 2).get(0);
-    bourse.steer(client.cluster(), OperatorCommands.maintain(true));
+    bourse.steer(client.cluster(), DirectChange.maintain(true));
     client.swap(node).refused(ErrorCode.CLUSTER_GATED);
-    bourse.steer(client.cluster(), OperatorCommands.maintain(false));
-    bourse.steer(
-        client.cluster(), OperatorCommands.hold(new Hold(Hold.Stage.NOTICE, "balance", null)));
+    bourse.steer(client.cluster(), DirectChange.maintain(false));
+    bourse.steer(client.cluster(), DirectChange.hold(new Hold(Hold.Stage.NOTICE, "balance", null)));
     client.swap(node).refused(ErrorCode.CLUSTER_GATED);
-    bourse.steer(
-        client.cluster(), OperatorCommands.hold(new Hold(Hold.Stage.GRACE, "balance", null)));
+    bourse.steer(client.cluster(), DirectChange.hold(new Hold(Hold.Stage.GRACE, "balance", null)));
     client.swap(node).ok();
   }
 
@@ -240,16 +238,16 @@ class SwapApiTest {
     ClusterClient client = bourse.market().redA();
     String node = client.hold(1, 2).get(0);
     bourse.steer(client.cluster(), OperatorCommands.pin(node, true));
-    bourse.steer(client.cluster(), OperatorCommands.maintain(true));
-    bourse.steer(client.cluster(), OperatorCommands.posture(Cluster.Posture.STATIC));
-    bourse.steer(client.cluster(), OperatorCommands.armWrites(false));
+    bourse.steer(client.cluster(), DirectChange.maintain(true));
+    bourse.steer(client.cluster(), DirectChange.posture(Cluster.Posture.STATIC));
+    bourse.steer(client.cluster(), DirectChange.armWrites(false));
     client.swap("192.0.2.1").refused(ErrorCode.CAPACITY_WRITES_DISABLED);
-    bourse.steer(client.cluster(), OperatorCommands.armWrites(true));
+    bourse.steer(client.cluster(), DirectChange.armWrites(true));
     client.swap("192.0.2.1").refused(ErrorCode.UNKNOWN_NODE);
     client.swap(node).refused(ErrorCode.SWAP_DISABLED);
-    bourse.steer(client.cluster(), OperatorCommands.posture(Cluster.Posture.MARKET));
+    bourse.steer(client.cluster(), DirectChange.posture(Cluster.Posture.MARKET));
     client.swap(node).refused(ErrorCode.CLUSTER_GATED);
-    bourse.steer(client.cluster(), OperatorCommands.maintain(false));
+    bourse.steer(client.cluster(), DirectChange.maintain(false));
     client.swap(node).refused(ErrorCode.NODE_PINNED);
   }
 

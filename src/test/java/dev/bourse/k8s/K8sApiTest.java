@@ -9,8 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
-import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
@@ -183,9 +183,9 @@ class K8sApiTest {
         1.0,
         put(market, order(market, 1, 0.99)).refused(ErrorCode.BID_TOO_LOW).getDouble("minimum"));
     put(market, order(market, 1, 2).put("release", new JsonArray())).refused(ErrorCode.BAD_REQUEST);
-    bourse.steer(name(market), OperatorCommands.posture(Cluster.Posture.STATIC));
+    bourse.steer(name(market), DirectChange.posture(Cluster.Posture.STATIC));
     put(market, order(market, 1, 2)).refused(ErrorCode.STATIC_POSTURE);
-    bourse.steer(name(market), OperatorCommands.armWrites(false));
+    bourse.steer(name(market), DirectChange.armWrites(false));
     put(market, order(market, 1, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
     assertEquals(0L, bid(market).getLong("version"), "nothing of it was written");
     assertEquals(List.of(), bids(market));
@@ -237,7 +237,7 @@ class K8sApiTest {
     untilActive(market, 1);
     assertNull(read(market).getValue("billing_hold"));
     assertTrue(read(market).containsKey("billing_hold"));
-    bourse.steer(name(market), OperatorCommands.hold(new Hold(Hold.Stage.NOTICE, "balance", null)));
+    bourse.steer(name(market), DirectChange.hold(new Hold(Hold.Stage.NOTICE, "balance", null)));
     JsonObject shown =
         new JsonObject()
             .put("state", "hold")
@@ -249,11 +249,10 @@ class K8sApiTest {
     assertEquals(shown, bid(market).getValue("billing_hold"));
     JsonObject raised = put(market, order(market, 2, 2)).ok();
     assertEquals(16, raised.getJsonObject("bid").getInteger("max_gpus"), "bids are accepted");
-    bourse.steer(
-        name(market), OperatorCommands.hold(new Hold(Hold.Stage.ENFORCE, "balance", null)));
+    bourse.steer(name(market), DirectChange.hold(new Hold(Hold.Stage.ENFORCE, "balance", null)));
     until("all is reclaimed", () -> metrics(market).getInteger("nodes_held") == 0);
     assertEquals(16, bid(market).getJsonObject("bid").getInteger("max_gpus"));
-    bourse.steer(name(market), OperatorCommands.hold(null));
+    bourse.steer(name(market), DirectChange.hold(null));
     untilActive(market, 2);
   }
 

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
-import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.nodes.Machine;
@@ -64,11 +64,9 @@ class AllowanceTest {
   @Test
   void clustersThatCannotWinNodesLeaveWhatIsLeftToTheOthers() {
     Cluster fixed =
-        OperatorCommands.posture(Cluster.Posture.STATIC)
-            .apply(declaring("fixed", 3, "4"), 0)
-            .next();
+        DirectChange.posture(Cluster.Posture.STATIC).apply(declaring("fixed", 3, "4"), 0).next();
     Cluster paused =
-        OperatorCommands.hold(new Hold(Hold.Stage.NOTICE, "balance", null))
+        DirectChange.hold(new Hold(Hold.Stage.NOTICE, "balance", null))
             .apply(declaring("paused", 3, "4"), 0)
             .next();
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.testing.ClusterClient;
@@ -165,7 +166,7 @@ class MarketApiTest extends MarketApiFixture {
     List<String> held = red.hold(1, 2);
     bourse.steer(
         red.cluster(),
-        OperatorCommands.hold(new Hold(Hold.Stage.NOTICE, "balance", 1_900_000_000_000L)));
+        DirectChange.hold(new Hold(Hold.Stage.NOTICE, "balance", 1_900_000_000_000L)));
     JsonObject hold = red.state().getJsonObject("billing_hold");
     assertEquals("hold", hold.getString("state"));
     assertEquals("notice", hold.getString("stage"));
@@ -177,7 +178,7 @@ class MarketApiTest extends MarketApiFixture {
     untilCleared(market);
     assertEquals(held, red.active());
     assertEquals(2, red.state().getInteger("pending"));
-    bourse.steer(red.cluster(), OperatorCommands.hold(null));
+    bourse.steer(red.cluster(), DirectChange.hold(null));
     red.untilHeld(3);
     assertNull(red.state().getValue("billing_hold"));
   }
@@ -187,8 +188,7 @@ class MarketApiTest extends MarketApiFixture {
     TestMarket market = bourse.market();
     ClusterClient red = market.redA();
     red.hold(2, 2);
-    bourse.steer(
-        red.cluster(), OperatorCommands.hold(new Hold(Hold.Stage.ENFORCE, "balance", null)));
+    bourse.steer(red.cluster(), DirectChange.hold(new Hold(Hold.Stage.ENFORCE, "balance", null)));
     red.untilHeld(0);
     assertEquals(2, released(red, "hold").size());
     JsonObject state = red.state();
@@ -202,7 +202,7 @@ class MarketApiTest extends MarketApiFixture {
     TestMarket market = bourse.market();
     ClusterClient red = market.redA();
     red.hold(1, 2);
-    bourse.steer(red.cluster(), OperatorCommands.hold(new Hold(Hold.Stage.GRACE, "balance", null)));
+    bourse.steer(red.cluster(), DirectChange.hold(new Hold(Hold.Stage.GRACE, "balance", null)));
     JsonObject hold = red.state().getJsonObject("billing_hold");
     assertEquals("grace", hold.getString("state"));
     assertNull(hold.getValue("stage"));

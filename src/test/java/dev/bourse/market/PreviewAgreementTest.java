@@ -14,8 +14,8 @@ import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
-import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.capacity.Preview;
 import dev.bourse.capacity.PreviewService;
 import dev.bourse.capacity.Sample;
@@ -155,7 +155,7 @@ class PreviewAgreementTest {
       Hold.Stage stage = STAGES.get(random.nextInt(3));
       Cluster cluster = cluster("c" + random.nextInt(10));
       Hold hold = random.nextBoolean() ? null : new Hold(stage, "balance", null);
-      world.put(cluster.name(), OperatorCommands.hold(hold).apply(cluster, now).next());
+      world.put(cluster.name(), DirectChange.hold(hold).apply(cluster, now).next());
     }
   }
 

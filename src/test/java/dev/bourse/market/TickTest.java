@@ -20,8 +20,8 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
-import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Verdict;
 import dev.bourse.nodes.Machine;
@@ -145,7 +145,7 @@ class TickTest {
   @Test
   void anOperatorManagedClusterKeepsWhatItHoldsAndIsGrantedNothing() {
     Cluster more = Capacity.declare(active(1), order(16, "2", 1), TERMS, NOW).next();
-    Cluster fixed = OperatorCommands.posture(Cluster.Posture.STATIC).apply(more, NOW).next();
+    Cluster fixed = DirectChange.posture(Cluster.Posture.STATIC).apply(more, NOW).next();
 
     Tick.Outcome outcome = tick(POOL, NOW, nodes(2), fixed);
 
@@ -226,7 +226,7 @@ class TickTest {
   }
 
   private static Cluster held(Cluster cluster, Hold.Stage stage) {
-    return OperatorCommands.hold(new Hold(stage, "unpaid", null)).apply(cluster, NOW).next();
+    return DirectChange.hold(new Hold(stage, "unpaid", null)).apply(cluster, NOW).next();
   }
 
   private static Cluster judged(Cluster cluster, Verdict verdict) {

@@ -1,0 +1,38 @@
+package dev.bourse.capacity;
+
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Sets one thing of a cluster, as operators and billing do it together with others. */
+public final class DirectChange {
+  private DirectChange() {}
+
+  /** Whether the cluster's declaration can be written. */
+  public static Command armWrites(boolean armed) {
+    return changing(draft -> draft.writesArmed = armed);
+  }
+
+  /** Whether an operator is working on the cluster. */
+  public static Command maintain(boolean maintenance) {
+    return changing(draft -> draft.maintenance = maintenance);
+  }
+
+  /** Who decides how much the cluster holds. */
+  public static Command posture(Cluster.Posture posture) {
+    return changing(draft -> draft.posture = posture);
+  }
+
+  /** Puts a billing hold in force, or lifts it. */
+  public static Command hold(@Nullable Hold hold) {
+    return changing(draft -> draft.hold = hold);
+  }
+
+  private static Command changing(Consumer<Cluster.Draft> change) {
+    return (cluster, now) -> {
+      Cluster.Draft draft = cluster.draft();
+      change.accept(draft);
+      return new Transition(cluster, draft.build(), List.of(), null);
+    };
+  }
+}
