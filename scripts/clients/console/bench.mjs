@@ -25,8 +25,6 @@ try {
   await browser.close();
 }
 
-const median = (numbers) => numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
-
 /** What a browser that was never here fetches, and when its page can be used and shows what it is about. */
 async function firstLoad(state) {
   const usable = [];
@@ -110,6 +108,10 @@ async function heap(state) {
   const seconds = (Date.now() - began) / 1000;
   console.log(`heap ${TICKS} ${seconds.toFixed(0)} ${(((await used(devtools)) - before) / 1e6).toFixed(2)}`);
   await close();
+}
+
+function median(numbers) {
+  return numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 }
 
 async function used(devtools) {

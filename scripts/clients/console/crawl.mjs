@@ -7,23 +7,21 @@ import { launch } from "../lib/browser.mjs";
 import { isAccessible } from "./lib/look.mjs";
 import { pagesFor } from "./lib/pages.mjs";
 import { readSite } from "./lib/site.mjs";
-import { visit } from "./lib/visit.mjs";
+import { during, visit } from "./lib/visit.mjs";
 
 const site = readSite(process.argv[2]);
 // What ends the crawl's own session, or sends what was not typed. Whatever else destroys asks first, in a dialog
 // which is closed again.
-const LEFT_ALONE = /^(sign out|try again)/i;
+const LEFT_ALONE = /^(sign out|try again|book a payment)/i;
 const COVERED_MS = 1_000;
 const PRESSED = "button, summary, [role=tab], [role=button]";
 
 const browser = await launch();
-try {
+await during(browser, async () => {
   for (const who of ["member", "operator"]) {
     await crawl(who, site.states[who], await pagesFor(who, site.subjects));
   }
-} finally {
-  await browser.close();
-}
+});
 
 async function crawl(who, state, pages) {
   const visitor = await visit(browser, site.service, { state });

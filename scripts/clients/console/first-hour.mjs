@@ -15,12 +15,13 @@ import { launch } from "../lib/browser.mjs";
 import { linkFor, mails, until } from "../lib/member.mjs";
 import { keyboard, pointer } from "./lib/hands.mjs";
 import { readSite } from "./lib/site.mjs";
-import { visit } from "./lib/visit.mjs";
+import { during, visit } from "./lib/visit.mjs";
 
 const [file, how] = process.argv.slice(2);
 const site = readSite(file);
 const run = promisify(execFile);
-const ORG = { desk: "aurora", phone: "borealis", keyboard: "cascade" }[how];
+// Names are given once: each run has its own.
+const ORG = `${{ desk: "aurora", phone: "borealis", keyboard: "cascade" }[how]}-${randomBytes(2).toString("hex")}`;
 const FOUNDER = `ada@${ORG}.example`;
 const COLLEAGUE = `grace@${ORG}.example`;
 const CLUSTER = `${ORG}-train`;
@@ -31,7 +32,7 @@ const folder = mkdtempSync(join(site.work, "hour-"));
 
 const browser = await launch();
 const began = Date.now();
-try {
+await during(browser, async () => {
   await found();
   const founder = await signInByInvitation(FOUNDER);
   const address = await firstNode(founder);
@@ -45,9 +46,7 @@ try {
   await bill(founder);
   await founder.close();
   console.log(`${how}: a first hour in ${Math.round((Date.now() - began) / 1000)} s`);
-} finally {
-  await browser.close();
-}
+});
 
 /** A browser of one's own, and the hands to work it. */
 async function open(options = {}) {
@@ -65,8 +64,13 @@ async function found() {
   await site.operator("PATCH", "/api/operator/pools/north-h100", { self_service: true });
 }
 
-const heading = (page, name) => page.getByRole("heading", { name, exact: true, level: 1 }).waitFor();
-const button = (place, name) => place.getByRole("button", { name, exact: true });
+function heading(page, name) {
+  return page.getByRole("heading", { name, exact: true, level: 1 }).waitFor();
+}
+
+function button(place, name) {
+  return place.getByRole("button", { name, exact: true });
+}
 
 async function signInByInvitation(email) {
   const known = mails(site.outbox);
@@ -80,7 +84,7 @@ async function enter(email, known) {
   const { page, hands } = visitor;
   await page.goto(await linkFor(site.outbox, email, known));
   await hands.press(button(page, "Sign in"));
-  await page.waitForURL(/\/console\//);
+  await hands.press(page.getByRole("link", { name: "Go to the console" }));
   await heading(page, "Overview");
   return visitor;
 }
@@ -102,20 +106,22 @@ async function firstNode(founder) {
   await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", FOUNDER, "-f", join(folder, "key")]);
   await go(founder, "SSH keys");
   await hands.fill(page.getByLabel("Name"), "laptop");
-  await hands.fill(page.getByLabel("Public key"), readFileSync(join(folder, "key.pub"), "utf8").trim());
-  await hands.press(button(page, "Add key"));
-  await page.getByRole("cell", { name: "laptop" }).waitFor();
+  await hands.fill(page.getByRole("textbox", { name: "Public key" }), readFileSync(join(folder, "key.pub"), "utf8").trim());
+  await hands.press(button(page, "Add the key"));
+  await table(page, "SSH keys").filter({ hasText: "laptop" }).waitFor();
 
   await go(founder, "Clusters");
-  await hands.press(button(page, "Create cluster"));
-  await hands.fill(page.getByLabel("Name"), CLUSTER);
-  await hands.choose(page.getByLabel("Pool"), "north-h100");
-  await hands.press(button(page.getByRole("dialog"), "Create cluster"));
+  await hands.press(button(page, "New cluster"));
+  const dialog = page.getByRole("dialog");
+  await hands.fill(dialog.getByLabel("Name"), CLUSTER);
+  await hands.choose(dialog.getByLabel("Pool"), "north-h100");
+  await hands.press(button(dialog, "Make the cluster"));
   await heading(page, CLUSTER);
 
-  await hands.fill(page.getByLabel("GPUs"), "8");
-  await hands.fill(page.getByLabel("Most per GPU-hour"), "3.50");
-  await page.getByText("1 node").waitFor();
+  await hands.fill(page.getByLabel("GPUs wanted"), "8");
+  await hands.fill(page.getByLabel("Ceiling, a GPU-hour"), "3.50");
+  // Eight GPUs at the ceiling, as the preview has them.
+  await page.getByRole("region", { name: "What it would do" }).getByText("$28.00").waitFor();
   await hands.press(button(page, "Declare"));
   const address = await granted(founder);
   quiet();
@@ -123,7 +129,14 @@ async function firstNode(founder) {
   return address;
 }
 
-const rows = (page) => page.getByRole("table", { name: "Nodes" }).locator("tbody tr");
+/** The rows of a table; on a phone they are drawn as lists, and are no table to the browser. */
+function table(page, caption) {
+  return page.locator(`bourse-table[caption="${caption}"] tbody tr`);
+}
+
+function rows(page) {
+  return table(page, "Nodes");
+}
 
 /** The address of the one active node, once the page shows it by itself. */
 async function granted({ page }, besides = undefined) {
@@ -155,8 +168,8 @@ async function canLogIn({ page, hands }, address) {
 
 async function swap(founder, address) {
   const { page, hands, quiet } = founder;
-  await hands.press(button(rows(page).filter({ hasText: address }), "Swap"));
-  await hands.press(page.getByRole("dialog").getByRole("button", { name: "Swap" }));
+  await hands.press(button(page, `Swap ${address}`));
+  await hands.press(button(page.getByRole("dialog"), "Swap"));
   await canLogIn(founder, await granted(founder, address));
   quiet();
 }
@@ -167,8 +180,8 @@ async function invite(founder) {
   await go(founder, "People");
   await hands.press(button(page, "Invite"));
   await hands.fill(page.getByLabel("E-mail address"), COLLEAGUE);
-  await hands.press(button(page.getByRole("dialog"), "Invite"));
-  await page.getByText(COLLEAGUE).waitFor();
+  await hands.press(button(page, "Send the invitation"));
+  await table(page, "Open invitations").filter({ hasText: COLLEAGUE }).waitFor();
   const colleague = await enter(COLLEAGUE, known);
   await colleague.close();
   quiet();
@@ -178,44 +191,70 @@ async function invite(founder) {
 async function token(founder) {
   const { page, hands, quiet } = founder;
   await go(founder, "Tokens");
-  await hands.press(button(page, "Mint a token"));
+  await hands.press(button(page, "Mint a token").first());
   await hands.fill(page.getByLabel("Name"), "nightly");
-  await hands.check(page.getByLabel("capacity:read"));
-  await hands.press(button(page.getByRole("dialog"), "Mint"));
-  await hands.press(page.getByRole("dialog").getByRole("button", { name: /^Copy/ }));
+  await hands.check(page.getByLabel("See clusters, their nodes and what they cost"));
+  await hands.press(button(page, "Mint"));
+  await hands.press(button(page, "Copy the token"));
   const secret = await page.evaluate(() => navigator.clipboard.readText());
   const { stdout } = await run("curl", [
     ...["-sSf", `${site.service}/api/vm/capacity?cluster=${CLUSTER}`],
     ...["-H", `Authorization: Bearer ${secret}`],
   ]);
   assert.equal(JSON.parse(stdout).cluster, CLUSTER);
-  await hands.press(button(page.getByRole("dialog"), "Done"));
-  assert.ok(!(await page.content()).includes(secret), "the secret is shown a second time");
+  await hands.press(button(page, "I have kept it"));
+  await until("the secret to be gone", async () => !(await page.content()).includes(secret));
   quiet();
 }
 
 /** Uploads a file, reloads in the middle, and goes on with the same file; its title. */
 async function publish(founder) {
-  const { page, hands, settled, quiet } = founder;
+  const { page, context, hands, settled, quiet } = founder;
+  const title = `Weights of ${ORG}`;
   const path = join(folder, "weights.bin");
-  const out = openSync(path, "w");
   const block = randomBytes(MB);
+  const out = openSync(path, "w");
   for (let i = 0; i < FILE_BYTES / MB; i++) {
     writeSync(out, block);
   }
   closeSync(out);
-  return `Weights of ${ORG}`;
+  await go(founder, "Checkpoints");
+  await hands.files(page.getByLabel("Drop a file here, or choose one"), path);
+  await hands.fill(page.getByLabel("Title"), title);
+  await hands.choose(page.getByLabel("For", { exact: true }), "public");
+  // Slow enough for there to be a middle.
+  const devtools = await context.newCDPSession(page);
+  const network = { offline: false, latency: 0, downloadThroughput: -1 };
+  await devtools.send("Network.emulateNetworkConditions", { ...network, uploadThroughput: FILE_BYTES / 4 });
+  await hands.press(button(page, "Publish"));
+  const progress = page.getByRole("progressbar", { name: `Upload of ${title}` });
+  await until("the middle of the upload", async () => Number(await progress.getAttribute("value")) >= 20);
+  await page.reload();
+  await settled();
+  await devtools.send("Network.emulateNetworkConditions", { ...network, uploadThroughput: -1 });
+  assert.ok(Number(await progress.getAttribute("value")) >= 20, "it begins anew");
+  await hands.files(page.getByLabel("Choose the file again"), path);
+  await progress.waitFor({ state: "detached" });
+  await table(page, "Files of the organization").filter({ hasText: title }).waitFor();
+  quiet();
+  return title;
 }
 
 async function approve(title) {
   const operator = await open();
-  const { page, hands } = operator;
+  const { page, hands, settled } = operator;
+  // Nobody is signed in at first.
+  operator.refused(401);
   await page.goto(`${site.service}/operator/`);
-  await hands.fill(page.getByLabel("Operator token"), site.operatorToken);
+  await hands.fill(page.getByLabel("Operator's token"), site.operatorToken);
   await hands.press(button(page, "Sign in"));
   await heading(page, "Review queue");
-  await hands.press(page.getByRole("link", { name: title }));
+  await hands.press(page.getByRole("link", { name: title, exact: true }));
+  await heading(page, title);
+  await settled();
   await hands.press(button(page, "Approve"));
+  await hands.press(button(page.getByRole("dialog"), "Approve"));
+  await heading(page, "Review queue");
   await operator.close();
 }
 
@@ -236,8 +275,10 @@ async function giveBack(founder) {
   await go(founder, "Clusters");
   await hands.press(page.getByRole("link", { name: CLUSTER }));
   await heading(page, CLUSTER);
-  await hands.fill(page.getByLabel("GPUs"), "0");
+  await hands.fill(page.getByLabel("GPUs wanted"), "0");
+  await page.getByText("Takes 1 node away").waitFor();
   await hands.press(button(page, "Declare"));
+  await hands.press(button(page, "Release everything"));
   await until("nothing to be held", async () => (await rows(page).count()) === 0);
   quiet();
 }

@@ -11,7 +11,7 @@ import { launch } from "../lib/browser.mjs";
 import { canBeTouched, fits, holdsStill, isAccessible, isNamed } from "./lib/look.mjs";
 import { pagesFor } from "./lib/pages.mjs";
 import { readSite } from "./lib/site.mjs";
-import { DEVICES, visit } from "./lib/visit.mjs";
+import { DEVICES, during, visit } from "./lib/visit.mjs";
 
 const [file, shots] = process.argv.slice(2);
 const site = readSite(file);
@@ -20,7 +20,7 @@ const { desk, phone, zoomed } = DEVICES;
 const faults = [];
 
 const browser = await launch();
-try {
+await during(browser, async () => {
   for (const who of ["member", "operator"]) {
     const pages = await pagesFor(who, site.subjects);
     const { page, settled, quiet, close } = await visit(browser, site.service, { state: site.states[who] });
@@ -35,9 +35,7 @@ try {
     console.log(`${pages.length} pages of ${who}s`);
   }
   assert(faults.length === 0, faults.join("\n"));
-} finally {
-  await browser.close();
-}
+});
 
 /** Keeps what a check has to say, so that one run tells of all. */
 async function tell(check) {

@@ -6,7 +6,7 @@
 import { createInterface } from "node:readline/promises";
 import { launch } from "../lib/browser.mjs";
 import { readSite } from "./lib/site.mjs";
-import { visit } from "./lib/visit.mjs";
+import { during, visit } from "./lib/visit.mjs";
 
 const site = readSite(process.argv[2]);
 const input = createInterface({ input: process.stdin });
@@ -25,24 +25,24 @@ async function declare(gpus) {
 }
 
 const browser = await launch();
-try {
+await during(browser, async () => {
   const { page, settled, unreachable, quiet, close } = await visit(browser, site.service, {
     state: site.states.member,
   });
   await page.goto(`${site.service}/console/clusters/acme-train`);
   await settled();
-  const nodes = page.getByRole("table", { name: "Nodes" }).locator("tbody tr");
+  const nodes = page.locator('bourse-table[caption="Nodes"] tbody tr');
   await nodes.nth(1).waitFor();
   await declare(8);
   await nodes.nth(1).waitFor({ state: "detached" });
 
   unreachable();
   console.log("kill");
-  await page.getByText("Not connected").waitFor();
+  await page.locator("#liveness").getByText("reconnecting").waitFor();
   const started = said();
   console.log("start");
   await started;
-  await page.getByText("Not connected").waitFor({ state: "detached" });
+  await page.locator("#liveness").getByText("live", { exact: true }).waitFor();
   await declare(16);
   await nodes.nth(1).waitFor();
   quiet();
@@ -51,7 +51,5 @@ try {
   await settled();
   console.log("the service was killed under an open page, which followed events again when it was back");
   await close();
-} finally {
-  await browser.close();
   input.close();
-}
+});

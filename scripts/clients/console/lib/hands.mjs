@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 
 const TOO_MANY_TABS = 250;
+/** Enough to tell it from others; a browser takes what is typed in one go. */
+const TYPED_OF_AN_OPTION = 12;
 
 /** With a pointer: a mouse, or a finger where the browser is a phone's. */
 export function pointer(page, isTouch) {
@@ -9,11 +11,15 @@ export function pointer(page, isTouch) {
     press: (control) => (isTouch ? control.tap() : control.click()),
     fill: (field, text) => field.fill(text),
     check: (box) => box.check(),
-    choose: (list, label) => list.selectOption({ label }),
-    async files(opener, ...files) {
-      const chooser = page.waitForEvent("filechooser");
-      await (isTouch ? opener.tap() : opener.click());
-      await (await chooser).setFiles(files);
+    choose: (list, value) => list.selectOption(value),
+    async files(field, ...files) {
+      // What is pressed is the label: the field itself may be too small to hit.
+      const label = page.getByText(await field.evaluate((one) => one.labels[0].firstChild.textContent.trim()));
+      const [chooser] = await Promise.all([
+        page.waitForEvent("filechooser"),
+        isTouch ? label.tap() : label.click(),
+      ]);
+      await chooser.setFiles(files);
     },
   };
 }
@@ -50,17 +56,17 @@ export function keyboard(page) {
         await page.keyboard.press("Space");
       }
     },
-    async choose(list, label) {
+    async choose(list, value) {
       await go(list);
       // A closed list takes the option whose name is typed.
-      await page.keyboard.type(label);
-      assert.equal(await list.evaluate((one) => one.selectedOptions[0].label), label);
+      const label = await list.locator(`option[value="${value}"]`).textContent();
+      await page.keyboard.type(label.trim().slice(0, TYPED_OF_AN_OPTION));
+      assert.equal(await list.inputValue(), value);
     },
-    async files(opener, ...files) {
-      const chooser = page.waitForEvent("filechooser");
-      await go(opener);
-      await page.keyboard.press("Enter");
-      await (await chooser).setFiles(files);
+    async files(field, ...files) {
+      await go(field);
+      const [chooser] = await Promise.all([page.waitForEvent("filechooser"), page.keyboard.press("Enter")]);
+      await chooser.setFiles(files);
     },
   };
 }
@@ -69,8 +75,11 @@ export function keyboard(page) {
 function focusOn(control) {
   const at = document.activeElement;
   if (at === control) {
-    const style = getComputedStyle(control);
-    const isSeen = style.outlineStyle !== "none" || style.boxShadow !== "none";
+    // A file's field may be hidden behind its label, which shows the focus for it.
+    const isSeen = [control, control.closest("label")].some((one) => {
+      const style = one && getComputedStyle(one);
+      return style && (style.outlineStyle !== "none" || style.boxShadow !== "none");
+    });
     return isSeen ? "there" : "unseen";
   }
   const group = control.closest("[role=tablist], [role=radiogroup], [role=menu], [role=listbox]");

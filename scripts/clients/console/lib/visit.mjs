@@ -17,8 +17,8 @@ const SECRET = /\bbr[sorkv]_[0-9A-Za-z_]{16,}/;
 /**
  * Opens `browser` at `service` with no cookies.
  *
- * `refused(status)` announces that a request will be; `unreachable()` that the service will be gone for a while,
- * up to `quiet()`, which shows that there was nothing to complain about.
+ * `refused(status)` announces that a request will be, `tolerated(status)` that any number may be, `unreachable()` that
+ * the service will be gone for a while; up to `quiet()`, which shows that there was nothing else to complain about.
  */
 export async function visit(browser, service, options = {}) {
   const { device = "desk", state = undefined, ...rest } = options;
@@ -48,6 +48,7 @@ function watchOver(page, service) {
   const expected = [];
   const forgiven = [];
   let away = false;
+  let tolerated;
   page.on("request", (request) => {
     const url = request.url();
     if (!url.startsWith(`${service}/`) && !/^(data|blob|about):/.test(url)) {
@@ -63,7 +64,9 @@ function watchOver(page, service) {
       return;
     }
     const at = expected.indexOf(status);
-    if (at >= 0) {
+    if (status === tolerated) {
+      forgiven.push(status);
+    } else if (at >= 0) {
       expected.splice(at, 1);
       forgiven.push(status);
     } else {
@@ -75,6 +78,7 @@ function watchOver(page, service) {
     away || forgiven.some((status) => complaint.includes(`with a status of ${status} `));
   return {
     refused: (...statuses) => expected.push(...statuses),
+    tolerated: (status) => (tolerated = status),
     unreachable: () => (away = true),
     quiet() {
       const all = [...complaints, ...told().filter((one) => !isAnnounced(one))];
@@ -82,6 +86,7 @@ function watchOver(page, service) {
       const missing = expected.splice(0);
       assert.deepEqual({ all, missing }, { all: [], missing: [] }, `at ${page.url()}`);
       away = false;
+      tolerated = undefined;
     },
   };
 }
@@ -119,4 +124,18 @@ async function keepsNoSecret(page, context) {
     (await context.storageState({ indexedDB: true })).origins,
   ]);
   assert(!SECRET.test(kept), `the browser keeps a secret: ${kept.match(SECRET)}`);
+}
+
+/** Runs `walk` in `browser`, which it closes; where the walk fails, tells what each page showed. */
+export async function during(browser, walk) {
+  try {
+    await walk();
+  } catch (fault) {
+    for (const page of browser.contexts().flatMap((context) => context.pages())) {
+      console.error(`at ${page.url()}:\n${await page.locator("body").innerText()}\n`);
+    }
+    throw fault;
+  } finally {
+    await browser.close();
+  }
 }

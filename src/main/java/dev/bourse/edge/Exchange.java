@@ -3,7 +3,6 @@ package dev.bourse.edge;
 import dev.bourse.access.InsufficientScope;
 import dev.bourse.access.Scope;
 import dev.bourse.contract.ErrorFormat;
-import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.limits.Budgets;
@@ -15,7 +14,6 @@ import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
-import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,7 +38,6 @@ final class Exchange implements OpenConnection.PendingRequest {
   private static final CharSequence REVALIDATE = HttpHeaders.createOptimized("private, no-cache");
   private static final CharSequence WWW_AUTHENTICATE =
       HttpHeaders.createOptimized("www-authenticate");
-  private static final String HTML = "text/html";
   private static final CharSequence ANY = HttpHeaders.createOptimized("*");
 
   /** What pages of other origins may read of an answer beside what browsers show them anyway. */
@@ -254,7 +251,7 @@ final class Exchange implements OpenConnection.PendingRequest {
   void refuse(ApiError error, @Nullable String allow) {
     ErrorFormat refusals = endpoint == null ? ofNoOperation(error) : endpoint.refusals();
     Operations.ErrorPages pages = loop.edge().operations().errorPages();
-    if (refusals == ErrorFormat.PAGE && pages != null && prefersPage()) {
+    if (refusals == ErrorFormat.PAGE && pages != null && Headers.prefersHtml(request)) {
       answer(pages.render(error));
       return;
     }
@@ -286,13 +283,6 @@ final class Exchange implements OpenConnection.PendingRequest {
         : ErrorFormat.JSON;
   }
 
-  private boolean prefersPage() {
-    String preferred =
-        Headers.preferred(
-            request.getHeader(HttpHeaders.ACCEPT), List.of(OperationContract.JSON, HTML));
-    return HTML.equals(preferred);
-  }
-
   /** Sends a refusal after which nothing that the connection brings can be trusted. */
   void refuseAndClose(ApiError error) {
     refuse(error, null);
@@ -318,21 +308,11 @@ final class Exchange implements OpenConnection.PendingRequest {
     }
     ConsumptionProbe probe = received.budget();
     if (probe != null) {
-      headers.add(RATE_LIMIT, rateLimit(probe)).add(RATE_LIMIT_POLICY, loop.rateLimitPolicy());
+      headers
+          .add(RATE_LIMIT, Budgets.rateLimit(probe))
+          .add(RATE_LIMIT_POLICY, loop.rateLimitPolicy());
     }
     return response;
-  }
-
-  /**
-   * The header of draft-ietf-httpapi-ratelimit-headers: what is left, and seconds until all is; of
-   * a refused request, until there is one more, as in Retry-After.
-   */
-  private static String rateLimit(ConsumptionProbe probe) {
-    long seconds =
-        probe.isConsumed()
-            ? (probe.getNanosToWaitForReset() + 999_999_999L) / 1_000_000_000L
-            : ApiError.retryAfterSeconds(Budgets.waitMillis(probe));
-    return "\"default\";r=" + probe.getRemainingTokens() + ";t=" + seconds;
   }
 
   /** Sends the rest of an answer; the connection is free for the next request. */

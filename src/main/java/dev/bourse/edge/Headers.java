@@ -1,5 +1,6 @@
 package dev.bourse.edge;
 
+import dev.bourse.contract.OperationContract;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
@@ -10,6 +11,8 @@ import org.jspecify.annotations.Nullable;
 /** Reading the request headers that decide about an answer, RFC 9110. */
 final class Headers {
   static final CharSequence FORWARDED_FOR = HttpHeaders.createOptimized("x-forwarded-for");
+
+  private static final String HTML = "text/html";
 
   private Headers() {}
 
@@ -80,6 +83,12 @@ final class Headers {
       }
     }
     return best;
+  }
+
+  /** Whether the client had rather be answered with a page than in JSON, as browsers do. */
+  static boolean prefersHtml(HttpServerRequest request) {
+    String accept = request.getHeader(HttpHeaders.ACCEPT);
+    return HTML.equals(preferred(accept, List.of(OperationContract.JSON, HTML)));
   }
 
   private static double weight(String[] ranges, String type) {

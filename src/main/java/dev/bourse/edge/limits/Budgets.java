@@ -103,4 +103,16 @@ public final class Budgets {
         .withCustomTimePrecision(clock)
         .build();
   }
+
+  /**
+   * The header of draft-ietf-httpapi-ratelimit-headers: what is left, and seconds until all is; of
+   * a refused request, until there is one more, as in Retry-After.
+   */
+  public static String rateLimit(ConsumptionProbe probe) {
+    long seconds =
+        probe.isConsumed()
+            ? (probe.getNanosToWaitForReset() + 999_999_999L) / 1_000_000_000L
+            : ApiError.retryAfterSeconds(waitMillis(probe));
+    return "\"default\";r=" + probe.getRemainingTokens() + ";t=" + seconds;
+  }
 }
