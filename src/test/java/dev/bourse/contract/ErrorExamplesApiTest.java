@@ -349,7 +349,7 @@ class ErrorExamplesApiTest {
                     permitted(call),
                     call,
                     call.path(),
-                    new JsonObject(call.body()).put("replace", "ckp_1").encode())),
+                    new JsonObject(body(call)).put("replace", "ckp_1").encode())),
         call -> send(permitted(call), call, call.path(), call.body()));
   }
 
@@ -393,7 +393,7 @@ class ErrorExamplesApiTest {
         Map.of(),
         call -> {
           RunningBourse counting = call.isForAnybody() ? ofAddresses : ofTokens;
-          String token = call.isForAnybody() ? null : token(counting, call);
+          @Nullable String token = call.isForAnybody() ? null : token(counting, call);
           HttpAnswer answer = send(counting.with(token), call, call.path(), call.body());
           // The first of a caller's is not over it.
           return answer.status() == 429
@@ -464,9 +464,14 @@ class ErrorExamplesApiTest {
     return Objects.requireNonNull(call.body(), call.operationId());
   }
 
+  /** The body of a call that has one. */
+  private static String body(ContractCase call) {
+    return Objects.requireNonNull(call.body(), call.operationId());
+  }
+
   /** What must be new, made a second time. */
   private static HttpAnswer twice(ContractCase call) {
-    JsonObject body = new JsonObject(call.body());
+    JsonObject body = new JsonObject(body(call));
     if (call.path().endsWith("/documents") || call.path().endsWith("/checkpoints")) {
       body.put("replace", false);
     }
