@@ -34,7 +34,7 @@ await during(browser, async () => {
   const wanted = page.locator(".figure", { hasText: "Wanted" });
   await wanted.getByText("16 GPUs").waitFor();
   await declare(8);
-  await wanted.getByText("8 GPUs", { exact: true }).waitFor();
+  await wanted.getByText("8 GPUs").waitFor();
 
   unreachable();
   console.log("kill");
