@@ -31,10 +31,10 @@ await during(browser, async () => {
   });
   await page.goto(`${site.service}/console/clusters/acme-train`);
   await settled();
-  const nodes = page.locator('bourse-table[caption="Nodes"] tbody tr');
-  await nodes.nth(1).waitFor();
+  const wanted = page.locator(".figure", { hasText: "Wanted" });
+  await wanted.getByText("16 GPUs").waitFor();
   await declare(8);
-  await nodes.nth(1).waitFor({ state: "detached" });
+  await wanted.getByText("8 GPUs", { exact: true }).waitFor();
 
   unreachable();
   console.log("kill");
@@ -44,7 +44,7 @@ await during(browser, async () => {
   await started;
   await page.locator("#liveness").getByText("live", { exact: true }).waitFor();
   await declare(16);
-  await nodes.nth(1).waitFor();
+  await wanted.getByText("16 GPUs").waitFor();
   quiet();
   await page.getByRole("link", { name: "Market" }).click();
   await page.getByRole("heading", { name: "Market", level: 1 }).waitFor();
