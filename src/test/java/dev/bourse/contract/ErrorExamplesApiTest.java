@@ -349,7 +349,7 @@ class ErrorExamplesApiTest {
                     permitted(call),
                     call,
                     call.path(),
-                    new JsonObject(body(call)).put("replace", "ckp_1").encode())),
+                    new JsonObject(sent(call)).put("replace", "ckp_1").encode())),
         call -> send(permitted(call), call, call.path(), call.body()));
   }
 
@@ -460,18 +460,14 @@ class ErrorExamplesApiTest {
     return send(permitted(call), call, path, body);
   }
 
-  private static String sent(ContractCase call) {
-    return Objects.requireNonNull(call.body(), call.operationId());
-  }
-
   /** The body of a call that has one. */
-  private static String body(ContractCase call) {
+  private static String sent(ContractCase call) {
     return Objects.requireNonNull(call.body(), call.operationId());
   }
 
   /** What must be new, made a second time. */
   private static HttpAnswer twice(ContractCase call) {
-    JsonObject body = new JsonObject(body(call));
+    JsonObject body = new JsonObject(sent(call));
     if (call.path().endsWith("/documents") || call.path().endsWith("/checkpoints")) {
       body.put("replace", false);
     }
