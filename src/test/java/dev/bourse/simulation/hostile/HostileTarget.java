@@ -81,6 +81,7 @@ final class HostileTarget implements Target, AutoCloseable {
     new OperatorSamples(this).add();
     new MemberSamples(this).add();
     new ClusterSamples(this).add();
+    new OrganizationSamples(this).add();
   }
 
   RunningBourse bourse() {
@@ -105,15 +106,23 @@ final class HostileTarget implements Target, AutoCloseable {
     samples.put(name, () -> complete.apply(begun(operationId)));
   }
 
+  /** Adds a sample that brings its credential itself, such as a browser's cookie. */
+  void addBare(String operationId, UnaryOperator<AcceptedRequest> complete) {
+    samples.put(operationId, () -> complete.apply(bare(operationId)));
+  }
+
+  private AcceptedRequest bare(String operationId) {
+    return AcceptedRequest.of(
+        java.util.Objects.requireNonNull(operations.get(operationId), operationId));
+  }
+
   private AcceptedRequest begun(String operationId) {
-    AttackedOperation operation =
-        java.util.Objects.requireNonNull(operations.get(operationId), operationId);
     ContractCheck.Described described =
         ContractCheck.operations().stream()
             .filter(one -> one.operationId().equals(operationId))
             .findFirst()
             .orElseThrow();
-    AcceptedRequest sample = AcceptedRequest.of(operation);
+    AcceptedRequest sample = bare(operationId);
     if (described.schemes().contains(Operator.SCHEME)) {
       return bearing(sample, bourse.operatorToken());
     }

@@ -1,0 +1,204 @@
+package dev.bourse.simulation.hostile;
+
+import dev.bourse.access.Scope;
+import dev.bourse.core.Secrets;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.McpClient;
+import dev.bourse.testing.OAuthApplication;
+import dev.bourse.testing.RunningBourse;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.function.UnaryOperator;
+
+/** Requests of members who run their organization, and of browsers that show it. */
+final class OrganizationSamples {
+  private static final String ORG = "staff";
+  private static final String ROOT = "/api/console/";
+
+  private final HostileTarget world;
+  private final RunningBourse bourse;
+  private final String username;
+  private final String token;
+  private final ApiClient member;
+
+  OrganizationSamples(HostileTarget world) {
+    this.world = world;
+    this.bourse = world.bourse();
+    bourse
+        .operator()
+        .post(
+            "/api/operator/orgs",
+            new JsonObject().put("org_id", ORG).put("display", "S").put("kind", "standard"));
+    this.username = joined();
+    this.token = McpClient.token(bourse, ORG, username, EnumSet.allOf(Scope.class));
+    this.member = bourse.with(token);
+  }
+
+  void add() {
+    addPeople();
+    addTokens();
+    addOwn();
+    addPages();
+    addOperator();
+  }
+
+  private String joined() {
+    String name = world.fresh("s");
+    bourse
+        .operator()
+        .post(
+            "/api/operator/orgs/" + ORG + "/members",
+            new JsonObject()
+                .put("username", name)
+                .put("email", name + "@staff.example")
+                .put("name", "S"));
+    return name;
+  }
+
+  private void member(String operationId, UnaryOperator<AcceptedRequest> complete) {
+    world.add(operationId, s -> complete.apply(HostileTarget.bearing(s, token)));
+  }
+
+  private String made(String path, JsonObject body, String id) {
+    HttpAnswer answer = member.post(ROOT + path, body);
+    if (answer.status() != 201) {
+      throw new AssertionError(path + " " + body + " " + answer);
+    }
+    return answer.json().getString(id);
+  }
+
+  private JsonObject email() {
+    return new JsonObject().put("email", world.fresh("g") + "@guests.example");
+  }
+
+  private JsonObject rule() {
+    return new JsonObject().put("kind", "domain").put("value", world.fresh("d") + ".example");
+  }
+
+  private void addPeople() {
+    member("listConsoleMembers", s -> s.value("limit", "5").value("after", "a"));
+    member("removeConsoleMember", s -> s.value("username", joined()));
+    member("listInvitations", s -> s);
+    member("sendInvitation", s -> s.json(email()));
+    member("withdrawInvitation", s -> s.value("rule_id", made("invitations", email(), "rule_id")));
+    member("resendInvitation", s -> s.value("rule_id", made("invitations", email(), "rule_id")));
+    member("listConsoleRules", s -> s);
+    member("addConsoleRule", s -> s.json(rule()));
+    member("removeConsoleRule", s -> s.value("rule_id", made("join-rules", rule(), "rule_id")));
+    member("previewConsoleRule", s -> s.value("kind", "domain").value("value", "staff.example"));
+  }
+
+  private JsonObject order() {
+    return new JsonObject()
+        .put("name", world.fresh("t"))
+        .put("scopes", new JsonArray().add("capacity:read"))
+        .put("expires_at", "2099-01-01T00:00:00Z");
+  }
+
+  /** A token that goes with its sample's organization; an organization may have so many. */
+  private String minted() {
+    for (JsonObject old :
+        ClusterClient.objects(member.get(ROOT + "tokens").ok().getJsonArray("tokens"))) {
+      if (old.getValue("revoked_at") == null) {
+        member.delete(ROOT + "tokens/" + old.getString("token_id"));
+      }
+    }
+    return made("tokens", order(), "token_id");
+  }
+
+  private void addTokens() {
+    member("listConsoleTokens", s -> s.value("limit", "5").value("after", minted()));
+    member(
+        "mintConsoleToken",
+        s -> {
+          minted();
+          return s.json(order());
+        });
+    member(
+        "renameConsoleToken",
+        s -> s.value("token_id", minted()).json(new JsonObject().put("name", world.fresh("n"))));
+    member("revokeConsoleToken", s -> s.value("token_id", minted()));
+  }
+
+  private static AcceptedRequest browser(AcceptedRequest sample, String cookie, String secret) {
+    return sample
+        .header("Cookie", cookie + '=' + secret)
+        .header("X-CSRF-Token", Secrets.derived(secret, "csrf"));
+  }
+
+  /** A request of the browser of a member who has just joined. */
+  private void inSession(String operationId, UnaryOperator<AcceptedRequest> complete) {
+    world.addBare(
+        operationId, s -> complete.apply(browser(s, "bourse", bourse.startSession(ORG, joined()))));
+  }
+
+  private void addOwn() {
+    inSession("readSession", s -> s);
+    inSession("listSessions", s -> s);
+    inSession("endAllSessions", s -> s);
+    world.addBare(
+        "endSession",
+        s -> {
+          String secret = bourse.startSession(ORG, joined());
+          String id =
+              bourse
+                  .inSession(secret)
+                  .get(ROOT + "sessions")
+                  .ok()
+                  .getJsonArray("sessions")
+                  .getJsonObject(0)
+                  .getString("session_id");
+          return browser(s, "bourse", secret).value("session_id", id);
+        });
+    inSession("listApplications", s -> s);
+    inSession("disconnectApplications", s -> s);
+    OAuthApplication app = OAuthApplication.registered(bourse);
+    world.addBare(
+        "disconnectOneApplication",
+        s -> {
+          String who = joined();
+          app.tokens(OAuthApplication.signIn(bourse, ORG, who));
+          String secret = bourse.startSession(ORG, who);
+          String id =
+              bourse
+                  .inSession(secret)
+                  .get(ROOT + "applications")
+                  .ok()
+                  .getJsonArray("applications")
+                  .getJsonObject(0)
+                  .getString("application_id");
+          return browser(s, "bourse", secret).value("application_id", id);
+        });
+  }
+
+  private void addPages() {
+    String secret = bourse.startSession(ORG, username);
+    for (String page : List.of("showConsole", "confirmSignOutEverywhere", "showStart")) {
+      world.add(page, s -> s.header("Accept", "text/html").header("Cookie", "bourse=" + secret));
+    }
+    world.add("showOperatorConsole", s -> s.header("Accept", "text/html"));
+    ApiClient carol = bourse.asMember("openlab", "carol");
+    byte[] shown = FilesFixture.bytes(20, 3);
+    String id =
+        FilesFixture.publish(
+                carol, FilesFixture.publication(world.fresh("shown"), shown, "public"), shown)
+            .getString("id");
+    FilesFixture.approve(bourse, id).ok();
+    world.add("showFeed", s -> s.header("Accept", "text/html").value("q", "shown"));
+    world.add("showFeedItem", s -> s.header("Accept", "text/html").value("id", id));
+  }
+
+  private void addOperator() {
+    world.add(
+        "startOperatorSession", s -> s.json(new JsonObject().put("token", bourse.operatorToken())));
+    world.addBare(
+        "readOperatorSession", s -> browser(s, "bourse-operator", bourse.startOperatorSession()));
+    world.addBare(
+        "endOperatorSession", s -> browser(s, "bourse-operator", bourse.startOperatorSession()));
+  }
+}
