@@ -70,7 +70,7 @@ class Review extends Page {
             <a class="button quiet small" id="open-file" target="_blank" rel="noopener noreferrer" href=${address('downloadReview', { path })}>Open in a sandbox</a>
             <a class="button quiet small" id="save-file" download href=${address('downloadReview', { path, query: { download: '1' } })}>Save</a>
           </div></div>
-        <p class="muted">${file.content_type} · revision ${file.revision} · <span class="mono">${file.sha256}</span></p>
+        <p class="muted">${file.content_type} · revision ${file.revision} · <span class="digest">${file.sha256}</span></p>
         ${file.description ? html`<p>${file.description}</p>` : nothing}
         ${IMAGES.includes(file.content_type) ? html`<img class="preview" alt=${`Preview of ${file.filename}`} src=${address('downloadReview', { path })}>` : nothing}
         ${text === null ? nothing : html`<pre class="preview" tabindex="0" aria-label=${`The beginning of ${file.filename}`}>${text}</pre>`}
