@@ -12,6 +12,7 @@ import dev.bourse.testing.ContractCheck;
 import dev.bourse.testing.ErrorExample;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.McpClient;
+import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.EnumSet;
@@ -33,6 +34,8 @@ import org.junit.jupiter.api.TestFactory;
  * What contracts show of errors is what the service answers. Of 408, 500 and 503, which come of no
  * operation but of the service, HostileTest, EdgeTest and the tests of outages see one for all.
  */
+@OneEngine(
+    "what a refusal says is decided before a store is asked, or by what all tests ask of both")
 class ErrorExamplesApiTest {
   private static final String JSON = OperationContract.JSON;
 
