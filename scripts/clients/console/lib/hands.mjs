@@ -15,6 +15,8 @@ export function pointer(page, isTouch) {
     async files(field, ...files) {
       // What is pressed is the label: the field itself may be too small to hit.
       const label = page.getByText(await field.evaluate((one) => one.labels[0].firstChild.textContent.trim()));
+      // A list that comes while the button is down would move it away from under the pointer.
+      await page.waitForLoadState("networkidle");
       const [chooser] = await Promise.all([
         page.waitForEvent("filechooser"),
         isTouch ? label.tap() : label.click(),
