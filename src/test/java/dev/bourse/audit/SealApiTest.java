@@ -89,10 +89,9 @@ class SealApiTest {
                             + " (SELECT MIN(id) FROM audit WHERE org_id = 'globex'"
                             + " AND is_read = 0)"))));
 
-    JsonObject report = seals("globex", "?kind=writes&after_batch=0");
-    assertEquals(report, seals("globex", "?kind=writes&after=0"));
-
-    JsonObject fault = report.getJsonObject("fault");
+    JsonObject fault = seals("globex", "?kind=writes&after_batch=0").getJsonObject("fault");
+    // Sealing goes on meanwhile; the fault stays.
+    assertEquals(fault, seals("globex", "?kind=writes&after=0").getJsonObject("fault"));
     assertEquals("changed", fault.getString("what"));
     assertEquals(1, fault.getInteger("batch"));
     assertTrue(fault.getString("detail").contains("row " + fault.getLong("row_id")));

@@ -11,7 +11,7 @@ record SqliteRow(ResultSet result) implements Row {
   @Override
   public @Nullable String textOrNull(String column) {
     try {
-      return result.getString(column);
+      return result.getString(position(column));
     } catch (SQLException e) {
       throw unreadable(column, e);
     }
@@ -20,7 +20,7 @@ record SqliteRow(ResultSet result) implements Row {
   @Override
   public @Nullable Long integerOrNull(String column) {
     try {
-      long integer = result.getLong(column);
+      long integer = result.getLong(position(column));
       // The driver reads null as 0.
       return integer == 0 && result.wasNull() ? null : integer;
     } catch (SQLException e) {
@@ -31,7 +31,7 @@ record SqliteRow(ResultSet result) implements Row {
   @Override
   public byte @Nullable [] bytesOrNull(String column) {
     try {
-      byte[] bytes = result.getBytes(column);
+      byte[] bytes = result.getBytes(position(column));
       // The engine has no address for zero bytes, which the driver reads as null.
       return bytes == null && !result.wasNull() ? new byte[0] : bytes;
     } catch (SQLException e) {
@@ -47,6 +47,14 @@ record SqliteRow(ResultSet result) implements Row {
   @Nullable Object value(int column) throws SQLException {
     Object value = result.getObject(column + 1);
     return value instanceof Integer number ? Long.valueOf(number) : value;
+  }
+
+  private int position(String column) {
+    try {
+      return result.findColumn(column);
+    } catch (SQLException e) {
+      throw new IllegalArgumentException("no column " + column, e);
+    }
   }
 
   private static IllegalArgumentException unreadable(String column, SQLException e) {
