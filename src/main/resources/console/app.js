@@ -11,7 +11,7 @@ import { memberPages, operatorPages } from './pages.js';
 /** @typedef {import('./pages.js').Entry} Entry */
 
 const isOperators = location.pathname.split('/')[1] === 'operator';
-const pages = (isOperators ? operatorPages : memberPages).filter((page) => page.load);
+const pages = isOperators ? operatorPages : memberPages;
 const home = isOperators ? '/operator/' : '/console/';
 const sessionPath = isOperators ? '/api/operator/session' : '/api/console/session';
 
@@ -121,7 +121,7 @@ class App extends Component {
     const wanted = pages.find((page) => match(page.path, path));
     const params = wanted ? (match(wanted.path, path) ?? {}) : {};
     this.menu = false;
-    if (!wanted?.load) {
+    if (!wanted) {
       if (path.replace(/\/$/, '') === home.slice(0, -1) && pages[0]) {
         navigate(pages[0].path, { replace: true });
         return;

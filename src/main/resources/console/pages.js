@@ -1,6 +1,6 @@
 /**
- * All pages and their addresses. A page without `load` is not built yet and stands nowhere; one without `group` has no
- * place in the navigation and is reached from another page. The first pattern that matches an address wins.
+ * All pages and their addresses. One without `group` has no place in the navigation and is reached from another page.
+ * The first pattern that matches an address wins.
  */
 
 /**
@@ -9,7 +9,7 @@
  * @property {string} title
  * @property {string} [group] the part of the navigation it stands in
  * @property {string} [under] the path of the page that the navigation marks while this one is shown
- * @property {() => Promise<{default: new () => import('./lib/page.js').Page<any>}>} [load]
+ * @property {() => Promise<{default: new () => import('./lib/page.js').Page<any>}>} load
  */
 
 /** @type {Entry[]} */
