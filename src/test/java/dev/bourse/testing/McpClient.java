@@ -47,7 +47,6 @@ public final class McpClient {
     return new McpClient(bourse.with(token(bourse, org, username, scopes)));
   }
 
-  /** An access token for the endpoint. */
   /** A member with this scope alone; one who may do everything else is told that it lacks. */
   public static McpClient needing(
       RunningBourse bourse, Scope scope, String tool, JsonObject arguments) {
@@ -59,6 +58,7 @@ public final class McpClient {
     return of(bourse, "acme", "alice", EnumSet.of(scope));
   }
 
+  /** An access token for the endpoint. */
   public static String token(RunningBourse bourse, String org, String username, Set<Scope> scopes) {
     return bourse
         .service()
