@@ -1,6 +1,9 @@
 import { html, nothing, render } from 'lit';
 import { Form, field, formFault, onSubmit } from './form.js';
 
+/** How many had a title; the id of each title is its own. */
+let opened = 0;
+
 /**
  * Opens a dialog and waits for it to close. It is modal, keeps the focus, and Escape closes it; the browser sees to
  * that.
@@ -25,7 +28,7 @@ export function openDialog(view, { wide = false, mayEscape = true } = {}) {
       render(view(close, redraw), dialog);
       const title = dialog.querySelector('h2');
       if (title) {
-        title.id ||= `dialog-${Math.random().toString(36).slice(2)}`;
+        title.id ||= `dialog-title-${++opened}`;
         dialog.setAttribute('aria-labelledby', title.id);
       }
     };

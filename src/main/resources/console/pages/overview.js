@@ -6,8 +6,11 @@ import { why, wishOfK8s, wishOfVm } from '../lib/why.js';
 import { badge, empty, figure } from '../components/parts.js';
 import '../components/table.js';
 
-/** Some ticks: each cluster is a request of its own, and there may be twenty. */
+/** Some ticks. */
 const AGAIN_MILLIS = 30_000;
+
+/** Each cluster is a request of its own. With more of them than these the page reads again more rarely. */
+const CLUSTERS_A_TURN = 30;
 
 /** What every cluster wants, holds and costs, and why something is pending. */
 class Overview extends Page {
@@ -18,7 +21,14 @@ class Overview extends Page {
 
   connectedCallback() {
     super.connectedCallback();
-    this.every(AGAIN_MILLIS, () => this.refresh());
+    let turns = 0;
+    this.every(AGAIN_MILLIS, () => {
+      turns += 1;
+      if (turns * CLUSTERS_A_TURN >= (this.data?.rows.length ?? 0)) {
+        turns = 0;
+        this.refresh();
+      }
+    });
   }
 
   /** @override */

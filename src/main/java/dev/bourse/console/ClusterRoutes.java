@@ -56,7 +56,7 @@ public final class ClusterRoutes {
         orgId(call),
         body.getString("name"),
         body.getString("pool"),
-        Cluster.Kind.valueOf(body.getString("kind", "vm").toUpperCase(Locale.ROOT)),
+        Cluster.Kind.valueOf(body.getString("kind").toUpperCase(Locale.ROOT)),
         body.getString(DESCRIPTION));
   }
 

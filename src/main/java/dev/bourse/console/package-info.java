@@ -4,8 +4,9 @@
  *
  * <p>It is a package of routes alone, as {@code operator} is: what a member and an operator do to
  * the same thing is one service, and the two differ in who may ask and how they are named. Every
- * change leaves an audit row in its own commit, and is refused there when its member was removed
- * meanwhile.
+ * change leaves an audit row in its own commit. Changes to members, invitations, rules and tokens
+ * are refused there when their member was removed meanwhile, for these outlive the removal; for
+ * others it is enough that the session or token was in force when the request came in.
  *
  * <p>A member mints tokens with no more than their own credential allows: an application that may
  * run the organization, but not spend its money, must not give itself a token that does.
