@@ -5,6 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.StoreFixture;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
@@ -19,16 +23,27 @@ class TimekeeperTest extends StoreFixture {
   /** What nobody sets. */
   private final AtomicLong monotonic = new AtomicLong();
 
+  /** By how much the clock was set. */
+  private final AtomicLong set = new AtomicLong();
+
+  /** A clock that can be set; time passes on both at one moment, since they are read any time. */
+  private final Clock wall =
+      new InstantSource() {
+        @Override
+        public Instant instant() {
+          return clock.instant().plusMillis(set.get() + monotonic.get());
+        }
+      }.withZone(ZoneOffset.UTC);
+
   /** Lets time pass on both clocks. */
   private void pass(long millis) {
     monotonic.addAndGet(millis);
-    clock.advance(millis);
   }
 
   /** A process that begins now, and what it keeps watching with. */
   private final class Watcher {
     final Timekeeper time =
-        new Timekeeper(clock, () -> TimeUnit.MILLISECONDS.toNanos(monotonic.get()), PATIENCE);
+        new Timekeeper(wall, () -> TimeUnit.MILLISECONDS.toNanos(monotonic.get()), PATIENCE);
     final Upkeep watching;
 
     Watcher() throws Exception {
@@ -52,7 +67,7 @@ class TimekeeperTest extends StoreFixture {
 
   @Test
   void beforeTheStoreIsOpenNothingIsConfirmed() {
-    Timekeeper time = new Timekeeper(clock, monotonic::get, 0);
+    Timekeeper time = new Timekeeper(wall, monotonic::get, 0);
     assertEquals(OptionalLong.empty(), time.confirmedMillis());
     assertFalse(time.isNewest());
   }
@@ -66,25 +81,25 @@ class TimekeeperTest extends StoreFixture {
     assertEquals(OptionalLong.empty(), process.time.confirmedMillis());
     pass(1);
 
-    assertEquals(OptionalLong.of(clock.millis()), process.time.confirmedMillis());
+    assertEquals(OptionalLong.of(wall.millis()), process.time.confirmedMillis());
     assertTrue(process.time.isNewest());
-    eventually("kept", () -> mark() == clock.millis());
+    eventually("kept", () -> mark() == wall.millis());
     process.end();
   }
 
   @Test
   void aClockThatIsWrongForAWhileIsNeverConfirmedAndLeavesNoMark() throws Exception {
-    clock.advance(DAYS);
+    set.addAndGet(DAYS);
     Watcher wrong = new Watcher();
     pass(12_000);
     assertEquals(OptionalLong.empty(), wrong.time.confirmedMillis());
     wrong.end();
     assertEquals(0, mark());
 
-    clock.advance(-DAYS);
+    set.addAndGet(-DAYS);
     Watcher right = new Watcher();
     pass(PATIENCE);
-    assertEquals(OptionalLong.of(clock.millis()), right.time.confirmedMillis());
+    assertEquals(OptionalLong.of(wall.millis()), right.time.confirmedMillis());
     right.end();
   }
 
@@ -93,36 +108,36 @@ class TimekeeperTest extends StoreFixture {
     Watcher process = new Watcher();
     pass(PATIENCE);
     assertTrue(process.time.confirmedMillis().isPresent());
-    clock.advance(DAYS);
+    set.addAndGet(DAYS);
     assertEquals(OptionalLong.empty(), process.time.confirmedMillis());
     pass(12_000);
-    clock.advance(-DAYS);
+    set.addAndGet(-DAYS);
     assertEquals(OptionalLong.empty(), process.time.confirmedMillis());
     assertEquals(1, process.time.view().stepsAhead());
     assertEquals(1, process.time.view().stepsBack());
 
     pass(PATIENCE);
-    assertEquals(OptionalLong.of(clock.millis()), process.time.confirmedMillis());
+    assertEquals(OptionalLong.of(wall.millis()), process.time.confirmedMillis());
     assertTrue(process.time.isNewest());
     process.end();
   }
 
   @Test
   void aProcessThatBeginsBeforeTheNewestTimeSaysSoAndIsBelievedAfterThePatience() throws Exception {
-    clock.advance(DAYS);
+    set.addAndGet(DAYS);
     Watcher ahead = new Watcher();
     pass(PATIENCE);
-    eventually("kept", () -> mark() == clock.millis());
+    eventually("kept", () -> mark() == wall.millis());
     ahead.end();
 
-    clock.advance(-DAYS);
+    set.addAndGet(-DAYS);
     Watcher right = new Watcher();
     assertEquals(1, right.time.view().stepsBack());
     pass(PATIENCE);
-    assertEquals(OptionalLong.of(clock.millis()), right.time.confirmedMillis());
+    assertEquals(OptionalLong.of(wall.millis()), right.time.confirmedMillis());
     assertFalse(right.time.isNewest(), "one of the two was wrong");
     long newest = mark();
-    assertTrue(newest > clock.millis() + DAYS / 2);
+    assertTrue(newest > wall.millis() + DAYS / 2);
     pass(DAYS + PATIENCE);
     assertTrue(right.time.isNewest());
     right.end();
