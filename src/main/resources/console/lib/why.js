@@ -19,18 +19,17 @@ import { count, dollars, roughly } from './format.js';
  * @property {number | null} remaining_micros
  */
 
-/** What a VM cluster wishes. @param {any} state its capacity state @returns {Wish} */
-export function wishOfVm(state) {
-  const declared = state.declared;
+/** What a cluster wishes. @param {any} market what the list of clusters tells of it @returns {Wish} */
+export function wishOfListed(market) {
   return {
-    ceiling: declared?.max_price_per_gpu_hour ?? null,
-    wanted: declared ? declared.max_gpus / state.gpus_per_node : 0,
-    pending: state.pending,
-    tooLow: declared?.bid_too_low ?? false,
-    unavailable: declared?.capacity_unavailable ?? null,
-    pool: state.pool,
-    hold: state.billing_hold,
-    preparing: preparing(state.allocations),
+    ceiling: market.max_price_per_gpu_hour,
+    wanted: market.wanted_nodes,
+    pending: market.pending_nodes,
+    tooLow: market.bid_too_low,
+    unavailable: market.capacity_unavailable,
+    pool: market.prices,
+    hold: market.billing_hold,
+    preparing: market.preparing_nodes,
   };
 }
 
@@ -45,13 +44,8 @@ export function wishOfK8s(cluster) {
     unavailable: bid?.capacity_unavailable ?? null,
     pool: cluster.pool,
     hold: cluster.billing_hold,
-    preparing: preparing(cluster.nodes),
+    preparing: cluster.nodes.filter((/** @type {any} */ node) => node.state === 'provisioning').length,
   };
-}
-
-/** @param {{state: string}[]} nodes */
-function preparing(nodes) {
-  return nodes.filter((node) => node.state === 'provisioning').length;
 }
 
 /**

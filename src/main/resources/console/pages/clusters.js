@@ -18,11 +18,12 @@ class Clusters extends Page {
 
   /** @override */
   async load(/** @type {AbortSignal} */ signal) {
+    const retired = this.query.get('show') === 'retired';
     const [page, open] = await Promise.all([
-      call('listConsoleClusters', { query: { limit: 500 }, signal }),
+      call('listConsoleClusters', { query: { state: stateOf(retired), limit: 500 }, signal }),
       call('listConsolePools', { signal }),
     ]);
-    return { clusters: page.clusters, next: page.next, open, retired: this.query.get('show') === 'retired' };
+    return { clusters: page.clusters, next: page.next, open, retired };
   }
 
   /** @override */
@@ -35,7 +36,7 @@ class Clusters extends Page {
 
   async more() {
     const { data } = this;
-    const page = await call('listConsoleClusters', { query: { limit: 500, after: data.next } });
+    const page = await call('listConsoleClusters', { query: { state: stateOf(data.retired), limit: 500, after: data.next } });
     this.data = { ...data, clusters: [...data.clusters, ...page.clusters], next: page.next };
   }
 
@@ -65,15 +66,14 @@ class Clusters extends Page {
 
   /** @override */
   view(/** @type {any} */ { clusters, next, open, retired }) {
-    const shown = clusters.filter((/** @type {any} */ one) => (one.retired_at !== null) === retired);
     return html`
       <p class="muted">${quotaWords(open)}</p>
       ${tabs('Which clusters', [
         { href: '/console/clusters', text: 'In use', current: !retired },
         { href: '/console/clusters?show=retired', text: 'Retired', current: retired },
       ])}
-      <bourse-table caption=${retired ? 'Retired clusters' : 'Clusters in use'} .columns=${retired ? PAST : this.columns()} .rows=${shown}
-        .key=${(/** @type {any} */ row) => `cluster-${row.name}`} ?search=${shown.length > 8} ?more=${Boolean(next)} @more=${() => this.more()}
+      <bourse-table caption=${retired ? 'Retired clusters' : 'Clusters in use'} .columns=${retired ? PAST : this.columns()} .rows=${clusters}
+        .key=${(/** @type {any} */ row) => `cluster-${row.name}`} ?search=${clusters.length > 8} ?more=${Boolean(next)} @more=${() => this.more()}
         .empty=${retired
           ? empty('None is retired', 'What a retired cluster did can be read here for good.')
           : empty('No cluster yet', 'A cluster bids for nodes in one pool. It costs nothing until you declare for it.')}></bourse-table>`;
@@ -93,6 +93,11 @@ class Clusters extends Page {
       },
     ];
   }
+}
+
+/** @param {boolean} retired @returns {'retired' | 'in-use'} */
+function stateOf(retired) {
+  return retired ? 'retired' : 'in-use';
 }
 
 /** @param {any} cluster */

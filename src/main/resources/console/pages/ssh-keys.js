@@ -24,11 +24,11 @@ class SshKeys extends Page {
   async load(/** @type {AbortSignal} */ signal) {
     const [keys, page] = await Promise.all([
       call('listSshKeys', { path: { org: this.session.org_id }, signal }),
-      call('listConsoleClusters', { query: { limit: 500 }, signal }),
+      call('listConsoleClusters', { query: { state: 'in-use', limit: 500 }, signal }),
     ]);
     return {
       keys: keys.keys,
-      clusters: page.clusters.filter((/** @type {any} */ one) => one.kind === 'vm' && one.retired_at === null),
+      clusters: page.clusters.filter((/** @type {any} */ one) => one.kind === 'vm'),
     };
   }
 

@@ -112,7 +112,8 @@ final class ArchitectureTest {
                   "billing",
                   "org")),
           entry("admin", List.of("core", "contract", "remote")),
-          entry("client", List.of("core", "remote")),
+          entry("client", List.of("core", "remote", "client.transfer")),
+          entry("client.transfer", List.of("core", "remote")),
           entry("pages", List.of("core")),
           entry("mail", List.of("core")),
           entry(
@@ -253,6 +254,7 @@ final class ArchitectureTest {
               List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "io.github.bucket4j..")),
           entry("admin", List.of("io.vertx.core.json", "picocli")),
           entry("client", List.of("io.vertx.core.json", "picocli")),
+          entry("client.transfer", List.of("io.vertx.core.json")),
           entry("secrets", List.of()),
           entry("uploads", List.of("io.vertx.core..")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),

@@ -2,7 +2,11 @@ package dev.bourse.blob;
 
 import dev.bourse.core.Page;
 import io.vertx.core.Future;
+import java.net.URI;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
 
 /**
  * Keeps blobs: byte strings of up to many GiB that are written once, as an upload, and then read
@@ -25,8 +29,12 @@ public interface BlobStore {
 
   /**
    * Opens an upload for appending: a new one, or one an earlier call or process left. What it holds
-   * already passes through the inspector before the future succeeds; that takes about half a second
-   * per GiB, in the background, and other uploads' blocks do not wait for it.
+   * already passes through the inspector at once where it can be read, about half a second per GiB,
+   * in the background, and other uploads' blocks do not wait for it; otherwise at {@link
+   * Upload#finish}.
+   *
+   * <p>Of two processes that open the same upload, where processes share a store, the later has it:
+   * what the earlier one appends from then on fails with {@link StorageBusy}, and is not kept.
    *
    * <p>Fails with {@link StorageBusy} when the upload is open or too many are, with {@link
    * StorageFull} when it cannot be created for want of room, with {@link BlobGone} when it is
@@ -45,7 +53,8 @@ public interface BlobStore {
   /**
    * Makes the upload's bytes readable under the key and as durable as the store can make them, and
    * ends the upload. A crash leaves either the upload or the blob, whole; the same call does the
-   * rest, and it succeeds when all was done already.
+   * rest, and it succeeds when all was done already. The upload has been finished, as {@link
+   * Upload#finish} says, and released.
    *
    * <p>Fails with {@link StorageBusy} while the upload is open, with {@link BlobGone} when there is
    * neither the upload nor the blob, with {@link StorageFull} when there is no room for the blob's
@@ -65,6 +74,16 @@ public interface BlobStore {
 
   /** Opens a blob for reading. Fails with {@link BlobGone} when there is none. */
   Future<Reading> read(String key);
+
+  /**
+   * An address at which whoever has it may read the blob for a while, straight from the store.
+   * Empty where the store has none: the bytes are then served by {@link #read}.
+   *
+   * @param lifetime 1 second to 1 hour
+   * @param headers what the answer is to say: {@code Content-Type}, {@code Content-Disposition},
+   *     {@code Cache-Control}; others are refused with {@link IllegalArgumentException}
+   */
+  Future<Optional<URI>> address(String key, Duration lifetime, Map<String, String> headers);
 
   /**
    * Uploads nothing was appended to since some time, for whoever looks for those nobody knows of.

@@ -5,14 +5,17 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -197,6 +200,12 @@ public final class LocalBlobs implements BlobStore {
   @Override
   public Future<Reading> read(String key) {
     return checked(() -> openBlobs.read(BlobFiles.checkedName(key)));
+  }
+
+  /** A file of this machine has no address. */
+  @Override
+  public Future<Optional<URI>> address(String key, Duration lifetime, Map<String, String> headers) {
+    return Future.succeededFuture(Optional.empty());
   }
 
   @Override

@@ -234,6 +234,23 @@ final class LocalUpload implements Upload {
     stored = start + (to - from);
   }
 
+  /** The system has every block that was appended, which outlives the process. */
+  @Override
+  public Future<Void> keep() {
+    return Future.succeededFuture();
+  }
+
+  @Override
+  public boolean isInspected() {
+    return true;
+  }
+
+  /** The bytes of earlier openings passed the inspector at this one. */
+  @Override
+  public Future<Void> finish() {
+    return Future.succeededFuture();
+  }
+
   @Override
   public Future<Void> release() {
     synchronized (this) {

@@ -17,6 +17,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * What every event loop reads without asking an owner: the latest snapshot of each cluster, the
@@ -77,6 +78,16 @@ public final class Clusters {
 
   /** One page of all clusters, or of an organization's, or a pool's, by name. */
   Page<ClusterView> list(Optional<String> org, Optional<String> pool, String after, int limit) {
+    return list(org, pool, view -> true, after, limit);
+  }
+
+  /** One page of those of them that are to be shown. */
+  Page<ClusterView> list(
+      Optional<String> org,
+      Optional<String> pool,
+      Predicate<ClusterView> shown,
+      String after,
+      int limit) {
     NavigableMap<String, ClusterView> all =
         org.map(id -> byOrg.getOrDefault(id, Collections.emptyNavigableMap()))
             .or(() -> pool.map(of -> byPool.getOrDefault(of, Collections.emptyNavigableMap())))
@@ -84,6 +95,7 @@ public final class Clusters {
     return Page.of(
         all.tailMap(after, false).values().stream()
             .filter(view -> pool.isEmpty() || view.cluster().pool().equals(pool.get()))
+            .filter(shown)
             .limit(limit + 1L)
             .toList(),
         limit);

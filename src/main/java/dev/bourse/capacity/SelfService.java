@@ -111,9 +111,20 @@ public final class SelfService {
    */
   public record Owned(ClusterView view, long createdAtMillis) {}
 
-  /** One page of an organization's clusters of both surfaces, the retired ones too, by name. */
-  public Future<Page<Owned>> listClusters(String orgId, String after, int limit) {
-    Page<ClusterView> page = clusters.list(Optional.of(orgId), Optional.empty(), after, limit);
+  /**
+   * One page of an organization's clusters of both surfaces, by name.
+   *
+   * @param retired only those that are retired, or that are not; empty for all
+   */
+  public Future<Page<Owned>> listClusters(
+      String orgId, Optional<Boolean> retired, String after, int limit) {
+    Page<ClusterView> page =
+        clusters.list(
+            Optional.of(orgId),
+            Optional.empty(),
+            view -> retired.isEmpty() || view.cluster().isRetired() == retired.get(),
+            after,
+            limit);
     return store
         .listCreated(page.items().stream().map(view -> view.cluster().name()).toList())
         .map(created -> new Page<>(owned(page.items(), created), page.more()));

@@ -1,5 +1,6 @@
 package dev.bourse.client;
 
+import dev.bourse.client.transfer.ConfigFolder;
 import dev.bourse.remote.Refused;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;

@@ -1,5 +1,7 @@
 package dev.bourse.client;
 
+import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
@@ -67,10 +69,10 @@ final class DeviceLogin {
     String complete = begun.getString("verification_uri_complete", "");
     out.printf(
         "Open %s and enter the code%n%n    %s%n%n",
-        ServerMetadata.plain(begun.getString("verification_uri", "")),
-        ServerMetadata.plain(begun.getString("user_code", "")));
+        Text.plain(begun.getString("verification_uri", "")),
+        Text.plain(begun.getString("user_code", "")));
     if (!complete.isEmpty()) {
-      out.printf("or open %s%n", ServerMetadata.plain(complete));
+      out.printf("or open %s%n", Text.plain(complete));
     }
     out.printf(
         "Waiting for you to allow it; the code expires in %d minutes.%n",

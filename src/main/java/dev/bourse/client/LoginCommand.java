@@ -1,5 +1,7 @@
 package dev.bourse.client;
 
+import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.core.Text;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.DecodeException;
@@ -75,7 +77,7 @@ final class LoginCommand extends MemberCommand {
       Object organization = claims.getValue("org");
       return member == null || organization == null
           ? ""
-          : ServerMetadata.plain(" as " + member + " of " + organization);
+          : Text.plain(" as " + member + " of " + organization);
     } catch (DecodeException | IllegalArgumentException e) {
       return "";
     }

@@ -1,5 +1,6 @@
 package dev.bourse.client;
 
+import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;

@@ -1,5 +1,7 @@
 package dev.bourse.client;
 
+import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.client.transfer.ConfigFolder;
 import dev.bourse.remote.Credential;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;

@@ -1,5 +1,6 @@
 package dev.bourse.client;
 
+import dev.bourse.client.transfer.CommandEnvironment;
 import picocli.CommandLine;
 
 /** The members' commands. */

@@ -1,6 +1,10 @@
 package dev.bourse.client;
 
+import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.client.transfer.FileDownload;
+import dev.bourse.client.transfer.FileUpload;
 import dev.bourse.core.Sizes;
+import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
@@ -77,7 +81,7 @@ final class PullCommand extends CheckpointCommand.Subcommand {
       throw new Refused(
           ExitCode.USAGE,
           "the item's name, %s, cannot be used for a file; give -o"
-              .formatted(ServerMetadata.plain(filename)));
+              .formatted(Text.plain(filename)));
     }
     return Path.of(filename);
   }

@@ -1,5 +1,10 @@
 package dev.bourse.client;
 
+import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.client.transfer.FileUpload;
+import dev.bourse.client.transfer.LocalFile;
+import dev.bourse.client.transfer.UploadStates;
+import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
@@ -77,11 +82,11 @@ final class PushCommand extends CheckpointCommand.Subcommand {
       out()
           .printf(
               "%s  %s  revision %d, %s  sha256 %s%n",
-              ServerMetadata.plain(item.getString("id")),
-              ServerMetadata.plain(item.getString("filename")),
+              Text.plain(item.getString("id")),
+              Text.plain(item.getString("filename")),
               item.getLong("revision"),
-              ServerMetadata.plain(item.getString("status")),
-              ServerMetadata.plain(item.getString("sha256")));
+              Text.plain(item.getString("status")),
+              Text.plain(item.getString("sha256")));
       out().flush();
     }
   }

@@ -1,5 +1,6 @@
 package dev.bourse.client;
 
+import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
@@ -38,7 +39,7 @@ record ServerMetadata(
               : error().isEmpty() ? "status " + status : error();
       return new Refused(
           status >= 500 || status == 429 ? ExitCode.UNAVAILABLE : ExitCode.REFUSED,
-          what + ": " + plain(told));
+          what + ": " + Text.plain(told));
     }
   }
 
@@ -60,7 +61,8 @@ record ServerMetadata(
     String issuer = told.getString("issuer", "");
     if (!issuer.equals(url)) {
       throw new Refused(
-          ExitCode.REFUSED, "%s calls itself %s; give that to --url".formatted(url, plain(issuer)));
+          ExitCode.REFUSED,
+          "%s calls itself %s; give that to --url".formatted(url, Text.plain(issuer)));
     }
     if (!told.getJsonArray("grant_types_supported", new JsonArray()).contains(DEVICE_GRANT)) {
       throw new Refused(ExitCode.REFUSED, url + " does not support sign-in from a command line");
@@ -77,7 +79,7 @@ record ServerMetadata(
     if (!endpoint.startsWith(issuer + '/')) {
       throw new Refused(
           ExitCode.REFUSED,
-          "%s: its %s is at another service: %s".formatted(issuer, field, plain(endpoint)));
+          "%s: its %s is at another service: %s".formatted(issuer, field, Text.plain(endpoint)));
     }
     return endpoint;
   }
@@ -99,10 +101,5 @@ record ServerMetadata(
     } catch (DecodeException e) {
       throw service.refusal(response.statusCode(), response.headers(), response.body());
     }
-  }
-
-  /** Text of a service without what a terminal would act upon. */
-  static String plain(String text) {
-    return text.replaceAll("\\p{Cntrl}", "?");
   }
 }

@@ -1,5 +1,7 @@
 package dev.bourse.client;
 
+import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.core.Text;
 import dev.bourse.remote.Credential;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
@@ -45,8 +47,7 @@ final class ServiceOptions {
   private static Refused notAnAddress(String given, @Nullable Exception cause) {
     Refused refused =
         new Refused(
-            ExitCode.USAGE,
-            "--url: " + ServerMetadata.plain(given) + " is not http(s)://host[:port]");
+            ExitCode.USAGE, "--url: " + Text.plain(given) + " is not http(s)://host[:port]");
     if (cause != null) {
       refused.initCause(cause);
     }

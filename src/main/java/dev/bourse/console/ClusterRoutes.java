@@ -2,8 +2,11 @@ package dev.bourse.console;
 
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.SelfService;
 import dev.bourse.core.Page;
+import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
@@ -14,6 +17,7 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Locale;
+import java.util.function.Predicate;
 
 /** The console contract's operations on clusters and the pools they are made in. */
 public final class ClusterRoutes {
@@ -31,7 +35,7 @@ public final class ClusterRoutes {
         .ok(
             "listConsoleClusters",
             this::list,
-            CommonFields.page("clusters", "name", ClusterRoutes::json))
+            CommonFields.page("clusters", "name", ClusterRoutes::listed))
         .created("createConsoleCluster", this::create, ClusterRoutes::json)
         .ok(
             "readConsoleCluster",
@@ -46,7 +50,11 @@ public final class ClusterRoutes {
   }
 
   private Future<Page<SelfService.Owned>> list(Call call) {
-    return clusters.listClusters(orgId(call), call.findText("after").orElse(""), call.limit());
+    return clusters.listClusters(
+        orgId(call),
+        call.findText("state").map("retired"::equals),
+        call.findText("after").orElse(""),
+        call.limit());
   }
 
   private Future<SelfService.Owned> create(Call call) {
@@ -102,8 +110,34 @@ public final class ClusterRoutes {
         .put("pool", cluster.pool())
         .put("posture", cluster.posture().name().toLowerCase(Locale.ROOT))
         .put(DESCRIPTION, cluster.description())
-        .put("held_nodes", cluster.allocations().stream().filter(Allocation::isOpen).count())
+        .put("held_nodes", count(cluster, Allocation::isOpen))
         .put("created_at", Times.rfc3339(owned.createdAtMillis()))
         .put("retired_at", Times.rfc3339OrNull(cluster.retiredAtMillis()));
+  }
+
+  /** A cluster as the list shows it. */
+  private static JsonObject listed(SelfService.Owned owned) {
+    return json(owned).put("market", market(owned.view()));
+  }
+
+  private static JsonObject market(ClusterView view) {
+    Cluster cluster = view.cluster();
+    Declaration declared = cluster.declared();
+    int gpusPerNode = view.pool().gpusPerNode();
+    return new JsonObject()
+        .put("wanted_nodes", declared == null ? 0 : declared.maxGpus() / gpusPerNode)
+        .put("pending_nodes", cluster.pending(gpusPerNode))
+        .put("preparing_nodes", count(cluster, a -> a.state() == Allocation.State.PROVISIONING))
+        .put(
+            "max_price_per_gpu_hour",
+            declared == null ? null : Price.toUsd(declared.ceilingCents()))
+        .put("bid_too_low", cluster.verdict().bidTooLow())
+        .put("capacity_unavailable", cluster.verdict().capacityUnavailable())
+        .put("billing_hold", view.billingHold())
+        .put("prices", view.prices().toJson());
+  }
+
+  private static long count(Cluster cluster, Predicate<Allocation> which) {
+    return cluster.allocations().stream().filter(which).count();
   }
 }

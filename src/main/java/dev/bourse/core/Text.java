@@ -35,6 +35,11 @@ public final class Text {
     return c >= 'A' && c <= 'Z';
   }
 
+  /** Text from elsewhere without what a terminal would act upon. */
+  public static String plain(String text) {
+    return text.replaceAll("\\p{Cntrl}", "?");
+  }
+
   /** The value with control characters replaced and cut to a length fit for one line. */
   public static String shown(String value) {
     StringBuilder shown = new StringBuilder(Math.min(value.length(), MAX_SHOWN) + 1);

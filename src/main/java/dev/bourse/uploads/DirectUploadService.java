@@ -145,6 +145,10 @@ public final class DirectUploadService {
                           if (bytes != draft.metadata().bytes()) {
                             throw sizeMismatch(draft.metadata(), bytes);
                           }
+                          return upload.finish();
+                        })
+                    .compose(
+                        finished -> {
                           String sha256 = inspection.end();
                           Inspection.requireDigest(draft.metadata().sha256(), sha256);
                           return upload.release().map(sha256);

@@ -200,12 +200,23 @@ public final class UploadSessionService {
 
   private Future<Progress> taken(Checkpoint item, Revision draft, OpenUploads.Opened opened) {
     Progress progress = new Progress(item, draft, opened.upload().stored());
-    if (progress.isComplete()) {
-      // A credential in the last bytes is reported now, to the client that has just sent them.
-      opened.inspection().end();
-    }
-    open.giveBack(opened);
-    return Future.succeededFuture(progress);
+    return opened
+        .upload()
+        .keep()
+        .compose(
+            kept ->
+                progress.isComplete() && opened.upload().isInspected()
+                    ? opened.upload().finish()
+                    : Future.succeededFuture())
+        .map(
+            finished -> {
+              if (progress.isComplete() && opened.upload().isInspected()) {
+                // A credential in the last bytes is reported to the client that has just sent them.
+                opened.inspection().end();
+              }
+              open.giveBack(opened);
+              return progress;
+            });
   }
 
   private Future<Progress> interrupted(
@@ -304,19 +315,20 @@ public final class UploadSessionService {
     return open.take(BlobName.upload(item.id(), draft.number()), draft.metadata().fileName())
         .compose(
             opened ->
-                Future.succeededFuture(opened)
-                    .map(one -> digest(item, draft, one))
+                Future.succeededFuture()
+                    .compose(taken -> finished(item, draft, opened))
+                    .map(finished -> opened.inspection().end())
                     .compose(sha256 -> publish(actor, item, draft, wanted, opened, sha256))
                     .recover(e -> notPublished(item, draft, opened, e)));
   }
 
-  private static String digest(Checkpoint item, Revision draft, OpenUploads.Opened opened) {
+  private static Future<Void> finished(Checkpoint item, Revision draft, OpenUploads.Opened opened) {
     long stored = opened.upload().stored();
     if (stored < draft.metadata().bytes()) {
       throw ConflictReason.OBJECT_MISSING.of(
           "%s of %s bytes of %s have arrived", stored, draft.metadata().bytes(), item.id());
     }
-    return opened.inspection().end();
+    return opened.upload().finish();
   }
 
   private Future<Checkpoint> publish(

@@ -223,6 +223,60 @@ class SelfServiceApiTest {
   }
 
   @Test
+  void theListTellsWhatEachClusterWantsHoldsAndPays() {
+    made("acme-listed");
+    JsonObject idle = listed("acme-listed").getJsonObject("market");
+    assertEquals(0, idle.getInteger("wanted_nodes"));
+    assertNull(idle.getValue("max_price_per_gpu_hour"));
+    assertNull(idle.getValue("billing_hold"));
+
+    ClusterClient client = new ClusterClient(bourse.as("acme", "orgwide"), "acme", "acme-listed");
+    client.hold(1, 3);
+    JsonObject listed = listed("acme-listed");
+    JsonObject market = listed.getJsonObject("market");
+    JsonObject state = client.state();
+    assertEquals(1, listed.getInteger("held_nodes"));
+    assertEquals(1, market.getInteger("wanted_nodes"));
+    assertEquals(0, market.getInteger("pending_nodes"));
+    assertEquals(3.0, market.getDouble("max_price_per_gpu_hour"));
+    assertEquals(false, market.getBoolean("bid_too_low"));
+    assertEquals(
+        state.getJsonObject("pool").fieldNames(), market.getJsonObject("prices").fieldNames());
+    assertEquals("demo-h100", market.getJsonObject("prices").getString("pool"));
+    alice.delete(CLUSTERS + "/acme-listed?give_back=true").ok();
+  }
+
+  @Test
+  void theListCanBeOfThoseInUseOrOfTheRetiredOnes() {
+    made("acme-over");
+    alice.delete(CLUSTERS + "/acme-over").ok();
+    assertTrue(names("").contains("acme-over"));
+    assertTrue(names("?state=retired").contains("acme-over"));
+    assertTrue(names("?state=in-use").contains("acme-batch"));
+    assertTrue(!names("?state=in-use").contains("acme-over"));
+    assertTrue(!names("?state=retired").contains("acme-batch"));
+    // A page of one goes past those that are not asked for.
+    assertEquals(1, names("?state=retired&limit=1").size());
+    String detail =
+        alice.get(CLUSTERS + "?state=live").refused(ErrorCode.BAD_REQUEST).getString("detail");
+    assertTrue(detail.contains("state") && detail.contains("in-use, retired"), detail);
+  }
+
+  private static JsonObject listed(String name) {
+    return alice.get(CLUSTERS).json().getJsonArray("clusters").stream()
+        .map(JsonObject.class::cast)
+        .filter(one -> one.getString("name").equals(name))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static List<String> names(String query) {
+    return alice.get(CLUSTERS + query).json().getJsonArray("clusters").stream()
+        .map(one -> ((JsonObject) one).getString("name"))
+        .toList();
+  }
+
+  @Test
   void aClusterThatHoldsNodesIsRetiredOnlyWhenTheyAreGivenBack() {
     made("acme-holding");
     ApiClient orgwide = bourse.as("acme", "orgwide");

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.MemberShell;

@@ -6,7 +6,11 @@ import dev.bourse.blob.Reading;
 import dev.bourse.blob.Upload;
 import dev.bourse.core.Page;
 import io.vertx.core.Future;
+import java.net.URI;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
 
 /** Bugs of how bytes are kept. */
 enum UploadBug implements Bug {
@@ -104,6 +108,12 @@ enum UploadBug implements Bug {
     @Override
     public Future<Reading> read(String key) {
       return blobs.read(key);
+    }
+
+    @Override
+    public Future<Optional<URI>> address(
+        String key, Duration lifetime, Map<String, String> headers) {
+      return blobs.address(key, lifetime, headers);
     }
 
     @Override

@@ -3,8 +3,8 @@ package dev.bourse.testing;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.client.CommandEnvironment;
 import dev.bourse.client.MemberCommands;
+import dev.bourse.client.transfer.CommandEnvironment;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -2,8 +2,8 @@ package dev.bourse.app.commands;
 
 import dev.bourse.admin.AdminCommand;
 import dev.bourse.app.Config;
-import dev.bourse.client.CommandEnvironment;
 import dev.bourse.client.MemberCommands;
+import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.store.StoreRefused;
 import dev.bourse.store.StoreUnavailable;
 import dev.bourse.store.transfer.ExportFault;

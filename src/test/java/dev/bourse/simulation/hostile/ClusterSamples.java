@@ -28,7 +28,9 @@ final class ClusterSamples {
         .patch("/api/operator/orgs/acme", new JsonObject().put("max_clusters", 10_000))
         .ok();
     member("listConsolePools", s -> s);
-    member("listConsoleClusters", s -> s.value("limit", "5").value("after", "a"));
+    member(
+        "listConsoleClusters",
+        s -> s.value("state", "in-use").value("limit", "5").value("after", "a"));
     member("createConsoleCluster", s -> s.json(order(world.fresh("c"))));
     member("readConsoleCluster", s -> s.value("cluster", "acme-train"));
     member(

@@ -1,6 +1,7 @@
-package dev.bourse.client;
+package dev.bourse.client.transfer;
 
 import dev.bourse.core.Sizes;
+import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
@@ -15,11 +16,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Publishes a file: announces it, sends its bytes as the service asks for them, and commits it. */
-final class FileUpload {
+public final class FileUpload {
   /** Up to here a file goes in one request, unless the service wants it otherwise. */
   static final long MAX_DIRECT_BYTES = 32L << 20;
 
-  static final String FAMILY = "/api/checkpoints";
+  public static final String FAMILY = "/api/checkpoints";
 
   /**
    * How long a request with bytes may take. {@link StallWatchdog} ends one that stalls; the service
@@ -41,7 +42,7 @@ final class FileUpload {
   private final UploadStates states;
   private final PrintWriter err;
 
-  FileUpload(
+  public FileUpload(
       Service service, CommandEnvironment environment, UploadStates states, PrintWriter err) {
     this.service = service;
     this.environment = environment;
@@ -55,7 +56,7 @@ final class FileUpload {
    * @param publication what is announced, but for the bytes' number and digest
    * @return the item
    */
-  JsonObject publish(LocalFile file, JsonObject publication) throws Refused {
+  public JsonObject publish(LocalFile file, JsonObject publication) throws Refused {
     JsonObject announced = publication.copy().put("bytes", file.size());
     try (UploadStates.Place place = states.take(service.baseUrl(), file)) {
       if (file.size() <= MAX_DIRECT_BYTES) {
@@ -132,7 +133,7 @@ final class FileUpload {
     return !isPending && sha256.equals(item.getString("sha256")) ? item : null;
   }
 
-  static String item(String id) {
+  public static String item(String id) {
     return FAMILY + '/' + Service.encoded(id);
   }
 
@@ -262,7 +263,7 @@ final class FileUpload {
     Refused refused =
         new Refused(
             ExitCode.REFUSED,
-            "the service answered with an unexpected range: " + ServerMetadata.plain(range));
+            "the service answered with an unexpected range: " + Text.plain(range));
     if (cause != null) {
       refused.initCause(cause);
     }

@@ -1,4 +1,4 @@
-package dev.bourse.client;
+package dev.bourse.client.transfer;
 
 import dev.bourse.core.Sizes;
 import dev.bourse.remote.ExitCode;
@@ -25,7 +25,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /** Downloads a file into {@code FILE.part}, which is renamed when its digest is right. */
-final class FileDownload {
+public final class FileDownload {
   private static final Duration HEAD = Duration.ofSeconds(60);
   private static final int PIECE = 1 << 16;
 
@@ -33,7 +33,7 @@ final class FileDownload {
   private final CommandEnvironment environment;
   private final PrintWriter err;
 
-  FileDownload(Service service, CommandEnvironment environment, PrintWriter err) {
+  public FileDownload(Service service, CommandEnvironment environment, PrintWriter err) {
     this.service = service;
     this.environment = environment;
     this.err = err;
@@ -45,7 +45,7 @@ final class FileDownload {
    * @param path of the item, on the organization's list or on the public feed
    * @param facts what the service says of the item
    */
-  void fetch(String path, JsonObject facts, Path target) throws Refused {
+  public void fetch(String path, JsonObject facts, Path target) throws Refused {
     String sha256 = facts.getString("sha256");
     long size = facts.getLong("bytes");
     if (sha256 == null || facts.getString("status").equals("pending")) {

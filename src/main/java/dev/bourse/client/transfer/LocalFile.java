@@ -1,4 +1,4 @@
-package dev.bourse.client;
+package dev.bourse.client.transfer;
 
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
@@ -18,7 +18,7 @@ import java.util.Map;
  * @param size in bytes, at least 1
  * @param modifiedMillis when it was last written
  */
-record LocalFile(Path path, String name, long size, long modifiedMillis) {
+public record LocalFile(Path path, String name, long size, long modifiedMillis) {
   private static final String BYTES = "application/octet-stream";
 
   /** Those that the platform does not know and members publish. */
@@ -32,7 +32,7 @@ record LocalFile(Path path, String name, long size, long modifiedMillis) {
           ".txt", "text/plain",
           ".log", "text/plain");
 
-  static LocalFile look(Path given) throws Refused {
+  public static LocalFile look(Path given) throws Refused {
     try {
       Path path = given.toRealPath();
       BasicFileAttributes facts = Files.readAttributes(path, BasicFileAttributes.class);
@@ -63,7 +63,7 @@ record LocalFile(Path path, String name, long size, long modifiedMillis) {
   }
 
   /** The media type of its name. */
-  String contentType() {
+  public String contentType() {
     int dot = name.lastIndexOf('.');
     String ending = dot < 0 ? "" : name.substring(dot).toLowerCase(Locale.ROOT);
     String guessed = TYPES.getOrDefault(ending, "");

@@ -1,4 +1,4 @@
-package dev.bourse.client;
+package dev.bourse.client.transfer;
 
 import dev.bourse.core.Digests;
 import dev.bourse.remote.ExitCode;
@@ -17,7 +17,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The uploads that have begun, a file each in {@code uploads/} beside the credentials. */
-final class UploadStates {
+public final class UploadStates {
   private static final String FOLDER = "uploads/";
 
   /** Longer than any session; what lies there for so long is of no more use. */
@@ -25,7 +25,7 @@ final class UploadStates {
 
   private final ConfigFolder folder;
 
-  UploadStates(ConfigFolder folder) {
+  public UploadStates(ConfigFolder folder) {
     this.folder = folder;
   }
 
@@ -78,7 +78,7 @@ final class UploadStates {
   }
 
   /** Deletes what nobody came back for. */
-  void sweep(Instant now) throws Refused {
+  public void sweep(Instant now) throws Refused {
     Path uploads = folder.file(FOLDER);
     if (!Files.isDirectory(uploads)) {
       return;

@@ -1,4 +1,4 @@
-package dev.bourse.client;
+package dev.bourse.client.transfer;
 
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;

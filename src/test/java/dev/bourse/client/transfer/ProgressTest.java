@@ -1,4 +1,4 @@
-package dev.bourse.client;
+package dev.bourse.client.transfer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

@@ -1,4 +1,4 @@
-package dev.bourse.client;
+package dev.bourse.client.transfer;
 
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * The person's folder, {@code $XDG_CONFIG_HOME/bourse} or {@code ~/.config/bourse}. Nobody else can
  * read it. Its files are JSON and replaced whole, so a crash leaves the old one or the new one.
  */
-final class ConfigFolder {
+public final class ConfigFolder {
   /** Longer than whoever has the lock may wait for an answer. */
   private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(90);
 
@@ -42,11 +42,11 @@ final class ConfigFolder {
 
   /** Work done while a lock is held. */
   @FunctionalInterface
-  interface Work<T> {
+  public interface Work<T> {
     T run() throws Refused;
   }
 
-  ConfigFolder(CommandEnvironment environment) {
+  public ConfigFolder(CommandEnvironment environment) {
     this.folder = folder(environment.variables());
     this.environment = environment;
   }
@@ -59,12 +59,12 @@ final class ConfigFolder {
     return base.resolve("bourse");
   }
 
-  Path file(String name) {
+  public Path file(String name) {
     return folder.resolve(name);
   }
 
   /** What a file holds; empty when it is not there. */
-  JsonObject read(String name) throws Refused {
+  public JsonObject read(String name) throws Refused {
     Path file = file(name);
     try {
       return Files.exists(file) ? new JsonObject(Files.readString(file)) : new JsonObject();
@@ -76,7 +76,7 @@ final class ConfigFolder {
   }
 
   /** Replaces a file; when this returns it is on disk. */
-  void write(String name, JsonObject content) throws Refused {
+  public void write(String name, JsonObject content) throws Refused {
     Path file = file(name);
     // Of this process alone: another may be writing the same.
     Path next = file.resolveSibling(file.getFileName() + "." + ProcessHandle.current().pid());
@@ -99,7 +99,7 @@ final class ConfigFolder {
     }
   }
 
-  void delete(String name) throws Refused {
+  public void delete(String name) throws Refused {
     try {
       Files.deleteIfExists(file(name));
     } catch (IOException e) {
@@ -112,7 +112,7 @@ final class ConfigFolder {
   }
 
   /** Does work while no other command does work under this name; waits for one that does. */
-  <T> T locked(String name, Work<T> work) throws Refused {
+  public <T> T locked(String name, Work<T> work) throws Refused {
     long deadline = environment.clock().millis() + LOCK_TIMEOUT.toMillis();
     try (FileChannel channel = lockFile(name)) {
       while (true) {
@@ -138,7 +138,7 @@ final class ConfigFolder {
    *
    * @return null when another command has it
    */
-  @Nullable FileChannel tryLock(String name) throws Refused {
+  public @Nullable FileChannel tryLock(String name) throws Refused {
     try {
       FileChannel channel = lockFile(name);
       if (lock(channel) != null) {

@@ -1,4 +1,4 @@
-package dev.bourse.client;
+package dev.bourse.client.transfer;
 
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
