@@ -115,7 +115,7 @@ final class ArchitectureTest {
           entry("client", List.of("core", "remote", "client.transfer")),
           entry("client.transfer", List.of("core", "remote")),
           entry("pages", List.of("core")),
-          entry("mail", List.of("core")),
+          entry("mail", List.of("core", "store", "keyring")),
           entry(
               "signin",
               List.of("core", "store", "access", "audit", "edge", "org", "pages", "mail")),
