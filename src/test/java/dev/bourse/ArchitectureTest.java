@@ -37,7 +37,8 @@ final class ArchitectureTest {
           entry("store.transfer", List.of("core", "store")),
           entry("store.sqlite", List.of("core", "store", "store.transfer")),
           entry("store.postgres", List.of("core", "store", "store.transfer")),
-          entry("access", List.of("core", "store", "audit")),
+          entry("keyring", List.of("core", "store")),
+          entry("access", List.of("core", "store", "audit", "keyring")),
           entry("audit", List.of("core", "store")),
           entry("contract", List.of("core", "access")),
           entry("docs", List.of("core", "contract", "pages")),
@@ -114,7 +115,7 @@ final class ArchitectureTest {
           entry("client", List.of("core", "remote", "client.transfer")),
           entry("client.transfer", List.of("core", "remote")),
           entry("pages", List.of("core")),
-          entry("mail", List.of("core")),
+          entry("mail", List.of("core", "store", "keyring")),
           entry(
               "signin",
               List.of("core", "store", "access", "audit", "edge", "org", "pages", "mail")),
@@ -191,6 +192,7 @@ final class ArchitectureTest {
                   "com.github.benmanes.caffeine..",
                   "org.slf4j")),
           entry("audit", List.of("io.vertx.core..", "org.slf4j")),
+          entry("keyring", List.of("io.vertx.core..", "org.slf4j")),
           entry(
               "contract",
               List.of(

@@ -38,6 +38,8 @@ public final class StatementPlans {
           "lease",
           "signing_key",
           "service_secret",
+          "encrypted_secret",
+          "outbox_mail",
           "operator_token",
           "audit_sealed",
           "probe",
