@@ -70,9 +70,10 @@ public final class CheckpointView {
     Checkpoint item = listed.item();
     Metadata metadata = shown.metadata();
     String sha256 = shown.sha256() != null ? shown.sha256() : metadata.sha256();
-    return new JsonObject()
-        .put("id", item.id())
-        .put("title", metadata.title())
+    JsonObject json =
+        new JsonObject()
+            .put("id", item.id())
+            .put("title", metadata.title())
         .put("description", metadata.description())
         .put("filename", metadata.fileName())
         .put("content_type", metadata.contentType())
@@ -85,6 +86,7 @@ public final class CheckpointView {
         .put("revision", shown.number())
         .put("published_at", Times.rfc3339OrNull(shown.publishedAtMillis()))
         .put("created_at", Times.rfc3339(item.createdAtMillis()));
+    return metadata.isSet() ? json.put("files", metadata.files()) : json;
   }
 
   private static String words(Revision.State state) {

@@ -35,7 +35,9 @@ public final class PublicCheckpointRoutes {
         .bind("preflightPublicCheckpoint", CheckpointRoutes.unlessOff(config, this::preflight))
         .bind(
             "preflightPublicCheckpointContent",
-            CheckpointRoutes.unlessOff(config, this::preflight));
+            CheckpointRoutes.unlessOff(config, this::preflight))
+        .bind(
+            "preflightPublicCheckpointFile", CheckpointRoutes.unlessOff(config, this::preflight));
   }
 
   private Future<Answer> list(Call call) {

@@ -64,12 +64,12 @@ public final class SetUpload {
       JsonObject announced = publication.copy().put("files", files(folder, digests));
       Begun begun = resumed(upload, folder, announced);
       if (begun == null) {
-        begun = Begun.of(announced, service.call("POST", FileUpload.FAMILY, announced));
+        begun = Begun.of(announced, service.call("POST", FileUpload.FAMILY + "/sets", announced));
         upload.write(begun.toJson());
       }
       try {
         send(begun, folder, digests);
-        JsonObject item = commit(begun);
+        JsonObject item = commit(begun, folder.size());
         upload.forget();
         return item;
       } catch (Refused e) {
@@ -179,8 +179,8 @@ public final class SetUpload {
         folder.name()
             + (isSame
                 ? ": the earlier upload has ended; starting again"
-                : ": the folder or its description changed since the earlier upload; what is"
-                    + " whole of it is sent again"));
+                : ": the folder or its description changed since the earlier upload; announcing it"
+                    + " again"));
     upload.forget();
     return null;
   }
@@ -288,13 +288,13 @@ public final class SetUpload {
     }
   }
 
-  private JsonObject commit(Begun begun) throws Refused {
+  private JsonObject commit(Begun begun, long bytes) throws Refused {
     Request request =
         new Request(
             "POST",
             service.baseUrl() + FileUpload.item(begun.id()) + "/commit",
             Map.of("Content-Type", "application/json"),
-            BodyPublishers.ofString("{}"));
+            BodyPublishers.ofString(new JsonObject().put("bytes", bytes).encode()));
     try (Progress progress = progress("commit", 0)) {
       RetryPolicy retries = new RetryPolicy(environment, progress);
       while (true) {
