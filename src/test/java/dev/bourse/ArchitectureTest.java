@@ -37,7 +37,8 @@ final class ArchitectureTest {
           entry("store.transfer", List.of("core", "store")),
           entry("store.sqlite", List.of("core", "store", "store.transfer")),
           entry("store.postgres", List.of("core", "store", "store.transfer")),
-          entry("access", List.of("core", "store", "audit")),
+          entry("keyring", List.of("core", "store")),
+          entry("access", List.of("core", "store", "audit", "keyring")),
           entry("audit", List.of("core", "store")),
           entry("contract", List.of("core", "access")),
           entry("docs", List.of("core", "contract", "pages")),
@@ -191,6 +192,7 @@ final class ArchitectureTest {
                   "com.github.benmanes.caffeine..",
                   "org.slf4j")),
           entry("audit", List.of("io.vertx.core..", "org.slf4j")),
+          entry("keyring", List.of("io.vertx.core..", "org.slf4j")),
           entry(
               "contract",
               List.of(

@@ -1,30 +1,49 @@
 package dev.bourse.access;
 
+import dev.bourse.keyring.Keyring;
+import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
+import dev.bourse.store.StoreRefused;
 import io.vertx.core.Future;
+import java.time.Clock;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 
 /**
  * Secrets made once for a store, on which every process that serves it agrees: keys of HMACs over
- * what one process hands out and another takes back.
+ * what one process hands out and another takes back. With a secret key ({@link SharedSecrets}) they
+ * are encrypted, and one that was stored before there was a key goes on and is encrypted too.
  */
 public final class ServiceSecrets {
   private static final int BYTES = 32;
 
+  private static final String KIND = "service/";
+
   private final Database database;
+  private final SharedSecrets shared;
   private final RandomGenerator random;
   private final Map<String, byte[]> known = new ConcurrentHashMap<>();
 
   /**
+   * Without a secret key.
+   *
    * @param random a cryptographic source
    */
   public ServiceSecrets(Database database, RandomGenerator random) {
+    this(database, new SharedSecrets(database, Keyring.empty(), Clock.systemUTC()), random);
+  }
+
+  /**
+   * @param random a cryptographic source
+   */
+  public ServiceSecrets(Database database, SharedSecrets shared, RandomGenerator random) {
     this.database = database;
+    this.shared = shared;
     this.random = random;
   }
 
@@ -36,6 +55,15 @@ public final class ServiceSecrets {
     }
     byte[] made = new byte[BYTES];
     random.nextBytes(made);
+    return (shared.isEnabled() ? encrypted(name, made) : plain(name, made))
+        .map(
+            agreed -> {
+              known.put(name, agreed);
+              return agreed.clone();
+            });
+  }
+
+  private Future<byte[]> plain(String name, byte[] made) {
     return database
         .commit(
             List.of(
@@ -46,16 +74,47 @@ public final class ServiceSecrets {
                     """,
                     name,
                     HexFormat.of().formatHex(made))))
+        .compose(stored -> findPlain(name))
+        .map(Optional::orElseThrow);
+  }
+
+  private Future<Optional<byte[]>> findPlain(String name) {
+    return database.readFirst(
+        "SELECT secret FROM service_secret WHERE name = ?",
+        List.of(name),
+        row -> HexFormat.of().parseHex(row.text("secret")));
+  }
+
+  private Future<byte[]> encrypted(String name, byte[] made) {
+    return findEncrypted(name)
         .compose(
-            stored ->
-                database.read(
-                    "SELECT secret FROM service_secret WHERE name = ?",
-                    List.of(name),
-                    row -> HexFormat.of().parseHex(row.text("secret"))))
+            found ->
+                found.isPresent()
+                    ? Future.succeededFuture(found)
+                    : findPlain(name)
+                        .compose(before -> encrypt(name, before.orElse(made)))
+                        .compose(stored -> findEncrypted(name)))
         .map(
-            rows -> {
-              known.put(name, rows.get(0));
-              return rows.get(0).clone();
-            });
+            agreed ->
+                agreed.orElseThrow(
+                    () ->
+                        StoreRefused.of(
+                            """
+                            row %s of encrypted_secret was altered; delete it, and what was \
+                            handed out with it is refused\
+                            """,
+                            KIND + name)));
+  }
+
+  private Future<Optional<byte[]>> findEncrypted(String name) {
+    return shared.list(KIND).map(all -> Optional.ofNullable(all.get(KIND + name)));
+  }
+
+  /** Whoever is first decides; nobody else may read it from now on. */
+  private Future<Void> encrypt(String name, byte[] secret) {
+    return database.commit(
+        List.of(
+            shared.storing(KIND + name, secret),
+            Statement.of("DELETE FROM service_secret WHERE name = ?", name)));
   }
 }

@@ -21,8 +21,8 @@ import java.security.spec.X509EncodedKeySpec;
 import java.util.Base64;
 
 /**
- * A P-256 key that members' tokens are signed with (ES256, RFC 7518 section 3.4), in a PEM file
- * only the service's user can read.
+ * A P-256 key that members' tokens are signed with (ES256, RFC 7518 section 3.4), in PEM; in a
+ * file, only the service's user can read it.
  *
  * @param privatePem PKCS #8
  * @param publicPem SubjectPublicKeyInfo
@@ -35,12 +35,29 @@ record SigningKey(String privatePem, String publicPem) {
 
   /** Reads a key. Blocks. */
   static SigningKey read(Path file) throws IOException {
-    String text = Files.readString(file, StandardCharsets.US_ASCII);
+    try {
+      return parse(Files.readString(file, StandardCharsets.US_ASCII));
+    } catch (IllegalArgumentException faulty) {
+      throw new IOException(file + ": " + faulty.getMessage(), faulty);
+    }
+  }
+
+  /**
+   * A key as {@link #text} tells it.
+   *
+   * @throws IllegalArgumentException when it is not one; never shows the text
+   */
+  static SigningKey parse(String text) {
     int second = text.indexOf("-----BEGIN " + PUBLIC);
     if (!text.startsWith("-----BEGIN " + PRIVATE) || second < 0) {
-      throw new IOException(file + ": expected a private and a public key in PEM");
+      throw new IllegalArgumentException("expected a private and a public key in PEM");
     }
     return new SigningKey(text.substring(0, second), text.substring(second));
+  }
+
+  /** Both halves, as they are kept. */
+  String text() {
+    return privatePem + publicPem;
   }
 
   /** A new key. Takes some milliseconds. */
@@ -142,7 +159,7 @@ record SigningKey(String privatePem, String publicPem) {
   void writeTo(Path folder) throws IOException {
     Files.createDirectories(
         folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-    PrivateFile.write(fileIn(folder), (privatePem + publicPem).getBytes(StandardCharsets.US_ASCII));
+    PrivateFile.write(fileIn(folder), text().getBytes(StandardCharsets.US_ASCII));
   }
 
   /** Not the key: it must not reach a log by accident. */

@@ -1,5 +1,8 @@
 package dev.bourse.access;
 
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -7,26 +10,29 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The private keys of one process, in files of its data folder. Every method blocks. */
-final class SigningKeyFolder {
+/** The private keys of one process, in files of its data folder. */
+final class SigningKeyFolder implements PrivateKeys {
   private static final String FOLDER = "signing-keys";
 
   /** Where earlier versions kept the one key there was. */
   private static final String ONLY_KEY = "signing-key.pem";
 
+  private final Vertx vertx;
   private final Path data;
   private final Path folder;
 
-  /** A key and when its file was written. */
-  record Kept(SigningKey key, long writtenAtMillis) {}
-
-  SigningKeyFolder(Path data) {
+  SigningKeyFolder(Vertx vertx, Path data) {
+    this.vertx = vertx;
     this.data = data;
     this.folder = data.resolve(FOLDER);
   }
 
-  /** All keys kept, in no order. */
-  List<Kept> read() throws IOException {
+  @Override
+  public Future<List<Kept>> read() {
+    return vertx.executeBlocking(this::readFiles);
+  }
+
+  private List<Kept> readFiles() throws IOException {
     adopt();
     List<Kept> kept = new ArrayList<>();
     if (Files.isDirectory(folder)) {
@@ -47,15 +53,31 @@ final class SigningKeyFolder {
     }
   }
 
-  /** A new key, on disk. */
-  SigningKey make() throws IOException {
-    SigningKey key = SigningKey.generate();
-    key.writeTo(folder);
-    return key;
+  @Override
+  public Future<List<Statement>> keep(SigningKey key) {
+    return vertx.executeBlocking(
+        () -> {
+          key.writeTo(folder);
+          return List.of();
+        });
   }
 
-  /** Forgets a key that signs no more. */
-  void delete(SigningKey key) throws IOException {
-    Files.deleteIfExists(key.fileIn(folder));
+  @Override
+  public List<Statement> forgetting(SigningKey key) {
+    return List.of();
+  }
+
+  @Override
+  public Future<Void> forget(SigningKey key) {
+    return vertx.executeBlocking(
+        () -> {
+          Files.deleteIfExists(key.fileIn(folder));
+          return null;
+        });
+  }
+
+  @Override
+  public boolean isShared() {
+    return false;
   }
 }

@@ -61,9 +61,16 @@ final class SigningKeyStore {
         row -> new JsonObject(row.text("public_jwk")));
   }
 
-  Future<Void> publish(SigningKey key, long madeAtMillis, long expiresAtMillis) {
+  /**
+   * Tells others the public half.
+   *
+   * @param along stored in the same commit
+   */
+  Future<Void> publish(
+      SigningKey key, long madeAtMillis, long expiresAtMillis, List<Statement> along) {
     return commit(
         key.kid(),
+        along,
         Statement.of(
             """
             INSERT INTO signing_key (kid, public_jwk, made_at, expires_at) VALUES (?, ?, ?, ?)
@@ -75,9 +82,15 @@ final class SigningKeyStore {
             expiresAtMillis));
   }
 
-  Future<Void> retire(String kid, long nowMillis, long expiresAtMillis) {
+  /**
+   * Has a key verify until its last token has expired.
+   *
+   * @param along stored in the same commit
+   */
+  Future<Void> retire(String kid, long nowMillis, long expiresAtMillis, List<Statement> along) {
     return commit(
         kid,
+        along,
         Statement.of(
             "UPDATE signing_key SET retired_at = ?, expires_at = ? WHERE kid = ?",
             nowMillis,
@@ -87,10 +100,14 @@ final class SigningKeyStore {
 
   Future<Void> deleteExpired(long nowMillis) {
     return database.commit(
-        List.of(Statement.of("DELETE FROM signing_key WHERE expires_at <= ?", nowMillis)));
+        List.of(
+            Statement.of("DELETE FROM signing_key WHERE expires_at <= ?", nowMillis),
+            SharedSigningKeys.FORGETTING_EXPIRED));
   }
 
-  private Future<Void> commit(String kid, Statement statement) {
-    return database.commit(List.of(statement), List.of(new Change(SigningKeys.CHANGED, kid)));
+  private Future<Void> commit(String kid, List<Statement> along, Statement statement) {
+    List<Statement> all = new ArrayList<>(along);
+    all.add(statement);
+    return database.commit(all, List.of(new Change(SigningKeys.CHANGED, kid)));
   }
 }

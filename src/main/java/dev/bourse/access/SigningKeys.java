@@ -1,6 +1,8 @@
 package dev.bourse.access;
 
-import dev.bourse.access.SigningKeyFolder.Kept;
+import dev.bourse.access.PrivateKeys.Kept;
+import dev.bourse.keyring.Keyring;
+import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
 import io.vertx.core.Future;
@@ -23,17 +25,26 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The keys of members' tokens. What this process signs with never leaves its data folder; the
- * public half is a row of the store, so that every process on it verifies every other's tokens and
- * nobody has to copy a file.
+ * The keys of members' tokens. The public half of each is a row of the store, so that every process
+ * on it verifies every other's tokens and nobody has to copy a file. With a secret key ({@link
+ * SharedSecrets}) the private half is an encrypted row, and all processes sign with the same key;
+ * without one it never leaves the data folder of the process that made it.
+ *
+ * <p>Processes that make a shared key at the same moment make two: the newer signs, and the older
+ * is retired as any other. A process that cannot decrypt the newest, because it was not given the
+ * secret key yet, signs with the newest it can, and makes one when none is left.
  *
  * <p>A key signs for {@code access.key-rotation}. Its successor is published a minute before it
  * signs, so that no process meets a signature by a key it has not read yet; the old one verifies
  * until the last token it signed has expired.
  */
 public final class SigningKeys implements Mirror {
+  private static final Logger LOG = LoggerFactory.getLogger(SigningKeys.class);
+
   /** What other processes are told when a key comes or goes; the key is its thumbprint. */
   public static final String CHANGED = "signing-keys";
 
@@ -48,12 +59,13 @@ public final class SigningKeys implements Mirror {
   /** ECDSA over P-256 with SHA-256, and nothing else. */
   static final String ALGORITHM = "ES256";
 
-  /** A key of this process. */
+  /** A key that this process signs with, or has. */
   private record Own(SigningKey key, String kid, long madeAtMillis) {}
 
   private final Vertx vertx;
   private final SigningKeyStore store;
   private final SigningKeyFolder folder;
+  private final PrivateKeys kept;
   private final long rotationMillis;
   private final Clock clock;
 
@@ -65,12 +77,29 @@ public final class SigningKeys implements Mirror {
   private final SerialReadings readings = new SerialReadings();
 
   /**
+   * Keys of this process alone.
+   *
    * @param data the folder that this process alone keeps its private keys in
    */
   public SigningKeys(Vertx vertx, Database database, Path data, AccessConfig config, Clock clock) {
+    this(vertx, database, data, new SharedSecrets(database, Keyring.empty(), clock), config, clock);
+  }
+
+  /**
+   * @param data the folder that this process keeps its private keys in while they are not shared;
+   *     those there are moved to the store once they are
+   */
+  public SigningKeys(
+      Vertx vertx,
+      Database database,
+      Path data,
+      SharedSecrets secrets,
+      AccessConfig config,
+      Clock clock) {
     this.vertx = vertx;
     this.store = new SigningKeyStore(database);
-    this.folder = new SigningKeyFolder(data);
+    this.folder = new SigningKeyFolder(vertx, data);
+    this.kept = secrets.isEnabled() ? new SharedSigningKeys(secrets) : folder;
     this.rotationMillis = config.keyRotationMillis();
     this.clock = clock;
   }
@@ -79,38 +108,73 @@ public final class SigningKeys implements Mirror {
    * Reads this process's keys, makes one when there is none to sign with, and reads the others'.
    */
   public Future<Void> start() {
-    return Future.all(vertx.executeBlocking(folder::read), store.listMadeAt())
+    return (kept.isShared() ? share() : Future.<Void>succeededFuture())
+        .compose(shared -> Future.all(kept.read(), store.listMadeAt()))
         .compose(read -> adopt(read.resultAt(0), read.resultAt(1)))
         .compose(adopted -> isDue() ? make() : Future.succeededFuture())
         .compose(made -> load());
   }
 
-  private Future<Void> adopt(List<Kept> kept, Map<String, Long> madeAt) {
-    List<Own> found = new ArrayList<>();
+  /** Moves the keys of the data folder to where all processes sign with them. */
+  private Future<Void> share() {
+    return Future.all(folder.read(), store.listMadeAt())
+        .compose(
+            read -> {
+              List<Kept> files = read.resultAt(0);
+              Future<Void> shared = Future.succeededFuture();
+              for (Own key : usable(files, read.resultAt(1))) {
+                shared = shared.compose(done -> publish(key));
+              }
+              for (Kept file : files) {
+                shared = shared.compose(done -> folder.forget(file.key()));
+              }
+              return files.isEmpty()
+                  ? shared
+                  : shared.onSuccess(
+                      done -> LOG.info("{} signing keys were moved to the store", files.size()));
+            });
+  }
+
+  private Future<Void> adopt(List<Kept> all, Map<String, Long> madeAt) {
+    List<Own> found = usable(all, madeAt);
     Future<Void> published = Future.succeededFuture();
-    for (Kept one : kept) {
-      String kid = one.key().kid();
-      long made = madeAt.getOrDefault(kid, Math.min(one.writtenAtMillis(), clock.millis()));
-      if (expiresAt(made) <= clock.millis()) {
-        continue;
-      }
-      found.add(own(one.key(), made));
-      published = published.compose(done -> store.publish(one.key(), made, expiresAt(made)));
+    for (Own key : found) {
+      published =
+          published.compose(
+              done ->
+                  store.publish(
+                      key.key(), key.madeAtMillis(), expiresAt(key.madeAtMillis()), List.of()));
     }
     return published.onSuccess(done -> setOwn(found));
+  }
+
+  private List<Own> usable(List<Kept> all, Map<String, Long> madeAt) {
+    List<Own> found = new ArrayList<>();
+    for (Kept one : all) {
+      String kid = one.key().kid();
+      long made = madeAt.getOrDefault(kid, Math.min(one.writtenAtMillis(), clock.millis()));
+      if (expiresAt(made) > clock.millis()) {
+        found.add(new Own(one.key(), kid, made));
+      }
+    }
+    return found;
+  }
+
+  private Future<Void> publish(Own key) {
+    return kept.keep(key.key())
+        .compose(
+            along ->
+                store.publish(key.key(), key.madeAtMillis(), expiresAt(key.madeAtMillis()), along));
   }
 
   private long expiresAt(long madeAtMillis) {
     return madeAtMillis + rotationMillis + LONGEST_TOKEN_MILLIS + SLACK_MILLIS;
   }
 
-  private static Own own(SigningKey key, long madeAtMillis) {
-    return new Own(key, key.kid(), madeAtMillis);
-  }
-
   private synchronized void setOwn(List<Own> keys) {
     List<Own> sorted = new ArrayList<>(keys);
-    sorted.sort(Comparator.comparingLong(Own::madeAtMillis).reversed());
+    // All processes have to agree on the one that signs.
+    sorted.sort(Comparator.comparingLong(Own::madeAtMillis).reversed().thenComparing(Own::kid));
     own = List.copyOf(sorted);
   }
 
@@ -122,30 +186,47 @@ public final class SigningKeys implements Mirror {
   private Future<Void> make() {
     long now = clock.millis();
     return vertx
-        .executeBlocking(folder::make)
+        .executeBlocking(SigningKey::generate)
+        .map(key -> new Own(key, key.kid(), now))
         .compose(
-            key ->
-                store
-                    .publish(key, now, expiresAt(now))
+            made ->
+                publish(made)
                     .onSuccess(
                         stored -> {
                           List<Own> keys = new ArrayList<>(own);
-                          keys.add(own(key, now));
+                          keys.add(made);
                           setOwn(keys);
                         }));
   }
 
-  /** Reads every process's public keys anew, after any reading under way. */
+  /** Reads every process's keys anew, after any reading under way. */
   public Future<Void> load() {
     return readings.next(
         () ->
-            store
-                .listPublic(clock.millis())
+            readShared()
+                .compose(read -> store.listPublic(clock.millis()))
                 .map(
                     keys -> {
                       publish(keys);
                       return null;
                     }));
+  }
+
+  /** Reads the private halves that other processes have made or retired. */
+  private Future<Void> readShared() {
+    if (!kept.isShared()) {
+      return Future.succeededFuture();
+    }
+    return Future.all(kept.read(), store.listMadeAt())
+        .map(
+            read -> {
+              List<Own> found = usable(read.resultAt(0), read.resultAt(1));
+              // Better to sign with what was retired than not at all: it verifies for a while.
+              if (!found.isEmpty()) {
+                setOwn(found);
+              }
+              return null;
+            });
   }
 
   /** Newest first; a verifier that is there already is kept, for making one is costly. */
@@ -167,7 +248,10 @@ public final class SigningKeys implements Mirror {
   @Override
   public Future<Refreshed> refresh(List<String> kids) {
     return readings.next(
-        () -> store.listPublic(kids, clock.millis()).map(found -> put(kids, found)));
+        () ->
+            readShared()
+                .compose(read -> store.listPublic(kids, clock.millis()))
+                .map(found -> put(kids, found)));
   }
 
   private Refreshed put(List<String> kids, List<JsonObject> found) {
@@ -245,23 +329,20 @@ public final class SigningKeys implements Mirror {
   private Future<Void> retire(long now) {
     Own signing = signing();
     Future<Void> retired = Future.succeededFuture();
-    List<Own> kept = new ArrayList<>(own);
+    List<Own> left = new ArrayList<>(own);
     for (Own key : own) {
       if (key.madeAtMillis() < signing.madeAtMillis()) {
-        kept.remove(key);
+        left.remove(key);
         retired =
             retired
-                .compose(done -> store.retire(key.kid(), now, now + LONGEST_TOKEN_MILLIS))
                 .compose(
                     done ->
-                        vertx.executeBlocking(
-                            () -> {
-                              folder.delete(key.key());
-                              return null;
-                            }));
+                        store.retire(
+                            key.kid(), now, now + LONGEST_TOKEN_MILLIS, kept.forgetting(key.key())))
+                .compose(done -> kept.forget(key.key()));
       }
     }
-    return retired.onSuccess(done -> setOwn(kept));
+    return retired.onSuccess(done -> setOwn(left));
   }
 
   /** The newest the others had time to read; the only one there is, however new. */

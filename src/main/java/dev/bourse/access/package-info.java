@@ -16,8 +16,9 @@
  * all the time and nothing of it has to be stored. What such a token claims is who it is for, not
  * what they may do: whether the member may still act is asked of {@link dev.bourse.access.Members}
  * at each request, and whether it was revoked of {@link dev.bourse.access.Revocations}. The keys
- * are {@link dev.bourse.access.SigningKeys}: the private half stays with the process that made it,
- * the public half is a row of the store, so that every process verifies every other's tokens.
+ * are {@link dev.bourse.access.SigningKeys}: the public half is a row of the store, so that every
+ * process verifies every other's tokens; the private half is an encrypted one that all processes
+ * sign with ({@code keyring}), or, without a secret key, a file of the process that made it.
  *
  * <p>Browsers have sessions ({@link dev.bourse.access.SessionAuthenticator}), which may do all that
  * a member may. A browser sends their cookie along with whatever any page has it ask for, so what
@@ -31,8 +32,7 @@
  *
  * <p>Rejected: signed tokens for organizations (they could not be revoked before they expire, and
  * live for months), and scopes that imply others (what a token may do would no longer be what it
- * lists), one private key for all processes (somebody would have to carry it from one to the
- * other).
+ * lists).
  */
 @NullMarked
 package dev.bourse.access;

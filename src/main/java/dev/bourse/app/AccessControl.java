@@ -50,7 +50,13 @@ record AccessControl(
     Tokens tokens = new Tokens(access, clock);
     Members members = new Members(access);
     SigningKeys signingKeys =
-        new SigningKeys(context.vertx(), database, config.data(), config.access(), clock);
+        new SigningKeys(
+            context.vertx(),
+            database,
+            config.data(),
+            context.secrets(database),
+            config.access(),
+            clock);
     Revocations revocations = new Revocations(database, clock);
     Operators operators = new Operators(access, clock);
     MemberTokens memberTokens =

@@ -13,6 +13,7 @@ import dev.bourse.edge.limits.DownloadPace;
 import dev.bourse.edge.limits.EdgeLimits;
 import dev.bourse.edge.limits.ProcessLimits;
 import dev.bourse.edge.limits.SharedBudgetConfig;
+import dev.bourse.keyring.SecretConfig;
 import dev.bourse.mail.MailConfig;
 import dev.bourse.market.MarketConfig;
 import dev.bourse.nodes.SimulatedConfig;
@@ -47,6 +48,7 @@ import java.util.function.Supplier;
  * @param loopTimeoutMillis a process ends when an event loop is silent for so long; 0 for never
  * @param drainMillis requests are still taken for so long after it is known that the service stops
  * @param storeWatch when a store counts as away, and what is known from it as stale
+ * @param secret what shared secrets are encrypted with
  * @param access how members' tokens are signed
  * @param audit how records are sealed and how long they are kept
  * @param capacity the capacity feature
@@ -73,6 +75,7 @@ public record Config(
     long loopTimeoutMillis,
     long drainMillis,
     StoreWatchConfig storeWatch,
+    SecretConfig secret,
     AccessConfig access,
     AuditConfig audit,
     CapacityConfig capacity,
@@ -111,6 +114,7 @@ public record Config(
    */
   public static Config from(Settings settings, Path data, List<String> found) throws Faulty {
     List<String> faults = new ArrayList<>(found);
+    SecretConfig secret = SecretConfig.from(settings);
     AccessConfig access = AccessConfig.from(settings);
     AuditConfig audit = AuditConfig.from(settings);
     CapacityConfig capacity = CapacityConfig.from(settings);
@@ -164,6 +168,7 @@ public record Config(
         loopTimeoutMillis,
         drainMillis,
         storeWatch,
+        secret,
         access,
         audit,
         capacity,

@@ -76,7 +76,8 @@ final class McpServer {
   static Future<McpServer> start(
       ServiceContext context, Database database, Services services, Operations operations) {
     McpStore store = new McpStore(database);
-    ServiceSecrets secrets = new ServiceSecrets(database, context.random());
+    ServiceSecrets secrets =
+        new ServiceSecrets(database, context.secrets(database), context.random());
     context.keepUp(
         "deleting used confirm tokens", SWEEP_MILLIS, context.asFarAsConfirmed(store::sweep));
     return secrets

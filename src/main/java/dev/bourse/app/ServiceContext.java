@@ -1,6 +1,8 @@
 package dev.bourse.app;
 
 import dev.bourse.edge.EdgeMetrics;
+import dev.bourse.keyring.SharedSecrets;
+import dev.bourse.store.Database;
 import dev.bourse.store.Timekeeper;
 import dev.bourse.store.Upkeep;
 import io.vertx.core.Future;
@@ -44,6 +46,11 @@ record ServiceContext(
       OptionalLong now = time.confirmedMillis();
       return now.isEmpty() ? Future.succeededFuture(false) : step.apply(now.getAsLong());
     };
+  }
+
+  /** What all processes of the store share, encrypted. */
+  SharedSecrets secrets(Database database) {
+    return new SharedSecrets(database, config.secret().keyring(), clock);
   }
 
   /**

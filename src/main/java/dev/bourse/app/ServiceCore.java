@@ -256,6 +256,10 @@ final class ServiceCore {
         KEYS_MILLIS,
         context.asFarAsConfirmed(memory.access.signingKeys()::step));
     context.keepUp(
+        "encrypting shared secrets with the first secret key",
+        KEYS_MILLIS,
+        context.secrets(database)::encryptAnew);
+    context.keepUp(
         "forgetting revocations past their time",
         KEYS_MILLIS,
         context.asFarAsConfirmed(memory.access.revocations()::sweep));

@@ -1,5 +1,6 @@
 package dev.bourse.app;
 
+import dev.bourse.keyring.SecretConfig;
 import dev.bourse.store.ChangeListener;
 import dev.bourse.store.Database;
 import dev.bourse.store.postgres.PostgresDatabase;
@@ -19,9 +20,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Opens the store and puts into it what the world files list and it lacks. */
 public final class StoreOpening {
+  private static final Logger LOG = LoggerFactory.getLogger(StoreOpening.class);
+
   /** Where the embedded store is in the data folder. */
   private static final String SQLITE_FILE = "bourse.db";
 
@@ -100,10 +105,25 @@ public final class StoreOpening {
                   watching -> {
                     watching.start();
                     context.shutdown().push(watching::stop);
-                    return seed(opened);
+                    return checkSecrets(opened);
                   })
+              .compose(checked -> seed(opened))
               .map(opened);
         });
+  }
+
+  /** Before anything is made that should have been encrypted. */
+  private Future<Void> checkSecrets(Database database) {
+    SecretConfig secret = context.config().secret();
+    if (database.isShared() && secret.keyring().isEmpty()) {
+      LOG.warn(
+          """
+          no secret.key is given, so this process shares no secrets with others on the same \
+          database: it signs members' tokens with a key in its own data folder, and mail that \
+          waits is lost with it\
+          """);
+    }
+    return context.secrets(database).check(secret.giveUp());
   }
 
   private Future<Void> seed(Database database) {

@@ -251,7 +251,7 @@ final class BlobFiles {
       for (Path entry : entries) {
         String name = String.valueOf(entry.getFileName());
         if (name.compareTo(after) > 0
-            && NAME.matcher(name).matches()
+            && BlobStore.isName(name)
             && !(kept.size() == most && name.compareTo(kept.element()) > 0)
             && writtenBefore(entry, before)) {
           kept.add(name);

@@ -118,7 +118,7 @@ public interface BlobStore {
    * @throws IllegalArgumentException when it is not one the port allows
    */
   static String checkedName(String name) {
-    if (!name.matches("[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")) {
+    if (!isName(name)) {
       throw new IllegalArgumentException(
           """
           '%s' names no blob; expected 1 to 128 letters, digits, dots, dashes and underscores, no \
@@ -127,5 +127,10 @@ public interface BlobStore {
               .formatted(Text.shown(name)));
     }
     return name;
+  }
+
+  /** Whether the port allows this name. */
+  static boolean isName(String name) {
+    return name.matches("[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}");
   }
 }

@@ -62,8 +62,8 @@ class MemberTokensTest extends StoreFixture {
             keys, members, organizations, revocations, () -> REST, clock, new Random(1));
   }
 
-  private static SigningKey only(Path data) throws Exception {
-    return new SigningKeyFolder(data).read().get(0).key();
+  private SigningKey only(Path data) throws Exception {
+    return await(new SigningKeyFolder(vertx, data).read()).get(0).key();
   }
 
   private static MemberToken token(String audience, Set<Scope> scopes, String grantId) {

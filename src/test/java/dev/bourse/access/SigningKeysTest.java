@@ -9,12 +9,17 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.StoreFixture;
+import dev.bourse.keyring.Keyring;
+import dev.bourse.keyring.SharedSecrets;
+import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Random;
@@ -34,6 +39,25 @@ class SigningKeysTest extends StoreFixture {
     SigningKeys keys = new SigningKeys(vertx, database, data, AccessConfig.defaults(), clock);
     await(keys.start());
     return keys;
+  }
+
+  /** Those of a process that was given secret keys made of these numbers, the first encrypts. */
+  private SigningKeys sharing(String name, int... seeds) throws Exception {
+    Path data = Files.createDirectories(folder.resolve(name));
+    SigningKeys keys =
+        new SigningKeys(vertx, database, data, secrets(seeds), AccessConfig.defaults(), clock);
+    await(keys.start());
+    return keys;
+  }
+
+  private SharedSecrets secrets(int... seeds) {
+    List<byte[]> given = new ArrayList<>();
+    for (int seed : seeds) {
+      byte[] key = new byte[32];
+      Arrays.fill(key, (byte) seed);
+      given.add(key);
+    }
+    return new SharedSecrets(database, Keyring.of(given), clock);
   }
 
   private static String signingKid(SigningKeys keys) {
@@ -178,5 +202,109 @@ class SigningKeysTest extends StoreFixture {
     assertNotEquals(List.of(one), List.of(await(second.get("another"))));
     two[0]++;
     assertArrayEquals(one, await(second.get("confirm")));
+  }
+
+  @Test
+  void processesWithASecretKeySignWithOneKeyAndKeepNoneOnDisk() throws Exception {
+    SigningKeys one = sharing("one", 1);
+    SigningKeys two = sharing("two", 1);
+
+    assertEquals(signingKid(one), signingKid(two));
+    assertEquals(1, published(two).size());
+    assertFalse(Files.exists(folder.resolve("one").resolve("signing-keys")));
+    assertEquals(1, texts("SELECT name FROM encrypted_secret").size());
+  }
+
+  @Test
+  void ofTwoKeysMadeAtTheSameMomentAllAgreeOnOneAndTheOtherIsRetired() throws Exception {
+    SigningKeys one = sharing("one", 1);
+    SigningKeys two = sharing("two", 1);
+    String first = signingKid(one);
+    clock.advance(90 * DAY);
+    // Neither has heard of the other's.
+    await(Future.all(one.step(clock.millis()), two.step(clock.millis())));
+    await(Future.all(one.load(), two.load()));
+    assertEquals(first, signingKid(two));
+    clock.advance(MINUTE);
+    String second = signingKid(one);
+    assertNotEquals(first, second);
+    assertEquals(second, signingKid(two));
+
+    await(two.step(clock.millis()));
+    await(one.refresh(List.of(first)));
+    assertEquals(second, signingKid(one));
+    assertNotNull(one.find(first));
+    assertFalse(texts("SELECT name FROM encrypted_secret").contains("signing-key/" + first));
+  }
+
+  @Test
+  void theFirstStartWithASecretKeyMovesTheFilesIntoTheStore() throws Exception {
+    String mine = signingKid(process("one"));
+    String theirs = signingKid(process("two"));
+    clock.advance(MINUTE);
+    SigningKeys one = sharing("one", 1);
+    assertEquals(mine, signingKid(one));
+    assertEquals(List.of(), files("one"));
+    assertNotNull(one.find(theirs));
+
+    // The other one is restarted later, and its folder may be lost after that.
+    sharing("two", 1);
+    SigningKeys empty = sharing("empty", 1);
+    assertEquals(Set.of(mine, theirs), published(empty));
+    await(one.load());
+    assertEquals(signingKid(one), signingKid(empty));
+    assertEquals(2, texts("SELECT name FROM encrypted_secret").size());
+  }
+
+  @Test
+  void aProcessThatWasNotGivenTheNewSecretKeyGoesOnAndItsTokensVerify() throws Exception {
+    SigningKeys old = sharing("old", 1);
+    SigningKeys next = sharing("next", 2, 1);
+    clock.advance(90 * DAY);
+    await(next.step(clock.millis()));
+    await(old.load());
+    clock.advance(MINUTE);
+    await(next.step(clock.millis()));
+    await(old.load());
+    assertNotNull(next.find(signingKid(old)));
+    assertNotNull(old.find(signingKid(next)));
+
+    // What it signs with was retired; at its next step it makes one that both can read.
+    await(old.step(clock.millis()));
+    clock.advance(MINUTE);
+    await(old.load());
+    await(next.load());
+    assertEquals(signingKid(old), signingKid(next));
+  }
+
+  @Test
+  void aPrivateKeyThatNobodyRetiredGoesWithItsPublicHalf() throws Exception {
+    String gone = signingKid(sharing("gone", 1));
+    clock.advance(125 * DAY);
+    SigningKeys keys = sharing("one", 1);
+    await(keys.step(clock.millis()));
+
+    assertEquals(
+        List.of("signing-key/" + signingKid(keys)), texts("SELECT name FROM encrypted_secret"));
+    assertFalse(published(keys).contains(gone));
+  }
+
+  @Test
+  void thePrivateHalfIsReadableNowhereInTheStore() throws Exception {
+    sharing("one", 1);
+    assertFalse(texts("SELECT ciphertext FROM encrypted_secret").get(0).contains("BEGIN"));
+    assertFalse(texts("SELECT public_jwk FROM signing_key").get(0).contains("\"d\""));
+  }
+
+  @Test
+  void aStoresSecretIsEncryptedOnceThereIsASecretKeyAndStaysTheSame() throws Exception {
+    byte[] plain = await(new ServiceSecrets(database, new Random(1)).get("confirm"));
+    byte[] shared = await(new ServiceSecrets(database, secrets(1), new Random(2)).get("confirm"));
+
+    assertArrayEquals(plain, shared);
+    assertArrayEquals(
+        plain, await(new ServiceSecrets(database, secrets(2, 1), new Random(3)).get("confirm")));
+    assertEquals(List.of(), texts("SELECT secret FROM service_secret"));
+    assertEquals(List.of("service/confirm"), texts("SELECT name FROM encrypted_secret"));
   }
 }

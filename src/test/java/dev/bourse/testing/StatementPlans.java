@@ -38,6 +38,7 @@ public final class StatementPlans {
           "lease",
           "signing_key",
           "service_secret",
+          "encrypted_secret",
           "operator_token",
           "audit_sealed",
           "probe",

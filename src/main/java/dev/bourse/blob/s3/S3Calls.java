@@ -100,13 +100,13 @@ final class S3Calls implements AutoCloseable {
             .overrideConfiguration(
                 settings -> settings.apiCallAttemptTimeout(TRY).apiCallTimeout(CALL))
             .build();
-    presigner =
+    S3Presigner.Builder signing =
         S3Presigner.builder()
             .region(Region.of(config.region()))
-            .applyMutation(builder -> config.endpoint().ifPresent(builder::endpointOverride))
             .credentialsProvider(credentials)
-            .serviceConfiguration(style)
-            .build();
+            .serviceConfiguration(style);
+    config.endpoint().ifPresent(signing::endpointOverride);
+    presigner = signing.build();
   }
 
   private static AwsCredentialsProvider credentials(S3Config config) {

@@ -1,0 +1,221 @@
+package dev.bourse.keyring;
+
+import dev.bourse.store.Database;
+import dev.bourse.store.InList;
+import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
+import dev.bourse.store.StoreRefused;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Rows of encrypted secrets, by name. A name begins with what the secret is for and a slash. What
+ * has a name stays as it is: whoever is first makes it, and the others read it.
+ */
+public final class SharedSecrets {
+  private static final Logger LOG = LoggerFactory.getLogger(SharedSecrets.class);
+
+  /** The table, which each row's associated data names. */
+  public static final String TABLE = "encrypted_secret";
+
+  /** Rows that are encrypted anew in one step. */
+  private static final int STEP = 100;
+
+  private final Database database;
+  private final Keyring keyring;
+  private final Clock clock;
+
+  /** Rows that were told of: one that stays as it is must not fill the log. */
+  private final Set<String> told = ConcurrentHashMap.newKeySet();
+
+  private record Stored(String name, Encrypted encrypted) {}
+
+  public SharedSecrets(Database database, Keyring keyring, Clock clock) {
+    this.database = database;
+    this.keyring = keyring;
+    this.clock = clock;
+  }
+
+  /** Whether this process was given a secret key, and so may share secrets at all. */
+  public boolean isEnabled() {
+    return !keyring.isEmpty();
+  }
+
+  /**
+   * Sees to it that every row can be decrypted here.
+   *
+   * @param giveUp ids of lost keys; their rows are deleted
+   * @return fails with {@link StoreRefused} when the key of a row is not given
+   */
+  public Future<Void> check(Set<String> giveUp) {
+    return forget(giveUp)
+        .compose(
+            forgotten ->
+                database.read(
+                    "SELECT key_id, COUNT(*) AS secrets FROM encrypted_secret GROUP BY key_id",
+                    List.of(),
+                    row -> Map.entry(row.text("key_id"), row.integer("secrets"))))
+        .map(
+            found -> {
+              Map<String, Long> wanted = new TreeMap<>();
+              found.stream()
+                  .filter(one -> !keyring.ids().contains(one.getKey()))
+                  .forEach(one -> wanted.put(one.getKey(), one.getValue()));
+              if (!wanted.isEmpty()) {
+                throw new StoreRefused(refusal(wanted, keyring), null);
+              }
+              return null;
+            });
+  }
+
+  /** What to say and do about keys that are wanted and not given. */
+  static String refusal(Map<String, Long> wanted, Keyring given) {
+    String ids = String.join(",", wanted.keySet());
+    return """
+    %s secrets of the store are encrypted with secret key %s, which is not given (%s); give it \
+    in secret.key or secret.key-file, after the one that is to encrypt; when it is lost, \
+    --set secret.give-up=%s deletes what only it can read: members go on with the tokens \
+    they have, and new keys are made\
+    """
+        .formatted(
+            wanted.values().stream().mapToLong(Long::longValue).sum(),
+            ids,
+            given.isEmpty() ? "none is" : "given: " + String.join(", ", given.ids()),
+            ids);
+  }
+
+  private Future<Void> forget(Set<String> giveUp) {
+    if (giveUp.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    List<String> ids = InList.of(List.copyOf(giveUp));
+    return database
+        .commit(
+            List.of(
+                new Statement(
+                    "DELETE FROM encrypted_secret WHERE key_id IN " + InList.marks(ids),
+                    new ArrayList<>(ids),
+                    null,
+                    0)))
+        .onSuccess(done -> LOG.warn("secrets encrypted with {} were given up", giveUp));
+  }
+
+  /**
+   * Those whose name begins so, by name and in its order. One that cannot be decrypted is left out:
+   * a row that was damaged, or one of a key that other processes were given since.
+   *
+   * @param kind what they are for, with the slash
+   */
+  public Future<Map<String, byte[]>> list(String kind) {
+    return database
+        .read(
+            """
+            SELECT name, key_id, ciphertext FROM encrypted_secret
+            WHERE name >= ? AND name < ? ORDER BY name\
+            """,
+            // The digit follows the slash, so this is past every name of the kind.
+            List.of(kind, kind.substring(0, kind.length() - 1) + '0'),
+            SharedSecrets::stored)
+        .map(
+            rows -> {
+              Map<String, byte[]> secrets = new LinkedHashMap<>();
+              rows.forEach(
+                  row -> decrypted(row).ifPresent(secret -> secrets.put(row.name(), secret)));
+              return secrets;
+            });
+  }
+
+  private Optional<byte[]> decrypted(Stored row) {
+    try {
+      return Optional.of(keyring.decrypt(place(row.name()), row.encrypted()));
+    } catch (NotDecrypted e) {
+      if (told.add(row.name() + " " + row.encrypted().keyId())) {
+        LOG.warn("a shared secret cannot be used: {}", e.getMessage());
+      }
+      return Optional.empty();
+    }
+  }
+
+  private static Stored stored(Row row) {
+    return new Stored(row.text("name"), new Encrypted(row.text("key_id"), row.text("ciphertext")));
+  }
+
+  /** What the associated data of a row says. */
+  static String place(String name) {
+    return TABLE + "/" + name;
+  }
+
+  /** Stores a secret; one that is there by this name stays. */
+  public Statement storing(String name, byte[] secret) {
+    Encrypted encrypted = keyring.encrypt(place(name), secret);
+    return Statement.of(
+        """
+        INSERT INTO encrypted_secret (name, key_id, ciphertext, made_at) VALUES (?, ?, ?, ?)
+        ON CONFLICT (name) DO NOTHING\
+        """,
+        name,
+        encrypted.keyId(),
+        encrypted.ciphertext(),
+        clock.millis());
+  }
+
+  /** Deletes a secret. */
+  public static Statement deleting(String name) {
+    return Statement.of("DELETE FROM encrypted_secret WHERE name = ?", name);
+  }
+
+  /**
+   * Encrypts with the first key what another one encrypts; one step of it. Other processes may do
+   * the same, or have another key first while an operator changes it: the row stays readable to all
+   * who were given both.
+   *
+   * @return whether there is more to do now
+   */
+  public Future<Boolean> encryptAnew() {
+    if (keyring.ids().size() < 2) {
+      return Future.succeededFuture(false);
+    }
+    List<String> former = InList.of(keyring.ids().stream().skip(1).toList());
+    return database
+        .read(
+            """
+            SELECT name, key_id, ciphertext FROM encrypted_secret WHERE key_id IN %s
+            ORDER BY name LIMIT %s\
+            """
+                .formatted(InList.marks(former), STEP),
+            former,
+            SharedSecrets::stored)
+        .compose(
+            rows -> {
+              List<Statement> anew = new ArrayList<>();
+              rows.forEach(
+                  row -> decrypted(row).ifPresent(secret -> anew.add(replacing(row, secret))));
+              return anew.isEmpty()
+                  ? Future.succeededFuture(false)
+                  : database.commit(anew).map(stored -> rows.size() == STEP);
+            });
+  }
+
+  /** Nothing happens when the row was replaced or deleted meanwhile. */
+  private Statement replacing(Stored row, byte[] secret) {
+    Encrypted encrypted = keyring.encrypt(place(row.name()), secret);
+    return Statement.of(
+        """
+        UPDATE encrypted_secret SET key_id = ?, ciphertext = ? WHERE name = ? AND ciphertext = ?\
+        """,
+        encrypted.keyId(),
+        encrypted.ciphertext(),
+        row.name(),
+        row.encrypted().ciphertext());
+  }
+}
