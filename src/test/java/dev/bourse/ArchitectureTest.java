@@ -37,7 +37,7 @@ final class ArchitectureTest {
           entry("store.transfer", List.of("core", "store")),
           entry("store.sqlite", List.of("core", "store", "store.transfer")),
           entry("store.postgres", List.of("core", "store", "store.transfer")),
-          entry("keyring", List.of("core", "store")),
+          entry("keyring", List.of("core", "store", "store.transfer")),
           entry("access", List.of("core", "store", "audit", "keyring")),
           entry("audit", List.of("core", "store")),
           entry("contract", List.of("core", "access")),
