@@ -37,7 +37,7 @@ final class ArchitectureTest {
           entry("store.transfer", List.of("core", "store")),
           entry("store.sqlite", List.of("core", "store", "store.transfer")),
           entry("store.postgres", List.of("core", "store", "store.transfer")),
-          entry("keyring", List.of("core", "store")),
+          entry("keyring", List.of("core", "store", "store.transfer")),
           entry("access", List.of("core", "store", "audit", "keyring")),
           entry("audit", List.of("core", "store")),
           entry("contract", List.of("core", "access")),
@@ -115,7 +115,7 @@ final class ArchitectureTest {
           entry("client", List.of("core", "remote", "client.transfer")),
           entry("client.transfer", List.of("core", "remote")),
           entry("pages", List.of("core")),
-          entry("mail", List.of("core")),
+          entry("mail", List.of("core", "store", "keyring")),
           entry(
               "signin",
               List.of("core", "store", "access", "audit", "edge", "org", "pages", "mail")),

@@ -2,9 +2,12 @@ package dev.bourse.app;
 
 import dev.bourse.access.Members;
 import dev.bourse.edge.Operations;
+import dev.bourse.keyring.Keyring;
+import dev.bourse.mail.MailConfig;
 import dev.bourse.mail.MailSender;
 import dev.bourse.mail.OutboxMail;
 import dev.bourse.mail.SmtpMail;
+import dev.bourse.mail.StoredMail;
 import dev.bourse.org.Memberships;
 import dev.bourse.signin.ConnectedApplications;
 import dev.bourse.signin.SignIn;
@@ -27,7 +30,7 @@ final class MemberSignIn {
       Members members,
       ConnectedApplications applications,
       Supplier<String> baseUrl) {
-    MailSender mail = mail(context);
+    MailSender mail = mail(context, database);
     context.shutdown().push(mail::close);
     SignIn signIn =
         new SignIn(
@@ -46,13 +49,13 @@ final class MemberSignIn {
     return signIn.bind(operations, applications).map(templates -> signIn);
   }
 
-  private static MailSender mail(ServiceContext context) {
+  private static MailSender mail(ServiceContext context, Database database) {
     String from = context.config().mail().from();
     return context
         .config()
         .mail()
         .smtp()
-        .<MailSender>map(smtp -> new SmtpMail(context.vertx(), smtp, from))
+        .map(smtp -> smtp(context, database, smtp, from))
         .orElseGet(
             () ->
                 new OutboxMail(
@@ -61,5 +64,28 @@ final class MemberSignIn {
                     from,
                     context.clock(),
                     context.random()));
+  }
+
+  /** Mail is kept in the store only where it can be encrypted: it has links that sign people in. */
+  private static MailSender smtp(
+      ServiceContext context, Database database, MailConfig.Smtp smtp, String from) {
+    Keyring keyring = context.config().secret().keyring();
+    if (keyring.isEmpty()) {
+      return new SmtpMail(context.vertx(), smtp, from);
+    }
+    StoredMail mail =
+        new StoredMail(context.vertx(), database, keyring, smtp, from, context.random());
+    context
+        .metrics()
+        .count(
+            "bourse_mails_undelivered_total",
+            "Mails that were given up: refused, or tried as often as may be.",
+            mail::undelivered);
+    context.keepUp(
+        "deleting mails past their time",
+        SWEEP_INTERVAL_MILLIS,
+        context.asFarAsConfirmed(mail::sweep));
+    mail.start();
+    return mail;
   }
 }

@@ -3,6 +3,7 @@ package dev.bourse.signin;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -39,22 +40,29 @@ final class LinkStore {
       String returnTo,
       @Nullable String askedBy) {}
 
-  Future<Void> insert(String id, Link link, long madeAtMillis, long expiresAtMillis) {
-    return database.commit(
-        List.of(
-            Statement.of(
-                """
-                INSERT INTO sign_in_link (link_sha256, email, org_id, person_name, return_to,
-                asked_by, made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)\
-                """,
-                id,
-                link.email(),
-                link.orgId(),
-                link.name(),
-                link.returnTo(),
-                link.askedBy(),
-                madeAtMillis,
-                expiresAtMillis)));
+  /**
+   * Stores a link.
+   *
+   * @param along stored in the same commit
+   */
+  Future<Void> insert(
+      String id, Link link, long madeAtMillis, long expiresAtMillis, List<Statement> along) {
+    List<Statement> statements = new ArrayList<>(along);
+    statements.add(
+        Statement.of(
+            """
+            INSERT INTO sign_in_link (link_sha256, email, org_id, person_name, return_to,
+            asked_by, made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)\
+            """,
+            id,
+            link.email(),
+            link.orgId(),
+            link.name(),
+            link.returnTo(),
+            link.askedBy(),
+            madeAtMillis,
+            expiresAtMillis));
+    return database.commit(statements);
   }
 
   /** A link that works now. */

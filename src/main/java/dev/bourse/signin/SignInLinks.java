@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -103,14 +104,10 @@ public final class SignInLinks implements Invitations {
             places ->
                 places.isEmpty()
                     ? Future.<Void>succeededFuture()
-                    : make(
-                            new LinkStore.Link(address, null, "", asking.returnTo(), asking.mark()),
-                            expiry(VALIDITY))
-                        .<Void>map(
-                            token -> {
-                              mail.send(signIn(address, token));
-                              return null;
-                            }))
+                    : mail(
+                        new LinkStore.Link(address, null, "", asking.returnTo(), asking.mark()),
+                        expiry(VALIDITY),
+                        token -> signIn(address, token)))
         .onFailure(e -> LOG.warn("a sign-in link could not be made: {}", e.toString()))
         .onComplete(done -> room.release());
   }
@@ -131,20 +128,18 @@ public final class SignInLinks implements Invitations {
       return Future.succeededFuture();
     }
     LinkStore.Link link = new LinkStore.Link(email, orgId, "", ReturnTo.ACCOUNT, null);
-    return make(link, expiresAtMillis)
-        .map(
-            token -> {
-              mail.send(invitation(orgId, email, token));
-              return null;
-            });
+    return mail(link, expiresAtMillis, token -> invitation(orgId, email, token));
   }
 
-  /** The token of a new link. */
-  private Future<String> make(LinkStore.Link link, long expiresAtMillis) {
+  /** Makes a link and mails it: both, or neither where mails are stored. */
+  private Future<Void> mail(LinkStore.Link link, long expiresAtMillis, Function<String, Mail> of) {
     String token = Secrets.next(random);
-    return store
-        .insert(Secrets.stored(token), link, clock.millis(), expiresAtMillis)
-        .map(stored -> token);
+    return mail.send(of.apply(token), along -> insert(token, link, expiresAtMillis, along));
+  }
+
+  private Future<Void> insert(
+      String token, LinkStore.Link link, long expiresAtMillis, List<Statement> along) {
+    return store.insert(Secrets.stored(token), link, clock.millis(), expiresAtMillis, along);
   }
 
   private long expiry(Duration validity) {
@@ -156,7 +151,8 @@ public final class SignInLinks implements Invitations {
    * organization. It is used up like a link, but never mailed.
    */
   Future<String> choice(LinkStore.Link person) {
-    return make(person, expiry(CHOICE));
+    String token = Secrets.next(random);
+    return insert(token, person, expiry(CHOICE), List.of()).map(stored -> token);
   }
 
   /** What a token stands for; empty when it is unknown, used or too old. */

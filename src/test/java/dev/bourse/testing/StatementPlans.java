@@ -39,6 +39,7 @@ public final class StatementPlans {
           "signing_key",
           "service_secret",
           "encrypted_secret",
+          "outbox_mail",
           "operator_token",
           "audit_sealed",
           "probe",

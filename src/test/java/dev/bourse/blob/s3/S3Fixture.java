@@ -17,6 +17,7 @@ import dev.bourse.testing.S3Server;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.io.ByteArrayOutputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
@@ -27,9 +28,7 @@ import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -43,7 +42,10 @@ abstract class S3Fixture {
   static final Inspector NONE = (bytes, from, to) -> {};
   private static final BlobConfig BOUNDS = new BlobConfig(2, 8, 4, 8, 256, 0);
 
-  static S3Server server;
+  static final S3Server SERVER = S3Server.s3proxy();
+
+  /** Each test has a bucket of its own. */
+  final String bucket = SERVER.newBucket();
 
   @TempDir Path folder;
   final Vertx vertx = Vertx.vertx();
@@ -51,16 +53,6 @@ abstract class S3Fixture {
   private final List<S3Blobs> opened = new ArrayList<>();
   Database database;
   S3Blobs blobs;
-
-  @BeforeAll
-  static void startServer(@TempDir Path objects) throws Exception {
-    server = S3Server.start(objects);
-  }
-
-  @AfterAll
-  static void stopServer() throws Exception {
-    server.close();
-  }
 
   @BeforeEach
   void openStore() throws Exception {
@@ -82,10 +74,11 @@ abstract class S3Fixture {
 
   /** A store as another process on the same database and bucket has it. */
   S3Blobs process() throws Exception {
-    return process(server.endpoint());
+    return process(SERVER.port());
   }
 
-  S3Blobs process(String endpoint) throws Exception {
+  /** The same, which reaches the server through a proxy at a port. */
+  S3Blobs process(int port) throws Exception {
     S3Blobs process =
         await(
             S3Blobs.open(
@@ -96,15 +89,25 @@ abstract class S3Fixture {
                     clock,
                     new Random(opened.size()),
                     done -> {}),
-                config(endpoint),
+                config(port),
                 BOUNDS,
                 PART));
     opened.add(process);
     return process;
   }
 
-  static S3Config config(String endpoint) throws Exception {
-    return S3Config.parse(S3Server.store(endpoint), Optional.of(server.credentials()));
+  /** The store of this test; the credentials are in a file. */
+  S3Config config(int port) throws Exception {
+    Path credentials =
+        Files.writeString(
+            folder.resolve("credentials"),
+            """
+            [default]
+            aws_access_key_id = %s
+            aws_secret_access_key = %s
+            """
+                .formatted(S3Server.ACCESS_KEY, S3Server.SECRET_KEY));
+    return S3Config.parse(S3Server.store(bucket, port), Optional.of(credentials));
   }
 
   static <T> T await(Future<T> future) throws Exception {
@@ -158,16 +161,17 @@ abstract class S3Fixture {
     List<String> wanted =
         await(
             database.read(
-                "SELECT object FROM blob ORDER BY blob_key",
+                "SELECT object, bytes FROM blob ORDER BY object",
                 List.of(),
-                row -> "bourse/" + row.text("object")));
+                row -> "bourse/" + row.text("object") + ' ' + row.integer("bytes")));
     assertEquals(keys.length, wanted.size());
+    // Pieces are deleted in the background.
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-    while (!server.objects().equals(wanted.stream().sorted().toList())
-        && System.nanoTime() < deadline) {
+    while (!SERVER.objects(bucket).equals(wanted) && System.nanoTime() < deadline) {
       TimeUnit.MILLISECONDS.sleep(20);
     }
-    assertEquals(wanted.stream().sorted().toList(), server.objects());
+    assertEquals(wanted, SERVER.objects(bucket));
+    assertEquals(List.of(), SERVER.multiparts(bucket));
     for (String rows : List.of("blob_upload", "blob_part", "blob_piece")) {
       long left =
           await(

@@ -1,0 +1,237 @@
+package dev.bourse.mail;
+
+import dev.bourse.core.Ids;
+import dev.bourse.keyring.Encrypted;
+import dev.bourse.keyring.Keyring;
+import dev.bourse.keyring.NotDecrypted;
+import dev.bourse.mail.OutboxRows.Waiting;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import io.vertx.core.AsyncResult;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Mail that is kept in the store until an SMTP server has taken it, encrypted: any process of the
+ * store sends it, whoever took it. A process claims a mail before it sends it; when it dies in
+ * between, the claim ends and another sends the mail, perhaps for the second time.
+ */
+public final class StoredMail implements MailSender {
+  private static final Logger LOG = LoggerFactory.getLogger(StoredMail.class);
+
+  /** How often a process looks for mails of others, and for those to be tried again. */
+  private static final long POLL_MILLIS = 2_000;
+
+  private static final int ID_LENGTH = 22;
+
+  private final Vertx vertx;
+  private final Context context;
+  private final SmtpServer server;
+  private final OutboxRows rows;
+  private final Keyring keyring;
+  private final List<Long> pausesMillis;
+  private final long pollMillis;
+  private final RandomGenerator random;
+  private final AtomicLong undelivered = new AtomicLong();
+
+  // On the context alone.
+  private final Set<String> underWay = new HashSet<>();
+  private long timer = -1;
+  private boolean looking;
+  private boolean closed;
+
+  /** Completes once this is closed and no mail is under way. */
+  private final Promise<Void> idle = Promise.promise();
+
+  /**
+   * @param keyring not empty
+   * @param random a cryptographic source
+   */
+  public StoredMail(
+      Vertx vertx,
+      Database database,
+      Keyring keyring,
+      MailConfig.Smtp smtp,
+      String from,
+      RandomGenerator random) {
+    this(
+        vertx,
+        new OutboxRows(database),
+        keyring,
+        new SmtpServer(vertx, smtp, from, SmtpServer.ATTEMPT_MILLIS, null),
+        SmtpMail.USUAL_PAUSES_MILLIS,
+        POLL_MILLIS,
+        random);
+  }
+
+  /**
+   * @param pausesMillis before a mail is tried again; one attempt more than these, and it is given
+   *     up
+   * @param pollMillis how often mails of others are looked for, and those to be tried again
+   */
+  StoredMail(
+      Vertx vertx,
+      OutboxRows rows,
+      Keyring keyring,
+      SmtpServer server,
+      List<Long> pausesMillis,
+      long pollMillis,
+      RandomGenerator random) {
+    this.vertx = vertx;
+    this.context = vertx.getOrCreateContext();
+    this.rows = rows;
+    this.keyring = keyring;
+    this.server = server;
+    this.pausesMillis = List.copyOf(pausesMillis);
+    this.pollMillis = pollMillis;
+    this.random = random;
+  }
+
+  /** Begins to send what waits, also what processes before this one took. */
+  public void start() {
+    context.runOnContext(
+        turn -> {
+          timer = vertx.setPeriodic(pollMillis, tick -> look());
+          look();
+        });
+  }
+
+  /** Deletes mails past their time. */
+  public Future<Boolean> sweep(long now) {
+    return rows.sweep(now).map(false);
+  }
+
+  /** Mails this process has given up. */
+  public long undelivered() {
+    return undelivered.get();
+  }
+
+  @Override
+  public boolean send(Mail mail) {
+    send(mail, rows::commit)
+        .onFailure(e -> LOG.warn("a mail was dropped: {}", SmtpServer.shown(e)));
+    return true;
+  }
+
+  @Override
+  public Future<Void> send(Mail mail, Function<List<Statement>, Future<Void>> commit) {
+    String id = Ids.base62(random, ID_LENGTH);
+    JsonObject content =
+        new JsonObject()
+            .put("to", mail.to())
+            .put("subject", mail.subject())
+            .put("text", mail.text());
+    Encrypted encrypted = keyring.encrypt(OutboxRows.place(id), content.toBuffer().getBytes());
+    return commit
+        .apply(List.of(rows.accepting(id, encrypted)))
+        .onSuccess(stored -> context.runOnContext(turn -> look()));
+  }
+
+  private void look() {
+    int room = SmtpServer.MAX_SENDING - underWay.size();
+    if (closed || looking || room == 0) {
+      return;
+    }
+    looking = true;
+    rows.listDue(keyring.ids(), SmtpServer.MAX_SENDING)
+        .onComplete(found -> context.runOnContext(turn -> found(found)));
+  }
+
+  private void found(AsyncResult<List<Waiting>> due) {
+    looking = false;
+    if (due.failed()) {
+      LOG.debug("mails that wait could not be read: {}", SmtpServer.shown(due.cause()));
+    } else if (!closed) {
+      due.result().stream()
+          .filter(mail -> !underWay.contains(mail.id()))
+          .limit(SmtpServer.MAX_SENDING - underWay.size())
+          .forEach(this::send);
+    }
+    noteIdle();
+  }
+
+  private void send(Waiting waiting) {
+    underWay.add(waiting.id());
+    rows.claim(waiting)
+        .compose(this::attempt)
+        .onComplete(
+            done ->
+                context.runOnContext(
+                    turn -> {
+                      underWay.remove(waiting.id());
+                      if (done.succeeded()) {
+                        look();
+                      } else {
+                        // Another process was first, or the store is away; the timer looks again.
+                        LOG.debug("a mail is left: {}", SmtpServer.shown(done.cause()));
+                      }
+                      noteIdle();
+                    }));
+  }
+
+  private Future<Void> attempt(Waiting claimed) {
+    if (claimed.tries() > pausesMillis.size() + 1) {
+      return giveUp(claimed, "each process that sent it ended");
+    }
+    Mail mail;
+    try {
+      mail = decrypted(claimed);
+    } catch (NotDecrypted e) {
+      return giveUp(claimed, e.getMessage());
+    }
+    return server
+        .deliver(mail, claimed.id())
+        .transform(sent -> sent.succeeded() ? rows.delete(claimed) : failed(claimed, sent.cause()));
+  }
+
+  private Mail decrypted(Waiting waiting) throws NotDecrypted {
+    byte[] content = keyring.decrypt(OutboxRows.place(waiting.id()), waiting.encrypted());
+    JsonObject mail = new JsonObject(new String(content, StandardCharsets.UTF_8));
+    return new Mail(mail.getString("to"), mail.getString("subject"), mail.getString("text"));
+  }
+
+  private Future<Void> failed(Waiting claimed, Throwable cause) {
+    String fault = SmtpServer.shown(cause);
+    if (claimed.tries() > pausesMillis.size() || SmtpServer.isFinal(cause)) {
+      return giveUp(claimed, fault);
+    }
+    LOG.info("a mail could not be sent and is tried again: {}", fault);
+    return rows.retry(claimed, pausesMillis.get(claimed.tries() - 1), fault);
+  }
+
+  private Future<Void> giveUp(Waiting claimed, String fault) {
+    undelivered.incrementAndGet();
+    LOG.warn("a mail could not be sent in {} attempts: {}", claimed.tries(), fault);
+    return rows.bury(claimed, fault);
+  }
+
+  private void noteIdle() {
+    if (closed && underWay.isEmpty()) {
+      idle.tryComplete();
+    }
+  }
+
+  /** Waits for mails that are being sent; what waits is sent by whoever comes next. */
+  @Override
+  public Future<Void> close() {
+    context.runOnContext(
+        turn -> {
+          closed = true;
+          vertx.cancelTimer(timer);
+          noteIdle();
+        });
+    return server.close(idle.future());
+  }
+}

@@ -1,0 +1,263 @@
+package dev.bourse.mail;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.icegreen.greenmail.util.GreenMail;
+import com.icegreen.greenmail.util.ServerSetup;
+import dev.bourse.capacity.StoreFixture;
+import dev.bourse.core.Ports;
+import dev.bourse.keyring.Keyring;
+import dev.bourse.store.Statement;
+import dev.bourse.store.StoreUnavailable;
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.TreeSet;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Mail that processes take and send for each other, by way of a real server. */
+class StoredMailTest extends StoreFixture {
+  private static final Keyring KEYRING = keyring(1);
+  private static final List<Long> PAUSES = List.of(10L, 10L);
+
+  private final GreenMail server =
+      new GreenMail(new ServerSetup(0, "127.0.0.1", ServerSetup.PROTOCOL_SMTP));
+  private final List<StoredMail> processes = new ArrayList<>();
+  private int seed;
+
+  @AfterEach
+  void close() throws Exception {
+    for (StoredMail process : processes) {
+      await(process.close());
+    }
+    server.stop();
+  }
+
+  private static Keyring keyring(int seed) {
+    byte[] key = new byte[32];
+    Arrays.fill(key, (byte) seed);
+    return Keyring.of(List.of(key));
+  }
+
+  private static Mail mail(int number) {
+    return new Mail("alice@acme.example", "Mail " + number, "Open this:\n\nhttp://x/?token=1\n");
+  }
+
+  private int port() {
+    server.start();
+    return server.getSmtp().getPort();
+  }
+
+  private StoredMail process(int port, Keyring keyring, List<Long> pauses) {
+    StoredMail made =
+        new StoredMail(
+            vertx,
+            new OutboxRows(database),
+            keyring,
+            new SmtpServer(
+                vertx,
+                new MailConfig.Smtp("127.0.0.1", port, "", "", MailConfig.Security.NONE),
+                "bourse@bourse.example",
+                30_000,
+                null),
+            pauses,
+            20,
+            new Random(++seed));
+    processes.add(made);
+    return made;
+  }
+
+  /** Takes a mail and ends before it has sent it. */
+  private void takeAndEnd(Mail mail) throws Exception {
+    StoredMail ended = process(1, KEYRING, PAUSES);
+    await(ended.close());
+    await(ended.send(mail, database::commit));
+  }
+
+  private long count(String which) {
+    try {
+      return integers("SELECT COUNT(*) FROM outbox_mail WHERE " + which).get(0);
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private void untilNoneWaits() throws Exception {
+    eventually("none waits", () -> count("dead_at IS NULL") == 0);
+  }
+
+  @Test
+  void aMailIsSentByAnotherProcessWhenTheOneThatTookItIsGone() throws Exception {
+    takeAndEnd(mail(1));
+    process(port(), KEYRING, PAUSES).start();
+
+    assertTrue(server.waitForIncomingEmail(20_000, 1));
+    assertEquals("Mail 1", server.getReceivedMessages()[0].getSubject());
+    assertEquals(
+        "alice@acme.example", server.getReceivedMessages()[0].getAllRecipients()[0].toString());
+    untilNoneWaits();
+  }
+
+  @Test
+  void ofSeveralProcessesOneSendsEachMail() throws Exception {
+    int port = port();
+    StoredMail one = process(port, KEYRING, PAUSES);
+    StoredMail two = process(port, KEYRING, PAUSES);
+    one.start();
+    two.start();
+    List<Future<Void>> taken = new ArrayList<>();
+    TreeSet<String> subjects = new TreeSet<>();
+    for (int i = 0; i < 60; i++) {
+      taken.add((i % 2 == 0 ? one : two).send(mail(i), database::commit));
+      subjects.add("Mail " + i);
+    }
+    await(Future.all(taken));
+    untilNoneWaits();
+
+    TreeSet<String> ids = new TreeSet<>();
+    TreeSet<String> arrived = new TreeSet<>();
+    for (var message : server.getReceivedMessages()) {
+      arrived.add(message.getSubject());
+      ids.add(message.getHeader("Message-ID")[0]);
+    }
+    assertEquals(60, server.getReceivedMessages().length);
+    assertEquals(subjects, arrived);
+    assertEquals(60, ids.size());
+    assertTrue(ids.first().matches("<[0-9A-Za-z]{22}@bourse\\.example>"), ids.first());
+  }
+
+  @Test
+  void aMailWhoseSenderDiedAtItIsSentOnceTheClaimIsOver() throws Exception {
+    takeAndEnd(mail(1));
+    OutboxRows rows = new OutboxRows(database);
+    OutboxRows.Waiting waiting = await(rows.listDue(KEYRING.ids(), 4)).get(0);
+    await(rows.claim(waiting));
+    assertEquals(List.of(), await(rows.listDue(KEYRING.ids(), 4)));
+    fails(RuntimeException.class, rows.claim(waiting));
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "UPDATE outbox_mail SET due_at = due_at - ?", OutboxRows.CLAIM_MILLIS))));
+    process(port(), KEYRING, PAUSES).start();
+
+    assertTrue(server.waitForIncomingEmail(20_000, 1));
+    untilNoneWaits();
+  }
+
+  @Test
+  void aMailIsTriedAgainWhileTheServerIsAway() throws Exception {
+    int port = Ports.free();
+    StoredMail process = process(port, KEYRING, Collections.nCopies(1_000, 10L));
+    process.start();
+    assertTrue(process.send(mail(1)));
+    eventually("it was tried", () -> count("tries > 1") == 1);
+    GreenMail late = new GreenMail(new ServerSetup(port, "127.0.0.1", "smtp"));
+    late.start();
+    try {
+      assertTrue(late.waitForIncomingEmail(20_000, 1));
+      untilNoneWaits();
+    } finally {
+      late.stop();
+    }
+  }
+
+  @Test
+  void afterTheLastAttemptWhyIsKeptForAWeekAndTheMailIsNot() throws Exception {
+    StoredMail process = process(1, KEYRING, PAUSES);
+    process.start();
+    await(process.send(mail(1), database::commit));
+    untilNoneWaits();
+
+    assertEquals(List.of(3L), integers("SELECT tries FROM outbox_mail"));
+    assertEquals(List.of(""), texts("SELECT ciphertext FROM outbox_mail"));
+    assertNotEquals(List.of(""), texts("SELECT fault FROM outbox_mail"));
+    assertEquals(1, process.undelivered());
+    long dead = integers("SELECT dead_at FROM outbox_mail").get(0);
+    await(process.sweep(dead + Duration.ofDays(7).toMillis() - 1));
+    assertEquals(1, integers("SELECT tries FROM outbox_mail").size());
+    await(process.sweep(dead + Duration.ofDays(7).toMillis()));
+    assertEquals(0, integers("SELECT tries FROM outbox_mail").size());
+  }
+
+  @Test
+  void theStoreHasNothingReadableOfAMail() throws Exception {
+    takeAndEnd(mail(1));
+    String row = texts("SELECT mail_id || key_id || ciphertext FROM outbox_mail").get(0);
+    assertFalse(row.contains("alice") || row.contains("token"), row);
+  }
+
+  @Test
+  void pastTheBoundNeitherTheMailNorWhatItTellsOfIsStored() throws Exception {
+    takeAndEnd(mail(1));
+    StringBuilder copies = new StringBuilder();
+    for (int i = 1; i < OutboxRows.MAX_WAITING; i++) {
+      copies.append(i == 1 ? "" : ", ").append("('copy").append(i).append("', 'k', '', 0, 0, 0)");
+    }
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    """
+                    INSERT INTO outbox_mail (mail_id, key_id, ciphertext, accepted_at, due_at, tries)
+                    VALUES %s\
+                    """
+                        .formatted(copies)))));
+    StoredMail process = process(1, KEYRING, PAUSES);
+    StoreUnavailable full =
+        fails(
+            StoreUnavailable.class,
+            process.send(
+                mail(2),
+                along -> {
+                  List<Statement> all = new ArrayList<>(along);
+                  all.add(
+                      Statement.of(
+                          "INSERT INTO service_secret (name, secret) VALUES ('told', 'of')"));
+                  return database.commit(all);
+                }));
+    assertEquals("1000 mails wait for the mail server, as many as may", full.getMessage());
+    assertEquals(List.of(), texts("SELECT name FROM service_secret"));
+  }
+
+  @Test
+  void aMailOfASecretKeyThatIsNotGivenIsLeftToOthersAndGivenUpAfterADay() throws Exception {
+    takeAndEnd(mail(1));
+    StoredMail other = process(port(), keyring(2), PAUSES);
+    other.start();
+    await(other.send(mail(2), database::commit));
+    assertTrue(server.waitForIncomingEmail(20_000, 1));
+    assertEquals("Mail 2", server.getReceivedMessages()[0].getSubject());
+    eventually("it is noted as sent", () -> count("key_id <> '" + KEYRING.firstId() + "'") == 0);
+    long accepted =
+        integers(
+                "SELECT accepted_at FROM outbox_mail WHERE key_id = '%s'"
+                    .formatted(KEYRING.firstId()))
+            .get(0);
+    await(other.sweep(accepted + Duration.ofDays(1).toMillis()));
+    assertEquals(
+        List.of(
+            "not sent within a day; was secret key %s taken away?".formatted(KEYRING.firstId())),
+        texts("SELECT fault FROM outbox_mail WHERE dead_at IS NOT NULL"));
+  }
+
+  @Test
+  void aMailThatWasAlteredIsGivenUp() throws Exception {
+    takeAndEnd(mail(1));
+    await(
+        database.commit(
+            List.of(Statement.of("UPDATE outbox_mail SET ciphertext = 'AAAA' || ciphertext"))));
+    process(port(), KEYRING, PAUSES).start();
+    untilNoneWaits();
+    String fault = texts("SELECT fault FROM outbox_mail").get(0);
+    assertTrue(fault.contains("is not what was stored there"), fault);
+  }
+}
