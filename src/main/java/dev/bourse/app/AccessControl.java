@@ -84,8 +84,7 @@ record AccessControl(
    */
   Future<Void> load(ServiceContext context, Database database, KeysFiles files) {
     context.shutdown().push(tokens::flush);
-    FirstOperator first =
-        new FirstOperator(context.vertx(), database, context.clock(), context.random());
+    FirstOperator first = new FirstOperator(context, database);
     return Future.all(
             List.of(
                 tokens.start(context.vertx()),

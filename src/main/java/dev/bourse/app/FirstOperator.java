@@ -7,59 +7,85 @@ import dev.bourse.access.Operators;
 import dev.bourse.core.TokenSecret;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
-import java.time.Clock;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.random.RandomGenerator;
 
 /**
  * Mints the first operator's token of a store that has none, and tells its secret in a file only
- * the service's user can read. Further ones are minted with it.
+ * the service's user can read. Further ones are minted with it. Processes that share secrets tell
+ * it each in a file of its own.
  */
 final class FirstOperator {
   private static final String NAME = "first";
+  private static final String TOKEN = "operator_token";
 
-  private final Vertx vertx;
+  private final ServiceContext context;
   private final Database database;
-  private final Clock clock;
-  private final RandomGenerator random;
+  private final ToldTokens told;
 
-  FirstOperator(Vertx vertx, Database database, Clock clock, RandomGenerator random) {
-    this.vertx = vertx;
+  FirstOperator(ServiceContext context, Database database) {
+    this.context = context;
     this.database = database;
-    this.clock = clock;
-    this.random = random;
+    this.told = new ToldTokens(context, database);
   }
 
   /** The secret is told before it is stored: a crash between leaves a useless one, not none. */
   Future<Void> mint(Operators operators, List<KeysFile> files) {
     if (!operators.isEmpty()) {
-      return Future.succeededFuture();
+      return told.list(KeysFiles.OPERATOR).compose(all -> complete(files, all));
     }
-    TokenSecret secret = TokenSecret.mint(TokenSecret.Kind.OPERATOR, random);
+    TokenSecret secret = TokenSecret.mint(TokenSecret.Kind.OPERATOR, context.random());
     OperatorToken token =
         new OperatorToken(
             secret.tokenId(),
             NAME,
             HexFormat.of().formatHex(secret.sha256()),
             "system:start",
-            clock.millis(),
+            context.clock().millis(),
             null);
-    return vertx
+    List<Statement> statements =
+        new ArrayList<>(
+            told.sharing(KeysFiles.OPERATOR, new JsonObject().put(TOKEN, secret.text())));
+    statements.add(AccessStore.insert(token));
+    statements.add(OperatorTokenService.minting(token));
+    return note(secret.text(), files)
+        .compose(
+            noted ->
+                database.commit(
+                    statements, List.of(new Change(Operators.CHANGED, token.tokenId()))))
+        .compose(stored -> operators.load());
+  }
+
+  private Future<Void> note(String token, List<KeysFile> files) {
+    return context
+        .vertx()
         .executeBlocking(
             () -> {
               for (KeysFile file : files) {
-                file.noteOperatorToken(secret.text());
+                file.noteOperatorToken(token);
               }
               return null;
-            })
-        .compose(
-            told ->
-                database.commit(
-                    List.of(AccessStore.insert(token), OperatorTokenService.minting(token)),
-                    List.of(new Change(Operators.CHANGED, token.tokenId()))))
-        .compose(stored -> operators.load());
+            });
+  }
+
+  /** Tells the token where none is told; an operator may have put another one in its place. */
+  private Future<Void> complete(List<KeysFile> files, List<JsonObject> shared) {
+    return context
+        .vertx()
+        .executeBlocking(
+            () -> {
+              for (JsonObject one : shared) {
+                for (KeysFile file : files) {
+                  if (!file.tellsOperatorToken()) {
+                    file.noteOperatorToken(one.getString(TOKEN));
+                  }
+                }
+              }
+              return null;
+            });
   }
 }

@@ -43,6 +43,20 @@ final class KeysFile {
     return before;
   }
 
+  /** Adds organizations, and tokens to known ones, that the file does not tell yet. */
+  void complete(JsonObject orgs) throws IOException {
+    JsonObject content = read();
+    JsonObject known = content.getJsonObject("orgs", new JsonObject());
+    for (String org : orgs.fieldNames()) {
+      JsonObject added = orgs.getJsonObject(org).copy();
+      JsonObject before = known.getJsonObject(org, new JsonObject());
+      JsonObject tokens =
+          added.getJsonObject("tokens").mergeIn(before.getJsonObject("tokens", new JsonObject()));
+      known.put(org, added.mergeIn(before).put("tokens", tokens));
+    }
+    write(content.put("orgs", known));
+  }
+
   /** Takes a merge back: what it added was not stored. */
   Void restore(JsonObject before) throws IOException {
     if (before.isEmpty()) {
@@ -63,6 +77,10 @@ final class KeysFile {
     if (!baseUrl.equals(content.getString("base_url"))) {
       write(new JsonObject().put("base_url", baseUrl).mergeIn(withoutUrl(content)));
     }
+  }
+
+  boolean tellsOperatorToken() throws IOException {
+    return read().containsKey("operator_token");
   }
 
   /** Tells an operator's token, which goes before the organizations. */

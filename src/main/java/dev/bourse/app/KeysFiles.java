@@ -9,7 +9,7 @@ import java.util.function.BinaryOperator;
 final class KeysFiles {
   static final String DEMO = "demo";
   static final String WORLD = "world";
-  private static final String OPERATOR = "operator";
+  static final String OPERATOR = "operator";
 
   private final Config config;
   private final boolean demo;

@@ -12,6 +12,7 @@ import dev.bourse.store.transfer.WholeStore;
 import dev.bourse.world.Seeding;
 import dev.bourse.world.WorldFile;
 import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -167,19 +168,40 @@ public final class StoreOpening {
         .prepare(world)
         .compose(
             seeding ->
-                context
-                    .vertx()
-                    .executeBlocking(() -> files.find(name).merge(seeding.keys()))
+                tell(database, name)
+                    .compose(
+                        told ->
+                            context
+                                .vertx()
+                                .executeBlocking(() -> files.find(name).merge(seeding.keys())))
                     .compose(
                         before ->
                             seeding
-                                .commit()
+                                .commit(
+                                    new ToldTokens(context, database).sharing(name, seeding.keys()))
                                 .recover(
                                     e ->
                                         context
                                             .vertx()
                                             .executeBlocking(() -> files.find(name).restore(before))
                                             .compose(restored -> failed(e)))));
+  }
+
+  /** Tells the tokens that other processes have made. */
+  private Future<Void> tell(Database database, String name) {
+    return new ToldTokens(context, database)
+        .list(name)
+        .compose(
+            all ->
+                context
+                    .vertx()
+                    .executeBlocking(
+                        () -> {
+                          for (JsonObject orgs : all) {
+                            files.find(name).complete(orgs);
+                          }
+                          return null;
+                        }));
   }
 
   private static Future<Void> failed(Throwable cause) {

@@ -45,8 +45,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes what a world file lists and the store lacks, in one commit. Only the secrets of tokens
- * minted here are ever seen again: {@link #keys()} tells them, once.
+ * Makes what a world file lists and the store lacks, in one commit. Of the secrets only those of
+ * tokens minted here are known: {@link #keys()} tells them.
  */
 public final class Seeding {
   private static final Logger LOG = LoggerFactory.getLogger(Seeding.class);
@@ -120,10 +120,19 @@ public final class Seeding {
 
   /** Stores it all. */
   public Future<Void> commit() {
+    return commit(List.of());
+  }
+
+  /**
+   * Stores it all, if there is anything.
+   *
+   * @param along stored in the same commit
+   */
+  public Future<Void> commit(List<Statement> along) {
     return statements.isEmpty()
         ? Future.succeededFuture()
         : database.commit(
-            statements,
+            Stream.concat(statements.stream(), along.stream()).toList(),
             // A world may bring anything, and the others compare all of it.
             Stream.of(
                     PoolStore.CHANGED,

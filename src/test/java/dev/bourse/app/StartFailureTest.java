@@ -205,4 +205,21 @@ class StartFailureTest {
     assertTrue(ended.out().contains("ready http://"), ended.log());
     assertFalse(ended.log().matches("(?s).*\\bWARN\\b.*"), ended.log());
   }
+
+  @Test
+  void aSecretKeyThatIsWantedIsNamedAndNoneIsShown() throws Exception {
+    String key = "5".repeat(64);
+    Ended first = serve(List.of(), Map.of("BOURSE_SECRET_KEY", key), "--demo", "--port", "0");
+    assertTrue(first.out().contains("ready http://"), first.log());
+    String wanted = "encrypted with secret key aa78830e, which is not given";
+    assertRefused(serve(List.of(), Map.of(), "--demo", "--port", "0"), wanted, "secret.give-up=");
+    Ended another =
+        serve(List.of(), Map.of("BOURSE_SECRET_KEY", "6".repeat(64)), "--demo", "--port", "0");
+    assertRefused(another, wanted);
+    assertFalse(another.log().contains("6666"), another.log());
+    Ended faulty =
+        serve(List.of(), Map.of("BOURSE_SECRET_KEY", key + "55"), "--demo", "--port", "0");
+    assertRefused(faulty, "secret.key: 'key 1 of 1, not shown' is not acceptable");
+    assertFalse(faulty.log().contains("5555"), faulty.log());
+  }
 }

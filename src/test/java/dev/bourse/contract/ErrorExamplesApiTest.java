@@ -49,7 +49,8 @@ class ErrorExamplesApiTest {
           "listDocuments",
           "publishDocument",
           "preflightPublicCheckpoint",
-          "preflightPublicCheckpointContent");
+          "preflightPublicCheckpointContent",
+          "preflightPublicCheckpointFile");
 
   /**
    * What takes more than one call to see, and is seen elsewhere: forms of other sites and of a
@@ -74,6 +75,8 @@ class ErrorExamplesApiTest {
           "409 updateCluster",
           "409 readCheckpointContent",
           "409 putUpload",
+          "409 putUploadFile",
+          "409 readCheckpointFile",
           "409 approveReview",
           "409 rejectReview",
           "409 downloadReview",
@@ -343,16 +346,16 @@ class ErrorExamplesApiTest {
 
   @TestFactory
   Stream<DynamicTest> whatIsGone() {
+    Provocation ofNobody =
+        call ->
+            send(
+                permitted(call),
+                call,
+                call.path(),
+                new JsonObject(sent(call)).put("replace", "ckp_1").encode());
     return each(
         410,
-        Map.of(
-            "publishCheckpoint",
-            call ->
-                send(
-                    permitted(call),
-                    call,
-                    call.path(),
-                    new JsonObject(sent(call)).put("replace", "ckp_1").encode())),
+        Map.of("publishCheckpoint", ofNobody, "publishCheckpointSet", ofNobody),
         call -> send(permitted(call), call, call.path(), call.body()));
   }
 
@@ -415,6 +418,7 @@ class ErrorExamplesApiTest {
             "createPool",
             "publishDocument",
             "publishCheckpoint",
+            "publishCheckpointSet",
             "addNode")) {
       own.put(operation, ErrorExamplesApiTest::twice);
     }

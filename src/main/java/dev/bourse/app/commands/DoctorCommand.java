@@ -1,9 +1,11 @@
 package dev.bourse.app.commands;
 
 import dev.bourse.app.Config;
+import dev.bourse.keyring.SecretExamination;
 import dev.bourse.store.transfer.WholeStore;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -17,14 +19,15 @@ import picocli.CommandLine.Spec;
       """
       Reads all of the store and tells whether it is sound: of the embedded one the log, \
       which a process that was killed leaves, and every page of the file; of a PostgreSQL \
-      database every row. Changes nothing. The embedded store must not be in use.\
+      database every row. Tells too whether the secret key that is given reads what is \
+      encrypted. Changes nothing. The embedded store must not be in use.\
       """
     },
     exitCodeListHeading = "Exit codes:%n",
     exitCodeList = {
       "0:the store is sound",
       "2:the store was not read: its log is damaged, or it is in use, not there or not reached",
-      "3:the store is not sound; standard output says where"
+      "3:the store is not sound, or lacks a secret key; standard output says where"
     },
     mixinStandardHelpOptions = true)
 final class DoctorCommand implements Callable<Integer> {
@@ -47,8 +50,17 @@ final class DoctorCommand implements Callable<Integer> {
               + (isSound
                   ? " is sound"
                   : " is not sound; restore it from a backup, or export what can still be read"));
+      boolean isReadable = isSound && canDecrypt(store, out);
       out.flush();
-      return isSound ? 0 : EXIT_UNSOUND;
+      return isReadable ? 0 : EXIT_UNSOUND;
     }
+  }
+
+  private boolean canDecrypt(WholeStore store, PrintWriter out) throws IOException, Config.Faulty {
+    WholeStore.Examination secrets =
+        SecretExamination.of(store, settings.read(Map.of()).secret().keyring());
+    secrets.seen().forEach(out::println);
+    secrets.faults().forEach(out::println);
+    return secrets.faults().isEmpty();
   }
 }

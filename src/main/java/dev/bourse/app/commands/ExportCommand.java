@@ -36,7 +36,8 @@ import picocli.CommandLine.Spec;
       Writes all rows of the store to one file, from which import fills another store, of \
       any engine. The embedded store must not be in use; a PostgreSQL database may be, and \
       is read as it is at one moment. Keep the file as you keep the store: it holds the \
-      digests of tokens, and members' addresses.\
+      digests of tokens, and members' addresses. What is encrypted stays so: whoever imports \
+      it needs the secret key, which is not in the file.\
       """
     },
     exitCodeListHeading = "Exit codes:%n",

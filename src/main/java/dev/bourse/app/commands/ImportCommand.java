@@ -1,6 +1,7 @@
 package dev.bourse.app.commands;
 
 import dev.bourse.app.Config;
+import dev.bourse.keyring.SecretExamination;
 import dev.bourse.store.StoreRefused;
 import dev.bourse.store.transfer.ExportLoader;
 import dev.bourse.store.transfer.ExportReader;
@@ -63,6 +64,10 @@ final class ImportCommand implements Callable<Integer> {
       spec.commandLine()
           .getOut()
           .printf("%s holds the rows of %s: read back, the same%n", store.place(), file);
+      // Rows come as they are encrypted: whether serve starts is a matter of the keys given.
+      SecretExamination.of(store, settings.read(Map.of()).secret().keyring())
+          .faults()
+          .forEach(fault -> err.println("bourse import: serve does not start yet: " + fault));
     }
     return 0;
   }

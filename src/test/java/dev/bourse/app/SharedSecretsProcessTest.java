@@ -1,0 +1,174 @@
+package dev.bourse.app;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.core.Ports;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ChildBourse;
+import dev.bourse.testing.CommandRun;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.RunningBourse;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.GZIPInputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Processes that share a database and one secret key, each with an empty data folder. */
+@OneEngine("only PostgreSQL is shared by several processes")
+class SharedSecretsProcessTest {
+  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
+
+  private static final String SECRET =
+      "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+  private static final String NEXT_SECRET =
+      "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100";
+
+  @TempDir private Path folder;
+
+  private List<String> settings(String url, int port, String keys) {
+    return List.of(
+        "port=" + port,
+        "management.port=0",
+        "event-loops=1",
+        // What members' tokens name as their issuer.
+        "base-url=http://bourse.example",
+        "store.url=" + url,
+        "secret.key=" + keys);
+  }
+
+  private static JsonObject told(Path data) throws Exception {
+    return new JsonObject(Files.readString(data.resolve("demo.json")));
+  }
+
+  private static String memberToken(Path data) throws Exception {
+    return told(data)
+        .getJsonObject("orgs")
+        .getJsonObject("acme")
+        .getJsonObject("members")
+        .getJsonObject("alice")
+        .getString("member_token");
+  }
+
+  private static void assertTakes(int port, String token) {
+    new ApiClient("http://localhost:" + port, token).get("/api/checkpoints").ok();
+  }
+
+  private static JsonArray keys(int port) {
+    return new ApiClient("http://localhost:" + port, null)
+        .get("/oauth/jwks.json")
+        .ok()
+        .getJsonArray("keys");
+  }
+
+  @Test
+  void nothingHasToBeCopiedAndNothingIsLostWithADataFolder() throws Exception {
+    String url = POSTGRES.server().newDatabase();
+    Path one = folder.resolve("one");
+    Path two = folder.resolve("two");
+    Path log = folder.resolve("log");
+    int port = Ports.free();
+    int other = Ports.free();
+    String token;
+    try (ChildBourse first = ChildBourse.logging(one, settings(url, port, SECRET), log)) {
+      try (ChildBourse ignored = new ChildBourse(two, settings(url, other, SECRET))) {
+        assertTakes(other, memberToken(one));
+        assertTakes(port, memberToken(two));
+        assertEquals(1, keys(port).size());
+        assertEquals(keys(port), keys(other));
+      }
+      assertFalse(Files.exists(one.resolve("signing-keys")));
+      assertFalse(Files.exists(two.resolve("signing-keys")));
+      token = memberToken(one);
+      first.kill();
+    }
+    assertSameTokensAreTold(one, two);
+
+    Path empty = folder.resolve("empty");
+    try (ChildBourse ignored =
+        new ChildBourse(empty, settings(url, other, NEXT_SECRET + "," + SECRET))) {
+      assertTakes(other, token);
+      assertNotEquals(token, memberToken(empty));
+      assertEquals(1, keys(other).size());
+      assertSameTokensAreTold(one, empty);
+      untilOneKeyEncrypts(url);
+    }
+
+    String said = Files.readString(log);
+    assertFalse(said.contains(SECRET), "the secret key is in the log");
+    assertFalse(said.contains("PRIVATE KEY"), "a private key is in the log");
+    assertNothingIsExported(url, told(one));
+    refusesAnotherKey(url);
+  }
+
+  private static void untilOneKeyEncrypts(String url) throws Exception {
+    try (Connection store = POSTGRES.server().connect(url)) {
+      RunningBourse.until(
+          "all is encrypted anew",
+          () -> {
+            try (ResultSet keys =
+                store
+                    .createStatement()
+                    .executeQuery("SELECT COUNT(DISTINCT key_id) FROM encrypted_secret")) {
+              return keys.next() && keys.getLong(1) == 1;
+            } catch (SQLException e) {
+              throw new AssertionError(e);
+            }
+          });
+    }
+  }
+
+  private static void assertSameTokensAreTold(Path one, Path other) throws Exception {
+    JsonObject first = told(one);
+    JsonObject second = told(other);
+    assertEquals(first.getString("operator_token"), second.getString("operator_token"));
+    for (String org : first.getJsonObject("orgs").fieldNames()) {
+      assertEquals(
+          first.getJsonObject("orgs").getJsonObject(org).getJsonObject("tokens"),
+          second.getJsonObject("orgs").getJsonObject(org).getJsonObject("tokens"),
+          org);
+    }
+  }
+
+  private void assertNothingIsExported(String url, JsonObject told) throws Exception {
+    Path file = folder.resolve("export.gz");
+    CommandRun.of("export", file.toString(), "--set", "store.url=" + url).succeeded();
+    String rows;
+    try (InputStream in = new GZIPInputStream(Files.newInputStream(file))) {
+      rows = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+    assertTrue(rows.contains("signing-key/"), "the encrypted keys are exported");
+    assertFalse(rows.contains("PRIVATE KEY"));
+    assertFalse(rows.contains(SECRET));
+    assertFalse(rows.contains(told.getString("operator_token")));
+  }
+
+  /** The rows were encrypted anew with the key that came first. */
+  private void refusesAnotherKey(String url) throws Exception {
+    List<String> doctor = new ArrayList<>(List.of("doctor", "--set", "store.url=" + url));
+    CommandRun.of(with(doctor, NEXT_SECRET)).succeeded();
+    CommandRun wrong = CommandRun.of(with(doctor, SECRET));
+    assertEquals(3, wrong.code(), wrong.out() + wrong.err());
+    assertTrue(wrong.out().contains("secret.give-up="), wrong.out());
+  }
+
+  private static String[] with(List<String> command, String key) {
+    List<String> all = new ArrayList<>(command);
+    all.addAll(List.of("--set", "secret.key=" + key));
+    return all.toArray(String[]::new);
+  }
+}
