@@ -88,6 +88,8 @@
  *   <dd>how often, and after how long a wait, a transfer is tried again
  *   <dt>schema validator
  *   <dd>a schema of a contract, compiled, that accepts a value or names its first violation
+ *   <dt>secret key
+ *   <dd>what processes of a store are given to encrypt the secrets they share in it
  *   <dt>security scheme
  *   <dd>a kind of credential that contracts name: apiToken, memberToken, memberSession, mcpToken,
  *       operatorToken, operatorSession
