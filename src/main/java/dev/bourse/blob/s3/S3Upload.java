@@ -199,6 +199,10 @@ final class S3Upload implements Upload {
     if (refusal != null) {
       return Future.failedFuture(refusal);
     }
+    if (row.state() != S3Rows.State.OPEN) {
+      return Future.failedFuture(
+          new IllegalStateException("upload " + row.id() + " has all its bytes"));
+    }
     blocks++;
     return then(
         () ->
