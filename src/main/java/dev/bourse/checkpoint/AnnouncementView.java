@@ -119,8 +119,7 @@ public final class AnnouncementView {
   }
 
   /** The answer to the announcement of a set. */
-  static JsonObject announced(
-      CheckpointService.AnnouncedSet set, String baseUrl, String items) {
+  static JsonObject announced(CheckpointService.AnnouncedSet set, String baseUrl, String items) {
     CheckpointService.Announced announced = set.announced();
     return announced(announced, baseUrl, items)
         .put("files", announced.draft().metadata().files())

@@ -10,10 +10,8 @@ import dev.bourse.core.Text;
 import dev.bourse.secrets.SecretScan;
 import io.vertx.core.Future;
 import java.time.Clock;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -141,16 +139,7 @@ public final class CheckpointService {
                 .compose(
                     linked ->
                         announce(publisher, whole, true, linked)
-                            .map(done -> new AnnouncedSet(done, missing(linked)))));
-  }
-
-  /** The numbers of the files to be sent: of several with the same bytes, one. */
-  private static List<Integer> missing(List<SetFile> files) {
-    Set<String> asked = new HashSet<>();
-    return files.stream()
-        .filter(file -> file.key() == null && asked.add(file.sha256() + file.bytes()))
-        .map(SetFile::number)
-        .toList();
+                            .map(done -> new AnnouncedSet(done, SetFile.missing(linked)))));
   }
 
   private void requireFit(Metadata metadata, boolean resumable) {

@@ -74,18 +74,18 @@ public final class CheckpointView {
         new JsonObject()
             .put("id", item.id())
             .put("title", metadata.title())
-        .put("description", metadata.description())
-        .put("filename", metadata.fileName())
-        .put("content_type", metadata.contentType())
-        .put("bytes", metadata.bytes())
-        .put("sha256", sha256)
-        .put("visibility", item.visibility().label())
-        .put("status", shown.state().label())
-        .put("status_detail", words(shown.state()))
-        .put("publisher", publisher(listed))
-        .put("revision", shown.number())
-        .put("published_at", Times.rfc3339OrNull(shown.publishedAtMillis()))
-        .put("created_at", Times.rfc3339(item.createdAtMillis()));
+            .put("description", metadata.description())
+            .put("filename", metadata.fileName())
+            .put("content_type", metadata.contentType())
+            .put("bytes", metadata.bytes())
+            .put("sha256", sha256)
+            .put("visibility", item.visibility().label())
+            .put("status", shown.state().label())
+            .put("status_detail", words(shown.state()))
+            .put("publisher", publisher(listed))
+            .put("revision", shown.number())
+            .put("published_at", Times.rfc3339OrNull(shown.publishedAtMillis()))
+            .put("created_at", Times.rfc3339(item.createdAtMillis()));
     return metadata.isSet() ? json.put("files", metadata.files()) : json;
   }
 

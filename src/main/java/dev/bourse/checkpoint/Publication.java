@@ -91,11 +91,7 @@ public final class Publication {
    * @return a future that fails with {@code secret-detected}
    */
   public <T> Future<T> refused(
-      String actor,
-      Checkpoint item,
-      Revision draft,
-      String where,
-      SecretScan.Finding finding) {
+      String actor, Checkpoint item, Revision draft, String where, SecretScan.Finding finding) {
     AuditRow row =
         changes.row(
             actor,
@@ -120,8 +116,7 @@ public final class Publication {
                                   new ChangeSet(before, before.get().withoutDraft()), List.of(row));
                         }))
         .compose(
-            discarded ->
-                Future.failedFuture(CheckpointService.secretDetected(where, finding)));
+            discarded -> Future.failedFuture(CheckpointService.secretDetected(where, finding)));
   }
 
   private static boolean isDraft(Checkpoint item, int number) {

@@ -5,8 +5,10 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +54,15 @@ public record SetFile(
   /** What an upload of it is judged by. */
   public Metadata metadata() {
     return new Metadata(name(), "", name(), CONTENT_TYPE, bytes, sha256);
+  }
+
+  /** The numbers of the files to be sent: of several with the same bytes, one. */
+  static List<Integer> missing(List<SetFile> files) {
+    Set<String> asked = new HashSet<>();
+    return files.stream()
+        .filter(file -> file.key() == null && asked.add(file.sha256() + ' ' + file.bytes()))
+        .map(SetFile::number)
+        .toList();
   }
 
   /** The manifest of a set: the same bytes for the same files, in whatever order they came. */

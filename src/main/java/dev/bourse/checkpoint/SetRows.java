@@ -42,8 +42,8 @@ final class SetRows {
       }
       statements.add(
           Statement.of(
-              "INSERT INTO checkpoint_file (item_id, revision, number, path, bytes, sha256, blob_key)"
-                  + " VALUES "
+              "INSERT INTO checkpoint_file (item_id, revision, number, path, bytes, sha256,"
+                  + " blob_key) VALUES "
                   + String.join(", ", some.stream().map(file -> "(?, ?, ?, ?, ?, ?, ?)").toList()),
               values.toArray()));
     }

@@ -18,8 +18,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The end of a set: once all its files are there, its manifest becomes durable, and one commit makes
- * the whole readable. What a crash leaves of it the next commit does again.
+ * The end of a set: once all its files are there, its manifest becomes durable, and one commit
+ * makes the whole readable. What a crash leaves of it the next commit does again.
  */
 final class SetPublication {
   /** Remarks about files that whoever reviews reads; of more they are told the number. */
@@ -59,8 +59,7 @@ final class SetPublication {
                           exists
                               ? Future.succeededFuture()
                               : keep(BlobName.upload(item.id(), draft.number()), key, manifest))
-                  .compose(
-                      durable -> publication.publish(actor, item, draft, sha256, findings));
+                  .compose(durable -> publication.publish(actor, item, draft, sha256, findings));
             });
   }
 
@@ -69,11 +68,7 @@ final class SetPublication {
     if (!awaited.isEmpty()) {
       throw ConflictReason.OBJECT_MISSING.of(
           "%s of %s files of %s have not arrived, the first is number %s, %s",
-          awaited.size(),
-          files.size(),
-          item.id(),
-          awaited.get(0).number(),
-          awaited.get(0).path());
+          awaited.size(), files.size(), item.id(), awaited.get(0).number(), awaited.get(0).path());
     }
   }
 

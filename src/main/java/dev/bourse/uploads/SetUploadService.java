@@ -139,11 +139,7 @@ public final class SetUploadService {
               }
               UploadAppender appending =
                   new UploadAppender(
-                      opened.upload(),
-                      target.item(),
-                      target.file().metadata(),
-                      range,
-                      permission);
+                      opened.upload(), target.item(), target.file().metadata(), range, permission);
               return appending
                   .readFrom(source, BlobStore.BLOCK_BYTES)
                   .compose(bytes -> opened.upload().keep())
@@ -172,15 +168,12 @@ public final class SetUploadService {
   private Future<Progress> publish(Target target, OpenUploads.Opened opened) {
     SetFile file = target.file();
     String key =
-        BlobName.fileKey(
-            target.item().id(), target.draft().number(), file.number(), file.sha256());
-    List<String> findings =
-        ReviewCheck.findings(file.metadata(), opened.inspection().beginning());
+        BlobName.fileKey(target.item().id(), target.draft().number(), file.number(), file.sha256());
+    List<String> findings = ReviewCheck.findings(file.metadata(), opened.inspection().beginning());
     return open.close(opened)
         .compose(closed -> blobs.publish(target.upload(), key))
         .compose(
-            durable ->
-                sets.arrived(target.item(), target.draft().number(), file, key, findings))
+            durable -> sets.arrived(target.item(), target.draft().number(), file, key, findings))
         .compose(
             stored ->
                 stored
@@ -204,9 +197,7 @@ public final class SetUploadService {
                     ConflictReason.SHA_MISMATCH.of(
                         "%s has SHA-256 %s, not %s as announced; send it anew, or announce the set"
                             + " again",
-                        target.file().path(),
-                        sha256,
-                        target.file().sha256())));
+                        target.file().path(), sha256, target.file().sha256())));
   }
 
   private Future<Progress> interrupted(

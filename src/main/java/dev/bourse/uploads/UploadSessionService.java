@@ -255,7 +255,10 @@ public final class UploadSessionService {
     if (failure instanceof Inspection.SecretFound found) {
       return open.close(opened)
           .transform(released -> blobs.abandon(opened.name()))
-          .transform(abandoned -> publication.refused(actor(item), item, draft, Publication.CONTENT, found.finding()));
+          .transform(
+              abandoned ->
+                  publication.refused(
+                      actor(item), item, draft, Publication.CONTENT, found.finding()));
     }
     if (!isBroken) {
       open.giveBack(opened);

@@ -91,8 +91,7 @@ class SetCommandTest {
   private Outcome publish(String... options) throws IOException {
     return alice()
         .run(
-            Stream.concat(
-                    Stream.of("checkpoint", "publish", model.toString()), Stream.of(options))
+            Stream.concat(Stream.of("checkpoint", "publish", model.toString()), Stream.of(options))
                 .toArray(String[]::new));
   }
 
@@ -103,8 +102,7 @@ class SetCommandTest {
   private Outcome fetch(String id, Path into, String... options) throws IOException {
     return alice()
         .run(
-            Stream.concat(
-                    Stream.of("checkpoint", "fetch", id, into.toString()), Stream.of(options))
+            Stream.concat(Stream.of("checkpoint", "fetch", id, into.toString()), Stream.of(options))
                 .toArray(String[]::new));
   }
 

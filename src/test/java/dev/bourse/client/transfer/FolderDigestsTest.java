@@ -51,8 +51,7 @@ class FolderDigestsTest {
   }
 
   private String digest(FolderDigests digests) throws Refused {
-    Progress progress =
-        new Progress(new PrintWriter(new StringWriter()), environment, "f", 0, 3);
+    Progress progress = new Progress(new PrintWriter(new StringWriter()), environment, "f", 0, 3);
     return digests.sha256("a.bin", LocalFile.lookAtAny(file), progress);
   }
 

@@ -18,8 +18,7 @@ class SetManifestTest {
   private static final String SHA256 = "ab".repeat(32);
 
   private static String document(String path, Object bytes, String sha256) {
-    JsonObject file =
-        new JsonObject().put("path", path).put("bytes", bytes).put("sha256", sha256);
+    JsonObject file = new JsonObject().put("path", path).put("bytes", bytes).put("sha256", sha256);
     return new JsonObject().put("files", new JsonArray().add(file)).encode();
   }
 
@@ -33,7 +32,17 @@ class SetManifestTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "", "/etc/passwd", "..", "../x", "a/../../x", "a//b", "a/", "./a", "a/.", "a\\b", "a\nb"
+        "",
+        "/etc/passwd",
+        "..",
+        "../x",
+        "a/../../x",
+        "a//b",
+        "a/",
+        "./a",
+        "a/.",
+        "a\\b",
+        "a\nb"
       })
   void aPathThatCouldLeadOutIsRefused(String path) {
     assertThrows(Refused.class, () -> SetManifest.of(document(path, 3, SHA256)));

@@ -283,9 +283,7 @@ final class TenantSamples {
         "putUploadFile",
         s -> {
           JsonObject begun =
-              alice
-                  .post(FilesFixture.FAMILY + "/sets", set(world.fresh("set"), "org"))
-                  .json();
+              alice.post(FilesFixture.FAMILY + "/sets", set(world.fresh("set"), "org")).json();
           return s.value("session", begun.getString("session_url").replaceAll(".*/", ""))
               .value("number", "0")
               .bytes(BYTES);
@@ -296,8 +294,7 @@ final class TenantSamples {
     world.add(
         "readPublicCheckpointFile",
         s -> s.value("id", open).value("sha256", digest).value("download", "0"));
-    world.add(
-        "preflightPublicCheckpointFile", s -> s.value("id", open).value("sha256", digest));
+    world.add("preflightPublicCheckpointFile", s -> s.value("id", open).value("sha256", digest));
   }
 
   private void addFeed() {
