@@ -124,6 +124,7 @@ final class ArchitectureTest {
           entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
           entry(
               "checkpoint", List.of("core", "store", "access", "audit", "blob", "edge", "secrets")),
+          entry("scrub", List.of("core", "store", "blob", "checkpoint")),
           entry("feed", List.of("core", "checkpoint", "edge", "pages")),
           entry(
               "mcp",
@@ -167,6 +168,7 @@ final class ArchitectureTest {
                   "billing",
                   "org",
                   "checkpoint",
+                  "scrub",
                   "uploads")));
 
   /** The libraries each package may use, besides the JDK. */
@@ -258,6 +260,7 @@ final class ArchitectureTest {
           entry("secrets", List.of()),
           entry("uploads", List.of("io.vertx.core..")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
+          entry("scrub", List.of("io.vertx.core..", "org.slf4j")),
           entry("feed", List.of("io.vertx.core..")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("console", List.of("io.vertx.core..")),
