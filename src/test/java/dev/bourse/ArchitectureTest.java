@@ -49,6 +49,7 @@ final class ArchitectureTest {
               List.of("core", "access", "blob", "contract", "docs", "edge.limits", "pages")),
           entry("nodes", List.of("core")),
           entry("blob", List.of("core")),
+          entry("blob.s3", List.of("core", "blob", "store")),
           entry("pools", List.of("core")),
           entry("capacity", List.of("core", "store", "access", "audit", "edge", "nodes", "pools")),
           entry("pools.settings", List.of("core", "store", "audit", "pools", "capacity")),
@@ -124,6 +125,7 @@ final class ArchitectureTest {
           entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
           entry(
               "checkpoint", List.of("core", "store", "access", "audit", "blob", "edge", "secrets")),
+          entry("scrub", List.of("core", "store", "blob", "checkpoint")),
           entry("feed", List.of("core", "checkpoint", "edge", "pages")),
           entry(
               "mcp",
@@ -167,6 +169,7 @@ final class ArchitectureTest {
                   "billing",
                   "org",
                   "checkpoint",
+                  "scrub",
                   "uploads")));
 
   /** The libraries each package may use, besides the JDK. */
@@ -223,6 +226,7 @@ final class ArchitectureTest {
                   "org.slf4j")),
           entry("nodes", List.of("io.vertx.core", "org.apache.sshd..", "org.slf4j")),
           entry("blob", List.of("io.vertx.core", "io.vertx.core.buffer", "org.slf4j")),
+          entry("blob.s3", List.of("io.vertx.core..", "software.amazon.awssdk..", "org.slf4j")),
           entry("capacity", List.of("io.vertx.core..", "org.slf4j")),
           entry("pools", List.of("io.vertx.core.json")),
           entry("pools.settings", List.of("io.vertx.core..")),
@@ -258,6 +262,7 @@ final class ArchitectureTest {
           entry("secrets", List.of()),
           entry("uploads", List.of("io.vertx.core..")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
+          entry("scrub", List.of("io.vertx.core..", "org.slf4j")),
           entry("feed", List.of("io.vertx.core..")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("console", List.of("io.vertx.core..")),

@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.bourse.core.Digests;
 import dev.bourse.core.Page;
-import dev.bourse.core.Text;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryIteratorException;
@@ -26,7 +25,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Set;
-import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,7 +39,6 @@ final class BlobFiles {
   private static final Logger log = LoggerFactory.getLogger(BlobFiles.class);
 
   private static final int FOLDERS = 256;
-  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}");
 
   /** Nobody but the service's own user reads tenants' bytes. */
   private static final FileAttribute<Set<PosixFilePermission>> PRIVATE_FILE =
@@ -76,23 +73,6 @@ final class BlobFiles {
     }
     flushFolder(this.root);
     disk = Files.getFileStore(this.root);
-  }
-
-  /**
-   * A name fit for a file, and so for a path.
-   *
-   * @throws IllegalArgumentException when it is not one the port allows
-   */
-  static String checkedName(String name) {
-    if (!NAME.matcher(name).matches()) {
-      throw new IllegalArgumentException(
-          """
-          '%s' names no blob; expected 1 to 128 letters, digits, dots, dashes and underscores, no \
-          dot first\
-          """
-              .formatted(Text.shown(name)));
-    }
-    return name;
   }
 
   private static int folderOf(String name) {
@@ -271,7 +251,7 @@ final class BlobFiles {
       for (Path entry : entries) {
         String name = String.valueOf(entry.getFileName());
         if (name.compareTo(after) > 0
-            && NAME.matcher(name).matches()
+            && BlobStore.isName(name)
             && !(kept.size() == most && name.compareTo(kept.element()) > 0)
             && writtenBefore(entry, before)) {
           kept.add(name);

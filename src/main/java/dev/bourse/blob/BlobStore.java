@@ -1,6 +1,7 @@
 package dev.bourse.blob;
 
 import dev.bourse.core.Page;
+import dev.bourse.core.Text;
 import io.vertx.core.Future;
 import java.net.URI;
 import java.time.Duration;
@@ -100,8 +101,36 @@ public interface BlobStore {
   Future<Page<String>> listBlobs(Instant before, String after, int limit);
 
   /**
+   * Deletes what crashes left inside the store that is neither an upload nor a blob; a bounded
+   * piece of it, to be asked now and then in the background. Succeeds with how much it was.
+   */
+  Future<Integer> tidy();
+
+  /**
    * Ends what is open: uploads keep their whole blocks, readings break off. Succeeds when nothing
    * of the store is under way any more; further calls fail with {@link StorageBusy}.
    */
   Future<Void> close();
+
+  /**
+   * A name fit for an upload or a blob, and so for a file and a path.
+   *
+   * @throws IllegalArgumentException when it is not one the port allows
+   */
+  static String checkedName(String name) {
+    if (!isName(name)) {
+      throw new IllegalArgumentException(
+          """
+          '%s' names no blob; expected 1 to 128 letters, digits, dots, dashes and underscores, no \
+          dot first\
+          """
+              .formatted(Text.shown(name)));
+    }
+    return name;
+  }
+
+  /** Whether the port allows this name. */
+  static boolean isName(String name) {
+    return name.matches("[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}");
+  }
 }

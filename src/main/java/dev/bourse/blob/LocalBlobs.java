@@ -29,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  * have zeros there on some file systems, which its digest shows.
  */
 public final class LocalBlobs implements BlobStore {
+  /** A few calls at once keep a disk busy. */
+  private static final int CALL_THREADS = 8;
+
   private final BlobFiles files;
   private final Workers workers;
   private final OpenBlobs openBlobs;
@@ -59,7 +62,7 @@ public final class LocalBlobs implements BlobStore {
     return vertx.executeBlocking(
         () -> {
           BlobFiles files = new BlobFiles(folder, config.reserveBytes());
-          return new LocalBlobs(files, new Workers(home, config), config, clock);
+          return new LocalBlobs(files, new Workers(home, config, CALL_THREADS), config, clock);
         },
         false);
   }
@@ -68,7 +71,7 @@ public final class LocalBlobs implements BlobStore {
   public Future<Upload> open(String uploadId, Inspector inspector) {
     return checked(
         () -> {
-          BlobFiles.checkedName(uploadId);
+          BlobStore.checkedName(uploadId);
           LocalUpload upload =
               new LocalUpload(
                   uploadId,
@@ -121,7 +124,7 @@ public final class LocalBlobs implements BlobStore {
         () -> {
           LocalUpload open;
           synchronized (this) {
-            open = uploads.get(BlobFiles.checkedName(uploadId));
+            open = uploads.get(BlobStore.checkedName(uploadId));
           }
           // Of an upload that is open the file may hold a part of the block under way.
           long known = open == null ? -1 : open.stored();
@@ -133,8 +136,8 @@ public final class LocalBlobs implements BlobStore {
   public Future<Void> publish(String uploadId, String key) {
     return checked(
         () -> {
-          BlobFiles.checkedName(uploadId);
-          BlobFiles.checkedName(key);
+          BlobStore.checkedName(uploadId);
+          BlobStore.checkedName(key);
           synchronized (this) {
             checkIdle(uploadId);
             ending.add(uploadId);
@@ -147,7 +150,7 @@ public final class LocalBlobs implements BlobStore {
   public Future<Void> abandon(String uploadId) {
     return checked(
         () -> {
-          BlobFiles.checkedName(uploadId);
+          BlobStore.checkedName(uploadId);
           LocalUpload open;
           synchronized (this) {
             open = uploads.get(uploadId);
@@ -186,7 +189,7 @@ public final class LocalBlobs implements BlobStore {
   public Future<Void> delete(String key) {
     return longCall(
         () -> {
-          files.delete(BlobFiles.Area.BLOBS, BlobFiles.checkedName(key));
+          files.delete(BlobFiles.Area.BLOBS, BlobStore.checkedName(key));
           openBlobs.forget(key);
           return null;
         });
@@ -194,12 +197,12 @@ public final class LocalBlobs implements BlobStore {
 
   @Override
   public Future<Boolean> exists(String key) {
-    return call(() -> files.length(BlobFiles.Area.BLOBS, BlobFiles.checkedName(key)) >= 0);
+    return call(() -> files.length(BlobFiles.Area.BLOBS, BlobStore.checkedName(key)) >= 0);
   }
 
   @Override
   public Future<Reading> read(String key) {
-    return checked(() -> openBlobs.read(BlobFiles.checkedName(key)));
+    return checked(() -> openBlobs.read(BlobStore.checkedName(key)));
   }
 
   /** A file of this machine has no address. */
@@ -225,10 +228,16 @@ public final class LocalBlobs implements BlobStore {
             throw new IllegalArgumentException("limit: " + limit + " is not within 1 to 1000");
           }
           if (!after.isEmpty()) {
-            BlobFiles.checkedName(after);
+            BlobStore.checkedName(after);
           }
           return longCall(() -> files.list(area, before, after, limit));
         });
+  }
+
+  /** Whatever a crash leaves here is an upload or a blob. */
+  @Override
+  public Future<Integer> tidy() {
+    return Future.succeededFuture(0);
   }
 
   @Override

@@ -10,27 +10,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The result of work on its way from a worker thread to the context that asked. */
-final class WorkerPromise<T> {
+public final class WorkerPromise<T> {
   private static final Logger log = LoggerFactory.getLogger(WorkerPromise.class);
 
   private final Context context;
   private final Promise<T> promise = Promise.promise();
 
   /** A promise to the current context; to {@code home} when the caller runs on none. */
-  WorkerPromise(Context home) {
+  public WorkerPromise(Context home) {
     Context current = Vertx.currentContext();
     context = current == null ? home : current;
   }
 
-  Future<T> future() {
+  public Future<T> future() {
     return promise.future();
   }
 
-  void succeed(@Nullable T value) {
+  public void succeed(@Nullable T value) {
     deliver(() -> promise.tryComplete(value));
   }
 
-  void fail(Throwable cause) {
+  public void fail(Throwable cause) {
     deliver(() -> promise.tryFail(cause));
   }
 

@@ -13,15 +13,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of a local store, in four pools, so that nothing slow delays something quick: blocks
- * on their way to the disk; stored bytes that are inspected again; short calls; and long ones,
- * which flush, free or list and may take seconds.
+ * The threads of a store, in four pools, so that nothing slow delays something quick: blocks on
+ * their way to the disk; stored bytes that are inspected again; short calls; and long ones, which
+ * flush, free, list or send and may take seconds.
  *
  * <p>No thread is ever interrupted, for that would close the file it is at.
  */
-final class Workers {
-  /** Calls wait for the disk and not for a core; a few at once keep it busy. */
-  private static final int CALL_THREADS = 8;
+public final class Workers {
 
   private final ExecutorService blocks;
   private final ExecutorService checks;
@@ -30,15 +28,19 @@ final class Workers {
   private final Limit limit;
   private final Context home;
 
-  Workers(Context home, BlobConfig config) {
+  /**
+   * @param callThreads of short calls, and as many of long ones; they wait for the disk or the
+   *     network and not for a core
+   */
+  public Workers(Context home, BlobConfig config, int callThreads) {
     this.home = home;
     limit =
         Limit.of("calls to the blob store", config.waitingCalls())
             .refusing(bound -> new StorageBusy(bound + " calls to the blob store already"));
     blocks = pool("blob-block", config.threads());
     checks = pool("blob-check", Math.max(1, config.threads() / 2));
-    calls = pool("blob-call", CALL_THREADS);
-    longCalls = pool("blob-long-call", CALL_THREADS);
+    calls = pool("blob-call", callThreads);
+    longCalls = pool("blob-long-call", callThreads);
   }
 
   private static ExecutorService pool(String name, int threads) {
@@ -53,7 +55,7 @@ final class Workers {
         });
   }
 
-  Context home() {
+  public Context home() {
     return home;
   }
 
@@ -62,23 +64,33 @@ final class Workers {
     blocks.execute(step);
   }
 
+  /** Inspects and writes blocks; whoever asks has one such call under way at a time. */
+  public <T> Future<T> blockCall(Callable<T> step) {
+    return run(blocks, () -> {}, step);
+  }
+
+  /** Inspects stored bytes again, in the background; bounded in the same way. */
+  public <T> Future<T> checkCall(Callable<T> step) {
+    return run(checks, () -> {}, step);
+  }
+
   /** One slice of stored bytes; bounded in the same way. */
   void check(Runnable slice) {
     checks.execute(slice);
   }
 
   /** A short call, refused when too many wait. */
-  <T> Future<T> call(Callable<T> call) {
+  public <T> Future<T> call(Callable<T> call) {
     return bounded(calls, call);
   }
 
   /** A call that may take seconds, refused when too many wait. */
-  <T> Future<T> longCall(Callable<T> call) {
+  public <T> Future<T> longCall(Callable<T> call) {
     return bounded(longCalls, call);
   }
 
   /** A long call that gives something back and is not refused: what was open bounds these. */
-  <T> Future<T> giveBack(Callable<T> call) {
+  public <T> Future<T> giveBack(Callable<T> call) {
     return run(longCalls, () -> {}, call);
   }
 
@@ -118,7 +130,7 @@ final class Workers {
   }
 
   /** Takes nothing more, and succeeds when all that was taken is done. */
-  Future<Void> close() {
+  public Future<Void> close() {
     WorkerPromise<Void> answer = new WorkerPromise<>(home);
     Thread thread =
         new Thread(

@@ -118,7 +118,8 @@ public final class Sweep {
         .compose(done -> forget(now).map(more -> done + more))
         .compose(done -> deleteGarbage(now, PAGES).map(more -> done + more))
         .compose(done -> deleteOrphanUploads(now).map(more -> done + more))
-        .compose(done -> deleteOrphanBlobs(now).map(more -> done + more));
+        .compose(done -> deleteOrphanBlobs(now).map(more -> done + more))
+        .compose(done -> blobs.tidy().map(more -> done + more));
   }
 
   /** A run that fails is reported by its caller; one that did part of its work is reported here. */

@@ -234,6 +234,11 @@ final class MemoryBlobs implements BlobStore {
   }
 
   @Override
+  public Future<Integer> tidy() {
+    return Future.succeededFuture(0);
+  }
+
+  @Override
   public Future<Optional<URI>> address(String key, Duration lifetime, Map<String, String> headers) {
     return Future.succeededFuture(Optional.empty());
   }

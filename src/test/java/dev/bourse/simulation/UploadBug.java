@@ -111,6 +111,11 @@ enum UploadBug implements Bug {
     }
 
     @Override
+    public Future<Integer> tidy() {
+      return blobs.tidy();
+    }
+
+    @Override
     public Future<Optional<URI>> address(
         String key, Duration lifetime, Map<String, String> headers) {
       return blobs.address(key, lifetime, headers);

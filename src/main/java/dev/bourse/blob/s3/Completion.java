@@ -1,0 +1,166 @@
+package dev.bourse.blob.s3;
+
+import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.StorageBusy;
+import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.Workers;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * The end of uploads: their object whole, or everything of them deleted. Each of it may be done
+ * twice, by any process, and goes on where it was left.
+ */
+final class Completion {
+  /** With the library's own repetitions more than half a minute; then the caller asks again. */
+  private static final int TRIES = 4;
+
+  private static final long FIRST_PAUSE_MILLIS = 500;
+
+  private final Vertx vertx;
+  private final S3Rows rows;
+  private final S3Calls calls;
+  private final Workers workers;
+
+  Completion(Vertx vertx, S3Rows rows, S3Calls calls, Workers workers) {
+    this.vertx = vertx;
+    this.rows = rows;
+    this.calls = calls;
+    this.workers = workers;
+  }
+
+  /**
+   * Makes the object of an upload whose completion is noted, or finds that this was done. When the
+   * parts are not there any more the upload is deleted, and this fails with {@link BlobGone}.
+   */
+  Future<Void> complete(S3Rows.Upload upload) {
+    return rows.parts(upload.id())
+        .compose(parts -> attempt(upload, parts, TRIES, FIRST_PAUSE_MILLIS))
+        .compose(whole -> rows.completed(upload))
+        .recover(e -> e instanceof PartsLost lost ? discard(upload, lost) : Future.failedFuture(e));
+  }
+
+  private Future<Void> attempt(
+      S3Rows.Upload upload, List<S3Rows.Part> parts, int left, long pauseMillis) {
+    return workers
+        .<Void>longCall(
+            () -> {
+              completeOrFind(upload, parts);
+              return null;
+            })
+        .recover(
+            e ->
+                left > 1 && e instanceof StorageFault
+                    ? pause(pauseMillis)
+                        .compose(later -> attempt(upload, parts, left - 1, 2 * pauseMillis))
+                    : Future.failedFuture(e));
+  }
+
+  private Future<Void> pause(long millis) {
+    return vertx.timer(millis).mapEmpty();
+  }
+
+  private void completeOrFind(S3Rows.Upload upload, List<S3Rows.Part> parts) {
+    String object = String.valueOf(upload.object());
+    try {
+      calls.complete(object, String.valueOf(upload.multipart()), parts);
+    } catch (BlobGone e) {
+      // An earlier completion whose answer was lost leaves no upload, but the object.
+      OptionalLong length = calls.length(object);
+      if (length.isEmpty()) {
+        throw new PartsLost("neither the parts nor the object of upload " + upload.id());
+      }
+      if (length.getAsLong() != upload.bytes()) {
+        throw new PartsLost(
+            "%s has %s bytes, not %s".formatted(object, length.getAsLong(), upload.bytes()));
+      }
+    }
+  }
+
+  private Future<Void> discard(S3Rows.Upload upload, PartsLost lost) {
+    return rows.abort(
+            upload.id(),
+            List.of(S3Rows.State.COMPLETING, S3Rows.State.COMPLETE, S3Rows.State.ABORTING))
+        .compose(noted -> delete(upload.id()))
+        .compose(deleted -> Future.failedFuture(new BlobGone(lost.getMessage())));
+  }
+
+  /**
+   * Deletes an upload, whatever there is of it; one that is completing is completed first, for an
+   * end that was asked for may happen at any later time.
+   */
+  Future<Void> abandon(String id) {
+    return rows.find(id)
+        .compose(
+            found ->
+                found.isPresent() && found.get().state() == S3Rows.State.COMPLETING
+                    ? complete(found.get())
+                        .recover(
+                            e ->
+                                e instanceof BlobGone
+                                    ? Future.succeededFuture()
+                                    : Future.failedFuture(e))
+                    : Future.succeededFuture())
+        .compose(
+            known ->
+                rows.abort(
+                    id, List.of(S3Rows.State.OPEN, S3Rows.State.COMPLETE, S3Rows.State.ABORTING)))
+        .compose(noted -> delete(id));
+  }
+
+  private Future<Void> delete(String id) {
+    return rows.find(id)
+        .compose(
+            found -> {
+              if (found.isEmpty()) {
+                return Future.succeededFuture();
+              }
+              S3Rows.Upload upload = found.get();
+              if (upload.state() != S3Rows.State.ABORTING) {
+                return Future.failedFuture(new StorageBusy("upload " + id + " is being completed"));
+              }
+              return rows.pieces(id, false)
+                  .compose(this::deleteAll)
+                  .compose(
+                      gone ->
+                          workers.<Void>longCall(
+                              () -> {
+                                deleteObjects(upload);
+                                return null;
+                              }))
+                  .compose(deleted -> rows.aborted(id));
+            });
+  }
+
+  private Future<Void> deleteAll(List<S3Rows.Piece> pieces) {
+    Future<Void> done = Future.succeededFuture();
+    for (S3Rows.Piece piece : pieces) {
+      done = done.compose(before -> delete(piece));
+    }
+    return done;
+  }
+
+  /** Deletes a piece and its row. */
+  Future<Void> delete(S3Rows.Piece piece) {
+    return workers
+        .<Void>longCall(
+            () -> {
+              calls.delete(piece.object());
+              return null;
+            })
+        .compose(deleted -> rows.forget(piece));
+  }
+
+  private void deleteObjects(S3Rows.Upload upload) {
+    String object = upload.object();
+    if (object == null) {
+      return;
+    }
+    if (upload.multipart() != null) {
+      calls.abort(object, upload.multipart());
+    }
+    calls.delete(object);
+  }
+}

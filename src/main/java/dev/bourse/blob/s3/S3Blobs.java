@@ -1,0 +1,555 @@
+package dev.bourse.blob.s3;
+
+import dev.bourse.blob.BlobConfig;
+import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobStore;
+import dev.bourse.blob.Inspector;
+import dev.bourse.blob.Reading;
+import dev.bourse.blob.StorageBusy;
+import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.Upload;
+import dev.bourse.blob.Workers;
+import dev.bourse.core.Ids;
+import dev.bourse.core.Page;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/** Blobs as objects of a bucket, known by rows of the database that processes share. */
+public final class S3Blobs implements BlobStore {
+  /**
+   * The bytes of a part: 3,200 for 50 GiB, of the 10,000 an object may have; some services want
+   * them all of one size.
+   */
+  public static final int PART_BYTES = 16 * 1024 * 1024;
+
+  /** Threads that wait for the store; sixteen of each keep a network of 10 Gbit/s busy. */
+  private static final int CALL_THREADS = 16;
+
+  /** Half of those threads may wait for bytes that are still to come; the others never do. */
+  private static final int EARLY_PARTS = CALL_THREADS / 2;
+
+  private static final int UNIQUE_CHARACTERS = 12;
+  private static final int TIDIED_AT_ONCE = 100;
+
+  /** An ending that is at work still is not taken from whoever does it. */
+  private static final long HALF_DONE_MILLIS = 60_000;
+
+  private static final long DAY_MILLIS = 86_400_000;
+  private static final Duration LONGEST_ADDRESS = Duration.ofHours(1);
+
+  private final Tools tools;
+  private final Path spools;
+  private final Clock clock;
+  private final RandomGenerator random;
+
+  /** When the store was last listed for multipart uploads that no row names. */
+  private long listedAtMillis;
+
+  // The four below are guarded by this object.
+  private final Map<String, Optional<S3Upload>> uploads = new HashMap<>();
+  private final Set<String> ending = new HashSet<>();
+  private final Set<S3Reading> readings = new HashSet<>();
+  private @Nullable Future<Void> closed;
+
+  /**
+   * What uploads are made with.
+   *
+   * @param earlyPlaces for parts that are sent while their bytes come
+   * @param partBytes {@link #PART_BYTES}; tests take less where their service lets them
+   */
+  record Tools(
+      S3Rows rows,
+      S3Calls calls,
+      Completion completion,
+      Workers workers,
+      Semaphore earlyPlaces,
+      int partBytes,
+      BlobConfig config) {}
+
+  /**
+   * @param spools a folder of this process, for a part of each open upload
+   */
+  private S3Blobs(Tools tools, Path spools, Clock clock, RandomGenerator random) {
+    this.tools = tools;
+    this.spools = spools;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /**
+   * What a store stands on.
+   *
+   * @param spools a folder of this process alone, made when it is not there
+   * @param onCall told of each call to the store whether it did what it was asked
+   */
+  public record Ground(
+      Vertx vertx,
+      Database database,
+      Path spools,
+      Clock clock,
+      RandomGenerator random,
+      Consumer<Boolean> onCall) {}
+
+  /** Opens the store when it can be used; fails with {@link S3Unusable} that says why not. */
+  public static Future<S3Blobs> open(Ground ground, S3Config config, BlobConfig bounds) {
+    return open(ground, config, bounds, PART_BYTES);
+  }
+
+  static Future<S3Blobs> open(Ground ground, S3Config config, BlobConfig bounds, int partBytes) {
+    Vertx vertx = ground.vertx();
+    Workers workers = new Workers(vertx.getOrCreateContext(), bounds, CALL_THREADS);
+    S3Rows rows = new S3Rows(ground.database(), config.name(), ground.clock());
+    return vertx
+        .executeBlocking(
+            () -> {
+              Files.createDirectories(ground.spools());
+              S3Calls calls = new S3Calls(config, ground.onCall());
+              try {
+                calls.check();
+              } catch (S3Unusable e) {
+                calls.close();
+                throw e;
+              }
+              return calls;
+            },
+            false)
+        .map(
+            calls ->
+                new S3Blobs(
+                    new Tools(
+                        rows,
+                        calls,
+                        new Completion(vertx, rows, calls, workers),
+                        workers,
+                        new Semaphore(EARLY_PARTS),
+                        partBytes,
+                        bounds),
+                    ground.spools(),
+                    ground.clock(),
+                    ground.random()))
+        .onFailure(e -> workers.close());
+  }
+
+  @Override
+  public Future<Upload> open(String uploadId, Inspector inspector) {
+    return checked(
+        () -> {
+          BlobStore.checkedName(uploadId);
+          synchronized (this) {
+            checkIdle(uploadId);
+            if (uploads.size() >= tools.config().openUploads()) {
+              throw new StorageBusy(
+                  uploads.size() + " uploads are open, as many as may be at once");
+            }
+            uploads.put(uploadId, Optional.empty());
+          }
+          String base = "blobs/" + uploadId + '.' + Ids.base62(random, UNIQUE_CHARACTERS);
+          return tools
+              .rows()
+              .open(uploadId, base)
+              .compose(row -> opened(row, inspector))
+              .onFailure(e -> forget(uploadId));
+        });
+  }
+
+  private Future<Upload> opened(S3Rows.Upload row, Inspector inspector) {
+    return tools
+        .rows()
+        .parts(row.id())
+        .compose(
+            parts ->
+                tools
+                    .workers()
+                    .longCall(this::spool)
+                    .map(
+                        spool ->
+                            new S3Upload(
+                                tools, row, parts, spool, inspector, () -> forget(row.id()))))
+        .compose(
+            upload ->
+                admit(row.id(), upload)
+                    .compose(admitted -> tools.rows().pieces(row.id(), true))
+                    .compose(upload::restore)
+                    .transform(
+                        restored ->
+                            restored.succeeded()
+                                ? Future.succeededFuture((Upload) upload)
+                                : upload
+                                    .release()
+                                    .transform(r -> Future.failedFuture(restored.cause()))));
+  }
+
+  private Spool spool() throws IOException {
+    return new Spool(spools, tools.partBytes());
+  }
+
+  private synchronized Future<Void> admit(String uploadId, S3Upload upload) {
+    if (closed != null) {
+      return Future.failedFuture(closedStore());
+    }
+    uploads.put(uploadId, Optional.of(upload));
+    return Future.succeededFuture();
+  }
+
+  private synchronized void forget(String uploadId) {
+    uploads.remove(uploadId);
+  }
+
+  /** Under this object's lock. */
+  private void checkIdle(String uploadId) {
+    if (closed != null) {
+      throw closedStore();
+    }
+    if (uploads.containsKey(uploadId)) {
+      throw new StorageBusy("upload " + uploadId + " is open");
+    }
+    if (ending.contains(uploadId)) {
+      throw new StorageBusy("upload " + uploadId + " is being published or abandoned");
+    }
+  }
+
+  private static StorageBusy closedStore() {
+    return new StorageBusy("the blob store is closed");
+  }
+
+  @Override
+  public Future<Long> stored(String uploadId) {
+    return checked(
+        () -> {
+          Optional<S3Upload> open;
+          synchronized (this) {
+            open = uploads.getOrDefault(BlobStore.checkedName(uploadId), Optional.empty());
+          }
+          return open.isPresent()
+              ? Future.succeededFuture(open.get().stored())
+              : tools.rows().find(uploadId).compose(this::kept);
+        });
+  }
+
+  private Future<Long> kept(Optional<S3Rows.Upload> found) {
+    if (found.isEmpty() || found.get().state() == S3Rows.State.ABORTING) {
+      return Future.succeededFuture(0L);
+    }
+    S3Rows.Upload row = found.get();
+    if (row.state() != S3Rows.State.OPEN) {
+      return Future.succeededFuture(row.bytes());
+    }
+    return tools
+        .rows()
+        .parts(row.id())
+        .compose(
+            parts ->
+                tools
+                    .rows()
+                    .pieces(row.id(), true)
+                    .map(
+                        pieces -> {
+                          long end = parts.stream().mapToLong(S3Rows.Part::bytes).sum();
+                          for (S3Rows.Piece piece : pieces) {
+                            end = piece.start() == end ? piece.end() : end;
+                          }
+                          return end;
+                        }));
+  }
+
+  @Override
+  public Future<Void> publish(String uploadId, String key) {
+    return checked(
+        () -> {
+          BlobStore.checkedName(key);
+          return end(
+              uploadId,
+              () ->
+                  tools
+                      .rows()
+                      .blob(key)
+                      .compose(
+                          there ->
+                              there.isPresent()
+                                  ? tools.completion().abandon(uploadId)
+                                  : tools
+                                      .rows()
+                                      .find(uploadId)
+                                      .compose(found -> publish(uploadId, key, found))));
+        });
+  }
+
+  private Future<Void> publish(String uploadId, String key, Optional<S3Rows.Upload> found) {
+    if (found.isEmpty()) {
+      throw new BlobGone("there is neither an upload " + uploadId + " nor a blob " + key);
+    }
+    S3Rows.Upload row = found.get();
+    if (row.state() != S3Rows.State.COMPLETE) {
+      throw new StorageFault("upload " + uploadId + " was not finished", null);
+    }
+    return tools
+        .rows()
+        .publish(row, key)
+        .onSuccess(stored -> tools.rows().pieces(uploadId, false).onSuccess(this::deletePieces));
+  }
+
+  /** What is left of them after a fault is tidied up later. */
+  private void deletePieces(List<S3Rows.Piece> pieces) {
+    pieces.forEach(tools.completion()::delete);
+  }
+
+  @Override
+  public Future<Void> abandon(String uploadId) {
+    return checked(
+        () -> {
+          BlobStore.checkedName(uploadId);
+          Optional<S3Upload> open;
+          synchronized (this) {
+            open = uploads.getOrDefault(uploadId, Optional.empty());
+          }
+          return open.isEmpty()
+              ? end(uploadId, () -> tools.completion().abandon(uploadId))
+              // Once it is released it may be opened again, and then that is abandoned in its turn.
+              : open.get()
+                  .end(new BlobGone("upload " + uploadId + " was abandoned"))
+                  .compose(released -> abandon(uploadId));
+        });
+  }
+
+  /** Does the last thing to an upload that is marked as ending. */
+  private Future<Void> end(String uploadId, Supplier<Future<Void>> deed) {
+    synchronized (this) {
+      checkIdle(BlobStore.checkedName(uploadId));
+      ending.add(uploadId);
+    }
+    return Future.succeededFuture()
+        .compose(marked -> deed.get())
+        .onComplete(
+            done -> {
+              synchronized (this) {
+                ending.remove(uploadId);
+              }
+            });
+  }
+
+  @Override
+  public Future<Void> delete(String key) {
+    return checked(
+        () ->
+            blob(key)
+                .compose(
+                    found ->
+                        found.isEmpty()
+                            ? Future.succeededFuture()
+                            : tools
+                                .workers()
+                                .<Void>longCall(
+                                    () -> {
+                                      tools.calls().delete(found.get().object());
+                                      return null;
+                                    })
+                                .compose(deleted -> tools.rows().deleted(key))));
+  }
+
+  @Override
+  public Future<Boolean> exists(String key) {
+    return checked(() -> blob(key).map(Optional::isPresent));
+  }
+
+  private Future<Optional<S3Rows.Blob>> blob(String key) {
+    BlobStore.checkedName(key);
+    synchronized (this) {
+      if (closed != null) {
+        throw closedStore();
+      }
+    }
+    return tools.rows().blob(key);
+  }
+
+  private Future<S3Rows.Blob> existing(String key) {
+    return blob(key).map(found -> found.orElseThrow(() -> new BlobGone("no blob " + key)));
+  }
+
+  @Override
+  public Future<Reading> read(String key) {
+    return checked(() -> existing(key).map(this::reading));
+  }
+
+  private synchronized Reading reading(S3Rows.Blob blob) {
+    if (closed != null) {
+      throw closedStore();
+    }
+    if (readings.size() >= tools.config().openBlobs()) {
+      throw new StorageBusy(readings.size() + " blobs are read, as many as may be at once");
+    }
+    Opening opening = new Opening();
+    S3Reading reading =
+        new S3Reading(blob, tools.calls(), tools.workers(), () -> closed(opening.reading));
+    opening.reading = reading;
+    readings.add(reading);
+    return reading;
+  }
+
+  /** Lets a reading name itself when it is closed. */
+  private static final class Opening {
+    private @Nullable S3Reading reading;
+  }
+
+  private synchronized void closed(@Nullable S3Reading reading) {
+    readings.remove(reading);
+  }
+
+  @Override
+  public Future<Optional<URI>> address(String key, Duration lifetime, Map<String, String> headers) {
+    return checked(
+        () -> {
+          if (lifetime.toSeconds() < 1 || lifetime.compareTo(LONGEST_ADDRESS) > 0) {
+            throw new IllegalArgumentException(
+                "an address of " + lifetime + "; expected 1 second to 1 hour");
+          }
+          return existing(key)
+              .compose(
+                  blob ->
+                      tools
+                          .workers()
+                          .call(
+                              () ->
+                                  Optional.of(
+                                      tools.calls().address(blob.object(), lifetime, headers))));
+        });
+  }
+
+  @Override
+  public Future<Page<String>> listUploads(Instant before, String after, int limit) {
+    return checked(
+        () -> {
+          checkPage(after, limit);
+          return tools.rows().uploads(before.toEpochMilli(), after, limit);
+        });
+  }
+
+  @Override
+  public Future<Page<String>> listBlobs(Instant before, String after, int limit) {
+    return checked(
+        () -> {
+          checkPage(after, limit);
+          return tools.rows().blobs(before.toEpochMilli(), after, limit);
+        });
+  }
+
+  private static void checkPage(String after, int limit) {
+    if (limit < 1 || limit > 1_000) {
+      throw new IllegalArgumentException("limit: " + limit + " is not within 1 to 1000");
+    }
+    if (!after.isEmpty()) {
+      BlobStore.checkedName(after);
+    }
+  }
+
+  @Override
+  public Future<Integer> tidy() {
+    return checked(
+        () ->
+            tools
+                .rows()
+                .halfAborted(clock.millis() - HALF_DONE_MILLIS, TIDIED_AT_ONCE)
+                .compose(names -> each(names, tools.completion()::abandon))
+                .compose(
+                    done ->
+                        tools
+                            .rows()
+                            .orphanPieces(TIDIED_AT_ONCE)
+                            .compose(pieces -> each(pieces, tools.completion()::delete))
+                            .map(more -> done + more))
+                .compose(done -> abortUnknown().map(more -> done + more)));
+  }
+
+  private static <T> Future<Integer> each(
+      List<T> all, java.util.function.Function<T, Future<Void>> work) {
+    Future<Integer> done = Future.succeededFuture(0);
+    for (T one : all) {
+      done = done.compose(before -> work.apply(one).map(before + 1));
+    }
+    return done;
+  }
+
+  /**
+   * Once a day ends multipart uploads that were begun a day ago and whose id no row has: a process
+   * died between beginning them and noting it.
+   */
+  private Future<Integer> abortUnknown() {
+    long now = clock.millis();
+    if (now - listedAtMillis < DAY_MILLIS) {
+      return Future.succeededFuture(0);
+    }
+    Instant before = Instant.ofEpochMilli(now - DAY_MILLIS);
+    return tools
+        .workers()
+        .longCall(() -> tools.calls().multiparts())
+        .compose(
+            found ->
+                each(
+                    found.stream().filter(one -> one.begunAt().isBefore(before)).toList(),
+                    this::abortUnknown))
+        .onSuccess(done -> listedAtMillis = now);
+  }
+
+  private Future<Void> abortUnknown(S3Calls.Multipart multipart) {
+    return tools
+        .rows()
+        .isKnown(multipart.id())
+        .compose(
+            isKnown ->
+                isKnown
+                    ? Future.succeededFuture()
+                    : tools
+                        .workers()
+                        .longCall(
+                            () -> {
+                              tools.calls().abort(multipart);
+                              return null;
+                            }));
+  }
+
+  @Override
+  public synchronized Future<Void> close() {
+    if (closed == null) {
+      StorageBusy reason = closedStore();
+      List<Future<Void>> ends = new ArrayList<>();
+      // Copies, for each of them leaves its collection when it has ended.
+      List.copyOf(uploads.values())
+          .forEach(upload -> upload.ifPresent(one -> ends.add(one.end(reason))));
+      List.copyOf(readings).forEach(reading -> ends.add(reading.close()));
+      closed =
+          Future.join(ends)
+              .transform(all -> tools.workers().close())
+              .onComplete(done -> tools.calls().close());
+    }
+    return closed;
+  }
+
+  /** A call whose arguments and state are looked at on the caller's thread. */
+  private static <T> Future<T> checked(Callable<Future<T>> call) {
+    try {
+      return call.call();
+    } catch (Exception e) {
+      return Future.failedFuture(e);
+    }
+  }
+}

@@ -1,0 +1,353 @@
+package dev.bourse.blob.s3;
+
+import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageFull;
+import java.io.InputStream;
+import java.net.URI;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
+import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
+import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
+import software.amazon.awssdk.awscore.exception.AwsServiceException;
+import software.amazon.awssdk.core.ResponseInputStream;
+import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
+import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
+import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.core.sync.RequestBody;
+import software.amazon.awssdk.http.SdkHttpClient;
+import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
+import software.amazon.awssdk.profiles.ProfileFile;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.s3.S3Client;
+import software.amazon.awssdk.services.s3.S3Configuration;
+import software.amazon.awssdk.services.s3.model.CompletedPart;
+import software.amazon.awssdk.services.s3.model.GetObjectRequest;
+import software.amazon.awssdk.services.s3.model.GetObjectResponse;
+import software.amazon.awssdk.services.s3.model.ListMultipartUploadsResponse;
+import software.amazon.awssdk.services.s3.presigner.S3Presigner;
+
+/**
+ * The calls to an object store, each made on the thread that asks and repeated by the library when
+ * the store is slow or fails. What still fails afterwards is told as the port tells it: {@link
+ * BlobGone} for what is not there, {@link StorageFull}, {@link StorageFault} for the rest.
+ */
+final class S3Calls implements AutoCloseable {
+  /** A store that is there answers within milliseconds. */
+  private static final Duration CONNECT = Duration.ofSeconds(3);
+
+  /** A store that says nothing for so long while bytes move is away. */
+  private static final Duration SILENCE = Duration.ofSeconds(20);
+
+  /** One try: a part of 16 MiB at 280 KB/s. */
+  private static final Duration TRY = Duration.ofSeconds(60);
+
+  /** All tries together; a client's request waits for them. */
+  private static final Duration CALL = Duration.ofSeconds(150);
+
+  private static final String BINARY = "application/octet-stream";
+
+  /** What services say when there is no room; Amazon's own never is full. */
+  private static final Set<String> FULL =
+      Set.of(
+          "InsufficientStorage",
+          "XMinioStorageFull",
+          "QuotaExceeded",
+          "EntityTooLargeForQuota",
+          "ServiceQuotaExceeded");
+
+  /** What they say when the parts are not those that were listed. */
+  private static final Set<String> OTHER_PARTS = Set.of("InvalidPart", "InvalidPartOrder");
+
+  private static final int INSUFFICIENT_STORAGE = 507;
+  private static final int NOT_FOUND = 404;
+
+  private final S3Config config;
+  private final SdkHttpClient http;
+  private final S3Client client;
+  private final S3Presigner presigner;
+  private final Consumer<Boolean> onCall;
+
+  /**
+   * @param onCall told of each call whether the store did it
+   */
+  S3Calls(S3Config config, Consumer<Boolean> onCall) {
+    this.config = config;
+    this.onCall = onCall;
+    AwsCredentialsProvider credentials = credentials(config);
+    S3Configuration style =
+        S3Configuration.builder().pathStyleAccessEnabled(config.pathStyle()).build();
+    http =
+        new ClosingHttp(
+            UrlConnectionHttpClient.builder()
+                .connectionTimeout(CONNECT)
+                .socketTimeout(SILENCE)
+                .build());
+    client =
+        S3Client.builder()
+            .region(Region.of(config.region()))
+            .applyMutation(builder -> config.endpoint().ifPresent(builder::endpointOverride))
+            .credentialsProvider(credentials)
+            .serviceConfiguration(style)
+            .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
+            .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED)
+            .httpClient(http)
+            .overrideConfiguration(
+                settings -> settings.apiCallAttemptTimeout(TRY).apiCallTimeout(CALL))
+            .build();
+    S3Presigner.Builder signing =
+        S3Presigner.builder()
+            .region(Region.of(config.region()))
+            .credentialsProvider(credentials)
+            .serviceConfiguration(style);
+    config.endpoint().ifPresent(signing::endpointOverride);
+    presigner = signing.build();
+  }
+
+  private static AwsCredentialsProvider credentials(S3Config config) {
+    return config
+        .credentialsFile()
+        .<AwsCredentialsProvider>map(
+            file ->
+                ProfileCredentialsProvider.builder()
+                    .profileFile(
+                        ProfileFile.builder()
+                            .content(file)
+                            .type(ProfileFile.Type.CREDENTIALS)
+                            .build())
+                    .build())
+        .orElseGet(() -> DefaultCredentialsProvider.builder().build());
+  }
+
+  private String key(String object) {
+    return config.prefix() + object;
+  }
+
+  /** Begins a multipart upload and tells its id. */
+  String begin(String object) {
+    return call(
+            "begin " + object,
+            () ->
+                client.createMultipartUpload(
+                    r -> r.bucket(config.bucket()).key(key(object)).contentType(BINARY)))
+        .uploadId();
+  }
+
+  /** Sends a part and gives the tag that the store knows it by. */
+  String send(
+      String object, String multipart, int number, long bytes, Supplier<InputStream> source) {
+    return call(
+            "send part " + number + " of " + object,
+            () ->
+                client.uploadPart(
+                    r ->
+                        r.bucket(config.bucket())
+                            .key(key(object))
+                            .uploadId(multipart)
+                            .partNumber(number)
+                            .contentLength(bytes),
+                    RequestBody.fromContentProvider(source::get, bytes, BINARY)))
+        .eTag();
+  }
+
+  /**
+   * Makes an object of a multipart upload's parts. Fails with {@link PartsLost} when they are not
+   * those, with {@link BlobGone} when there is no such upload, perhaps because this was done
+   * before.
+   */
+  void complete(String object, String multipart, List<S3Rows.Part> parts) {
+    List<CompletedPart> completed =
+        parts.stream()
+            .map(part -> CompletedPart.builder().partNumber(part.number()).eTag(part.tag()).build())
+            .toList();
+    call(
+        "complete " + object,
+        () ->
+            client.completeMultipartUpload(
+                r ->
+                    r.bucket(config.bucket())
+                        .key(key(object))
+                        .uploadId(multipart)
+                        .multipartUpload(all -> all.parts(completed))));
+  }
+
+  /** Ends a multipart upload and deletes its parts. None there: nothing to do. */
+  void abort(String object, String multipart) {
+    try {
+      abortKey(key(object), multipart);
+    } catch (BlobGone e) {
+      // Done before.
+    }
+  }
+
+  private void abortKey(String key, String multipart) {
+    call(
+        "abort " + key,
+        () ->
+            client.abortMultipartUpload(
+                r -> r.bucket(config.bucket()).key(key).uploadId(multipart)));
+  }
+
+  /** Makes an object of some bytes. */
+  void put(String object, long bytes, Supplier<InputStream> source) {
+    call(
+        "put " + object,
+        () ->
+            client.putObject(
+                r -> r.bucket(config.bucket()).key(key(object)).contentLength(bytes),
+                RequestBody.fromContentProvider(source::get, bytes, BINARY)));
+  }
+
+  /**
+   * Opens an object's bytes from an offset on; fails with {@link BlobGone} when it is not there.
+   */
+  ResponseInputStream<GetObjectResponse> get(String object, long from) {
+    return call(
+        "get " + object,
+        () ->
+            client.getObject(
+                r -> {
+                  r.bucket(config.bucket()).key(key(object));
+                  if (from > 0) {
+                    r.range("bytes=" + from + '-');
+                  }
+                }));
+  }
+
+  /** An object's length; empty when it is not there. */
+  OptionalLong length(String object) {
+    try {
+      return OptionalLong.of(
+          call(
+                  "look for " + object,
+                  () -> client.headObject(r -> r.bucket(config.bucket()).key(key(object))))
+              .contentLength());
+    } catch (BlobGone e) {
+      return OptionalLong.empty();
+    }
+  }
+
+  /** Deletes an object. None there: nothing to do. */
+  void delete(String object) {
+    try {
+      call(
+          "delete " + object,
+          () -> client.deleteObject(r -> r.bucket(config.bucket()).key(key(object))));
+    } catch (BlobGone e) {
+      // Some services say so.
+    }
+  }
+
+  /** A multipart upload the store has, by the whole key. */
+  record Multipart(String key, String id, Instant begunAt) {}
+
+  /** The first multipart uploads under the prefix, at most a thousand. */
+  List<Multipart> multiparts() {
+    ListMultipartUploadsResponse page =
+        call(
+            "list multipart uploads",
+            () ->
+                client.listMultipartUploads(
+                    r -> r.bucket(config.bucket()).prefix(config.prefix())));
+    return page.uploads().stream()
+        .map(one -> new Multipart(one.key(), one.uploadId(), one.initiated()))
+        .toList();
+  }
+
+  void abort(Multipart multipart) {
+    try {
+      abortKey(multipart.key(), multipart.id());
+    } catch (BlobGone e) {
+      // Done before.
+    }
+  }
+
+  /** An address at which anybody may read an object for a while; nothing is asked of the store. */
+  URI address(String object, Duration lifetime, Map<String, String> headers) {
+    GetObjectRequest.Builder request =
+        GetObjectRequest.builder().bucket(config.bucket()).key(key(object));
+    headers.forEach(
+        (name, value) -> {
+          switch (name) {
+            case "Content-Type" -> request.responseContentType(value);
+            case "Content-Disposition" -> request.responseContentDisposition(value);
+            case "Cache-Control" -> request.responseCacheControl(value);
+            default -> throw new IllegalArgumentException("no header for an address: " + name);
+          }
+        });
+    return URI.create(
+        presigner
+            .presignGetObject(r -> r.signatureDuration(lifetime).getObjectRequest(request.build()))
+            .url()
+            .toString());
+  }
+
+  /**
+   * Tries the store: lists, writes and deletes.
+   *
+   * @throws S3Unusable that says what is wrong with the bucket, the credentials, the clock or the
+   *     address
+   */
+  void check() {
+    try {
+      client.listObjectsV2(r -> r.bucket(config.bucket()).prefix(config.prefix()).maxKeys(1));
+      String probe = key("probe");
+      client.putObject(
+          r -> r.bucket(config.bucket()).key(probe), RequestBody.fromBytes(new byte[1]));
+      client.deleteObject(r -> r.bucket(config.bucket()).key(probe));
+    } catch (SdkException e) {
+      throw S3Unusable.because(config, e);
+    }
+  }
+
+  private <T> T call(String what, Supplier<T> call) {
+    try {
+      T answer = call.get();
+      onCall.accept(true);
+      return answer;
+    } catch (AwsServiceException e) {
+      RuntimeException told = translated(what, e);
+      onCall.accept(told instanceof BlobGone);
+      throw told;
+    } catch (SdkException e) {
+      onCall.accept(false);
+      throw new StorageFault("the object store did not " + what, e);
+    }
+  }
+
+  private static RuntimeException translated(String what, AwsServiceException e) {
+    String code = code(e);
+    if (OTHER_PARTS.contains(code)) {
+      return new PartsLost("the object store has other parts: " + what);
+    }
+    if (e.statusCode() == INSUFFICIENT_STORAGE || FULL.contains(code)) {
+      return new StorageFull("the object store has no room: " + what, e);
+    }
+    boolean isThere = code.equals("NoSuchBucket");
+    return e.statusCode() == NOT_FOUND && !isThere
+        ? new BlobGone("the object store has nothing of the kind: " + what)
+        : new StorageFault("the object store did not " + what, e);
+  }
+
+  /** The error's code; empty when the answer had none. */
+  static String code(AwsServiceException e) {
+    @Nullable String code = e.awsErrorDetails() == null ? null : e.awsErrorDetails().errorCode();
+    return Objects.requireNonNullElse(code, "");
+  }
+
+  @Override
+  public void close() {
+    presigner.close();
+    client.close();
+    http.close();
+  }
+}

@@ -1,0 +1,149 @@
+package dev.bourse.blob.s3;
+
+import dev.bourse.blob.BlobStore;
+import dev.bourse.blob.Reading;
+import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.WorkerPromise;
+import dev.bourse.blob.Workers;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.buffer.Buffer;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.core.ResponseInputStream;
+
+/**
+ * A blob of an object store that is being read: one answer of the store goes on from piece to
+ * piece, and a piece elsewhere asks for another.
+ */
+final class S3Reading implements Reading {
+  private final S3Rows.Blob blob;
+  private final S3Calls calls;
+  private final Workers workers;
+  private final Runnable onClosed;
+
+  // Used by one call at a time.
+  private @Nullable ResponseInputStream<?> stream;
+  private long at;
+
+  // The two below are guarded by this object.
+  private Future<Void> last = Future.succeededFuture();
+  private @Nullable Future<Void> closed;
+
+  S3Reading(S3Rows.Blob blob, S3Calls calls, Workers workers, Runnable onClosed) {
+    this.blob = blob;
+    this.calls = calls;
+    this.workers = workers;
+    this.onClosed = onClosed;
+  }
+
+  @Override
+  public long length() {
+    return blob.bytes();
+  }
+
+  @Override
+  public Optional<FileChannel> file() {
+    return Optional.empty();
+  }
+
+  @Override
+  public synchronized Future<Buffer> piece(long offset, int count) {
+    if (count < 1
+        || count > BlobStore.MAX_BLOCK_BYTES
+        || offset < 0
+        || offset > blob.bytes() - count) {
+      return Future.failedFuture(
+          new IllegalArgumentException(
+              "%s bytes at %s are no piece of a blob of %s; expected 1 to %s bytes within it"
+                  .formatted(count, offset, blob.bytes(), BlobStore.MAX_BLOCK_BYTES)));
+    }
+    return closed != null
+        ? Future.failedFuture(
+            new IllegalStateException("the reading of " + blob.object() + " is closed"))
+        : then(() -> read(offset, count), false);
+  }
+
+  private <T> Future<T> then(Callable<T> call, boolean givesBack) {
+    WorkerPromise<T> answer = new WorkerPromise<>(workers.home());
+    Promise<Void> ended = Promise.promise();
+    last.onComplete(
+        before ->
+            (givesBack ? workers.giveBack(call) : workers.call(call))
+                .onComplete(
+                    done -> {
+                      ended.complete();
+                      if (done.succeeded()) {
+                        answer.succeed(done.result());
+                      } else {
+                        answer.fail(done.cause());
+                      }
+                    }));
+    last = ended.future();
+    return answer.future();
+  }
+
+  private Buffer read(long offset, int count) {
+    byte[] bytes = new byte[count];
+    try {
+      readInto(bytes, offset);
+    } catch (IOException first) {
+      // A connection that was cut; the store has the rest.
+      stop();
+      try {
+        readInto(bytes, offset);
+      } catch (IOException again) {
+        stop();
+        throw new StorageFault("cannot read " + blob.object(), again);
+      }
+    }
+    return Buffer.buffer(bytes);
+  }
+
+  private void readInto(byte[] bytes, long offset) throws IOException {
+    ResponseInputStream<?> source = stream;
+    if (source == null || at != offset) {
+      stop();
+      source = calls.get(blob.object(), offset);
+      stream = source;
+      at = offset;
+    }
+    int read = source.readNBytes(bytes, 0, bytes.length);
+    at += read;
+    if (read < bytes.length) {
+      throw new IOException("it ends at " + at + " of " + blob.bytes() + " bytes");
+    }
+    if (at == blob.bytes()) {
+      // At its end the connection can be used again.
+      stream = null;
+      source.close();
+    }
+  }
+
+  /** Breaks the answer off; reading the rest of it could take gigabytes. */
+  private void stop() {
+    ResponseInputStream<?> source = stream;
+    stream = null;
+    if (source != null) {
+      source.abort();
+    }
+  }
+
+  @Override
+  public synchronized Future<Void> close() {
+    if (closed == null) {
+      closed =
+          then(
+              () -> {
+                stop();
+                onClosed.run();
+                return null;
+              },
+              true);
+    }
+    return closed;
+  }
+}

@@ -1,0 +1,443 @@
+package dev.bourse.blob.s3;
+
+import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.StorageBusy;
+import dev.bourse.core.Page;
+import dev.bourse.store.Database;
+import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What the database knows of one object store: uploads, their parts and pieces, and blobs. */
+final class S3Rows {
+  private final Database database;
+  private final String store;
+  private final Clock clock;
+
+  /**
+   * @param store the store's name, which all its rows have
+   */
+  S3Rows(Database database, String store, Clock clock) {
+    this.database = database;
+    this.store = store;
+    this.clock = clock;
+  }
+
+  /** How far an upload is. */
+  enum State {
+    /** Takes bytes. */
+    OPEN,
+    /** All parts are there and their completion may have been asked for. Nothing aborts it. */
+    COMPLETING,
+    /** Its object is whole. */
+    COMPLETE,
+    /** Its objects are being deleted. */
+    ABORTING;
+
+    private String label() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+
+    private static State of(String label) {
+      return valueOf(label.toUpperCase(Locale.ROOT));
+    }
+  }
+
+  /**
+   * An upload.
+   *
+   * @param base what its objects' names begin with
+   * @param epoch how often it was opened; an object made by an opening ends in its epoch
+   * @param object its object, once there is one
+   * @param multipart the store's id of it; null until a first part is sent
+   * @param bytes its length, from {@link State#COMPLETING} on
+   */
+  record Upload(
+      String id,
+      String base,
+      int epoch,
+      State state,
+      @Nullable String object,
+      @Nullable String multipart,
+      long bytes) {
+    /** What this opening calls the object it makes. */
+    String objectOfEpoch(int one) {
+      return base + '.' + one;
+    }
+
+    Upload begun(String madeObject, String id) {
+      return new Upload(this.id, base, epoch, state, madeObject, id, bytes);
+    }
+
+    Upload in(State next, String madeObject, long all) {
+      return new Upload(id, base, epoch, next, madeObject, multipart, all);
+    }
+  }
+
+  /** A part the store has taken. */
+  record Part(int number, String tag, long bytes) {}
+
+  /**
+   * An object that keeps a part of an upload's tail.
+   *
+   * @param start where in the upload it begins
+   */
+  record Piece(String upload, String object, long start, long bytes) {
+    long end() {
+      return start + bytes;
+    }
+  }
+
+  /** A blob's object. */
+  record Blob(String object, long bytes) {}
+
+  private static StorageBusy taken(String upload) {
+    return new StorageBusy("upload " + upload + " was opened by another process meanwhile");
+  }
+
+  /**
+   * Opens an upload: makes it, or takes it over. Fails with {@link StorageBusy} as it ends.
+   *
+   * @param base what its objects are called if it is new; never used before
+   */
+  Future<Upload> open(String id, String base) {
+    long now = clock.millis();
+    return database
+        .commit(
+            List.of(
+                Statement.guarded(
+                    () -> new StorageBusy("upload " + id + " is being abandoned"),
+                    """
+                    INSERT INTO blob_upload (store, upload, base, epoch, state, bytes, changed_at)
+                    VALUES (?, ?, ?, 1, 'open', 0, ?)
+                    ON CONFLICT (store, upload) DO UPDATE
+                    SET epoch = blob_upload.epoch + 1, changed_at = excluded.changed_at
+                    WHERE blob_upload.state <> 'aborting'\
+                    """,
+                    store,
+                    id,
+                    base,
+                    now)))
+        .compose(opened -> find(id))
+        .map(found -> found.orElseThrow(() -> new BlobGone("upload " + id + " is gone")));
+  }
+
+  Future<Optional<Upload>> find(String id) {
+    return database.readFirst(
+        """
+        SELECT upload, base, epoch, state, object, multipart_id, bytes FROM blob_upload
+        WHERE store = ? AND upload = ?\
+        """,
+        List.of(store, id),
+        S3Rows::upload);
+  }
+
+  private static Upload upload(Row row) {
+    return new Upload(
+        row.text("upload"),
+        row.text("base"),
+        row.smallInteger("epoch"),
+        State.of(row.text("state")),
+        row.textOrNull("object"),
+        row.textOrNull("multipart_id"),
+        row.integer("bytes"));
+  }
+
+  Future<List<Part>> parts(String id) {
+    return database.read(
+        """
+        SELECT number, tag, bytes FROM blob_part WHERE store = ? AND upload = ? ORDER BY number\
+        """,
+        List.of(store, id),
+        row -> new Part(row.smallInteger("number"), row.text("tag"), row.integer("bytes")));
+  }
+
+  /** Pieces of an upload by their beginning, the longest first; those that are kept or all. */
+  Future<List<Piece>> pieces(String id, boolean keptOnly) {
+    return database.read(
+        """
+        SELECT upload, object, start, bytes FROM blob_piece
+        WHERE store = ? AND upload = ? AND kept >= ? ORDER BY start, bytes DESC, object\
+        """,
+        List.of(store, id, keptOnly ? 1 : 0),
+        S3Rows::piece);
+  }
+
+  private static Piece piece(Row row) {
+    return new Piece(
+        row.text("upload"), row.text("object"), row.integer("start"), row.integer("bytes"));
+  }
+
+  /** What every commit of an opening begins with: it is still the one that has the upload. */
+  private Statement mine(Upload upload, State from) {
+    return Statement.guarded(
+        () -> taken(upload.id()),
+        """
+        UPDATE blob_upload SET changed_at = ?
+        WHERE store = ? AND upload = ? AND epoch = ? AND state = ?\
+        """,
+        clock.millis(),
+        store,
+        upload.id(),
+        upload.epoch(),
+        from.label());
+  }
+
+  /** The store made a multipart upload. */
+  Future<Void> begun(Upload upload, String object, String multipart) {
+    return database.commit(
+        List.of(
+            mine(upload, State.OPEN),
+            Statement.of(
+                """
+                UPDATE blob_upload SET object = ?, multipart_id = ? WHERE store = ? AND upload = ?\
+                """,
+                object,
+                multipart,
+                store,
+                upload.id())));
+  }
+
+  /** The store took a part. Sent once more, its later tag counts. */
+  Future<Void> sent(Upload upload, Part part) {
+    return database.commit(
+        List.of(
+            mine(upload, State.OPEN),
+            Statement.of(
+                """
+                INSERT INTO blob_part (store, upload, number, tag, bytes) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (store, upload, number) DO UPDATE
+                SET tag = excluded.tag, bytes = excluded.bytes\
+                """,
+                store,
+                upload.id(),
+                part.number(),
+                part.tag(),
+                part.bytes())));
+  }
+
+  /** An object is about to be made for a piece. */
+  Future<Void> keeping(Upload upload, Piece piece) {
+    return database.commit(
+        List.of(
+            mine(upload, State.OPEN),
+            Statement.of(
+                """
+                INSERT INTO blob_piece (store, object, upload, start, bytes, kept)
+                VALUES (?, ?, ?, ?, ?, 0)
+                ON CONFLICT (store, object) DO UPDATE
+                SET start = excluded.start, bytes = excluded.bytes, kept = 0\
+                """,
+                store,
+                piece.object(),
+                upload.id(),
+                piece.start(),
+                piece.bytes())));
+  }
+
+  /** The piece's object is there. */
+  Future<Void> kept(Upload upload, Piece piece) {
+    return database.commit(
+        List.of(
+            mine(upload, State.OPEN),
+            Statement.of(
+                "UPDATE blob_piece SET kept = 1 WHERE store = ? AND object = ?",
+                store,
+                piece.object())));
+  }
+
+  /** The piece's object is deleted. */
+  Future<Void> forget(Piece piece) {
+    return database.commit(List.of(deletion(piece)));
+  }
+
+  /** All parts are there; from here on nothing aborts. */
+  Future<Void> completing(Upload upload, long bytes) {
+    return database.commit(
+        List.of(
+            mine(upload, State.OPEN),
+            Statement.of(
+                """
+                UPDATE blob_upload SET state = 'completing', bytes = ?
+                WHERE store = ? AND upload = ?\
+                """,
+                bytes,
+                store,
+                upload.id())));
+  }
+
+  /** The multipart upload's object is whole, whoever learns of it first. */
+  Future<Void> completed(Upload upload) {
+    return database.commit(
+        List.of(
+            Statement.of(
+                """
+                UPDATE blob_upload SET state = 'complete', changed_at = ?
+                WHERE store = ? AND upload = ? AND state = 'completing'\
+                """,
+                clock.millis(),
+                store,
+                upload.id())));
+  }
+
+  /** The object of an upload of less than a part was made at once. */
+  Future<Void> completed(Upload upload, Piece whole) {
+    return database.commit(
+        List.of(
+            mine(upload, State.OPEN),
+            Statement.of(
+                """
+                UPDATE blob_upload SET state = 'complete', object = ?, bytes = ?
+                WHERE store = ? AND upload = ?\
+                """,
+                whole.object(),
+                whole.bytes(),
+                store,
+                upload.id()),
+            deletion(whole)));
+  }
+
+  private Statement deletion(Piece piece) {
+    return Statement.of(
+        "DELETE FROM blob_piece WHERE store = ? AND object = ?", store, piece.object());
+  }
+
+  /** Fails with {@link StorageBusy} when another opening has the upload. */
+  Future<Void> requireMine(Upload upload) {
+    return database.commit(List.of(mine(upload, State.OPEN)));
+  }
+
+  /** Gives the complete upload's object to a key; with this commit it is readable. */
+  Future<Void> publish(Upload upload, String key) {
+    return database.commit(
+        List.of(
+            Statement.guarded(
+                () -> taken(upload.id()),
+                "DELETE FROM blob_upload WHERE store = ? AND upload = ? AND state = 'complete'",
+                store,
+                upload.id()),
+            Statement.of(
+                "DELETE FROM blob_part WHERE store = ? AND upload = ?", store, upload.id()),
+            Statement.of(
+                """
+                INSERT INTO blob (store, blob_key, object, bytes, stored_at)
+                VALUES (?, ?, ?, ?, ?)\
+                """,
+                store,
+                key,
+                String.valueOf(upload.object()),
+                upload.bytes(),
+                clock.millis())));
+  }
+
+  /**
+   * Begins to end an upload, whoever has it open. Nothing happens to one that is completing.
+   *
+   * @param from the states it may be in
+   */
+  Future<Void> abort(String id, List<State> from) {
+    List<Object> parameters = new ArrayList<>(List.of(clock.millis(), store, id));
+    from.forEach(state -> parameters.add(state.label()));
+    return database.commit(
+        List.of(
+            Statement.of(
+                """
+                UPDATE blob_upload SET state = 'aborting', epoch = epoch + 1, changed_at = ?
+                WHERE store = ? AND upload = ? AND state IN (%s)\
+                """
+                    .formatted(String.join(", ", from.stream().map(one -> "?").toList())),
+                parameters.toArray())));
+  }
+
+  /** An upload's objects are deleted. */
+  Future<Void> aborted(String id) {
+    return database.commit(
+        List.of(
+            Statement.of("DELETE FROM blob_part WHERE store = ? AND upload = ?", store, id),
+            Statement.of(
+                """
+                DELETE FROM blob_upload WHERE store = ? AND upload = ? AND state = 'aborting'\
+                """,
+                store,
+                id)));
+  }
+
+  Future<Optional<Blob>> blob(String key) {
+    return database.readFirst(
+        "SELECT object, bytes FROM blob WHERE store = ? AND blob_key = ?",
+        List.of(store, key),
+        row -> new Blob(row.text("object"), row.integer("bytes")));
+  }
+
+  /** The blob's object is deleted. */
+  Future<Void> deleted(String key) {
+    return database.commit(
+        List.of(Statement.of("DELETE FROM blob WHERE store = ? AND blob_key = ?", store, key)));
+  }
+
+  /** Uploads unchanged since before some time, by their names. */
+  Future<Page<String>> uploads(long beforeMillis, String after, int limit) {
+    return names(
+        """
+        SELECT upload AS name FROM blob_upload
+        WHERE store = ? AND upload > ? AND changed_at < ? ORDER BY upload LIMIT ?\
+        """,
+        beforeMillis,
+        after,
+        limit);
+  }
+
+  /** Keys stored before some time, in order. */
+  Future<Page<String>> blobs(long beforeMillis, String after, int limit) {
+    return names(
+        """
+        SELECT blob_key AS name FROM blob
+        WHERE store = ? AND blob_key > ? AND stored_at < ? ORDER BY blob_key LIMIT ?\
+        """,
+        beforeMillis,
+        after,
+        limit);
+  }
+
+  private Future<Page<String>> names(String sql, long beforeMillis, String after, int limit) {
+    return database
+        .read(sql, List.of(store, after, beforeMillis, limit + 1), row -> row.text("name"))
+        .map(names -> Page.of(names, limit));
+  }
+
+  /** Uploads whose ending was begun before some time and did not come to its end. */
+  Future<List<String>> halfAborted(long beforeMillis, int limit) {
+    return database.read(
+        """
+        SELECT upload FROM blob_upload WHERE store = ? AND state = 'aborting' AND changed_at < ?
+        ORDER BY upload LIMIT ?\
+        """,
+        List.of(store, beforeMillis, limit),
+        row -> row.text("upload"));
+  }
+
+  /** Pieces of uploads that are no more. */
+  Future<List<Piece>> orphanPieces(int limit) {
+    return database.read(
+        """
+        SELECT p.upload AS upload, p.object AS object, p.start AS start, p.bytes AS bytes
+        FROM blob_piece p LEFT JOIN blob_upload u ON u.store = p.store AND u.upload = p.upload
+        WHERE p.store = ? AND u.upload IS NULL LIMIT ?\
+        """,
+        List.of(store, limit),
+        S3Rows::piece);
+  }
+
+  /** Whether a multipart upload of the store is one of ours that is under way. */
+  Future<Boolean> isKnown(String multipart) {
+    return database.exists(
+        "SELECT 1 FROM blob_upload WHERE store = ? AND multipart_id = ?",
+        List.of(store, multipart));
+  }
+}

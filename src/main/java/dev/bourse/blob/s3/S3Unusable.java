@@ -1,0 +1,53 @@
+package dev.bourse.blob.s3;
+
+import java.util.Locale;
+import software.amazon.awssdk.awscore.exception.AwsServiceException;
+import software.amazon.awssdk.core.exception.SdkException;
+
+/** An object store that cannot be used as it is described; the message is for operators. */
+public final class S3Unusable extends RuntimeException {
+  private static final int FORBIDDEN = 403;
+  private static final int NOT_FOUND = 404;
+
+  private S3Unusable(String message, Throwable cause) {
+    super(message, cause);
+  }
+
+  static S3Unusable because(S3Config config, SdkException failure) {
+    return new S3Unusable(config.name() + ": " + reason(config, failure), failure);
+  }
+
+  private static String reason(S3Config config, SdkException failure) {
+    String place = config.endpoint().map(Object::toString).orElse("Amazon S3, " + config.region());
+    if (!(failure instanceof AwsServiceException answer)) {
+      String said = String.valueOf(failure.getMessage());
+      return said.toLowerCase(Locale.ROOT).contains("credentials")
+          ? "there are no credentials for it: " + said
+          : place + " cannot be reached, or is no S3 service: " + said;
+    }
+    String code = S3Calls.code(answer);
+    return switch (code) {
+      case "NoSuchBucket" -> "there is no bucket '" + config.bucket() + "' at " + place;
+      case "InvalidAccessKeyId",
+          "SignatureDoesNotMatch",
+          "AccessDenied",
+          "InvalidToken",
+          "Forbidden" ->
+          place + " refuses the credentials for bucket '" + config.bucket() + "': " + code;
+      case "RequestTimeTooSkewed", "RequestExpired" ->
+          "this machine's clock differs too much from the one of " + place + ": " + code;
+      default -> byStatus(config, answer, place, code);
+    };
+  }
+
+  private static String byStatus(
+      S3Config config, AwsServiceException answer, String place, String code) {
+    if (answer.statusCode() == FORBIDDEN) {
+      return place + " refuses the credentials for bucket '" + config.bucket() + "': 403 " + code;
+    }
+    if (answer.statusCode() == NOT_FOUND && code.isEmpty()) {
+      return place + " is no S3 service, or has no bucket '" + config.bucket() + "': 404";
+    }
+    return place + " answers " + answer.statusCode() + ' ' + code + ", which is not expected of it";
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * Blobs in an object store that speaks S3, shared by all processes on one database.
+ *
+ * <p>The rows are the truth: which uploads there are, which of their parts arrived under which tag,
+ * which blobs there are and how long they are. The store is asked for bytes, never for what exists;
+ * it is never listed on the way of a request, and every object's name follows from a row that was
+ * stored before the object was made.
+ *
+ * <p>An upload's bytes pass the inspector and go to a spool, a file of one part on this machine: a
+ * part then has a length that is known, can be sent again without its client, and memory does not
+ * grow with it. A full spool is sent as a part of a multipart upload; what is shorter when a
+ * request ends is kept as a piece, an object of its own, from which another process fills its
+ * spool. So a process that dies loses the part under way and no more. Each opening raises the
+ * upload's <em>epoch</em>, and every commit of an opening demands its own: of two processes that
+ * append at once the later opening has the upload, and nothing is mixed. Part numbers and borders
+ * are fixed by the offset. What a frozen process sends after it thaws can only overwrite a part
+ * whose recorded tag then no longer matches; the store refuses such a completion, and the upload
+ * begins anew.
+ *
+ * <p>"Completing" is stored before the completion is asked for, and nothing aborts after that: the
+ * completion is asked for until it is known to have happened, or known to be impossible. A blob is
+ * readable with the one commit that gives its key an object. Parts of an unfinished multipart
+ * upload can be read by nobody, so when several openings took an upload's bytes the finished object
+ * is read back once through the inspector before that commit: a digest that was not computed is not
+ * believed.
+ *
+ * <p>The protocol, its signatures and its retries are the AWS SDK's, used synchronously on bounded
+ * pools of threads with the client of the JDK: no second Netty, and nothing that blocks on an event
+ * loop. Checksums are sent only where the protocol demands them, since other makers' services
+ * refuse the newer defaults.
+ */
+@NullMarked
+package dev.bourse.blob.s3;
+
+import org.jspecify.annotations.NullMarked;
