@@ -108,7 +108,7 @@ public final class ContentService {
   private static ApiError noFile(String id, String sha256) {
     return ApiError.of(
         ErrorCode.NOT_FOUND,
-        "checkpoint '%s' has no file of SHA-256 %s now",
+        "checkpoint '%s' has no file of SHA-256 '%s' now",
         Text.shown(id),
         sha256);
   }
