@@ -55,6 +55,7 @@ import java.util.function.Supplier;
  * @param market the market
  * @param billing money
  * @param checkpoints published files
+ * @param blobs where their bytes are kept
  * @param simulated simulated machines
  * @param ssh real machines, when {@code nodes.ssh.identity-file} is set
  * @param scim the directory of members, when {@code directory.kind} is {@code scim}
@@ -82,6 +83,7 @@ public record Config(
     MarketConfig market,
     BillingConfig billing,
     CheckpointConfig checkpoints,
+    BlobSettings blobs,
     SimulatedConfig simulated,
     Optional<SshConfig> ssh,
     Optional<ScimConfig> scim,
@@ -121,6 +123,7 @@ public record Config(
     MarketConfig market = MarketConfig.from(settings, capacity.swapFreshnessMillis());
     BillingConfig billing = BillingConfig.from(settings);
     CheckpointConfig checkpoints = CheckpointConfig.from(settings);
+    BlobSettings blobs = BlobSettings.from(settings);
     SimulatedConfig simulated = simulated(settings);
     int cores = Runtime.getRuntime().availableProcessors();
     long confirmAfterMillis =
@@ -175,6 +178,7 @@ public record Config(
         market,
         billing,
         checkpoints,
+        blobs,
         simulated,
         ssh.orElseThrow(),
         scim,
