@@ -20,6 +20,7 @@ import dev.bourse.nodes.SimulatedConfig;
 import dev.bourse.nodes.SshConfig;
 import dev.bourse.oauth.OAuthConfig;
 import dev.bourse.org.ScimConfig;
+import dev.bourse.scrub.ScrubConfig;
 import dev.bourse.signin.SignInConfig;
 import dev.bourse.store.postgres.PostgresConfig;
 import dev.bourse.store.postgres.PostgresUrl;
@@ -56,6 +57,7 @@ import java.util.function.Supplier;
  * @param billing money
  * @param checkpoints published files
  * @param blobs where their bytes are kept
+ * @param scrub the check of their stored bytes
  * @param simulated simulated machines
  * @param ssh real machines, when {@code nodes.ssh.identity-file} is set
  * @param scim the directory of members, when {@code directory.kind} is {@code scim}
@@ -84,6 +86,7 @@ public record Config(
     BillingConfig billing,
     CheckpointConfig checkpoints,
     BlobSettings blobs,
+    ScrubConfig scrub,
     SimulatedConfig simulated,
     Optional<SshConfig> ssh,
     Optional<ScimConfig> scim,
@@ -124,6 +127,7 @@ public record Config(
     BillingConfig billing = BillingConfig.from(settings);
     CheckpointConfig checkpoints = CheckpointConfig.from(settings);
     BlobSettings blobs = BlobSettings.from(settings);
+    ScrubConfig scrub = ScrubConfig.from(settings);
     SimulatedConfig simulated = simulated(settings);
     int cores = Runtime.getRuntime().availableProcessors();
     long confirmAfterMillis =
@@ -179,6 +183,7 @@ public record Config(
         billing,
         checkpoints,
         blobs,
+        scrub,
         simulated,
         ssh.orElseThrow(),
         scim,

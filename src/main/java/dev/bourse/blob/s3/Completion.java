@@ -154,12 +154,13 @@ final class Completion {
   }
 
   private void deleteObjects(S3Rows.Upload upload) {
-    if (upload.object() != null && upload.multipart() != null) {
-      calls.abort(upload.object(), upload.multipart());
+    String object = upload.object();
+    if (object == null) {
+      return;
     }
-    // An opening whose object is not noted may have made it all the same, or be about to.
-    for (int epoch = 1; epoch <= upload.epoch(); epoch++) {
-      calls.delete(upload.objectOfEpoch(epoch));
+    if (upload.multipart() != null) {
+      calls.abort(object, upload.multipart());
     }
+    calls.delete(object);
   }
 }

@@ -29,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -45,6 +46,9 @@ public final class S3Blobs implements BlobStore {
   /** Threads that wait for the store; sixteen of each keep a network of 10 Gbit/s busy. */
   private static final int CALL_THREADS = 16;
 
+  /** Half of those threads may wait for bytes that are still to come; the others never do. */
+  private static final int EARLY_PARTS = CALL_THREADS / 2;
+
   private static final int UNIQUE_CHARACTERS = 12;
   private static final int TIDIED_AT_ONCE = 100;
 
@@ -56,7 +60,6 @@ public final class S3Blobs implements BlobStore {
 
   private final Tools tools;
   private final Path spools;
-  private final int partBytes;
   private final Clock clock;
   private final RandomGenerator random;
 
@@ -69,18 +72,27 @@ public final class S3Blobs implements BlobStore {
   private final Set<S3Reading> readings = new HashSet<>();
   private @Nullable Future<Void> closed;
 
-  /** What uploads are made with. */
+  /**
+   * What uploads are made with.
+   *
+   * @param earlyPlaces for parts that are sent while their bytes come
+   * @param partBytes {@link #PART_BYTES}; tests take less where their service lets them
+   */
   record Tools(
-      S3Rows rows, S3Calls calls, Completion completion, Workers workers, BlobConfig config) {}
+      S3Rows rows,
+      S3Calls calls,
+      Completion completion,
+      Workers workers,
+      Semaphore earlyPlaces,
+      int partBytes,
+      BlobConfig config) {}
 
   /**
    * @param spools a folder of this process, for a part of each open upload
-   * @param partBytes {@link #PART_BYTES}; tests take less where their service lets them
    */
-  private S3Blobs(Tools tools, Path spools, int partBytes, Clock clock, RandomGenerator random) {
+  private S3Blobs(Tools tools, Path spools, Clock clock, RandomGenerator random) {
     this.tools = tools;
     this.spools = spools;
-    this.partBytes = partBytes;
     this.clock = clock;
     this.random = random;
   }
@@ -126,9 +138,14 @@ public final class S3Blobs implements BlobStore {
             calls ->
                 new S3Blobs(
                     new Tools(
-                        rows, calls, new Completion(vertx, rows, calls, workers), workers, bounds),
+                        rows,
+                        calls,
+                        new Completion(vertx, rows, calls, workers),
+                        workers,
+                        new Semaphore(EARLY_PARTS),
+                        partBytes,
+                        bounds),
                     ground.spools(),
-                    partBytes,
                     ground.clock(),
                     ground.random()))
         .onFailure(e -> workers.close());
@@ -184,7 +201,7 @@ public final class S3Blobs implements BlobStore {
   }
 
   private Spool spool() throws IOException {
-    return new Spool(spools, partBytes);
+    return new Spool(spools, tools.partBytes());
   }
 
   private synchronized Future<Void> admit(String uploadId, S3Upload upload) {

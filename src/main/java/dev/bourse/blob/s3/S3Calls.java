@@ -24,6 +24,7 @@ import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.core.sync.RequestBody;
+import software.amazon.awssdk.http.SdkHttpClient;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
 import software.amazon.awssdk.profiles.ProfileFile;
 import software.amazon.awssdk.regions.Region;
@@ -71,6 +72,7 @@ final class S3Calls implements AutoCloseable {
   private static final int NOT_FOUND = 404;
 
   private final S3Config config;
+  private final SdkHttpClient http;
   private final S3Client client;
   private final S3Presigner presigner;
   private final Consumer<Boolean> onCall;
@@ -83,10 +85,13 @@ final class S3Calls implements AutoCloseable {
     this.onCall = onCall;
     AwsCredentialsProvider credentials = credentials(config);
     S3Configuration style =
-        S3Configuration.builder()
-            .pathStyleAccessEnabled(config.pathStyle())
-            .chunkedEncodingEnabled(false)
-            .build();
+        S3Configuration.builder().pathStyleAccessEnabled(config.pathStyle()).build();
+    http =
+        new ClosingHttp(
+            UrlConnectionHttpClient.builder()
+                .connectionTimeout(CONNECT)
+                .socketTimeout(SILENCE)
+                .build());
     client =
         S3Client.builder()
             .region(Region.of(config.region()))
@@ -95,8 +100,7 @@ final class S3Calls implements AutoCloseable {
             .serviceConfiguration(style)
             .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
             .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED)
-            .httpClientBuilder(
-                UrlConnectionHttpClient.builder().connectionTimeout(CONNECT).socketTimeout(SILENCE))
+            .httpClient(http)
             .overrideConfiguration(
                 settings -> settings.apiCallAttemptTimeout(TRY).apiCallTimeout(CALL))
             .build();
@@ -344,5 +348,6 @@ final class S3Calls implements AutoCloseable {
   public void close() {
     presigner.close();
     client.close();
+    http.close();
   }
 }

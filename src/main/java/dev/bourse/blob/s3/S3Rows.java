@@ -254,10 +254,7 @@ final class S3Rows {
 
   /** The piece's object is deleted. */
   Future<Void> forget(Piece piece) {
-    return database.commit(
-        List.of(
-            Statement.of(
-                "DELETE FROM blob_piece WHERE store = ? AND object = ?", store, piece.object())));
+    return database.commit(List.of(deletion(piece)));
   }
 
   /** All parts are there; from here on nothing aborts. */
@@ -290,7 +287,7 @@ final class S3Rows {
   }
 
   /** The object of an upload of less than a part was made at once. */
-  Future<Void> completed(Upload upload, String object, long bytes) {
+  Future<Void> completed(Upload upload, Piece whole) {
     return database.commit(
         List.of(
             mine(upload, State.OPEN),
@@ -299,10 +296,21 @@ final class S3Rows {
                 UPDATE blob_upload SET state = 'complete', object = ?, bytes = ?
                 WHERE store = ? AND upload = ?\
                 """,
-                object,
-                bytes,
+                whole.object(),
+                whole.bytes(),
                 store,
-                upload.id())));
+                upload.id()),
+            deletion(whole)));
+  }
+
+  private Statement deletion(Piece piece) {
+    return Statement.of(
+        "DELETE FROM blob_piece WHERE store = ? AND object = ?", store, piece.object());
+  }
+
+  /** Fails with {@link StorageBusy} when another opening has the upload. */
+  Future<Void> requireMine(Upload upload) {
+    return database.commit(List.of(mine(upload, State.OPEN)));
   }
 
   /** Gives the complete upload's object to a key; with this commit it is readable. */

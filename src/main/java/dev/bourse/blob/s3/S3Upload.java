@@ -1,5 +1,6 @@
 package dev.bourse.blob.s3;
 
+import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.Inspector;
 import dev.bourse.blob.StorageFault;
@@ -13,6 +14,7 @@ import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -39,8 +41,10 @@ final class S3Upload implements Upload {
   private final S3Calls calls;
   private final Completion completion;
   private final Workers workers;
+  private final Semaphore earlyPlaces;
   private final Inspector inspector;
   private final int waitingBlocks;
+  private final int partBytes;
   private final Runnable onReleased;
 
   // Used by one step at a time; those that others ask for are volatile.
@@ -49,6 +53,7 @@ final class S3Upload implements Upload {
   private final List<S3Rows.Part> parts;
   private final List<S3Rows.Piece> pieces = new ArrayList<>();
   private int madePieces;
+  private @Nullable EarlyPart early;
   private volatile long sent;
   private volatile long stored;
   private volatile boolean isInspected;
@@ -84,7 +89,9 @@ final class S3Upload implements Upload {
     this.calls = tools.calls();
     this.completion = tools.completion();
     this.workers = tools.workers();
+    this.earlyPlaces = tools.earlyPlaces();
     this.waitingBlocks = tools.config().waitingBlocks();
+    this.partBytes = tools.partBytes();
     this.row = row;
     this.parts = new ArrayList<>(parts);
     this.spool = spool;
@@ -243,6 +250,7 @@ final class S3Upload implements Upload {
   private Future<Void> spooled(byte[] bytes, int next, int to) {
     stored = sent + spool.length();
     if (!spool.isFull()) {
+      sendEarly();
       return Future.succeededFuture();
     }
     return sendPart()
@@ -267,16 +275,8 @@ final class S3Upload implements Upload {
     int number = parts.size() + 1;
     long bytes = spool.length();
     return multipart()
-        .compose(
-            begun ->
-                workers.longCall(
-                    () ->
-                        calls.send(
-                            object(begun),
-                            String.valueOf(begun.multipart()),
-                            number,
-                            bytes,
-                            () -> spool.read(0, bytes))))
+        .compose(begun -> tagOf(number, bytes))
+        .recover(this::explained)
         .map(tag -> new S3Rows.Part(number, tag, bytes))
         .compose(part -> rows.sent(row, part).map(part))
         .map(
@@ -291,6 +291,52 @@ final class S3Upload implements Upload {
             });
   }
 
+  /** From the second part on, for of the first nobody knows whether there will be one. */
+  private void sendEarly() {
+    if (early == null && row.multipart() != null) {
+      int number = parts.size() + 1;
+      early = EarlyPart.begin(spool, earlyPlaces, workers, bytes -> send(number, partBytes, bytes));
+    }
+  }
+
+  private Future<String> tagOf(int number, long bytes) {
+    EarlyPart begun = takeEarly();
+    if (begun != null && spool.isFull()) {
+      return begun.tag().recover(e -> sendSpool(number, bytes));
+    }
+    if (begun != null) {
+      begun.giveUp();
+    }
+    return sendSpool(number, bytes);
+  }
+
+  private @Nullable EarlyPart takeEarly() {
+    EarlyPart begun = early;
+    early = null;
+    return begun;
+  }
+
+  private Future<String> sendSpool(int number, long bytes) {
+    return workers.longCall(() -> send(number, bytes, () -> spool.read(0, bytes)));
+  }
+
+  private String send(int number, long bytes, Supplier<InputStream> source) {
+    return calls.send(object(row), String.valueOf(row.multipart()), number, bytes, source);
+  }
+
+  /**
+   * What it means that the store does not know the multipart upload: another process has the upload
+   * and completed it, or the store lost its parts, perhaps by a rule of its own that ends what is
+   * old. Then the upload is deleted, to begin anew.
+   */
+  private <T> Future<T> explained(Throwable failure) {
+    return failure instanceof BlobGone gone
+        ? rows.requireMine(row)
+            .compose(mine -> completion.abandon(row.id()))
+            .compose(deleted -> Future.failedFuture(gone))
+        : Future.failedFuture(failure);
+  }
+
   private static String object(S3Rows.Upload row) {
     return Objects.requireNonNull(row.object(), "an upload that has begun has an object");
   }
@@ -302,8 +348,26 @@ final class S3Upload implements Upload {
     String object = row.objectOfEpoch(row.epoch());
     return workers
         .longCall(() -> calls.begin(object))
-        .compose(id -> rows.begun(row, object, id).map(stored -> row.begun(object, id)))
+        .compose(
+            id ->
+                rows.begun(row, object, id)
+                    .map(noted -> row.begun(object, id))
+                    .onFailure(e -> undo(() -> calls.abort(object, id))))
         .onSuccess(begun -> row = begun);
+  }
+
+  /**
+   * Deletes what was made for an upload that another process has by now. If this process dies
+   * first, an object that a row names is tidied up, and a multipart upload a day later.
+   */
+  private void undo(Runnable deletion) {
+    workers
+        .longCall(
+            () -> {
+              deletion.run();
+              return null;
+            })
+        .onFailure(e -> LOG.debug("what was made for nothing is left to be tidied up", e));
   }
 
   /** Deletes pieces that nobody needs; what is left of them after a fault is tidied up later. */
@@ -344,7 +408,8 @@ final class S3Upload implements Upload {
                           () -> spool.read(start - sent, piece.bytes()));
                       return null;
                     }))
-        .compose(made -> rows.kept(row, piece))
+        .compose(
+            made -> rows.kept(row, piece).onFailure(e -> undo(() -> calls.delete(piece.object()))))
         .onSuccess(
             known -> {
               if (isWhole) {
@@ -369,18 +434,22 @@ final class S3Upload implements Upload {
     };
   }
 
+  /** Of less than a part; its object is named by a row like a piece until the upload has it. */
   private Future<Void> putWhole() {
     String object = row.objectOfEpoch(row.epoch());
     long bytes = spool.length();
+    S3Rows.Piece whole = new S3Rows.Piece(row.id(), object, 0, bytes);
     return usable()
+        .compose(open -> rows.keeping(row, whole))
         .compose(
-            open ->
+            named ->
                 workers.longCall(
                     () -> {
                       calls.put(object, bytes, () -> spool.read(0, bytes));
                       return null;
                     }))
-        .compose(made -> rows.completed(row, object, bytes))
+        .compose(
+            made -> rows.completed(row, whole).onFailure(e -> undo(() -> calls.delete(object))))
         .onSuccess(known -> row = row.in(S3Rows.State.COMPLETE, object, bytes));
   }
 
@@ -469,6 +538,10 @@ final class S3Upload implements Upload {
               () ->
                   workers.giveBack(
                       () -> {
+                        EarlyPart begun = takeEarly();
+                        if (begun != null) {
+                          begun.giveUp();
+                        }
                         stopShowing();
                         spool.close();
                         onReleased.run();

@@ -2,21 +2,31 @@ package dev.bourse.blob.s3;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The bytes of an upload behind its last part, in a file of this machine that is no longer than a
- * part. Its name is gone at once, so that nothing is left of it when the process dies. Used by one
- * thread at a time; streams read it meanwhile.
+ * part. Its name is gone at once, so that nothing is left of it when the process dies. Written by
+ * one thread at a time; streams read it meanwhile.
  */
 final class Spool {
-  private final FileChannel file;
+  private final FileChannel writing;
+
+  /** Not a channel: the library ends a try by an interrupt, which would close that. */
+  private final RandomAccessFile reading;
+
   private final int capacity;
+
+  // The two below are guarded by this object.
   private long length;
+  private long begunNanos;
 
   /**
    * @param capacity the bytes of a part
@@ -26,68 +36,129 @@ final class Spool {
     this.capacity = capacity;
     Path path = Files.createTempFile(folder, "part", null);
     try {
-      file =
-          FileChannel.open(
-              path,
-              StandardOpenOption.READ,
-              StandardOpenOption.WRITE,
-              StandardOpenOption.DELETE_ON_CLOSE);
+      writing = FileChannel.open(path, StandardOpenOption.WRITE);
+      reading = open(path);
     } finally {
       Files.deleteIfExists(path);
     }
   }
 
-  long length() {
+  private RandomAccessFile open(Path path) throws IOException {
+    try {
+      return new RandomAccessFile(path.toFile(), "r");
+    } catch (IOException e) {
+      writing.close();
+      throw e;
+    }
+  }
+
+  synchronized long length() {
     return length;
   }
 
   boolean isFull() {
-    return length == capacity;
+    return length() == capacity;
+  }
+
+  /** Whether it has been filling at so many bytes a second or more. */
+  synchronized boolean isFilling(long bytesPerSecond) {
+    long micros = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - begunNanos);
+    return length * 1_000_000 >= bytesPerSecond * micros;
   }
 
   /** Takes as many of these bytes as it has room for, and tells how many. */
   int write(byte[] bytes, int from, int to) throws IOException {
-    int taken = (int) Math.min(to - from, capacity - length);
+    long start = length();
+    int taken = (int) Math.min(to - from, capacity - start);
     ByteBuffer buffer = ByteBuffer.wrap(bytes, from, taken);
     while (buffer.hasRemaining()) {
-      file.write(buffer, length + taken - buffer.remaining());
+      writing.write(buffer, start + taken - buffer.remaining());
     }
-    length += taken;
+    synchronized (this) {
+      if (start == 0) {
+        begunNanos = System.nanoTime();
+      }
+      length = start + taken;
+      notifyAll();
+    }
     return taken;
   }
 
   /** Begins anew. */
-  void clear() {
+  synchronized void clear() {
     length = 0;
   }
 
   /** A stream over some of it, which may be opened again for another try. */
   InputStream read(long from, long bytes) {
-    return new InputStream() {
-      private long at = from;
+    return new Bytes(from, from + bytes, EarlyPart.NEVER_GIVEN_UP);
+  }
 
-      @Override
-      public int read() throws IOException {
-        byte[] one = new byte[1];
-        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-      }
+  /** A stream over all of a part, which waits for bytes that are still to come. */
+  InputStream follow(EarlyPart.Patience patience) {
+    return new Bytes(0, capacity, patience);
+  }
 
-      @Override
-      public int read(byte[] into, int offset, int most) throws IOException {
-        long left = from + bytes - at;
-        if (left == 0) {
-          return -1;
-        }
-        int read = file.read(ByteBuffer.wrap(into, offset, (int) Math.min(most, left)), at);
-        if (read > 0) {
-          at += read;
-        }
-        return read;
+  /** Wakes up streams that wait, for one of them is given up. */
+  synchronized void wake() {
+    notifyAll();
+  }
+
+  /** Waits until there is something behind an offset, and tells how much. */
+  private synchronized long awaitBehind(long at, EarlyPart.Patience patience) throws IOException {
+    while (true) {
+      long millis = patience.millisLeft();
+      if (length > at && millis > 0) {
+        return length - at;
       }
-    };
+      if (millis <= 0) {
+        throw new EarlyPart.GivenUp();
+      }
+      try {
+        wait(millis);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new InterruptedIOException("the try took too long");
+      }
+    }
+  }
+
+  private final class Bytes extends InputStream {
+    private final long end;
+    private final EarlyPart.Patience patience;
+    private long at;
+
+    private Bytes(long from, long end, EarlyPart.Patience patience) {
+      this.at = from;
+      this.end = end;
+      this.patience = patience;
+    }
+
+    @Override
+    public int read() throws IOException {
+      byte[] one = new byte[1];
+      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+    }
+
+    @Override
+    public int read(byte[] into, int offset, int most) throws IOException {
+      if (at == end) {
+        return -1;
+      }
+      long there = awaitBehind(at, patience);
+      int count = (int) Math.min(most, Math.min(there, end - at));
+      synchronized (reading) {
+        reading.seek(at);
+        reading.readFully(into, offset, count);
+      }
+      at += count;
+      return count;
+    }
   }
 
   void close() throws IOException {
-    file.close();
+    try (writing) {
+      reading.close();
+    }
   }
 }
