@@ -80,3 +80,181 @@ record CheckpointServices(
   /** How often a process looks whether a stored file is due to be checked, or is asked for. */
   private static final long SCRUB_MILLIS = 2_000;
 
+  /** Opens the store of the bytes: the data folder's, or the object store that is set. */
+  static Future<BlobStore> openBlobs(ServiceContext context, Database database) {
+    Config config = context.config();
+    Optional<S3Config> objects =
+        config.checkpoints().enabled() ? config.blobs().store() : Optional.empty();
+    if (objects.isEmpty()) {
+      return LocalBlobs.open(
+              context.vertx(), config.data().resolve(FOLDER), bounds(config), context.clock())
+          .map(blobs -> blobs);
+    }
+    LongAdder done = new LongAdder();
+    LongAdder failed = new LongAdder();
+    context
+        .metrics()
+        .count("bourse_object_store_calls_total", "Calls the object store answered.", done::sum);
+    context
+        .metrics()
+        .count(
+            "bourse_object_store_failures_total",
+            "Calls the object store did not do, repetitions included.",
+            failed::sum);
+    return S3Blobs.open(
+            new S3Blobs.Ground(
+                context.vertx(),
+                database,
+                config.data().resolve(SPOOLS),
+                context.clock(),
+                context.random(),
+                isDone -> (isDone ? done : failed).increment()),
+            objects.get(),
+            bounds(config))
+        .map(blobs -> blobs);
+  }
+
+  /**
+   * Begins to sweep, which goes on until the service stops.
+   *
+   * @param permission knows who may publish
+   */
+  static CheckpointServices start(
+      ServiceContext context, Database database, PublishPermission permission, BlobStore blobs) {
+    if (context.config().checkpoints().enabled()
+        && database.isShared()
+        && !context.config().blobs().isShared()) {
+      LOG.warn(
+          """
+          checkpoints are kept on this machine's disk, and other processes on the same \
+          database do not see them: set checkpoints.store to an object store on all, or send \
+          /api/checkpoints and /upload to this one alone\
+          """);
+    }
+    CheckpointConfig config = context.config().checkpoints();
+    Clock clock = context.clock();
+    RandomGenerator random = context.random();
+    CheckpointStore store = new CheckpointStore(database);
+    CheckpointChanges changes = new CheckpointChanges(store, config, clock);
+    CheckpointService checkpoints = new CheckpointService(changes, store, clock, random);
+    Publication publication = new Publication(changes, store, clock, random);
+    UploadSessionService sessions =
+        new UploadSessionService(checkpoints, publication, store, permission, blobs, clock);
+    Sweep sweep = new Sweep(changes, new SweepStore(database), blobs, clock, context.time());
+    context
+        .metrics()
+        .gauge(
+            "bourse_uploads_running", "Requests whose bytes are being taken.", sessions::running);
+    context
+        .metrics()
+        .gauge(
+            "bourse_searches_waiting",
+            "Searches of checkpoints that wait for their turn.",
+            checkpoints::searchesWaiting);
+    context.shutdown().push(blobs::close);
+    context.keepUp(
+        "deleting bytes of no more use",
+        config.sweepMillis(),
+        () -> sessions.closeIdle().compose(closed -> sweep.run()).map(n -> n > 0));
+    return new CheckpointServices(
+        checkpoints,
+        new DirectUploadService(
+            checkpoints, publication, sessions, permission, blobs, clock, random),
+        sessions,
+        new ContentService(store, blobs, config.openFiles()),
+        new ReviewService(changes, store, clock),
+        startScrub(context, database, blobs));
+  }
+
+  private static Scrub startScrub(ServiceContext context, Database database, BlobStore blobs) {
+    Scrub scrub =
+        new Scrub(
+            context.vertx(),
+            new ScrubStore(database),
+            new StoredBlobs(database),
+            blobs,
+            !database.isShared(),
+            context.config().scrub(),
+            context.nanoTime());
+    context
+        .metrics()
+        .gauge(
+            "bourse_scrub_faults",
+            "Stored files that were found lost, changed or unreadable, of all processes.",
+            scrub::faults);
+    context
+        .metrics()
+        .count(
+            "bourse_scrub_checked_bytes_total",
+            "Bytes of stored files that this process found whole.",
+            scrub::checkedBytes);
+    if (context.config().checkpoints().enabled()) {
+      context.keepUp(
+          "checking stored files", SCRUB_MILLIS, () -> scrub.step(context.clock().millis()));
+    }
+    context.shutdown().push(scrub::stop);
+    return scrub;
+  }
+
+  /**
+   * Binds the operations.
+   *
+   * @param baseUrl what clients call the service, for the addresses of upload sessions
+   */
+  void bind(Operations operations, CheckpointConfig config, Supplier<String> baseUrl) {
+    new PublicCheckpointRoutes(checkpoints).bind(operations);
+    new CheckpointRoutes(checkpoints, baseUrl).bind(operations);
+    new UploadRoutes(direct, sessions).bind(operations, config);
+    new ContentRoutes(config, contents).bind(operations);
+    new DocumentRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
+    new CheckpointAdminRoutes(checkpoints).bind(operations);
+    new ReviewRoutes(reviews, contents, config).bind(operations);
+    new ScrubRoutes(checkpoints, scrub).bind(operations);
+  }
+
+  /** Compiles the feed's pages, off the event loop, and binds their operations. */
+  Future<Void> bindPages(ServiceContext context, Operations operations, Supplier<String> baseUrl) {
+    return context
+        .vertx()
+        .executeBlocking(
+            () -> {
+              new FeedRoutes(checkpoints, new PageTemplates(FeedRoutes.TEMPLATES), baseUrl)
+                  .bind(operations);
+              return null;
+            });
+  }
+
+  private static BlobConfig bounds(Config config) {
+    return BlobConfig.defaults().withOpenBlobs(config.checkpoints().openFiles());
+  }
+
+  /** A fault of the bytes' store as clients are told of it; what names files is logged. */
+  static Optional<ApiError> translate(Throwable fault) {
+    if (fault instanceof StorageBusy) {
+      return Optional.of(
+          ApiError.retryLater(
+              ErrorCode.OVERLOADED, "too many files are being moved at once", RETRY_MILLIS));
+    }
+    if (fault instanceof BlobGone) {
+      // Another request, or another process, ended what this one was at.
+      return Optional.of(
+          ApiError.retryLater(
+              ErrorCode.OVERLOADED,
+              "these bytes were published or given up meanwhile; look at the item",
+              RETRY_MILLIS));
+    }
+    if (fault instanceof StorageFull) {
+      LOG.warn("no room for checkpoints: {}", fault.getMessage());
+      return Optional.of(
+          ApiError.retryLater(
+              ErrorCode.STORAGE_FULL, "there is no room for these bytes now", RETRY_FULL_MILLIS));
+    }
+    if (fault instanceof StorageFault) {
+      LOG.error("the checkpoints' storage fails", fault);
+      return Optional.of(
+          ApiError.retryLater(
+              ErrorCode.OVERLOADED, "the bytes cannot be stored or read now", RETRY_MILLIS));
+    }
+    return Optional.empty();
+  }
+}

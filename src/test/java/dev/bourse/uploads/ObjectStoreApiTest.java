@@ -12,10 +12,8 @@ import static dev.bourse.testing.FilesFixture.sha256;
 import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
-import dev.bourse.faults.FaultyProxy;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
@@ -27,6 +25,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -98,12 +97,12 @@ class ObjectStoreApiTest {
     assertArrayEquals(
         Arrays.copyOfRange(BYTES, 16_777_000, 16_778_000),
         alice.fetch("GET", content(id), "Range", "bytes=16777000-16777999").body());
-    assertEquals(200, alice.fetch("HEAD", content(id)).status());
+    assertEquals(200, alice.fetch("HEAD", content(id)).statusCode());
     alice.delete(item(id)).ok();
     until("its objects are gone", () -> objects.objects(bucket).stream().noneMatch(isOf(id)));
   }
 
-  private static java.util.function.Predicate<String> isOf(String id) {
+  private static Predicate<String> isOf(String id) {
     return object -> object.contains(id);
   }
 
@@ -128,30 +127,5 @@ class ObjectStoreApiTest {
       answer.refused(ErrorCode.SECRET_DETECTED);
     }
     until("its objects are gone", () -> objects.objects(bucket).stream().noneMatch(isOf(id)));
-  }
-
-  @Test
-  void whileTheStoreIsAwayFilesAreRefusedAndLaterTheyAreServed(@TempDir Path own) throws Exception {
-    try (FaultyProxy proxy = new FaultyProxy(objects.port());
-        RunningBourse other =
-            RunningBourse.demo(settings(own, S3Server.store(bucket, proxy.port())))) {
-      ApiClient member = other.asMember("acme", "alice");
-      byte[] small = bytes(40_000, 5);
-      String id = publish(member, publication(freshName(), small, "org"), small).getString("id");
-      JsonObject announced = announce(member, publication(freshName(), small, "org"));
-      proxy.refuse();
-      member.get(content(id)).refused(ErrorCode.OVERLOADED);
-      HttpAnswer refused =
-          member.sendBytes(
-              "PUT",
-              content(announced.getString("id")),
-              small,
-              "Content-Type",
-              "application/octet-stream");
-      refused.refused(ErrorCode.OVERLOADED);
-      assertTrue(refused.header("retry-after").matches("\\d+"));
-      proxy.pass();
-      until("it is served", () -> member.fetch("GET", content(id)).status() == 200);
-    }
   }
 }
