@@ -92,9 +92,7 @@ final class S3Reading implements Reading {
     long from = behind;
     int most = (int) Math.min(count, blob.bytes() - from);
     ahead =
-        isInOrder && most > 0
-            ? new Ahead(from, most, then(() -> read(from, most), false))
-            : null;
+        isInOrder && most > 0 ? new Ahead(from, most, then(() -> read(from, most), false)) : null;
     return piece;
   }
 
