@@ -125,6 +125,7 @@ final class ArchitectureTest {
           entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
           entry(
               "checkpoint", List.of("core", "store", "access", "audit", "blob", "edge", "secrets")),
+          entry("scrub", List.of("core", "store", "blob", "checkpoint")),
           entry("feed", List.of("core", "checkpoint", "edge", "pages")),
           entry(
               "mcp",
@@ -168,6 +169,7 @@ final class ArchitectureTest {
                   "billing",
                   "org",
                   "checkpoint",
+                  "scrub",
                   "uploads")));
 
   /** The libraries each package may use, besides the JDK. */
@@ -260,6 +262,7 @@ final class ArchitectureTest {
           entry("secrets", List.of()),
           entry("uploads", List.of("io.vertx.core..")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
+          entry("scrub", List.of("io.vertx.core..", "org.slf4j")),
           entry("feed", List.of("io.vertx.core..")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("console", List.of("io.vertx.core..")),

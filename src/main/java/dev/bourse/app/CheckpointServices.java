@@ -17,6 +17,7 @@ import dev.bourse.checkpoint.ContentService;
 import dev.bourse.checkpoint.PublicCheckpointRoutes;
 import dev.bourse.checkpoint.Publication;
 import dev.bourse.checkpoint.ReviewService;
+import dev.bourse.checkpoint.StoredBlobs;
 import dev.bourse.checkpoint.Sweep;
 import dev.bourse.checkpoint.SweepStore;
 import dev.bourse.core.ApiError;
@@ -26,7 +27,10 @@ import dev.bourse.feed.FeedRoutes;
 import dev.bourse.operator.CheckpointAdminRoutes;
 import dev.bourse.operator.DocumentRoutes;
 import dev.bourse.operator.ReviewRoutes;
+import dev.bourse.operator.ScrubRoutes;
 import dev.bourse.pages.PageTemplates;
+import dev.bourse.scrub.Scrub;
+import dev.bourse.scrub.ScrubStore;
 import dev.bourse.store.Database;
 import dev.bourse.uploads.DirectUploadService;
 import dev.bourse.uploads.PublishPermission;
@@ -48,13 +52,15 @@ import org.slf4j.LoggerFactory;
  * @param sessions uploads of many
  * @param contents the bytes, for who reads them
  * @param reviews what operators decide
+ * @param scrub the check of stored bytes
  */
 record CheckpointServices(
     CheckpointService checkpoints,
     DirectUploadService direct,
     UploadSessionService sessions,
     ContentService contents,
-    ReviewService reviews) {
+    ReviewService reviews,
+    Scrub scrub) {
   private static final Logger LOG = LoggerFactory.getLogger(CheckpointServices.class);
 
   /** Where the bytes are in the data folder. */
@@ -64,6 +70,9 @@ record CheckpointServices(
   private static final long RETRY_FULL_MILLIS = 120_000;
 
   private static final long RETRY_MILLIS = 1_000;
+
+  /** How often a process looks whether a stored file is due to be checked, or is asked for. */
+  private static final long SCRUB_MILLIS = 2_000;
 
   /** Opens the folder of the bytes. */
   static Future<BlobStore> openFolder(ServiceContext context) {
@@ -119,7 +128,38 @@ record CheckpointServices(
             checkpoints, publication, sessions, permission, blobs, clock, random),
         sessions,
         new ContentService(store, blobs, config.openFiles()),
-        new ReviewService(changes, store, clock));
+        new ReviewService(changes, store, clock),
+        startScrub(context, database, blobs));
+  }
+
+  private static Scrub startScrub(ServiceContext context, Database database, BlobStore blobs) {
+    Scrub scrub =
+        new Scrub(
+            context.vertx(),
+            new ScrubStore(database),
+            new StoredBlobs(database),
+            blobs,
+            !database.isShared(),
+            context.config().scrub(),
+            context.nanoTime());
+    context
+        .metrics()
+        .gauge(
+            "bourse_scrub_faults",
+            "Stored files that were found lost, changed or unreadable, of all processes.",
+            scrub::faults);
+    context
+        .metrics()
+        .count(
+            "bourse_scrub_checked_bytes_total",
+            "Bytes of stored files that this process found whole.",
+            scrub::checkedBytes);
+    if (context.config().checkpoints().enabled()) {
+      context.keepUp(
+          "checking stored files", SCRUB_MILLIS, () -> scrub.step(context.clock().millis()));
+    }
+    context.shutdown().push(scrub::stop);
+    return scrub;
   }
 
   /**
@@ -135,6 +175,7 @@ record CheckpointServices(
     new DocumentRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
     new CheckpointAdminRoutes(checkpoints).bind(operations);
     new ReviewRoutes(reviews, contents, config).bind(operations);
+    new ScrubRoutes(checkpoints, scrub).bind(operations);
   }
 
   /** Compiles the feed's pages, off the event loop, and binds their operations. */

@@ -20,6 +20,7 @@ import dev.bourse.nodes.SimulatedConfig;
 import dev.bourse.nodes.SshConfig;
 import dev.bourse.oauth.OAuthConfig;
 import dev.bourse.org.ScimConfig;
+import dev.bourse.scrub.ScrubConfig;
 import dev.bourse.signin.SignInConfig;
 import dev.bourse.store.postgres.PostgresConfig;
 import dev.bourse.store.postgres.PostgresUrl;
@@ -55,6 +56,7 @@ import java.util.function.Supplier;
  * @param market the market
  * @param billing money
  * @param checkpoints published files
+ * @param scrub the check of their stored bytes
  * @param simulated simulated machines
  * @param ssh real machines, when {@code nodes.ssh.identity-file} is set
  * @param scim the directory of members, when {@code directory.kind} is {@code scim}
@@ -82,6 +84,7 @@ public record Config(
     MarketConfig market,
     BillingConfig billing,
     CheckpointConfig checkpoints,
+    ScrubConfig scrub,
     SimulatedConfig simulated,
     Optional<SshConfig> ssh,
     Optional<ScimConfig> scim,
@@ -121,6 +124,7 @@ public record Config(
     MarketConfig market = MarketConfig.from(settings, capacity.swapFreshnessMillis());
     BillingConfig billing = BillingConfig.from(settings);
     CheckpointConfig checkpoints = CheckpointConfig.from(settings);
+    ScrubConfig scrub = ScrubConfig.from(settings);
     SimulatedConfig simulated = simulated(settings);
     int cores = Runtime.getRuntime().availableProcessors();
     long confirmAfterMillis =
@@ -175,6 +179,7 @@ public record Config(
         market,
         billing,
         checkpoints,
+        scrub,
         simulated,
         ssh.orElseThrow(),
         scim,

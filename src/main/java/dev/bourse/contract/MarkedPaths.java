@@ -16,25 +16,34 @@ public final class MarkedPaths {
   /** Is there, too, at the host that serves published bytes alone. */
   public static final String CONTENT_HOST = "x-content-host";
 
-  /** Each path's segments, parameters in braces. */
-  private final List<String[]> paths = new ArrayList<>();
+  /**
+   * A path's segments, parameters in braces, and what stands before the first of those: few paths
+   * begin like it, and each answer asks.
+   */
+  private record Marked(String beginning, String[] segments) {}
+
+  private final Marked[] paths;
 
   /**
    * @param mark true or absent at a path of a contract
    */
   public MarkedPaths(List<Contract> contracts, String mark) {
+    List<Marked> found = new ArrayList<>();
     for (Contract contract : contracts) {
       for (Path path : contract.model().getPaths()) {
         if (path.getOpenAPIModel().getBoolean(mark, false)) {
-          paths.add(path.getName().split("/", -1));
+          String name = path.getName();
+          int brace = name.indexOf('{');
+          found.add(new Marked(brace < 0 ? name : name.substring(0, brace), name.split("/", -1)));
         }
       }
     }
+    paths = found.toArray(Marked[]::new);
   }
 
   public boolean has(String path) {
-    for (String[] open : paths) {
-      if (matches(open, path)) {
+    for (Marked marked : paths) {
+      if (path.startsWith(marked.beginning) && matches(marked.segments, path)) {
         return true;
       }
     }

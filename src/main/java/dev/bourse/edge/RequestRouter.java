@@ -26,6 +26,7 @@ import io.vertx.ext.web.openapi.router.RouterBuilder;
 import io.vertx.openapi.contract.Path;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -52,7 +53,7 @@ final class RequestRouter {
   private final Set<String> folders = new HashSet<>();
 
   /** What answers every path under one, by the one. */
-  private final Map<String, Endpoint> subtrees = new HashMap<>();
+  private final Map<String, Endpoint> subtrees = new LinkedHashMap<>();
 
   private final String idPrefix;
   private long served;
@@ -171,9 +172,16 @@ final class RequestRouter {
     return path.endsWith("/") && subtrees.containsKey(path.substring(0, path.length() - 1));
   }
 
+  /** Looks at the two there are, which makes nothing; to look one up would cut the path. */
   private @Nullable Endpoint subtree(String path) {
-    int second = path.indexOf('/', 1);
-    return subtrees.get(second < 0 ? path : path.substring(0, second));
+    for (Map.Entry<String, Endpoint> one : subtrees.entrySet()) {
+      String root = one.getKey();
+      if (path.startsWith(root)
+          && (path.length() == root.length() || path.charAt(root.length()) == '/')) {
+        return one.getValue();
+      }
+    }
+    return null;
   }
 
   private void route(Exchange exchange, String path) {
@@ -219,8 +227,10 @@ final class RequestRouter {
    * is wrong with them once it is known who asks.
    */
   private static final class Routed extends HttpServerRequestWrapper {
-    private final MultiMap params = MultiMap.caseInsensitiveMultiMap();
     private final String path;
+
+    /** Made when a path has any: most have none. */
+    private @Nullable MultiMap params;
 
     Routed(HttpServerRequestInternal request, String path) {
       super(request);
@@ -234,12 +244,15 @@ final class RequestRouter {
 
     @Override
     public MultiMap params() {
+      if (params == null) {
+        params = MultiMap.caseInsensitiveMultiMap();
+      }
       return params;
     }
 
     @Override
     public MultiMap params(boolean semicolonIsNormalChar) {
-      return params;
+      return params();
     }
   }
 

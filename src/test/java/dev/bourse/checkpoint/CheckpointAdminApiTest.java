@@ -144,6 +144,45 @@ class CheckpointAdminApiTest {
   }
 
   @Test
+  void aChangedFileIsFoundByTheScrubAndLeavesItsListWhenItIsDeleted() {
+    ApiClient alice = bourse.asMember("acme", "alice");
+    String id = publish(alice, freshName(), BYTES, "org").getString("id");
+    assertEquals(List.of(), faultsOf(id));
+    changeBytes(id);
+    assertEquals(
+        1, operator.post(ITEMS + id + "/check", new JsonObject()).ok().getInteger("blobs"));
+    RunningBourse.until("the fault is listed", () -> faultsOf(id).size() == 1);
+    JsonObject fault = faultsOf(id).get(0);
+    assertEquals("digest", fault.getString("fault"));
+    assertEquals("acme", fault.getString("org_id"));
+    alice.delete(item(id)).ok();
+    assertEquals(List.of(), faultsOf(id));
+    operator.post(ITEMS + "ckp_none/check", new JsonObject()).refused(ErrorCode.NOT_FOUND);
+    assertEquals(0.03, operator.get("/api/operator/scrub").ok().getDouble("share_per_day"));
+  }
+
+  private static List<JsonObject> faultsOf(String id) {
+    return ClusterClient.objects(
+            operator.get("/api/operator/scrub?limit=500").ok().getJsonArray("faults"))
+        .stream()
+        .filter(fault -> fault.getString("id").equals(id))
+        .toList();
+  }
+
+  private static void changeBytes(String id) {
+    Path folder = bourse.data().resolve("checkpoints").resolve("blobs");
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        if (file.getFileName().toString().startsWith(id)) {
+          Files.write(file, bytes(BYTES.length, 2));
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
   void switchedOffOperatorsFindNoneEither() {
     try (RunningBourse off = RunningBourse.demo("checkpoints.enabled=false")) {
       for (String path :

@@ -47,6 +47,7 @@ class ErrorExamplesApiTest {
           "showFeed",
           "listReviews",
           "listDocuments",
+          "scrubCheckpoints",
           "publishDocument",
           "preflightPublicCheckpoint",
           "preflightPublicCheckpointContent");

@@ -250,6 +250,9 @@ public record ContractCase(
           new ContractCase("readOrgCheckpoint", "/api/operator/checkpoints/ckp_1", null, List.of()),
           new ContractCase(
               "deleteOrgCheckpoint", "/api/operator/checkpoints/ckp_1", null, List.of()),
+          new ContractCase(
+              "checkOrgCheckpoint", "/api/operator/checkpoints/ckp_1/check", null, List.of()),
+          new ContractCase("scrubCheckpoints", "/api/operator/scrub", null, List.of()),
           new ContractCase("listPublicCheckpoints", FEED, null, List.of()),
           new ContractCase("readPublicCheckpoint", FEED + "/ckp_1", null, List.of()),
           new ContractCase("readPublicCheckpointContent", FEED + "/ckp_1/content", null, List.of()),

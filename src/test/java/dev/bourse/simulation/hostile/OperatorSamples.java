@@ -380,6 +380,8 @@ final class OperatorSamples {
     String read =
         publish(bob, publication(world.fresh("bobs"), BYTES, "org"), BYTES).getString("id");
     world.add("readOrgCheckpoint", s -> s.value("id", read));
+    world.add("checkOrgCheckpoint", s -> s.value("id", read));
+    list("scrubCheckpoints", Map.of());
     world.add(
         "deleteOrgCheckpoint",
         s ->

@@ -1,0 +1,317 @@
+package dev.bourse.scrub;
+
+import dev.bourse.checkpoint.StoredBlobs;
+import dev.bourse.store.Database;
+import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The scrub's rows: its mark, what is being checked, and what was found. */
+public final class ScrubStore {
+  private static final String NAME = "all";
+
+  /** That the revision {@code r} is read from the blob of a fault. */
+  private static final String NEEDED =
+      """
+      r.item_id = scrub_fault.item_id AND r.revision = scrub_fault.revision \
+      AND scrub_fault.blob_key = r.item_id || '.' || r.revision || '.' || r.sha256\
+      """;
+
+  private final Database database;
+
+  public ScrubStore(Database database) {
+    this.database = database;
+  }
+
+  /** Another process has done the step meanwhile. */
+  static final class LostRace extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    LostRace() {
+      super("another process did this step of the scrub", null, false, false);
+    }
+  }
+
+  /**
+   * Where the scrub is.
+   *
+   * @param position the key of the blob that was taken up last; empty at a round's beginning
+   * @param round the number of the round, from 1
+   * @param checkedBlobs how many were checked in this round
+   */
+  record Mark(
+      String position,
+      int round,
+      long roundSinceMillis,
+      Pace pace,
+      long checkedBlobs,
+      long checkedBytes,
+      long version) {}
+
+  /**
+   * A blob that is being checked or is to be.
+   *
+   * @param toldAtMillis when whoever is at it said so last; 0 for nobody
+   * @param attempts how often it was taken, by which the present holder is known
+   */
+  record Claim(String key, long toldAtMillis, int attempts) {
+    Claim taken(long nowMillis) {
+      return new Claim(key, nowMillis, attempts + 1);
+    }
+  }
+
+  /** A fault of an item, as operators are told of it. */
+  public record Found(
+      String key,
+      String item,
+      String orgId,
+      int revision,
+      String fileName,
+      Fault fault,
+      long foundAtMillis,
+      long checkedAtMillis) {}
+
+  Future<Optional<Mark>> findMark() {
+    return database.readFirst(
+        "SELECT * FROM scrub_mark WHERE name = ?", List.of(NAME), ScrubStore::mark);
+  }
+
+  private static Mark mark(Row row) {
+    return new Mark(
+        row.text("position"),
+        row.smallInteger("round"),
+        row.integer("round_since"),
+        new Pace(row.integer("paced_from"), row.integer("paced_bytes")),
+        row.integer("checked_blobs"),
+        row.integer("checked_bytes"),
+        row.integer("version"));
+  }
+
+  /** Begins the first round; nothing to do when it has begun. */
+  Future<Void> begin(long nowMillis) {
+    return database.commit(
+        List.of(
+            Statement.of(
+                """
+                INSERT INTO scrub_mark (name, position, round, round_since, paced_from, \
+                paced_bytes, checked_blobs, checked_bytes, version) \
+                VALUES (?, '', 1, ?, ?, 0, 0, 0, 1) ON CONFLICT (name) DO NOTHING\
+                """,
+                NAME,
+                nowMillis,
+                nowMillis)));
+  }
+
+  /** Begins the next round. */
+  Future<Void> beginRound(Mark mark, long nowMillis) {
+    return database.commit(
+        List.of(
+            Statement.guarded(
+                LostRace::new,
+                """
+                UPDATE scrub_mark SET position = '', round = round + 1, round_since = ?, \
+                checked_blobs = 0, checked_bytes = 0, version = version + 1 \
+                WHERE name = ? AND version = ?\
+                """,
+                nowMillis,
+                NAME,
+                mark.version())));
+  }
+
+  /** Takes up the next blob. Fails with {@link LostRace} when another process took up one. */
+  Future<Claim> advance(Mark mark, String key, Pace pace, long nowMillis) {
+    Claim claim = new Claim(key, nowMillis, 1);
+    return database
+        .commit(
+            List.of(
+                Statement.guarded(
+                    LostRace::new,
+                    """
+                    UPDATE scrub_mark SET position = ?, paced_from = ?, paced_bytes = ?, \
+                    version = version + 1 WHERE name = ? AND version = ?\
+                    """,
+                    key,
+                    pace.fromMillis(),
+                    pace.bytes(),
+                    NAME,
+                    mark.version()),
+                Statement.guarded(
+                    LostRace::new,
+                    """
+                    INSERT INTO scrub_claim (blob_key, told_at, attempts) VALUES (?, ?, 1) \
+                    ON CONFLICT (blob_key) DO NOTHING\
+                    """,
+                    key,
+                    nowMillis)))
+        .map(claim);
+  }
+
+  /** A claim that nobody has told of between two times; the one that was left longest. */
+  Future<Optional<Claim>> findLeft(long beforeMillis, long afterMillis) {
+    return database.readFirst(
+        """
+        SELECT blob_key, told_at, attempts FROM scrub_claim \
+        WHERE told_at <= ? OR told_at > ? ORDER BY told_at, blob_key LIMIT 1\
+        """,
+        List.of(beforeMillis, afterMillis),
+        row ->
+            new Claim(row.text("blob_key"), row.integer("told_at"), row.smallInteger("attempts")));
+  }
+
+  /** Takes a claim that was left. Fails with {@link LostRace} when another process did. */
+  Future<Claim> take(Claim left, long nowMillis) {
+    Claim taken = left.taken(nowMillis);
+    return database
+        .commit(
+            List.of(
+                Statement.guarded(
+                    LostRace::new,
+                    """
+                    UPDATE scrub_claim SET told_at = ?, attempts = ? \
+                    WHERE blob_key = ? AND attempts = ? AND told_at = ?\
+                    """,
+                    nowMillis,
+                    taken.attempts(),
+                    left.key(),
+                    left.attempts(),
+                    left.toldAtMillis())))
+        .map(taken);
+  }
+
+  /** Says that somebody is at it, or at time 0 that nobody is. */
+  Future<Void> tell(Claim claim, long nowMillis) {
+    return database.commit(
+        List.of(
+            Statement.guarded(
+                LostRace::new,
+                "UPDATE scrub_claim SET told_at = ? WHERE blob_key = ? AND attempts = ?",
+                nowMillis,
+                claim.key(),
+                claim.attempts())));
+  }
+
+  /** Has these blobs checked next; those that are waiting or being checked already, as they are. */
+  Future<Void> ask(List<String> keys) {
+    return database.commit(
+        keys.stream()
+            .map(
+                key ->
+                    Statement.of(
+                        """
+                        INSERT INTO scrub_claim (blob_key, told_at, attempts) VALUES (?, 0, 0) \
+                        ON CONFLICT (blob_key) DO NOTHING\
+                        """,
+                        key))
+            .toList());
+  }
+
+  /** The blob is of no more use, or may not be checked any more. */
+  Future<Void> drop(Claim claim) {
+    return database.commit(List.of(settled(claim)));
+  }
+
+  /**
+   * Keeps what a check found. A fault of a blob that nothing is read from any more is not kept.
+   * Fails with {@link LostRace} when another process has the claim.
+   */
+  Future<Void> settle(Claim claim, StoredBlobs.Blob blob, Optional<Fault> result, long nowMillis) {
+    List<Statement> statements = new ArrayList<>();
+    statements.add(settled(claim));
+    statements.add(
+        Statement.of(
+            """
+            UPDATE scrub_mark SET checked_blobs = checked_blobs + 1, \
+            checked_bytes = checked_bytes + ? WHERE name = ?\
+            """,
+            blob.bytes(),
+            NAME));
+    statements.add(
+        result
+            .map(fault -> insertion(blob, fault, nowMillis))
+            .orElseGet(
+                () -> Statement.of("DELETE FROM scrub_fault WHERE blob_key = ?", blob.key())));
+    return database.commit(statements);
+  }
+
+  private static Statement settled(Claim claim) {
+    return Statement.guarded(
+        LostRace::new,
+        "DELETE FROM scrub_claim WHERE blob_key = ? AND attempts = ?",
+        claim.key(),
+        claim.attempts());
+  }
+
+  private static Statement insertion(StoredBlobs.Blob blob, Fault fault, long nowMillis) {
+    return Statement.of(
+        """
+        INSERT INTO scrub_fault (blob_key, item_id, revision, kind, detail, found_at, \
+        checked_at) SELECT CAST(? AS TEXT), item_id, revision, CAST(? AS TEXT), \
+        CAST(? AS TEXT), CAST(? AS BIGINT), \
+        CAST(? AS BIGINT) FROM checkpoint_revision \
+        WHERE item_id = ? AND revision = ? AND sha256 = ? \
+        ON CONFLICT (blob_key) DO UPDATE SET kind = excluded.kind, detail = excluded.detail, \
+        checked_at = excluded.checked_at\
+        """,
+        blob.key(),
+        fault.kind().label(),
+        fault.detail(),
+        nowMillis,
+        nowMillis,
+        blob.item(),
+        blob.revision(),
+        blob.sha256());
+  }
+
+  /** Forgets the faults of blobs that nothing is read from any more. */
+  Future<Void> forgetUseless() {
+    return database.commit(
+        List.of(
+            Statement.of(
+                """
+                DELETE FROM scrub_fault \
+                WHERE NOT EXISTS (SELECT 1 FROM checkpoint_revision r WHERE %s)\
+                """
+                    .formatted(NEEDED))));
+  }
+
+  /** How many faults are known. */
+  Future<Long> countFaults() {
+    return database.readOne(
+        "SELECT COUNT(*) AS n FROM scrub_fault", List.of(), row -> row.integer("n"));
+  }
+
+  /** How many blobs are being checked or are to be checked next. */
+  Future<Long> countClaims() {
+    return database.readOne(
+        "SELECT COUNT(*) AS n FROM scrub_claim", List.of(), row -> row.integer("n"));
+  }
+
+  /**
+   * Faults of items that exist, in the order of their keys.
+   *
+   * @param after the key behind which they begin; empty for the first
+   */
+  Future<List<Found>> listFaults(String after, int limit) {
+    return database.read(
+        """
+        SELECT scrub_fault.*, c.org_id, r.filename FROM scrub_fault \
+        JOIN checkpoint_revision r ON %s JOIN checkpoint c ON c.item_id = r.item_id \
+        WHERE scrub_fault.blob_key > ? ORDER BY scrub_fault.blob_key LIMIT ?\
+        """
+            .formatted(NEEDED),
+        List.of(after, limit),
+        row ->
+            new Found(
+                row.text("blob_key"),
+                row.text("item_id"),
+                row.text("org_id"),
+                row.smallInteger("revision"),
+                row.text("filename"),
+                new Fault(Fault.Kind.of(row.text("kind")), row.text("detail")),
+                row.integer("found_at"),
+                row.integer("checked_at")));
+  }
+}

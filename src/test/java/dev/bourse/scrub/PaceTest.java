@@ -1,0 +1,58 @@
+package dev.bourse.scrub;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+
+/** When the scrub may read the next blob. */
+class PaceTest {
+  private static final long DAY = 86_400_000;
+  private static final long GIB = 1L << 30;
+  private static final int THREE_PERCENT = 30_000;
+  private static final long NOW = 100 * DAY;
+
+  @Test
+  void aShareADayIsReadAndARoundTakesAsManyDaysAsTheShareGoesIntoTheWhole() {
+    assertEquals(DAY, Pace.millis(3 * GIB, 100 * GIB, THREE_PERCENT));
+    assertEquals(DAY / 3 + 1, Pace.millis(GIB, 100 * GIB, THREE_PERCENT), 1);
+    assertEquals(100 * DAY / 3, Pace.millis(100 * GIB, 100 * GIB, THREE_PERCENT), 1);
+    assertEquals(DAY, Pace.millis(1L << 50, 1L << 50, Pace.WHOLE));
+  }
+
+  @Test
+  void aBlobLongerThanADaysShareIsReadAtOnceAndTheDaysAfterItAreQuiet() {
+    Pace read = new Pace(0, 0).next(NOW, 50 * GIB, 100 * GIB, THREE_PERCENT);
+    assertFalse(read.isOver(NOW + 16 * DAY, 100 * GIB, THREE_PERCENT));
+    assertTrue(read.isOver(NOW + 17 * DAY, 100 * GIB, THREE_PERCENT));
+  }
+
+  @Test
+  void whatAPauseLeftUndoneIsNotMadeUpFor() {
+    long wait = Pace.millis(GIB, 100 * GIB, THREE_PERCENT);
+    Pace read = new Pace(NOW, GIB);
+    Pace next = read.next(NOW + 30 * DAY, GIB, 100 * GIB, THREE_PERCENT);
+    assertFalse(next.isOver(NOW + 30 * DAY + wait - 1, 100 * GIB, THREE_PERCENT));
+    Pace nearlyInTime = read.next(NOW + wait + 2_000, GIB, 100 * GIB, THREE_PERCENT);
+    assertTrue(nearlyInTime.isOver(NOW + 2 * wait, 100 * GIB, THREE_PERCENT));
+  }
+
+  @Test
+  void aSmallBlobOfManyTakesItsPartOfTheDay() {
+    assertEquals(2_880, Pace.millis(1, 1_000_000, THREE_PERCENT));
+    assertEquals(1, Pace.millis(1, 1L << 50, THREE_PERCENT));
+  }
+
+  @Test
+  void aClockThatWasSetBackHoldsNothingUp() {
+    Pace ahead = new Pace(NOW + 365 * DAY, GIB);
+    assertTrue(ahead.isOver(NOW, 100 * GIB, THREE_PERCENT));
+    assertFalse(new Pace(NOW + 1_000, GIB).isOver(NOW, 100 * GIB, THREE_PERCENT));
+  }
+
+  @Test
+  void aStoreThatShrankBelowTheBlobThatWasReadStillHasAPace() {
+    assertEquals(DAY, Pace.millis(GIB, 0, Pace.WHOLE));
+  }
+}
