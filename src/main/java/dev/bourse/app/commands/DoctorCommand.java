@@ -1,6 +1,7 @@
 package dev.bourse.app.commands;
 
 import dev.bourse.app.Config;
+import dev.bourse.app.StoreOpening;
 import dev.bourse.keyring.SecretExamination;
 import dev.bourse.store.transfer.WholeStore;
 import java.io.IOException;
@@ -57,8 +58,11 @@ final class DoctorCommand implements Callable<Integer> {
   }
 
   private boolean canDecrypt(WholeStore store, PrintWriter out) throws IOException, Config.Faulty {
-    WholeStore.Examination secrets =
-        SecretExamination.of(store, settings.read(Map.of()).secret().keyring());
+    Config config = settings.read(Map.of());
+    WholeStore.Examination secrets = SecretExamination.of(store, config.secret().keyring());
+    if (config.postgres().isPresent() && config.secret().keyring().isEmpty()) {
+      out.println(StoreOpening.NOTHING_SHARED);
+    }
     secrets.seen().forEach(out::println);
     secrets.faults().forEach(out::println);
     return secrets.faults().isEmpty();
