@@ -6,6 +6,7 @@ import io.vertx.core.Future;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -27,6 +28,12 @@ public interface BlobStore {
 
   /** The largest block and the largest piece: what one call may hold in memory. */
   int MAX_BLOCK_BYTES = 1024 * 1024;
+
+  /** Whoever learns of an address has the blob meanwhile, so it ends soon. */
+  Duration LONGEST_ADDRESS = Duration.ofHours(1);
+
+  /** What the answer at an address can be made to say: the headers that S3 lets a reader set. */
+  List<String> ADDRESS_HEADERS = List.of("Content-Type", "Content-Disposition", "Cache-Control");
 
   /**
    * Opens an upload for appending: a new one, or one an earlier call or process left. What it holds
@@ -127,6 +134,26 @@ public interface BlobStore {
               .formatted(Text.shown(name)));
     }
     return name;
+  }
+
+  /**
+   * Checks what an address is asked for with, as {@link #address} says it.
+   *
+   * @throws IllegalArgumentException when that is not accepted
+   */
+  static void checkAddress(String key, Duration lifetime, Map<String, String> headers) {
+    checkedName(key);
+    if (lifetime.toSeconds() < 1 || lifetime.compareTo(LONGEST_ADDRESS) > 0) {
+      throw new IllegalArgumentException(
+          "an address of " + lifetime + "; expected 1 second to 1 hour");
+    }
+    for (String header : headers.keySet()) {
+      if (!ADDRESS_HEADERS.contains(header)) {
+        throw new IllegalArgumentException(
+            "'%s' is no header of an address; expected one of %s"
+                .formatted(Text.shown(header), String.join(", ", ADDRESS_HEADERS)));
+      }
+    }
   }
 
   /** Whether the port allows this name. */

@@ -208,7 +208,11 @@ public final class LocalBlobs implements BlobStore {
   /** A file of this machine has no address. */
   @Override
   public Future<Optional<URI>> address(String key, Duration lifetime, Map<String, String> headers) {
-    return Future.succeededFuture(Optional.empty());
+    return checked(
+        () -> {
+          BlobStore.checkAddress(key, lifetime, headers);
+          return Future.succeededFuture(Optional.empty());
+        });
   }
 
   @Override

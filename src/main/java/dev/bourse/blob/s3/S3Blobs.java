@@ -56,7 +56,6 @@ public final class S3Blobs implements BlobStore {
   private static final long HALF_DONE_MILLIS = 60_000;
 
   private static final long DAY_MILLIS = 86_400_000;
-  private static final Duration LONGEST_ADDRESS = Duration.ofHours(1);
 
   private final Tools tools;
   private final Path spools;
@@ -241,9 +240,15 @@ public final class S3Blobs implements BlobStore {
           synchronized (this) {
             open = uploads.getOrDefault(BlobStore.checkedName(uploadId), Optional.empty());
           }
-          return open.isPresent()
-              ? Future.succeededFuture(open.get().stored())
-              : tools.rows().find(uploadId).compose(this::kept);
+          return open.isEmpty()
+              ? tools.rows().find(uploadId).compose(this::kept)
+              : open.get()
+                  .isCurrent()
+                  .compose(
+                      isCurrent ->
+                          isCurrent
+                              ? Future.succeededFuture(open.get().stored())
+                              : tools.rows().find(uploadId).compose(this::kept));
         });
   }
 
@@ -419,10 +424,7 @@ public final class S3Blobs implements BlobStore {
   public Future<Optional<URI>> address(String key, Duration lifetime, Map<String, String> headers) {
     return checked(
         () -> {
-          if (lifetime.toSeconds() < 1 || lifetime.compareTo(LONGEST_ADDRESS) > 0) {
-            throw new IllegalArgumentException(
-                "an address of " + lifetime + "; expected 1 second to 1 hour");
-          }
+          BlobStore.checkAddress(key, lifetime, headers);
           return existing(key)
               .compose(
                   blob ->

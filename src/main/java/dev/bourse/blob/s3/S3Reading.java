@@ -17,7 +17,8 @@ import software.amazon.awssdk.core.ResponseInputStream;
 
 /**
  * A blob of an object store that is being read: one answer of the store goes on from piece to
- * piece, and a piece elsewhere asks for another.
+ * piece, and a piece elsewhere asks for another. To one who reads in order the next piece is there
+ * already: it is read while the one before is sent, which holds one more piece in memory.
  */
 final class S3Reading implements Reading {
   private final S3Rows.Blob blob;
@@ -29,9 +30,21 @@ final class S3Reading implements Reading {
   private @Nullable ResponseInputStream<?> stream;
   private long at;
 
-  // The two below are guarded by this object.
+  // The four below are guarded by this object.
+  private @Nullable Ahead ahead;
+
+  /** Where the last piece that was asked for ends. */
+  private long behind = -1;
+
   private Future<Void> last = Future.succeededFuture();
   private @Nullable Future<Void> closed;
+
+  /** A piece that was not asked for yet. */
+  private record Ahead(long offset, int count, Future<Buffer> bytes) {
+    boolean has(long from, int bytes) {
+      return from == offset && bytes <= count;
+    }
+  }
 
   S3Reading(S3Rows.Blob blob, S3Calls calls, Workers workers, Runnable onClosed) {
     this.blob = blob;
@@ -64,10 +77,40 @@ final class S3Reading implements Reading {
     return closed != null
         ? Future.failedFuture(
             new IllegalStateException("the reading of " + blob.object() + " is closed"))
-        : then(() -> read(offset, count), false);
+        : next(offset, count);
   }
 
-  private <T> Future<T> then(Callable<T> call, boolean givesBack) {
+  /** Under this object's lock. */
+  private Future<Buffer> next(long offset, int count) {
+    Ahead known = ahead;
+    Future<Buffer> piece =
+        known != null && known.has(offset, count)
+            ? handedOver(known, count)
+            : then(() -> read(offset, count), false);
+    boolean isInOrder = offset == behind;
+    behind = offset + count;
+    long from = behind;
+    int most = (int) Math.min(count, blob.bytes() - from);
+    ahead =
+        isInOrder && most > 0 ? new Ahead(from, most, then(() -> read(from, most), false)) : null;
+    return piece;
+  }
+
+  /** A piece that was read ahead, on the context that asks; read again if that failed. */
+  private Future<Buffer> handedOver(Ahead known, int count) {
+    WorkerPromise<Buffer> answer = new WorkerPromise<>(workers.home());
+    known.bytes.onComplete(
+        read -> {
+          if (read.succeeded()) {
+            answer.succeed(read.result().slice(0, count));
+          } else {
+            then(() -> read(known.offset, count), false).onComplete(answer::succeed, answer::fail);
+          }
+        });
+    return answer.future();
+  }
+
+  private synchronized <T> Future<T> then(Callable<T> call, boolean givesBack) {
     WorkerPromise<T> answer = new WorkerPromise<>(workers.home());
     Promise<Void> ended = Promise.promise();
     last.onComplete(

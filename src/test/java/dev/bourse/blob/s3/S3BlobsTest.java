@@ -10,6 +10,7 @@ import dev.bourse.blob.Inspector;
 import dev.bourse.blob.Reading;
 import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.Upload;
+import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
@@ -63,6 +64,81 @@ class S3BlobsTest extends S3Fixture {
     }
     await(reading.close());
     failure(IllegalStateException.class, reading.piece(0, 1));
+  }
+
+  @Test
+  void piecesInOrderAreRightWhereverTheyBeginAndEnd() throws Exception {
+    publish(blobs, "ordered", BYTES);
+    Reading reading = await(blobs.read("ordered"));
+    for (int from : new int[] {0, PART - 300_000, 17}) {
+      int at = from;
+      for (int count : new int[] {100_000, 100_000, 100_000, 40_000, 100_000, 200_000, 1}) {
+        assertArrayEquals(
+            Arrays.copyOfRange(BYTES, at, at + count), await(reading.piece(at, count)).getBytes());
+        at += count;
+      }
+    }
+    await(reading.close());
+  }
+
+  @Test
+  void aPartThatIsSentWhileItComesIsKeptAsATailWhenItDoesNotBecomeOne() throws Exception {
+    int end = PART + 3_000_000;
+    Upload upload = await(blobs.open("u.20", NONE));
+    append(upload, BYTES, 0, end);
+    await(upload.keep());
+    await(upload.release());
+    Upload again = await(blobs.open("u.20", NONE));
+    assertEquals(end, again.stored());
+    await(again.finish());
+    await(again.release());
+    await(blobs.publish("u.20", "k.20"));
+    assertArrayEquals(Arrays.copyOf(BYTES, end), content(blobs, "k.20"));
+    holdsOnly("k.20");
+  }
+
+  @Test
+  void whatAProcessMakesForAnUploadThatAnotherHasIsDeleted() throws Exception {
+    byte[] bytes = random(21, 100_000);
+    Upload first = await(blobs.open("u.21", NONE));
+    await(first.append(bytes, 0, bytes.length));
+    S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);
+    S3Rows.Upload row = await(rows.find("u.21")).orElseThrow();
+    S3Rows.Piece dead = new S3Rows.Piece("u.21", row.objectOfEpoch(1), 0, bytes.length);
+    // It died when its object was made and nothing more was said of it.
+    await(rows.keeping(row, dead));
+    try (S3Calls calls = new S3Calls(config(SERVER.port()), done -> {})) {
+      calls.put(dead.object(), 100_000, () -> new ByteArrayInputStream(bytes));
+    }
+    S3Blobs other = process();
+    Upload second = await(other.open("u.21", NONE));
+    assertEquals(0, second.stored());
+    await(second.append(bytes, 0, bytes.length));
+    await(second.finish());
+    await(second.release());
+    await(other.publish("u.21", "k.21"));
+    await(first.release());
+    assertArrayEquals(bytes, content(other, "k.21"));
+    holdsOnly("k.21");
+  }
+
+  @Test
+  void anUploadWhosePartsTheStoreLostBeginsAnew() throws Exception {
+    Upload upload = await(blobs.open("u.22", NONE));
+    append(upload, BYTES, 0, PART);
+    S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);
+    S3Rows.Upload row = await(rows.find("u.22")).orElseThrow();
+    try (S3Calls calls = new S3Calls(config(SERVER.port()), done -> {})) {
+      calls.abort(String.valueOf(row.object()), String.valueOf(row.multipart()));
+    }
+    // Some services say so at the next part, others at the end.
+    failure(
+        BlobGone.class,
+        appendAll(upload, random(22, PART), PART).compose(taken -> upload.finish()));
+    await(upload.release());
+    assertEquals(0, await(blobs.stored("u.22")));
+    publish(blobs, "k.22", random(22, PART + 1));
+    holdsOnly("k.22");
   }
 
   @Test
@@ -255,7 +331,7 @@ class S3BlobsTest extends S3Fixture {
           String.valueOf(row.multipart()),
           1,
           PART,
-          () -> (InputStream) new java.io.ByteArrayInputStream(others));
+          () -> (InputStream) new ByteArrayInputStream(others));
     }
     failure(BlobGone.class, upload.finish());
     await(upload.release());
