@@ -38,7 +38,11 @@ class SharedSecretsProcessTest {
   private static final String NEXT_SECRET =
       "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100";
 
-  @TempDir private Path folder;
+  private final Path folder;
+
+  SharedSecretsProcessTest(@TempDir Path folder) {
+    this.folder = folder;
+  }
 
   private List<String> settings(String url, int port, String keys) {
     return List.of(

@@ -46,12 +46,12 @@ final class DoctorCommand implements Callable<Integer> {
       found.seen().forEach(out::println);
       found.faults().forEach(out::println);
       boolean isSound = found.faults().isEmpty();
+      boolean isReadable = isSound && canDecrypt(store, out);
       out.println(
           store.place()
               + (isSound
                   ? " is sound"
                   : " is not sound; restore it from a backup, or export what can still be read"));
-      boolean isReadable = isSound && canDecrypt(store, out);
       out.flush();
       return isReadable ? 0 : EXIT_UNSOUND;
     }
