@@ -30,6 +30,21 @@ public record BlobName(String item, int revision) {
     return item + '.' + revision + '.' + sha256;
   }
 
+  /** The upload of one file of a set. */
+  public static String fileUpload(String item, int revision, int number) {
+    return ofFiles(item, revision) + number;
+  }
+
+  /** How the names of all uploads of a set's files begin. */
+  static String ofFiles(String item, int revision) {
+    return item + '.' + revision + ".f";
+  }
+
+  /** The blob of a set's file; other sets may come to refer to it. */
+  public static String fileKey(String item, int revision, int number, String sha256) {
+    return fileUpload(item, revision, number) + '.' + sha256;
+  }
+
   /** Which revision an upload or a blob belongs to; empty for a name of another kind. */
   static Optional<BlobName> parse(String name) {
     Matcher matcher = NAME.matcher(name);

@@ -61,6 +61,7 @@ final class CheckpointRows {
           .fixed("content_type", row -> row.metadata().contentType())
           .fixed("bytes", row -> row.metadata().bytes())
           .fixed("declared_sha256", row -> row.metadata().sha256())
+          .fixed("files", row -> row.metadata().files())
           .fixed("resumable", row -> row.revision.resumable())
           .fixed("session_sha256", row -> row.revision.sessionSha256())
           .fixed("created_at", row -> row.revision.createdAtMillis())
@@ -249,7 +250,8 @@ final class CheckpointRows {
             row.text("filename"),
             row.text("content_type"),
             row.integer("bytes"),
-            row.textOrNull("declared_sha256")),
+            row.textOrNull("declared_sha256"),
+            row.smallInteger("files")),
         row.truth("resumable"),
         row.textOrNull("session_sha256"),
         row.integer("created_at"),

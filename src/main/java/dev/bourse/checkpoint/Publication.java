@@ -81,13 +81,17 @@ public final class Publication {
         .map(found -> found.orElseThrow(() -> Checkpoint.unknown(item.orgId(), item.id())).item());
   }
 
+  /** What is said of a credential in the bytes of a single file. */
+  public static final String CONTENT = "the content";
+
   /**
    * Takes an announcement back in whose bytes a credential was found: nothing of the file is kept.
    *
+   * @param where what it was found in
    * @return a future that fails with {@code secret-detected}
    */
   public <T> Future<T> refused(
-      String actor, Checkpoint item, Revision draft, SecretScan.Finding finding) {
+      String actor, Checkpoint item, Revision draft, String where, SecretScan.Finding finding) {
     AuditRow row =
         changes.row(
             actor,
@@ -112,8 +116,7 @@ public final class Publication {
                                   new ChangeSet(before, before.get().withoutDraft()), List.of(row));
                         }))
         .compose(
-            discarded ->
-                Future.failedFuture(CheckpointService.secretDetected("the content", finding)));
+            discarded -> Future.failedFuture(CheckpointService.secretDetected(where, finding)));
   }
 
   private static boolean isDraft(Checkpoint item, int number) {

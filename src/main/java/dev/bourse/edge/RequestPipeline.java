@@ -180,7 +180,7 @@ final class RequestPipeline {
   private void readBody(Exchange exchange, Endpoint endpoint) {
     HttpServerRequest request = exchange.request();
     boolean isForm = endpoint.takesForm();
-    int maxBytes = edge.config().limits().maxBodyBytes();
+    int maxBytes = Math.max(edge.config().limits().maxBodyBytes(), endpoint.bodyBytes());
     if (isForm) {
       maxBytes = Math.min(maxBytes, Form.MAX_BYTES);
     }
