@@ -98,8 +98,7 @@ final class CheckpointRows {
       WHERE m.org_id = c.org_id AND m.username = c.creator AND m.created_at <= c.created_at)) \
       AS owner_id FROM \
       """
-          .formatted(
-              ITEM.names("c"), REVISION.names("r", OF_REVISION), FILES_COUNTED, Members.ID);
+          .formatted(ITEM.names("c"), REVISION.names("r", OF_REVISION), FILES_COUNTED, Members.ID);
 
   private static final String JOINED =
       """

@@ -60,7 +60,8 @@ final class SetPublication {
                               ? Future.succeededFuture()
                               : keep(BlobName.upload(item.id(), draft.number()), key, manifest))
                   .compose(
-                      durable -> publication.publish(
+                      durable ->
+                          publication.publish(
                               actor, item, draft, sha256, findings, told(item, draft, files)));
             });
   }

@@ -28,8 +28,7 @@ public final class SetsFixture {
         .put("sha256", FilesFixture.sha256(bytes));
   }
 
-  public static JsonObject publication(
-      String name, Map<String, byte[]> files, String visibility) {
+  public static JsonObject publication(String name, Map<String, byte[]> files, String visibility) {
     JsonArray listed = new JsonArray();
     files.forEach((path, bytes) -> listed.add(file(path, bytes)));
     return new JsonObject()

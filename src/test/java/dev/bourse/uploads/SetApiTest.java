@@ -67,8 +67,7 @@ class SetApiTest {
   /** A folder of two files that no other test has. */
   private static Map<String, byte[]> fresh() {
     byte[] seed = freshName().getBytes(StandardCharsets.UTF_8);
-    return folder(
-        "config.json", seed, "shards/1.bin", bytes(90_000, Arrays.hashCode(seed)));
+    return folder("config.json", seed, "shards/1.bin", bytes(90_000, Arrays.hashCode(seed)));
   }
 
   private static String file(String id, byte[] bytes) {
@@ -88,14 +87,13 @@ class SetApiTest {
     assertEquals(name, published.getString("filename"));
     assertEquals(2, published.getInteger("files"));
     assertEquals(
-        files.values().stream().mapToLong(bytes -> bytes.length).sum(),
-        published.getLong("bytes"));
+        files.values().stream().mapToLong(bytes -> bytes.length).sum(), published.getLong("bytes"));
     assertEquals("application/vnd.bourse.set+json", published.getString("content_type"));
     HttpResponse<byte[]> manifest = alice.fetch("GET", content(published.getString("id")));
     assertEquals("application/vnd.bourse.set+json", header(manifest, "content-type"));
     assertEquals(published.getString("sha256"), sha256(manifest.body()));
-    JsonArray listed = new JsonObject(new String(manifest.body(), StandardCharsets.UTF_8))
-        .getJsonArray("files");
+    JsonArray listed =
+        new JsonObject(new String(manifest.body(), StandardCharsets.UTF_8)).getJsonArray("files");
     assertEquals(List.copyOf(files.keySet()), paths(listed));
     JsonArray found = alice.get(FAMILY + "?q=" + name).ok().getJsonArray("checkpoints");
     assertEquals(1, found.size());
@@ -130,7 +128,8 @@ class SetApiTest {
     assertEquals("application/octet-stream", header(whole, "content-type"));
     assertEquals("attachment; filename=\"run.py\"", header(whole, "content-disposition"));
     assertEquals("nosniff", header(whole, "x-content-type-options"));
-    assertEquals(304, alice.fetch("GET", path, "If-None-Match", header(whole, "etag")).statusCode());
+    assertEquals(
+        304, alice.fetch("GET", path, "If-None-Match", header(whole, "etag")).statusCode());
     HttpResponse<byte[]> part =
         alice.fetch("GET", path, "Range", "bytes=2-5", "If-Range", header(whole, "etag"));
     assertEquals(206, part.statusCode());
@@ -185,9 +184,7 @@ class SetApiTest {
     anybody.sendBytes("PUT", first.path(1), files.get("shards/1.bin")).ok();
     SetsFixture.Announced second = announce(alice, publication);
     assertEquals(List.of(0), second.missing());
-    anybody
-        .sendBytes("PUT", first.path(0), files.get("config.json"))
-        .refused(ErrorCode.GONE);
+    anybody.sendBytes("PUT", first.path(0), files.get("config.json")).refused(ErrorCode.GONE);
     send(anybody, second, files);
     commit(alice, second).ok();
   }
@@ -240,8 +237,7 @@ class SetApiTest {
             "bytes 40000-*/*")
         .ok();
     anybody.sendBytes("PUT", set.path(1), shard).ok();
-    conflict(
-        "size-mismatch", anybody.sendBytes("PUT", set.path(0), bytes(4_000, 1)));
+    conflict("size-mismatch", anybody.sendBytes("PUT", set.path(0), bytes(4_000, 1)));
     anybody.sendBytes("PUT", set.path(2), shard).refused(ErrorCode.NOT_FOUND);
     conflict("wrong-status", anybody.sendBytes("PUT", set.session(), shard));
   }
@@ -269,8 +265,7 @@ class SetApiTest {
     assertEquals("pending", alice.get(item(set.id())).ok().getString("status"));
     anybody.sendBytes("PUT", set.path(1), files.get("shards/1.bin")).ok();
     conflict("object-missing", commit(alice, set));
-    assertEquals(
-        404, alice.fetch("GET", file(set.id(), files.get("shards/1.bin"))).statusCode());
+    assertEquals(404, alice.fetch("GET", file(set.id(), files.get("shards/1.bin"))).statusCode());
     send(anybody, set, files);
     JsonObject other = new JsonObject().put("bytes", set.bytes()).put("sha256", "0".repeat(64));
     conflict("sha-mismatch", alice.post(item(set.id()) + "/commit", other));
@@ -283,16 +278,15 @@ class SetApiTest {
   @Test
   void aCredentialInOneFileTakesTheWholeBack() {
     Map<String, byte[]> files = fresh();
-    byte[] secret = ("token: " + bourse.secret("acme", "bare") + '\n').getBytes(StandardCharsets.UTF_8);
+    byte[] secret =
+        ("token: " + bourse.secret("acme", "bare") + '\n').getBytes(StandardCharsets.UTF_8);
     files.put("a/notes.txt", secret);
     SetsFixture.Announced set = announce(alice, publication(freshName(), files, "org"));
     anybody.sendBytes("PUT", set.path(1), files.get("config.json")).ok();
     JsonObject refused =
         anybody.sendBytes("PUT", set.path(0), secret).refused(ErrorCode.SECRET_DETECTED);
     assertTrue(refused.getString("detail").contains("a/notes.txt"), refused.encode());
-    anybody
-        .sendBytes("PUT", set.path(2), files.get("shards/1.bin"))
-        .refused(ErrorCode.GONE);
+    anybody.sendBytes("PUT", set.path(2), files.get("shards/1.bin")).refused(ErrorCode.GONE);
     alice.get(item(set.id())).refused(ErrorCode.GONE);
   }
 
@@ -347,8 +341,19 @@ class SetApiTest {
     byte[] bytes = bytes(10, 1);
     for (String path :
         List.of(
-            "/etc/passwd", "../a", "a/../b", "a/./b", "a//b", "a/", ".", "..", "a\\..\\b", "a\u0000",
-            "a\nb", "a\u007f", "x".repeat(1_025))) {
+            "/etc/passwd",
+            "../a",
+            "a/../b",
+            "a/./b",
+            "a//b",
+            "a/",
+            ".",
+            "..",
+            "a\\..\\b",
+            "a\u0000",
+            "a\nb",
+            "a\u007f",
+            "x".repeat(1_025))) {
       refused(folder(path, bytes));
     }
     refused(folder("a.bin", bytes, "A.bin", bytes));
@@ -427,12 +432,8 @@ class SetApiTest {
     files.forEach(
         (name, bytes) ->
             assertArrayEquals(
-                bytes,
-                bourse.operator().fetch("GET", path + "/files/" + sha256(bytes)).body()));
-    bourse
-        .operator()
-        .get(path + "/files/" + "0".repeat(64))
-        .refused(ErrorCode.NOT_FOUND);
+                bytes, bourse.operator().fetch("GET", path + "/files/" + sha256(bytes)).body()));
+    bourse.operator().get(path + "/files/" + "0".repeat(64)).refused(ErrorCode.NOT_FOUND);
     String onFeed = FEED + '/' + id + "/files/" + sha256(program);
     anybody.get(onFeed).refused(ErrorCode.NOT_FOUND);
     approve(bourse, id).ok();
