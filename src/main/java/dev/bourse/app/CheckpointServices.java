@@ -7,6 +7,8 @@ import dev.bourse.blob.LocalBlobs;
 import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.StorageFull;
+import dev.bourse.blob.s3.S3Blobs;
+import dev.bourse.blob.s3.S3Config;
 import dev.bourse.checkpoint.CheckpointChanges;
 import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.checkpoint.CheckpointRoutes;
@@ -41,6 +43,7 @@ import dev.bourse.uploads.UploadSessionService;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -70,6 +73,9 @@ record CheckpointServices(
   /** Where the bytes are in the data folder. */
   static final String FOLDER = "checkpoints";
 
+  /** Where bytes on their way to an object store wait for the rest of their part. */
+  private static final String SPOOLS = "spools";
+
   /** Somebody has to make room first; seconds would not do. */
   private static final long RETRY_FULL_MILLIS = 120_000;
 
@@ -78,11 +84,37 @@ record CheckpointServices(
   /** How often a process looks whether a stored file is due to be checked, or is asked for. */
   private static final long SCRUB_MILLIS = 2_000;
 
-  /** Opens the folder of the bytes. */
-  static Future<BlobStore> openFolder(ServiceContext context) {
+  /** Opens the store of the bytes: the data folder's, or the object store that is set. */
+  static Future<BlobStore> openBlobs(ServiceContext context, Database database) {
     Config config = context.config();
-    return LocalBlobs.open(
-            context.vertx(), config.data().resolve(FOLDER), bounds(config), context.clock())
+    Optional<S3Config> objects =
+        config.checkpoints().enabled() ? config.blobs().store() : Optional.empty();
+    if (objects.isEmpty()) {
+      return LocalBlobs.open(
+              context.vertx(), config.data().resolve(FOLDER), bounds(config), context.clock())
+          .map(blobs -> blobs);
+    }
+    LongAdder done = new LongAdder();
+    LongAdder failed = new LongAdder();
+    context
+        .metrics()
+        .count("bourse_object_store_calls_total", "Calls the object store answered.", done::sum);
+    context
+        .metrics()
+        .count(
+            "bourse_object_store_failures_total",
+            "Calls the object store did not do, repetitions included.",
+            failed::sum);
+    return S3Blobs.open(
+            new S3Blobs.Ground(
+                context.vertx(),
+                database,
+                config.data().resolve(SPOOLS),
+                context.clock(),
+                context.random(),
+                isDone -> (isDone ? done : failed).increment()),
+            objects.get(),
+            bounds(config))
         .map(blobs -> blobs);
   }
 
@@ -93,12 +125,14 @@ record CheckpointServices(
    */
   static CheckpointServices start(
       ServiceContext context, Database database, PublishPermission permission, BlobStore blobs) {
-    if (context.config().checkpoints().enabled() && database.isShared()) {
+    if (context.config().checkpoints().enabled()
+        && database.isShared()
+        && !context.config().blobs().isShared()) {
       LOG.warn(
           """
           checkpoints are kept on this machine's disk, and other processes on the same \
-          database do not see them: send /api/checkpoints and /upload to this one alone, or \
-          set checkpoints.enabled to false on all\
+          database do not see them: set checkpoints.store to an object store on all, or send \
+          /api/checkpoints and /upload to this one alone\
           """);
     }
     CheckpointConfig config = context.config().checkpoints();

@@ -23,6 +23,8 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +35,11 @@ import org.jspecify.annotations.Nullable;
 public final class UploadSessionService {
   /** A quarter of what the blob store has; more at once is not faster for whoever sends them. */
   static final int MAX_REQUESTS = 32;
+
+  /** Less than clients and proxies wait; a GiB is read back in some seconds. */
+  private static final long READ_BACK_SECONDS = 20;
+
+  private static final long RETRY_READ_BACK_MILLIS = 5_000;
 
   private final CheckpointService checkpoints;
   private final Publication publication;
@@ -200,10 +207,7 @@ public final class UploadSessionService {
 
   private Future<Progress> progress(Checkpoint item, Revision draft) {
     String name = BlobName.upload(item.id(), draft.number());
-    return open.stored(name)
-        .map(Future::succeededFuture)
-        .orElseGet(() -> blobs.stored(name))
-        .map(stored -> new Progress(item, draft, stored));
+    return blobs.stored(name).map(stored -> new Progress(item, draft, stored));
   }
 
   private Future<Progress> resume(
@@ -231,19 +235,42 @@ public final class UploadSessionService {
         .upload()
         .keep()
         .compose(
-            kept ->
-                progress.isComplete() && opened.upload().isInspected()
-                    ? opened.upload().finish()
-                    : Future.succeededFuture())
+            kept -> {
+              if (!progress.isComplete()) {
+                open.giveBack(opened);
+                return Future.succeededFuture(progress);
+              }
+              if (!opened.upload().isInspected()) {
+                // Other processes took some of the bytes, which are read back: nobody waits for
+                // that.
+                inspected(item, draft, opened);
+                return Future.succeededFuture(progress);
+              }
+              // A credential in the last bytes is reported to the client that has just sent them.
+              return opened
+                  .upload()
+                  .finish()
+                  .map(
+                      finished -> {
+                        opened.inspection().end();
+                        open.giveBack(opened);
+                        return progress;
+                      });
+            });
+  }
+
+  /** Has all bytes of an upload inspected, which goes on whoever waits for it. */
+  private Future<Void> inspected(Checkpoint item, Revision draft, OpenUploads.Opened opened) {
+    return opened
+        .upload()
+        .finish()
         .map(
             finished -> {
-              if (progress.isComplete() && opened.upload().isInspected()) {
-                // A credential in the last bytes is reported to the client that has just sent them.
-                opened.inspection().end();
-              }
+              opened.inspection().end();
               open.giveBack(opened);
-              return progress;
-            });
+              return (Void) null;
+            })
+        .recover(e -> interrupted(item, draft, opened, true, e).mapEmpty());
   }
 
   private Future<Progress> interrupted(
@@ -347,20 +374,56 @@ public final class UploadSessionService {
     return open.take(BlobName.upload(item.id(), draft.number()), draft.metadata().fileName())
         .compose(
             opened ->
-                Future.succeededFuture()
-                    .compose(taken -> finished(item, draft, opened))
-                    .map(finished -> opened.inspection().end())
-                    .compose(sha256 -> publish(actor, item, draft, wanted, opened, sha256))
-                    .recover(e -> notPublished(item, draft, opened, e)));
+                opened.upload().isInspected()
+                    ? publishOpened(actor, item, draft, wanted, opened)
+                    : readBack(item, draft, opened)
+                        .compose(read -> publishUpload(actor, item, draft, wanted)));
   }
 
-  private static Future<Void> finished(Checkpoint item, Revision draft, OpenUploads.Opened opened) {
+  /** Waits a while for bytes that are read back; a later commit finds it done. */
+  private Future<Void> readBack(Checkpoint item, Revision draft, OpenUploads.Opened opened) {
+    return Future.succeededFuture()
+        .compose(taken -> requireAll(item, draft, opened))
+        .onFailure(e -> open.giveBack(opened))
+        .compose(
+            all ->
+                inspected(item, draft, opened)
+                    .timeout(READ_BACK_SECONDS, TimeUnit.SECONDS)
+                    .recover(
+                        e ->
+                            Future.failedFuture(
+                                e instanceof TimeoutException ? stillReadingBack() : e)));
+  }
+
+  private static ApiError stillReadingBack() {
+    return ApiError.retryLater(
+        ErrorCode.OVERLOADED,
+        "these bytes came by several servers and are being read back; commit again",
+        RETRY_READ_BACK_MILLIS);
+  }
+
+  private Future<Checkpoint> publishOpened(
+      String actor,
+      Checkpoint item,
+      Revision draft,
+      @Nullable String wanted,
+      OpenUploads.Opened opened) {
+    return Future.succeededFuture()
+        .compose(taken -> requireAll(item, draft, opened))
+        .compose(all -> opened.upload().finish())
+        .map(finished -> opened.inspection().end())
+        .compose(sha256 -> publish(actor, item, draft, wanted, opened, sha256))
+        .recover(e -> notPublished(item, draft, opened, e));
+  }
+
+  private static Future<Void> requireAll(
+      Checkpoint item, Revision draft, OpenUploads.Opened opened) {
     long stored = opened.upload().stored();
     if (stored < draft.metadata().bytes()) {
       throw ConflictReason.OBJECT_MISSING.of(
           "%s of %s bytes of %s have arrived", stored, draft.metadata().bytes(), item.id());
     }
-    return opened.upload().finish();
+    return Future.succeededFuture();
   }
 
   private Future<Checkpoint> publish(
