@@ -117,9 +117,8 @@ public final class SetUploadService {
 
   /** Tells how far a file is; one whose bytes are all there is ended, should that not be done. */
   private Future<Progress> ask(Target target, ByteSource source) {
-    return open.stored(target.upload())
-        .map(Future::succeededFuture)
-        .orElseGet(() -> blobs.stored(target.upload()))
+    return blobs
+        .stored(target.upload())
         .compose(
             stored ->
                 stored < target.file().bytes()
