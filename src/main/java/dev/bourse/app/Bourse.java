@@ -141,7 +141,7 @@ public final class Bourse {
         .ssh()
         .ifPresent(ssh -> providers.put("ssh", new SshNodes(context.vertx(), ssh)));
     return new ServiceCore.Ports(
-        Map.copyOf(providers), () -> CheckpointServices.openFolder(context));
+        Map.copyOf(providers), opened -> CheckpointServices.openBlobs(context, opened));
   }
 
   private void countReplication(boolean isShared) {

@@ -7,6 +7,8 @@ import dev.bourse.blob.LocalBlobs;
 import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.StorageFull;
+import dev.bourse.blob.s3.S3Blobs;
+import dev.bourse.blob.s3.S3Config;
 import dev.bourse.checkpoint.CheckpointChanges;
 import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.checkpoint.CheckpointRoutes;
@@ -17,6 +19,7 @@ import dev.bourse.checkpoint.ContentService;
 import dev.bourse.checkpoint.PublicCheckpointRoutes;
 import dev.bourse.checkpoint.Publication;
 import dev.bourse.checkpoint.ReviewService;
+import dev.bourse.checkpoint.SetStore;
 import dev.bourse.checkpoint.StoredBlobs;
 import dev.bourse.checkpoint.Sweep;
 import dev.bourse.checkpoint.SweepStore;
@@ -34,11 +37,13 @@ import dev.bourse.scrub.ScrubStore;
 import dev.bourse.store.Database;
 import dev.bourse.uploads.DirectUploadService;
 import dev.bourse.uploads.PublishPermission;
+import dev.bourse.uploads.SetUploadService;
 import dev.bourse.uploads.UploadRoutes;
 import dev.bourse.uploads.UploadSessionService;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -50,6 +55,7 @@ import org.slf4j.LoggerFactory;
  * @param checkpoints what other ways in call
  * @param direct uploads of one request
  * @param sessions uploads of many
+ * @param sets uploads of sets' files
  * @param contents the bytes, for who reads them
  * @param reviews what operators decide
  * @param scrub the check of stored bytes
@@ -58,6 +64,7 @@ record CheckpointServices(
     CheckpointService checkpoints,
     DirectUploadService direct,
     UploadSessionService sessions,
+    SetUploadService sets,
     ContentService contents,
     ReviewService reviews,
     Scrub scrub) {
@@ -65,6 +72,9 @@ record CheckpointServices(
 
   /** Where the bytes are in the data folder. */
   static final String FOLDER = "checkpoints";
+
+  /** Where bytes on their way to an object store wait for the rest of their part. */
+  private static final String SPOOLS = "spools";
 
   /** Somebody has to make room first; seconds would not do. */
   private static final long RETRY_FULL_MILLIS = 120_000;
@@ -74,11 +84,37 @@ record CheckpointServices(
   /** How often a process looks whether a stored file is due to be checked, or is asked for. */
   private static final long SCRUB_MILLIS = 2_000;
 
-  /** Opens the folder of the bytes. */
-  static Future<BlobStore> openFolder(ServiceContext context) {
+  /** Opens the store of the bytes: the data folder's, or the object store that is set. */
+  static Future<BlobStore> openBlobs(ServiceContext context, Database database) {
     Config config = context.config();
-    return LocalBlobs.open(
-            context.vertx(), config.data().resolve(FOLDER), bounds(config), context.clock())
+    Optional<S3Config> objects =
+        config.checkpoints().enabled() ? config.blobs().store() : Optional.empty();
+    if (objects.isEmpty()) {
+      return LocalBlobs.open(
+              context.vertx(), config.data().resolve(FOLDER), bounds(config), context.clock())
+          .map(blobs -> blobs);
+    }
+    LongAdder done = new LongAdder();
+    LongAdder failed = new LongAdder();
+    context
+        .metrics()
+        .count("bourse_object_store_calls_total", "Calls the object store answered.", done::sum);
+    context
+        .metrics()
+        .count(
+            "bourse_object_store_failures_total",
+            "Calls the object store did not do, repetitions included.",
+            failed::sum);
+    return S3Blobs.open(
+            new S3Blobs.Ground(
+                context.vertx(),
+                database,
+                config.data().resolve(SPOOLS),
+                context.clock(),
+                context.random(),
+                isDone -> (isDone ? done : failed).increment()),
+            objects.get(),
+            bounds(config))
         .map(blobs -> blobs);
   }
 
@@ -89,24 +125,27 @@ record CheckpointServices(
    */
   static CheckpointServices start(
       ServiceContext context, Database database, PublishPermission permission, BlobStore blobs) {
-    if (context.config().checkpoints().enabled() && database.isShared()) {
+    if (context.config().checkpoints().enabled()
+        && database.isShared()
+        && !context.config().blobs().isShared()) {
       LOG.warn(
           """
           checkpoints are kept on this machine's disk, and other processes on the same \
-          database do not see them: send /api/checkpoints and /upload to this one alone, or \
-          set checkpoints.enabled to false on all\
+          database do not see them: set checkpoints.store to an object store on all, or send \
+          /api/checkpoints and /upload to this one alone\
           """);
     }
     CheckpointConfig config = context.config().checkpoints();
     Clock clock = context.clock();
     RandomGenerator random = context.random();
     CheckpointStore store = new CheckpointStore(database);
+    SetStore sets = new SetStore(database);
     CheckpointChanges changes = new CheckpointChanges(store, config, clock);
-    CheckpointService checkpoints = new CheckpointService(changes, store, clock, random);
+    CheckpointService checkpoints = new CheckpointService(changes, store, sets, clock, random);
     Publication publication = new Publication(changes, store, clock, random);
     UploadSessionService sessions =
-        new UploadSessionService(checkpoints, publication, store, permission, blobs, clock);
-    Sweep sweep = new Sweep(changes, new SweepStore(database), blobs, clock, context.time());
+        new UploadSessionService(checkpoints, publication, store, permission, blobs, sets, clock);
+    Sweep sweep = new Sweep(changes, new SweepStore(database), sets, blobs, clock, context.time());
     context
         .metrics()
         .gauge(
@@ -127,8 +166,9 @@ record CheckpointServices(
         new DirectUploadService(
             checkpoints, publication, sessions, permission, blobs, clock, random),
         sessions,
-        new ContentService(store, blobs, config.openFiles()),
-        new ReviewService(changes, store, clock),
+        new SetUploadService(sessions, sets, publication, permission, blobs),
+        new ContentService(store, sets, blobs, config.openFiles()),
+        new ReviewService(changes, store, sets, clock),
         startScrub(context, database, blobs));
   }
 
@@ -170,7 +210,7 @@ record CheckpointServices(
   void bind(Operations operations, CheckpointConfig config, Supplier<String> baseUrl) {
     new PublicCheckpointRoutes(checkpoints).bind(operations);
     new CheckpointRoutes(checkpoints, baseUrl).bind(operations);
-    new UploadRoutes(direct, sessions).bind(operations, config);
+    new UploadRoutes(direct, sessions, sets).bind(operations, config);
     new ContentRoutes(config, contents).bind(operations);
     new DocumentRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
     new CheckpointAdminRoutes(checkpoints).bind(operations);

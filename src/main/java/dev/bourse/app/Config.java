@@ -56,6 +56,7 @@ import java.util.function.Supplier;
  * @param market the market
  * @param billing money
  * @param checkpoints published files
+ * @param blobs where their bytes are kept
  * @param scrub the check of their stored bytes
  * @param simulated simulated machines
  * @param ssh real machines, when {@code nodes.ssh.identity-file} is set
@@ -84,6 +85,7 @@ public record Config(
     MarketConfig market,
     BillingConfig billing,
     CheckpointConfig checkpoints,
+    BlobSettings blobs,
     ScrubConfig scrub,
     SimulatedConfig simulated,
     Optional<SshConfig> ssh,
@@ -124,6 +126,7 @@ public record Config(
     MarketConfig market = MarketConfig.from(settings, capacity.swapFreshnessMillis());
     BillingConfig billing = BillingConfig.from(settings);
     CheckpointConfig checkpoints = CheckpointConfig.from(settings);
+    BlobSettings blobs = BlobSettings.from(settings);
     ScrubConfig scrub = ScrubConfig.from(settings);
     SimulatedConfig simulated = simulated(settings);
     int cores = Runtime.getRuntime().availableProcessors();
@@ -179,6 +182,7 @@ public record Config(
         market,
         billing,
         checkpoints,
+        blobs,
         scrub,
         simulated,
         ssh.orElseThrow(),

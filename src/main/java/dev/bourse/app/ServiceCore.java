@@ -37,7 +37,7 @@ import java.time.Clock;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 /**
  * What a process is besides its ways in: what it holds of the store in memory, the owners of
@@ -112,7 +112,7 @@ final class ServiceCore {
    * @param providers those of machines, by the name pools call them
    * @param blobs opens the store of published bytes
    */
-  record Ports(Map<String, NodeProvider> providers, Supplier<Future<BlobStore>> blobs) {}
+  record Ports(Map<String, NodeProvider> providers, Function<Database, Future<BlobStore>> blobs) {}
 
   private ServiceCore(
       ServiceContext context,
@@ -188,7 +188,7 @@ final class ServiceCore {
             owners ->
                 ports
                     .blobs()
-                    .get()
+                    .apply(database)
                     .map(
                         blobs ->
                             new ServiceCore(

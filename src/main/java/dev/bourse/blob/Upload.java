@@ -35,6 +35,12 @@ public interface Upload {
   Future<Void> keep();
 
   /**
+   * Whether no other opening has the upload meanwhile; what this one knows of it is then out of
+   * date, and it takes no more bytes.
+   */
+  Future<Boolean> isCurrent();
+
+  /**
    * Whether the inspector has seen every byte that is kept. An opening may find bytes of an earlier
    * one that cannot be read before all are there; then {@link #finish} shows them to it.
    */

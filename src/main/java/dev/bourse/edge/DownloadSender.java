@@ -9,8 +9,6 @@ import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
-import java.nio.channels.FileChannel;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +50,32 @@ final class DownloadSender {
     ByteRange range = isHead ? null : range(request, total);
     boolean isKnown = known != null && Headers.matches(known, download.etag());
     int status = isKnown ? 304 : range == null ? 200 : range.offset() < 0 ? 416 : 206;
+    long offset = range == null ? 0 : Math.max(0, range.offset());
+    long length = range == null ? total : range.length();
+    boolean sendsBytes = !isHead && !isKnown && status != 416 && length > 0;
+    if (!sendsBytes || download.bytes().file().isPresent()) {
+      answer(status, range, null);
+      return;
+    }
+    // A store that is away is a refusal, which has to be known before the answer begins.
+    download
+        .bytes()
+        .piece(offset, (int) Math.min(PIECE_BYTES, length))
+        .onSuccess(first -> answer(status, range, first))
+        .onFailure(
+            unread -> {
+              download.bytes().close();
+              exchange.fail(unread);
+            });
+  }
+
+  /**
+   * @param first the first piece of bytes that are in no file; null when none are sent, or a file's
+   */
+  private void answer(int status, @Nullable ByteRange range, @Nullable Buffer first) {
+    HttpServerRequest request = exchange.request();
+    long total = download.bytes().length();
+    boolean isHead = HttpMethod.HEAD.equals(request.method());
     HttpServerResponse response = exchange.beginAnswer(status);
     if (response == null) {
       download.bytes().close();
@@ -63,7 +87,7 @@ final class DownloadSender {
         .add(HttpHeaders.ETAG, download.etag())
         .add(HttpHeaders.ACCEPT_RANGES, BYTES);
     download.headers().forEach(headers::add);
-    if (isKnown) {
+    if (status == 304) {
       finish(response);
       return;
     }
@@ -84,7 +108,7 @@ final class DownloadSender {
       finish(response);
       return;
     }
-    send(response, offset, length);
+    send(response, offset, length, first);
   }
 
   /** A range counts only for the bytes the client has the others of (RFC 9110, section 13.1.5). */
@@ -100,17 +124,18 @@ final class DownloadSender {
     exchange.end(response, null);
   }
 
-  private void send(HttpServerResponse response, long offset, long length) {
-    Optional<FileChannel> file = download.bytes().file();
+  private void send(HttpServerResponse response, long offset, long length, @Nullable Buffer first) {
     exchange.count(response.getStatusCode());
     connection.downloadBegins();
     Future<Void> sending =
-        file.isPresent()
+        first == null
             ? response.sendFile(
-                new ProgressChannel(file.get(), bytes -> connection.downloadGoesOn(bytes)),
+                new ProgressChannel(
+                    download.bytes().file().orElseThrow(),
+                    bytes -> connection.downloadGoesOn(bytes)),
                 offset,
                 length)
-            : sendPieces(response, offset, length);
+            : sendPieces(response, offset, length, first);
     sending.onComplete(
         sent -> {
           download.bytes().close();
@@ -123,20 +148,25 @@ final class DownloadSender {
         });
   }
 
-  private Future<Void> sendPieces(HttpServerResponse response, long offset, long length) {
-    if (length == 0) {
-      return response.end();
-    }
-    int piece = (int) Math.min(PIECE_BYTES, length);
+  /**
+   * @param piece the bytes at the offset, of all that are to be sent
+   */
+  private Future<Void> sendPieces(
+      HttpServerResponse response, long offset, long length, Buffer piece) {
+    connection.sends();
+    int bytes = piece.length();
+    return response
+        .write(piece)
+        .onSuccess(taken -> connection.downloadGoesOn(bytes))
+        .compose(
+            taken ->
+                length == bytes ? response.end() : next(response, offset + bytes, length - bytes));
+  }
+
+  private Future<Void> next(HttpServerResponse response, long offset, long length) {
     return download
         .bytes()
-        .piece(offset, piece)
-        .compose(
-            (Buffer bytes) -> {
-              connection.sends();
-              return response.write(bytes);
-            })
-        .onSuccess(taken -> connection.downloadGoesOn(piece))
-        .compose(taken -> sendPieces(response, offset + piece, length - piece));
+        .piece(offset, (int) Math.min(PIECE_BYTES, length))
+        .compose(piece -> sendPieces(response, offset, length, piece));
   }
 }

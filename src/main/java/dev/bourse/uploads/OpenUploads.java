@@ -77,15 +77,30 @@ final class OpenUploads {
       held.put(name, taken);
       ready = taken.opened;
     }
-    return ready.isPresent()
-        ? Future.succeededFuture(ready.get())
-        : open(name, fileName)
-            .recover(
-                e ->
-                    e instanceof StorageBusy
-                        ? closeIdlest().compose(closed -> open(name, fileName))
-                        : Future.failedFuture(e))
-            .onFailure(e -> forget(name));
+    return ready.map(one -> current(one, fileName)).orElseGet(() -> opened(name, fileName));
+  }
+
+  /** The same when it still is this process's; else as it is now. */
+  private Future<Opened> current(Opened known, String fileName) {
+    return known
+        .upload()
+        .isCurrent()
+        .compose(
+            isCurrent ->
+                isCurrent
+                    ? Future.succeededFuture(known)
+                    : known.upload().release().compose(released -> opened(known.name(), fileName)))
+        .onFailure(e -> giveBack(known));
+  }
+
+  private Future<Opened> opened(String name, String fileName) {
+    return open(name, fileName)
+        .recover(
+            e ->
+                e instanceof StorageBusy
+                    ? closeIdlest().compose(closed -> open(name, fileName))
+                    : Future.failedFuture(e))
+        .onFailure(e -> forget(name));
   }
 
   private Future<Opened> open(String name, String fileName) {
@@ -108,12 +123,6 @@ final class OpenUploads {
   private static ApiError busy() {
     return ApiError.retryLater(
         ErrorCode.OVERLOADED, "another request of this upload is under way", RETRY_MILLIS);
-  }
-
-  /** How many bytes of an open upload are kept; empty when it is not open. */
-  synchronized Optional<Long> stored(String name) {
-    Held known = held.get(name);
-    return known == null ? Optional.empty() : known.opened.map(opened -> opened.upload().stored());
   }
 
   /** The request is done; the upload stays open for the next. */

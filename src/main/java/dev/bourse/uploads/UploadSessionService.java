@@ -13,6 +13,7 @@ import dev.bourse.checkpoint.Publication;
 import dev.bourse.checkpoint.Publisher;
 import dev.bourse.checkpoint.ReviewCheck;
 import dev.bourse.checkpoint.Revision;
+import dev.bourse.checkpoint.SetStore;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Limit;
@@ -22,6 +23,8 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -33,12 +36,18 @@ public final class UploadSessionService {
   /** A quarter of what the blob store has; more at once is not faster for whoever sends them. */
   static final int MAX_REQUESTS = 32;
 
+  /** Less than clients and proxies wait; a GiB is read back in some seconds. */
+  private static final long READ_BACK_SECONDS = 20;
+
+  private static final long RETRY_READ_BACK_MILLIS = 5_000;
+
   private final CheckpointService checkpoints;
   private final Publication publication;
   private final CheckpointStore store;
   private final PublishPermission permission;
   private final BlobStore blobs;
   private final OpenUploads open;
+  private final SetPublication sets;
 
   /**
    * The blob store has so many uploads for all; without a share of each owner's the slow requests
@@ -55,6 +64,7 @@ public final class UploadSessionService {
       CheckpointStore store,
       PublishPermission permission,
       BlobStore blobs,
+      SetStore sets,
       Clock clock) {
     this.checkpoints = checkpoints;
     this.publication = publication;
@@ -62,6 +72,7 @@ public final class UploadSessionService {
     this.permission = permission;
     this.blobs = blobs;
     this.open = new OpenUploads(blobs, clock);
+    this.sets = new SetPublication(sets, publication, blobs);
     this.clock = clock;
   }
 
@@ -102,16 +113,14 @@ public final class UploadSessionService {
    */
   public Future<Progress> put(String session, Optional<String> contentRange, ByteSource source) {
     ContentRange range = contentRange.map(ContentRange::parse).orElse(ContentRange.WHOLE);
-    return store
-        .findBySession(Secrets.stored(session))
+    return awaiting(session)
         .compose(
-            found -> {
-              Checkpoint item = found.orElseThrow(UploadSessionService::noSession);
-              Revision draft = item.draft();
-              if (draft == null
-                  || draft.isLate(clock.millis())
-                  || !Secrets.stored(session).equals(draft.sessionSha256())) {
-                throw noSession();
+            awaiting -> {
+              Checkpoint item = awaiting.item();
+              Revision draft = awaiting.draft();
+              if (draft.metadata().isSet()) {
+                throw ConflictReason.WRONG_STATUS.of(
+                    "%s is a set: send each of its files to session_url/number", item.id());
               }
               requireFit(range, draft.metadata(), source.length());
               return isDurable(item, draft)
@@ -126,6 +135,26 @@ public final class UploadSessionService {
             });
   }
 
+  /** An item and the draft of it whose bytes a session brings. */
+  record Awaiting(Checkpoint item, Revision draft) {}
+
+  /** What a session is for; {@code gone} when there is none. */
+  Future<Awaiting> awaiting(String session) {
+    return store
+        .findBySession(Secrets.stored(session))
+        .map(
+            found -> {
+              Checkpoint item = found.orElseThrow(UploadSessionService::noSession);
+              Revision draft = item.draft();
+              if (draft == null
+                  || draft.isLate(clock.millis())
+                  || !Secrets.stored(session).equals(draft.sessionSha256())) {
+                throw noSession();
+              }
+              return new Awaiting(item, draft);
+            });
+  }
+
   /** Work that takes bytes of an item, within its owner's share of what may be sent at once. */
   <T> Future<T> within(Checkpoint item, Supplier<Future<T>> work) {
     Limit.Place place = requests.enter(item.orgId());
@@ -134,18 +163,23 @@ public final class UploadSessionService {
         .onComplete(done -> place.close());
   }
 
+  /** The uploads that stay open between requests. */
+  OpenUploads open() {
+    return open;
+  }
+
   /** How many requests bring bytes now. */
   public int running() {
     return requests.running();
   }
 
-  private static ApiError noSession() {
+  static ApiError noSession() {
     return ApiError.of(
         ErrorCode.GONE,
         "this session is committed, replaced, withdrawn, too old, or was never there");
   }
 
-  private static void requireFit(ContentRange range, Metadata metadata, OptionalLong length) {
+  static void requireFit(ContentRange range, Metadata metadata, OptionalLong length) {
     long total = range.total().orElse(metadata.bytes());
     if (total != metadata.bytes()) {
       throw ConflictReason.SIZE_MISMATCH.of(
@@ -173,10 +207,7 @@ public final class UploadSessionService {
 
   private Future<Progress> progress(Checkpoint item, Revision draft) {
     String name = BlobName.upload(item.id(), draft.number());
-    return open.stored(name)
-        .map(Future::succeededFuture)
-        .orElseGet(() -> blobs.stored(name))
-        .map(stored -> new Progress(item, draft, stored));
+    return blobs.stored(name).map(stored -> new Progress(item, draft, stored));
   }
 
   private Future<Progress> resume(
@@ -204,19 +235,42 @@ public final class UploadSessionService {
         .upload()
         .keep()
         .compose(
-            kept ->
-                progress.isComplete() && opened.upload().isInspected()
-                    ? opened.upload().finish()
-                    : Future.succeededFuture())
+            kept -> {
+              if (!progress.isComplete()) {
+                open.giveBack(opened);
+                return Future.succeededFuture(progress);
+              }
+              if (!opened.upload().isInspected()) {
+                // Other processes took some of the bytes, which are read back: nobody waits for
+                // that.
+                inspected(item, draft, opened);
+                return Future.succeededFuture(progress);
+              }
+              // A credential in the last bytes is reported to the client that has just sent them.
+              return opened
+                  .upload()
+                  .finish()
+                  .map(
+                      finished -> {
+                        opened.inspection().end();
+                        open.giveBack(opened);
+                        return progress;
+                      });
+            });
+  }
+
+  /** Has all bytes of an upload inspected, which goes on whoever waits for it. */
+  private Future<Void> inspected(Checkpoint item, Revision draft, OpenUploads.Opened opened) {
+    return opened
+        .upload()
+        .finish()
         .map(
             finished -> {
-              if (progress.isComplete() && opened.upload().isInspected()) {
-                // A credential in the last bytes is reported to the client that has just sent them.
-                opened.inspection().end();
-              }
+              opened.inspection().end();
               open.giveBack(opened);
-              return progress;
-            });
+              return (Void) null;
+            })
+        .recover(e -> interrupted(item, draft, opened, true, e).mapEmpty());
   }
 
   private Future<Progress> interrupted(
@@ -228,7 +282,10 @@ public final class UploadSessionService {
     if (failure instanceof Inspection.SecretFound found) {
       return open.close(opened)
           .transform(released -> blobs.abandon(opened.name()))
-          .transform(abandoned -> publication.refused(actor(item), item, draft, found.finding()));
+          .transform(
+              abandoned ->
+                  publication.refused(
+                      actor(item), item, draft, Publication.CONTENT, found.finding()));
     }
     if (!isBroken) {
       open.giveBack(opened);
@@ -239,7 +296,7 @@ public final class UploadSessionService {
   }
 
   /** The actor of a session: whoever announced the item that it belongs to. */
-  private static String actor(Checkpoint item) {
+  static String actor(Checkpoint item) {
     return item.isPlatform() ? item.creator() : "member:" + item.creator();
   }
 
@@ -267,7 +324,9 @@ public final class UploadSessionService {
                 throw ConflictReason.SHA_MISMATCH.of(
                     "sha256: %s was announced, not %s", draft.metadata().sha256(), wanted);
               }
-              return publish(publisher.actor(), item, draft, wanted);
+              return draft.metadata().isSet()
+                  ? sets.commit(publisher.actor(), item, draft, wanted)
+                  : publish(publisher.actor(), item, draft, wanted);
             })
         .compose(published -> checkpoints.get(publisher.orgId(), id));
   }
@@ -315,20 +374,56 @@ public final class UploadSessionService {
     return open.take(BlobName.upload(item.id(), draft.number()), draft.metadata().fileName())
         .compose(
             opened ->
-                Future.succeededFuture()
-                    .compose(taken -> finished(item, draft, opened))
-                    .map(finished -> opened.inspection().end())
-                    .compose(sha256 -> publish(actor, item, draft, wanted, opened, sha256))
-                    .recover(e -> notPublished(item, draft, opened, e)));
+                opened.upload().isInspected()
+                    ? publishOpened(actor, item, draft, wanted, opened)
+                    : readBack(item, draft, opened)
+                        .compose(read -> publishUpload(actor, item, draft, wanted)));
   }
 
-  private static Future<Void> finished(Checkpoint item, Revision draft, OpenUploads.Opened opened) {
+  /** Waits a while for bytes that are read back; a later commit finds it done. */
+  private Future<Void> readBack(Checkpoint item, Revision draft, OpenUploads.Opened opened) {
+    return Future.succeededFuture()
+        .compose(taken -> requireAll(item, draft, opened))
+        .onFailure(e -> open.giveBack(opened))
+        .compose(
+            all ->
+                inspected(item, draft, opened)
+                    .timeout(READ_BACK_SECONDS, TimeUnit.SECONDS)
+                    .recover(
+                        e ->
+                            Future.failedFuture(
+                                e instanceof TimeoutException ? stillReadingBack() : e)));
+  }
+
+  private static ApiError stillReadingBack() {
+    return ApiError.retryLater(
+        ErrorCode.OVERLOADED,
+        "these bytes came by several servers and are being read back; commit again",
+        RETRY_READ_BACK_MILLIS);
+  }
+
+  private Future<Checkpoint> publishOpened(
+      String actor,
+      Checkpoint item,
+      Revision draft,
+      @Nullable String wanted,
+      OpenUploads.Opened opened) {
+    return Future.succeededFuture()
+        .compose(taken -> requireAll(item, draft, opened))
+        .compose(all -> opened.upload().finish())
+        .map(finished -> opened.inspection().end())
+        .compose(sha256 -> publish(actor, item, draft, wanted, opened, sha256))
+        .recover(e -> notPublished(item, draft, opened, e));
+  }
+
+  private static Future<Void> requireAll(
+      Checkpoint item, Revision draft, OpenUploads.Opened opened) {
     long stored = opened.upload().stored();
     if (stored < draft.metadata().bytes()) {
       throw ConflictReason.OBJECT_MISSING.of(
           "%s of %s bytes of %s have arrived", stored, draft.metadata().bytes(), item.id());
     }
-    return opened.upload().finish();
+    return Future.succeededFuture();
   }
 
   private Future<Checkpoint> publish(

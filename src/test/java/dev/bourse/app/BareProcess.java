@@ -136,7 +136,7 @@ public final class BareProcess {
                   told,
                   AccessControl.of(
                       context, told, () -> "http://bourse.invalid", replication::knownAsOfNanos),
-                  new ServiceCore.Ports(platform.providers(), platform.blobs()),
+                  new ServiceCore.Ports(platform.providers(), store -> platform.blobs().get()),
                   new KeysFiles(config, false));
             })
         .compose(

@@ -2,6 +2,7 @@ package dev.bourse.app.commands;
 
 import dev.bourse.admin.AdminCommand;
 import dev.bourse.app.Config;
+import dev.bourse.blob.s3.S3Unusable;
 import dev.bourse.client.MemberCommands;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.store.StoreRefused;
@@ -99,6 +100,7 @@ public final class Main {
         || failure instanceof ExportFault
         || failure instanceof IOException
         || failure instanceof UncheckedIOException
+        || failure instanceof S3Unusable
         || failure instanceof StoreRefused
         || failure instanceof StoreUnavailable;
   }

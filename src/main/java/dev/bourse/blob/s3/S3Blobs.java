@@ -240,9 +240,15 @@ public final class S3Blobs implements BlobStore {
           synchronized (this) {
             open = uploads.getOrDefault(BlobStore.checkedName(uploadId), Optional.empty());
           }
-          return open.isPresent()
-              ? Future.succeededFuture(open.get().stored())
-              : tools.rows().find(uploadId).compose(this::kept);
+          return open.isEmpty()
+              ? tools.rows().find(uploadId).compose(this::kept)
+              : open.get()
+                  .isCurrent()
+                  .compose(
+                      isCurrent ->
+                          isCurrent
+                              ? Future.succeededFuture(open.get().stored())
+                              : tools.rows().find(uploadId).compose(this::kept));
         });
   }
 

@@ -157,6 +157,12 @@ final class S3Upload implements Upload {
   }
 
   @Override
+  public Future<Boolean> isCurrent() {
+    int mine = row.epoch();
+    return rows.find(row.id()).map(found -> found.isPresent() && found.get().epoch() == mine);
+  }
+
+  @Override
   public boolean isInspected() {
     return isInspected;
   }

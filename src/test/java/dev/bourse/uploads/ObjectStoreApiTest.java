@@ -1,0 +1,131 @@
+package dev.bourse.uploads;
+
+import static dev.bourse.testing.FilesFixture.announce;
+import static dev.bourse.testing.FilesFixture.bytes;
+import static dev.bourse.testing.FilesFixture.content;
+import static dev.bourse.testing.FilesFixture.freshName;
+import static dev.bourse.testing.FilesFixture.item;
+import static dev.bourse.testing.FilesFixture.path;
+import static dev.bourse.testing.FilesFixture.publication;
+import static dev.bourse.testing.FilesFixture.publish;
+import static dev.bourse.testing.FilesFixture.sha256;
+import static dev.bourse.testing.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.S3Server;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Files whose bytes are in an object store. */
+@EachEngine
+class ObjectStoreApiTest {
+  private static final byte[] BYTES = bytes(17_500_000, 3);
+
+  @TempDir private static Path folder;
+
+  private static S3Server objects;
+  private static String bucket;
+  private static RunningBourse bourse;
+  private static ApiClient alice;
+  private static ApiClient anybody;
+
+  @BeforeAll
+  static void start() throws IOException {
+    objects = S3Server.s3proxy();
+    bucket = objects.newBucket();
+    bourse = RunningBourse.demo(settings(folder, objects.store(bucket)));
+    alice = bourse.asMember("acme", "alice");
+    anybody = bourse.with(null);
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+  }
+
+  private static String[] settings(Path folder, String store) throws IOException {
+    Path credentials =
+        Files.writeString(
+            folder.resolve("credentials"),
+            "[default]\naws_access_key_id=%s\naws_secret_access_key=%s\n"
+                .formatted(S3Server.ACCESS_KEY, S3Server.SECRET_KEY));
+    return new String[] {
+      "checkpoints.store=" + store,
+      "checkpoints.s3-credentials-file=" + credentials,
+      "checkpoints.sweep-interval=50ms",
+      "checkpoints.deletion-delay=0"
+    };
+  }
+
+  private static HttpAnswer send(ApiClient caller, String session, int from, int until) {
+    return caller.sendBytes(
+        "PUT",
+        session,
+        Arrays.copyOfRange(BYTES, from, until),
+        "Content-Range",
+        "bytes " + from + "-" + (until - 1) + "/" + BYTES.length);
+  }
+
+  @Test
+  void aFileOfSeveralPartsIsPublishedReadInRangesAndDeleted() {
+    JsonObject announced =
+        announce(alice, publication(freshName(), BYTES, "org").put("upload", "resumable"));
+    String session = path(announced.getString("session_url"));
+    String id = announced.getString("id");
+    assertEquals(308, send(anybody, session, 0, 300_000).status());
+    assertEquals("bytes=0-299999", send(anybody, session, 5, 100).header("range"));
+    send(anybody, session, 300_000, BYTES.length).ok();
+    JsonObject item =
+        alice.post(item(id) + "/commit", new JsonObject().put("bytes", BYTES.length)).ok();
+    assertEquals(sha256(BYTES), item.getString("sha256"));
+    assertArrayEquals(BYTES, alice.fetch("GET", content(id)).body());
+    assertArrayEquals(
+        Arrays.copyOfRange(BYTES, 16_777_000, 16_778_000),
+        alice.fetch("GET", content(id), "Range", "bytes=16777000-16777999").body());
+    assertEquals(200, alice.fetch("HEAD", content(id)).statusCode());
+    alice.delete(item(id)).ok();
+    until("its objects are gone", () -> objects.objects(bucket).stream().noneMatch(isOf(id)));
+  }
+
+  private static Predicate<String> isOf(String id) {
+    return object -> object.contains(id);
+  }
+
+  @Test
+  void aDirectUploadIsOneObject() {
+    byte[] small = bytes(40_000, 4);
+    String id = publish(alice, publication(freshName(), small, "org"), small).getString("id");
+    assertArrayEquals(small, alice.fetch("GET", content(id)).body());
+    assertEquals(1, objects.objects(bucket).stream().filter(isOf(id)).count());
+  }
+
+  @Test
+  void nothingIsLeftOfAFileWithACredential() {
+    byte[] secret =
+        ("x".repeat(100_000) + " ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
+            .getBytes(StandardCharsets.US_ASCII);
+    JsonObject announced =
+        announce(alice, publication(freshName(), secret, "org").put("upload", "resumable"));
+    String id = announced.getString("id");
+    HttpAnswer answer = anybody.sendBytes("PUT", path(announced.getString("session_url")), secret);
+    if (answer.status() != 422) {
+      answer.refused(ErrorCode.SECRET_DETECTED);
+    }
+    until("its objects are gone", () -> objects.objects(bucket).stream().noneMatch(isOf(id)));
+  }
+}
