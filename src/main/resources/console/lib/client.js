@@ -249,7 +249,7 @@ export function onRequest(listener) {
 }
 
 /** @param {string} text */
-function quoted(text) {
+export function quoted(text) {
   return /^[\w./:=@%?&,+-]+$/.test(text) && !/[?&]/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 

@@ -1,18 +1,19 @@
 import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
-import { address, call } from '../lib/client.js';
-import { bytes, whole } from '../lib/format.js';
+import { address, call, quoted } from '../lib/client.js';
+import { bytes, count, whole } from '../lib/format.js';
 import { navigate } from '../lib/router.js';
 import { at, badge } from '../components/parts.js';
 import { confirm } from '../components/dialog.js';
 import { toast } from '../components/toast.js';
 import { TONES, publisher } from './checkpoints.js';
 import '../components/copy.js';
+import '../components/table.js';
 
 /** How often an item that a person reviews is looked at again. */
 const REVIEW_MILLIS = 15_000;
 
-/** One file of the organization. */
+/** One file of the organization, or a set of them. */
 class Checkpoint extends Page {
   /** @override */
   get heading() {
@@ -21,7 +22,10 @@ class Checkpoint extends Page {
 
   /** @override */
   async load(/** @type {AbortSignal} */ signal) {
-    return call('readCheckpoint', { path: { id: this.params.id }, signal });
+    const { id } = this.params;
+    const item = await call('readCheckpoint', { path: { id }, signal });
+    const isWhole = item.files && item.published_at !== null;
+    return { ...item, manifest: isWhole ? await call('readCheckpointContent', { path: { id }, signal }) : null };
   }
 
   /** @override */
@@ -41,9 +45,10 @@ class Checkpoint extends Page {
       return nothing;
     }
     const isThere = item.status !== 'pending' && item.status !== 'expired';
+    const isSet = Boolean(item.files);
     return html`<div class="actions">
-      ${isThere ? html`<a class="button" download href=${address('readCheckpointContent', { path: { id: item.id }, query: { download: 1 } })}>Download ${bytes(item.bytes)}</a>` : nothing}
-      ${item.can_delete && isThere ? html`<a class="button quiet" href="/console/checkpoints?replace=${item.id}">Replace</a>` : nothing}
+      ${isThere && !isSet ? html`<a class="button" download href=${address('readCheckpointContent', { path: { id: item.id }, query: { download: 1 } })}>Download ${bytes(item.bytes)}</a>` : nothing}
+      ${item.can_delete && isThere && !isSet ? html`<a class="button quiet" href="/console/checkpoints?replace=${item.id}">Replace</a>` : nothing}
       ${item.can_delete ? html`<button type="button" class="danger" @click=${() => this.askToDelete(item)}>Delete</button>` : nothing}
     </div>`;
   }
@@ -51,17 +56,18 @@ class Checkpoint extends Page {
   /** @override */
   view(/** @type {any} */ item) {
     const isPublished = item.visibility === 'public' && item.status === 'ready';
-    const pull = `bourse checkpoint pull ${item.id}`;
+    const isSet = Boolean(item.files);
+    const pull = isSet ? `bourse checkpoint fetch ${item.id} ${quoted(item.filename)}` : `bourse checkpoint pull ${item.id}`;
     return html`
       ${state(item)}
       <section class="sheet" aria-label="What it is">
         ${item.description ? html`<p class="told">${item.description}</p>` : nothing}
         <dl>
           <dt>Status</dt><dd>${badge(item.status_detail, TONES[item.status])}</dd>
-          <dt>File</dt><dd class="name">${item.filename}</dd>
+          <dt>${isSet ? 'Folder' : 'File'}</dt><dd class="name">${item.filename}${isSet ? html` <span class="muted">${count(item.files, 'file')}</span>` : nothing}</dd>
           <dt>For</dt><dd>${item.visibility === 'org' ? html`${this.session.org_display || 'the organization'} alone` : 'everybody'}</dd>
           <dt>Size</dt><dd class="figures">${whole(item.bytes)} bytes</dd>
-          <dt>Type</dt><dd>${item.content_type}</dd>
+          ${isSet ? nothing : html`<dt>Type</dt><dd>${item.content_type}</dd>`}
           <dt>SHA-256</dt><dd class="digest">${item.sha256 ?? '–'}</dd>
           <dt>By</dt><dd>${publisher(item)}</dd>
           <dt>Revision</dt><dd class="figures">${item.revision}</dd>
@@ -70,12 +76,14 @@ class Checkpoint extends Page {
         </dl>
         ${isPublished
           ? html`<div class="actions"><a class="button quiet small" href="/feed/${item.id}">On the public feed</a>
-              <a class="button quiet small" target="_blank" rel="noopener noreferrer" href=${(this.session.content_url ?? '') + address('readPublicCheckpointContent', { path: { id: item.id } })}>Open</a></div>`
+              ${isSet ? nothing : html`<a class="button quiet small" target="_blank" rel="noopener noreferrer" href=${(this.session.content_url ?? '') + address('readPublicCheckpointContent', { path: { id: item.id } })}>Open</a>`}</div>`
           : nothing}
       </section>
+      ${item.manifest ? fileTable(item) : nothing}
       <section class="sheet" aria-labelledby="terminal">
         <h2 id="terminal">In a terminal</h2>
         <div class="code-line"><pre tabindex="0"><code>${pull}</code></pre><bourse-copy value=${pull} label="command"></bourse-copy></div>
+        ${isSet && item.can_delete ? html`<p class="hint">A newer state of the folder takes its place with <code>bourse checkpoint publish ${quoted(item.filename)}</code>; what has not changed is not sent again.</p>` : nothing}
       </section>`;
   }
 
@@ -96,6 +104,20 @@ class Checkpoint extends Page {
   }
 }
 
+/** The files of a set. @param {any} item */
+function fileTable(item) {
+  const { files } = item.manifest;
+  return html`<bourse-table caption="Files" .rows=${files} .key=${(/** @type {any} */ row) => row.path} ?search=${files.length > 8} .columns=${[
+    {
+      title: 'Path',
+      value: (/** @type {any} */ row) => row.path,
+      cell: (/** @type {any} */ row) => html`<a class="name" download href=${address('readCheckpointFile', { path: { id: item.id, sha256: row.sha256 }, query: { download: 1 } })}>${row.path}</a>`,
+    },
+    { title: 'Size', numeric: true, value: (/** @type {any} */ row) => row.bytes, cell: (/** @type {any} */ row) => bytes(row.bytes) },
+    { title: 'SHA-256', value: (/** @type {any} */ row) => row.sha256, cell: (/** @type {any} */ row) => html`<span class="digest">${row.sha256}</span>` },
+  ]}></bourse-table>`;
+}
+
 /** What stands in the way of its readers. @param {any} item */
 function state(item) {
   switch (item.status) {
@@ -104,9 +126,9 @@ function state(item) {
     case 'rejected':
       return html`<div class="notice bad"><p>The review rejected it; it is not on the public feed. The organization still reads it.</p>
         ${item.rejection_reason ? html`<p><strong>Why:</strong> ${item.rejection_reason}</p>` : html`<p>Only ${publisher(item)} is told why.</p>`}
-        ${item.can_delete ? html`<p><a href="/console/checkpoints?replace=${item.id}">Send a better one</a>: it is reviewed anew.</p>` : nothing}</div>`;
+        ${item.can_delete ? html`<p>${!item.files ? html`<a href="/console/checkpoints?replace=${item.id}">Send a better one</a>` : 'Publish a better one'}: it is reviewed anew.</p>` : nothing}</div>`;
     case 'pending':
-      return html`<p class="notice">Its bytes are awaited. ${item.can_delete ? html`<a href="/console/checkpoints">Go on with the upload</a> in the browser where it was begun, or with the command that began it.` : nothing}</p>`;
+      return html`<p class="notice">Its bytes are awaited. ${!item.can_delete ? nothing : item.files ? 'The command that began to publish it goes on with it.' : html`<a href="/console/checkpoints">Go on with the upload</a> in the browser where it was begun, or with the command that began it.`}</p>`;
     case 'expired':
       return html`<p class="notice bad">Its bytes did not come in time. Soon it is gone.</p>`;
     default:

@@ -1,13 +1,14 @@
 import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
-import { call } from '../lib/client.js';
-import { bytes, duration } from '../lib/format.js';
+import { call, quoted } from '../lib/client.js';
+import { bytes, count, duration } from '../lib/format.js';
 import { navigate, setQuery } from '../lib/router.js';
 import { uploadsOf } from '../lib/uploads.js';
 import { Form, field, formFault, onSubmit, submitButton } from '../components/form.js';
 import { at, badge, empty, figure, tabs } from '../components/parts.js';
 import { confirm } from '../components/dialog.js';
 import { toast } from '../components/toast.js';
+import '../components/copy.js';
 import '../components/table.js';
 
 /** @typedef {import('../lib/uploads.js').Upload} Upload */
@@ -29,12 +30,14 @@ const TYPES = /** @type {Record<string, string>} */ ({
 
 /** The organization's files, the public feed, and the way to publish one. */
 class Checkpoints extends Page {
-  static properties = { ...Page.properties, file: { state: true }, dragging: { state: true } };
+  static properties = { ...Page.properties, file: { state: true }, folder: { state: true }, dragging: { state: true } };
 
   constructor() {
     super();
     /** @type {File | null} the file that is about to be announced */
     this.file = null;
+    /** The name of a folder that was dropped; '' for none. */
+    this.folder = '';
     this.dragging = false;
     this.form = new Form(this, {});
   }
@@ -133,6 +136,7 @@ class Checkpoints extends Page {
           input.value = '';
         }}>
       </div>
+      ${this.folder ? folderNotice(this.folder) : nothing}
       ${this.file ? this.announcement(this.file, own, replaced) : nothing}
       ${replaced && !this.file ? html`<p class="hint">Its readers get the new bytes once they are complete${replaced.visibility === 'public' ? ' and reviewed' : ''}; until then they get revision ${replaced.revision}. <a href="/console/checkpoints">Publish a new file instead</a></p>` : nothing}
     </section>`;
@@ -156,7 +160,11 @@ class Checkpoints extends Page {
     const drop = (event) => {
       event.preventDefault();
       this.dragging = false;
-      this.take(event.dataTransfer?.files[0]);
+      const entry = event.dataTransfer?.items[0]?.webkitGetAsEntry?.();
+      this.folder = entry?.isDirectory ? entry.name : '';
+      if (!this.folder) {
+        this.take(event.dataTransfer?.files[0]);
+      }
     };
     addEventListener('dragover', over);
     addEventListener('dragleave', leave);
@@ -324,6 +332,16 @@ class Checkpoints extends Page {
   }
 }
 
+/**
+ * Browsers digest no stream, and a set is announced by the digests of its files.
+ * @param {string} name
+ */
+function folderNotice(name) {
+  const command = `bourse checkpoint publish ${quoted(name)}`;
+  return html`<div class="notice" role="status"><p>A folder is published from a terminal, as one set of files; what the organization has already is not sent again:</p>
+    <div class="code-line"><pre tabindex="0"><code>${command}</code></pre><bourse-copy value=${command} label="command"></bourse-copy></div></div>`;
+}
+
 /** What an upload is at. @param {Upload} one */
 function words(one) {
   switch (one.state) {
@@ -342,6 +360,11 @@ function words(one) {
   }
 }
 
+/** How many files a set has. @param {any} item */
+function files(item) {
+  return !item.files ? nothing : html` · ${whole(count(item.files, 'file'))}`;
+}
+
 /** Who published an item. @param {any} item */
 export function publisher(item) {
   return item.publisher.name ?? (item.publisher.username || '–');
@@ -357,7 +380,7 @@ const COLUMNS = [
   {
     title: 'File',
     value: (row) => row.title,
-    cell: (row) => html`<span><a href="/console/checkpoints/${row.id}">${row.title}</a><br><span class="muted small">${row.filename}</span></span>`,
+    cell: (row) => html`<span><a href="/console/checkpoints/${row.id}">${row.title}</a><br><span class="muted small">${row.filename}${files(row)}</span></span>`,
   },
   { title: 'Status', value: (row) => row.status, cell: (row) => badge(row.status_detail, TONES[row.status]) },
   { title: 'For', value: (row) => row.visibility, cell: (row) => whole(row.visibility === 'org' ? 'organization' : 'everybody') },
@@ -372,7 +395,7 @@ const FEED_COLUMNS = [
   {
     title: 'File',
     value: (row) => row.title,
-    cell: (row) => html`<span><a href="/feed/${row.id}">${row.title}</a><br><span class="muted small">${row.filename}</span></span>`,
+    cell: (row) => html`<span><a href="/feed/${row.id}">${row.title}</a><br><span class="muted small">${row.filename}${files(row)}</span></span>`,
   },
   { title: 'Size', numeric: true, value: (row) => row.bytes, cell: (row) => bytes(row.bytes) },
   {

@@ -19,6 +19,7 @@ import dev.bourse.checkpoint.ContentService;
 import dev.bourse.checkpoint.PublicCheckpointRoutes;
 import dev.bourse.checkpoint.Publication;
 import dev.bourse.checkpoint.ReviewService;
+import dev.bourse.checkpoint.SetStore;
 import dev.bourse.checkpoint.StoredBlobs;
 import dev.bourse.checkpoint.Sweep;
 import dev.bourse.checkpoint.SweepStore;
@@ -36,6 +37,7 @@ import dev.bourse.scrub.ScrubStore;
 import dev.bourse.store.Database;
 import dev.bourse.uploads.DirectUploadService;
 import dev.bourse.uploads.PublishPermission;
+import dev.bourse.uploads.SetUploadService;
 import dev.bourse.uploads.UploadRoutes;
 import dev.bourse.uploads.UploadSessionService;
 import io.vertx.core.Future;
@@ -53,6 +55,7 @@ import org.slf4j.LoggerFactory;
  * @param checkpoints what other ways in call
  * @param direct uploads of one request
  * @param sessions uploads of many
+ * @param sets uploads of sets' files
  * @param contents the bytes, for who reads them
  * @param reviews what operators decide
  * @param scrub the check of stored bytes
@@ -61,6 +64,7 @@ record CheckpointServices(
     CheckpointService checkpoints,
     DirectUploadService direct,
     UploadSessionService sessions,
+    SetUploadService sets,
     ContentService contents,
     ReviewService reviews,
     Scrub scrub) {
@@ -135,12 +139,13 @@ record CheckpointServices(
     Clock clock = context.clock();
     RandomGenerator random = context.random();
     CheckpointStore store = new CheckpointStore(database);
+    SetStore sets = new SetStore(database);
     CheckpointChanges changes = new CheckpointChanges(store, config, clock);
-    CheckpointService checkpoints = new CheckpointService(changes, store, clock, random);
+    CheckpointService checkpoints = new CheckpointService(changes, store, sets, clock, random);
     Publication publication = new Publication(changes, store, clock, random);
     UploadSessionService sessions =
-        new UploadSessionService(checkpoints, publication, store, permission, blobs, clock);
-    Sweep sweep = new Sweep(changes, new SweepStore(database), blobs, clock, context.time());
+        new UploadSessionService(checkpoints, publication, store, permission, blobs, sets, clock);
+    Sweep sweep = new Sweep(changes, new SweepStore(database), sets, blobs, clock, context.time());
     context
         .metrics()
         .gauge(
@@ -161,8 +166,9 @@ record CheckpointServices(
         new DirectUploadService(
             checkpoints, publication, sessions, permission, blobs, clock, random),
         sessions,
-        new ContentService(store, blobs, config.openFiles()),
-        new ReviewService(changes, store, clock),
+        new SetUploadService(sessions, sets, publication, permission, blobs),
+        new ContentService(store, sets, blobs, config.openFiles()),
+        new ReviewService(changes, store, sets, clock),
         startScrub(context, database, blobs));
   }
 
@@ -204,7 +210,7 @@ record CheckpointServices(
   void bind(Operations operations, CheckpointConfig config, Supplier<String> baseUrl) {
     new PublicCheckpointRoutes(checkpoints).bind(operations);
     new CheckpointRoutes(checkpoints, baseUrl).bind(operations);
-    new UploadRoutes(direct, sessions).bind(operations, config);
+    new UploadRoutes(direct, sessions, sets).bind(operations, config);
     new ContentRoutes(config, contents).bind(operations);
     new DocumentRoutes(checkpoints, direct, sessions, baseUrl).bind(operations);
     new CheckpointAdminRoutes(checkpoints).bind(operations);

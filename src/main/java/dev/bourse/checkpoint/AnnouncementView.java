@@ -2,8 +2,13 @@ package dev.bourse.checkpoint;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Times;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 
 /** Publications as they are sent, and what is answered to them. */
@@ -19,10 +24,7 @@ public final class AnnouncementView {
    */
   public static CheckpointService.Announcement announcement(
       JsonObject body, Visibility visibility) {
-    String fileName = body.getString("filename");
-    if (fileName.equals(".") || fileName.equals("..")) {
-      throw ApiError.badField("filename", fileName, "a name of a file, not of a folder");
-    }
+    String fileName = fileName(body);
     String contentType = body.getString("content_type");
     String type = contentType.toLowerCase(Locale.ROOT);
     if (type.startsWith("multipart/") || type.startsWith("message/")) {
@@ -40,6 +42,57 @@ public final class AnnouncementView {
         visibility,
         Optional.ofNullable(body.getString("upload")).map(kind -> kind.equals("resumable")),
         replace(body.getValue("replace")));
+  }
+
+  private static String fileName(JsonObject body) {
+    String fileName = body.getString("filename");
+    if (fileName.equals(".") || fileName.equals("..")) {
+      throw ApiError.badField("filename", fileName, "a name of a file, not of a folder");
+    }
+    return fileName;
+  }
+
+  /**
+   * What a body announces of a set.
+   *
+   * @throws ApiError {@code bad-request} for paths that cannot be files of one folder
+   */
+  static CheckpointService.SetAnnouncement set(JsonObject body) {
+    List<SetFile> files = new ArrayList<>();
+    SetPaths paths = new SetPaths();
+    JsonArray announced = body.getJsonArray("files");
+    Map<String, Long> lengths = new HashMap<>();
+    long bytes = 0;
+    for (int i = 0; i < announced.size(); i++) {
+      JsonObject file = announced.getJsonObject(i);
+      String path = file.getString("path");
+      paths.add("files[%s].path".formatted(i), path);
+      long length = file.getLong("bytes");
+      bytes += length;
+      String sha256 = file.getString("sha256");
+      Long told = lengths.putIfAbsent(sha256, length);
+      if (told != null && told != length) {
+        throw ApiError.badField(
+            "files[%s].bytes".formatted(i), length, told + ", as of the other file of this sha256");
+      }
+      files.add(SetFile.announced(i, path, length, sha256));
+    }
+    paths.requireNoFileIsAFolder();
+    if (bytes == 0) {
+      throw ApiError.badField("files", "only empty files", "at least one that has bytes");
+    }
+    return new CheckpointService.SetAnnouncement(
+        new Metadata(
+            body.getString("title"),
+            body.getString("description"),
+            fileName(body),
+            SetFile.MANIFEST_TYPE,
+            bytes,
+            null,
+            files.size()),
+        Visibility.of(body.getString("visibility")),
+        replace(body.getValue("replace")),
+        files);
   }
 
   private static ReplacePolicy replace(Object value) {
@@ -72,6 +125,14 @@ public final class AnnouncementView {
         ? json.put("session_url", baseUrl + SESSIONS + announced.session())
             .put("expires_at", Times.rfc3339(draft.expiresAtMillis()))
         : json.put("content_url", baseUrl + items + '/' + item.id() + "/content");
+  }
+
+  /** The answer to the announcement of a set. */
+  static JsonObject announced(CheckpointService.AnnouncedSet set, String baseUrl, String items) {
+    CheckpointService.Announced announced = set.announced();
+    return announced(announced, baseUrl, items)
+        .put("files", announced.draft().metadata().files())
+        .put("missing", new JsonArray(set.missing()));
   }
 
   /** The answer to a deletion. */

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * A change of one item, and all that follows from it: which revisions are written and dropped, what
@@ -11,8 +12,25 @@ import java.util.Optional;
  *
  * @param before empty when the item is new
  * @param after empty when it is removed
+ * @param draftFiles of the draft, when the change announces a set
  */
-record ChangeSet(Optional<Checkpoint> before, Optional<Checkpoint> after) {
+record ChangeSet(
+    Optional<Checkpoint> before, Optional<Checkpoint> after, Optional<DraftFiles> draftFiles) {
+  /**
+   * The files of a set that is announced.
+   *
+   * @param revision the draft's number
+   */
+  record DraftFiles(int revision, List<SetFile> files) {
+    DraftFiles {
+      files = List.copyOf(files);
+    }
+  }
+
+  ChangeSet(Optional<Checkpoint> before, Optional<Checkpoint> after) {
+    this(before, after, Optional.empty());
+  }
+
   ChangeSet {
     if (before.isEmpty() && after.isEmpty()) {
       throw new IllegalArgumentException("nothing changes");
@@ -54,6 +72,16 @@ record ChangeSet(Optional<Checkpoint> before, Optional<Checkpoint> after) {
   /** How many items there are more; negative for fewer. */
   int itemsTaken() {
     return (after.isPresent() ? 1 : 0) - (before.isPresent() ? 1 : 0);
+  }
+
+  /** The numbers of the sets whose files are of no more use to this item. */
+  List<Integer> endedSets() {
+    return Stream.concat(
+            dropped().stream(),
+            written().stream().filter(revision -> revision.state() == Revision.State.EXPIRED))
+        .filter(revision -> revision.metadata().isSet())
+        .map(Revision::number)
+        .toList();
   }
 
   /** The names of the uploads that nobody will add to any more. */

@@ -30,6 +30,7 @@ public final class CheckpointRoutes {
     operations
         .bind("listCheckpoints", unlessOff(config, this::list))
         .bind("publishCheckpoint", unlessOff(config, this::publish))
+        .bind("publishCheckpointSet", unlessOff(config, this::publishSet))
         .bind("readCheckpoint", unlessOff(config, this::read))
         .bind("deleteCheckpoint", unlessOff(config, this::delete));
   }
@@ -69,6 +70,14 @@ public final class CheckpointRoutes {
             Publisher.of(call.principal()),
             AnnouncementView.announcement(
                 call.body(), Visibility.of(call.body().getString("visibility"))))
+        .map(
+            announced ->
+                Answer.created(AnnouncementView.announced(announced, baseUrl.get(), FAMILY)));
+  }
+
+  private Future<Answer> publishSet(Call call) {
+    return checkpoints
+        .publishSet(Publisher.of(call.principal()), AnnouncementView.set(call.body()))
         .map(
             announced ->
                 Answer.created(AnnouncementView.announced(announced, baseUrl.get(), FAMILY)));

@@ -26,6 +26,7 @@ public final class CheckpointService {
 
   private final CheckpointChanges changes;
   private final CheckpointStore store;
+  private final SetStore sets;
   private final CheckpointConfig config;
   private final Clock clock;
   private final RandomGenerator random;
@@ -39,9 +40,14 @@ public final class CheckpointService {
   private final Searches ownSearches = new Searches();
 
   public CheckpointService(
-      CheckpointChanges changes, CheckpointStore store, Clock clock, RandomGenerator random) {
+      CheckpointChanges changes,
+      CheckpointStore store,
+      SetStore sets,
+      Clock clock,
+      RandomGenerator random) {
     this.changes = changes;
     this.store = store;
+    this.sets = sets;
     this.config = changes.config();
     this.clock = clock;
     this.random = random;
@@ -82,16 +88,72 @@ public final class CheckpointService {
         announcement.resumable().orElse(announcement.metadata().bytes() > config.directBytes());
     requireFit(announcement.metadata(), resumable);
     requireNoSecret(announcement.metadata());
-    return changes.retried(() -> announce(publisher, announcement, resumable));
+    return changes.retried(() -> announce(publisher, announcement, resumable, List.of()));
+  }
+
+  /**
+   * A set that is to be published.
+   *
+   * @param metadata of the whole
+   */
+  public record SetAnnouncement(
+      Metadata metadata, Visibility visibility, ReplacePolicy replace, List<SetFile> files) {
+    public SetAnnouncement {
+      files = List.copyOf(files);
+    }
+  }
+
+  /**
+   * A set whose files are awaited.
+   *
+   * @param missing the numbers of those whose bytes the organization does not have yet
+   */
+  public record AnnouncedSet(Announced announced, List<Integer> missing) {
+    public AnnouncedSet {
+      missing = List.copyOf(missing);
+    }
+  }
+
+  /**
+   * Announces a set: reserves its storage and its place, and links the files whose bytes sets of
+   * the organization have already. Fails as {@link #publish} does.
+   */
+  public Future<AnnouncedSet> publishSet(Publisher publisher, SetAnnouncement announcement) {
+    publisher.requireOpen(announcement.visibility());
+    requireNoSecret(announcement.metadata());
+    for (SetFile file : announcement.files()) {
+      requireFit("files[%s].bytes".formatted(file.number()), file.bytes(), true);
+      String where = "files[%s].path".formatted(file.number());
+      requireNoSecret(where, new SecretScan(file.name()).end());
+      requireNoSecret(where, SecretScan.ofText(file.path()));
+    }
+    Announcement whole =
+        new Announcement(
+            announcement.metadata(),
+            announcement.visibility(),
+            Optional.of(true),
+            announcement.replace());
+    return changes.retried(
+        () ->
+            sets.link(publisher.orgId(), announcement.files())
+                .compose(
+                    linked ->
+                        announce(publisher, whole, true, linked)
+                            .map(done -> new AnnouncedSet(done, SetFile.missing(linked)))));
   }
 
   private void requireFit(Metadata metadata, boolean resumable) {
+    requireFit("bytes", metadata.bytes(), resumable);
+  }
+
+  private void requireFit(String field, long bytes, boolean resumable) {
     long most = resumable ? config.itemBytes() : Math.min(config.directBytes(), config.itemBytes());
-    if (metadata.bytes() > most) {
+    if (bytes > most) {
       throw ApiError.of(
           ErrorCode.TOO_LARGE,
-          "bytes: %s is over %s, the most of %s",
-          metadata.bytes(),
+          "%s: %s is over %s, the most of %s",
+          field,
+          bytes,
           most,
           resumable ? "one checkpoint" : "a direct upload; use a resumable one");
     }
@@ -124,7 +186,7 @@ public final class CheckpointService {
   }
 
   private Future<Announced> announce(
-      Publisher publisher, Announcement announcement, boolean resumable) {
+      Publisher publisher, Announcement announcement, boolean resumable, List<SetFile> files) {
     String orgId = publisher.orgId();
     String fileName = announcement.metadata().fileName();
     ReplacePolicy replace = announcement.replace();
@@ -140,11 +202,11 @@ public final class CheckpointService {
                 ChangeSet removal = new ChangeSet(atPlace, Optional.empty());
                 return changes
                     .commit(removal, List.of())
-                    .compose(removed -> announce(publisher, announcement, resumable));
+                    .compose(removed -> announce(publisher, announcement, resumable, files));
               }
               Optional<Checkpoint> replaced =
                   replace.choose(atPlace, found.resultAt(1), publisher, announcement.visibility());
-              return announce(publisher, announcement, resumable, replaced);
+              return announce(publisher, announcement, resumable, files, replaced);
             });
   }
 
@@ -152,6 +214,7 @@ public final class CheckpointService {
       Publisher publisher,
       Announcement announcement,
       boolean resumable,
+      List<SetFile> files,
       Optional<Checkpoint> replaced) {
     String session = resumable ? Ids.base62(random, SESSION_CHARACTERS) : "";
     Revision draft =
@@ -177,13 +240,18 @@ public final class CheckpointService {
             publisher.actor(),
             item,
             "checkpoint_create",
-            "%s bytes=%s upload=%s"
+            "%s bytes=%s upload=%s%s"
                 .formatted(
                     CheckpointChanges.describe(item, draft),
                     draft.metadata().bytes(),
-                    resumable ? "resumable" : "direct"));
+                    resumable ? "resumable" : "direct",
+                    files.isEmpty() ? "" : " files=" + files.size()));
+    Optional<ChangeSet.DraftFiles> draftFiles =
+        files.isEmpty()
+            ? Optional.empty()
+            : Optional.of(new ChangeSet.DraftFiles(draft.number(), files));
     return changes
-        .commit(new ChangeSet(replaced, Optional.of(item)), List.of(row))
+        .commit(new ChangeSet(replaced, Optional.of(item), draftFiles), List.of(row))
         .map(stored -> new Announced(item, draft, replaced.isPresent(), session));
   }
 
@@ -253,6 +321,11 @@ public final class CheckpointService {
    */
   public Future<CheckpointStore.Listed> get(String orgId, String id) {
     return findOwn(orgId, id).map(found -> found.orElseThrow(() -> Checkpoint.unknown(orgId, id)));
+  }
+
+  /** The files of a revision of a set, in the order of their announcement. */
+  public Future<List<SetFile>> listFiles(Checkpoint item, Revision revision) {
+    return sets.list(item.id(), revision.number());
   }
 
   /** An item on the public feed; {@code not-found} for any other. */

@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 public final class CheckpointStore {
   /** The item is not as it was read, or its place is taken: to be read again and tried again. */
   static final class ItemChanged extends RuntimeException {
-    private ItemChanged() {
+    ItemChanged() {
       super("the checkpoint is not as it was read", null, false, false);
     }
   }
@@ -144,7 +144,8 @@ public final class CheckpointStore {
                 row.smallInteger("revision"),
                 row.textOrNull("sha256"),
                 row.text("filename"),
-                row.text("content_type")));
+                row.text("content_type"),
+                null));
   }
 
   /** Whether there is an organization of this id, retired or not. */
@@ -350,6 +351,11 @@ public final class CheckpointStore {
               item.id(),
               item.version()));
     }
+    // Linked before what they replace is let go: an announcement anew has the files of the last.
+    change.draftFiles().ifPresent(draft -> statements.addAll(SetRows.insertion(item, draft)));
+    change
+        .endedSets()
+        .forEach(number -> statements.addAll(SetRows.release(item.id(), number, nowMillis)));
     addUsage(statements, item.orgId(), change, mostBytes, mostItems);
     change.uselessUploads().forEach(name -> statements.add(garbage(name, "upload", nowMillis)));
     change.uselessBlobs().forEach(key -> statements.add(garbage(key, "blob", nowMillis)));

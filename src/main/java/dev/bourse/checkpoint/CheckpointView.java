@@ -70,21 +70,23 @@ public final class CheckpointView {
     Checkpoint item = listed.item();
     Metadata metadata = shown.metadata();
     String sha256 = shown.sha256() != null ? shown.sha256() : metadata.sha256();
-    return new JsonObject()
-        .put("id", item.id())
-        .put("title", metadata.title())
-        .put("description", metadata.description())
-        .put("filename", metadata.fileName())
-        .put("content_type", metadata.contentType())
-        .put("bytes", metadata.bytes())
-        .put("sha256", sha256)
-        .put("visibility", item.visibility().label())
-        .put("status", shown.state().label())
-        .put("status_detail", words(shown.state()))
-        .put("publisher", publisher(listed))
-        .put("revision", shown.number())
-        .put("published_at", Times.rfc3339OrNull(shown.publishedAtMillis()))
-        .put("created_at", Times.rfc3339(item.createdAtMillis()));
+    JsonObject json =
+        new JsonObject()
+            .put("id", item.id())
+            .put("title", metadata.title())
+            .put("description", metadata.description())
+            .put("filename", metadata.fileName())
+            .put("content_type", metadata.contentType())
+            .put("bytes", metadata.bytes())
+            .put("sha256", sha256)
+            .put("visibility", item.visibility().label())
+            .put("status", shown.state().label())
+            .put("status_detail", words(shown.state()))
+            .put("publisher", publisher(listed))
+            .put("revision", shown.number())
+            .put("published_at", Times.rfc3339OrNull(shown.publishedAtMillis()))
+            .put("created_at", Times.rfc3339(item.createdAtMillis()));
+    return metadata.isSet() ? json.put("files", metadata.files()) : json;
   }
 
   private static String words(Revision.State state) {

@@ -18,6 +18,8 @@ public final class ContentRoutes {
   public void bind(Operations operations) {
     operations
         .bind("readCheckpointContent", CheckpointRoutes.unlessOff(config, this::readOwn))
+        .bind("readCheckpointFile", CheckpointRoutes.unlessOff(config, this::readOwnFile))
+        .bind("readPublicCheckpointFile", CheckpointRoutes.unlessOff(config, this::readPublicFile))
         .bind("readPublicCheckpointContent", CheckpointRoutes.unlessOff(config, this::readPublic));
   }
 
@@ -27,6 +29,18 @@ public final class ContentRoutes {
 
   private Future<Answer> readPublic(Call call) {
     return answer(contents.openPublic(call.clientKey(), call.text("id")), call);
+  }
+
+  private Future<Answer> readOwnFile(Call call) {
+    return answer(
+        contents.openShownFile(
+            call.principal().org().orgId(), call.text("id"), call.text("sha256")),
+        call);
+  }
+
+  private Future<Answer> readPublicFile(Call call) {
+    return answer(
+        contents.openPublicFile(call.clientKey(), call.text("id"), call.text("sha256")), call);
   }
 
   /** Serves stored bytes in the one way that is safe for strangers' files. */

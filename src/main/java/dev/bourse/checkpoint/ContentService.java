@@ -4,6 +4,8 @@ import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.Reading;
 import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Text;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.nio.channels.FileChannel;
@@ -17,6 +19,7 @@ public final class ContentService {
   private static final int ATTEMPTS = 3;
 
   private final CheckpointStore store;
+  private final SetStore sets;
   private final BlobStore blobs;
   private final DownloadShares shares;
 
@@ -26,8 +29,9 @@ public final class ContentService {
   /**
    * @param openFiles how many may be read at once, by all together
    */
-  public ContentService(CheckpointStore store, BlobStore blobs, int openFiles) {
+  public ContentService(CheckpointStore store, SetStore sets, BlobStore blobs, int openFiles) {
     this.store = store;
+    this.sets = sets;
     this.blobs = blobs;
     this.shares = new DownloadShares(openFiles);
   }
@@ -36,10 +40,11 @@ public final class ContentService {
    * What is looked for.
    *
    * @param orgId whose, by its members; empty on the public feed
+   * @param id of the item, and of a set's file its digest
    */
   private record Wanted(String orgId, String id) {}
 
-  /** A revision's bytes, which the caller closes. */
+  /** A revision's or a file's bytes, which the caller closes. */
   public record Opened(Content content, Reading bytes) {}
 
   /** Opens what an organization is shown of its item; {@code gone} when it has none. */
@@ -62,6 +67,41 @@ public final class ContentService {
         new Wanted("", id),
         () -> store.findContentOnFeed(id),
         () -> ApiError.notFound("checkpoint", id));
+  }
+
+  /** Opens a file of a set that an organization is shown. */
+  public Future<Opened> openShownFile(String orgId, String id, String sha256) {
+    return openShared(
+        new DownloadShares.Reader(false, orgId),
+        new Wanted(orgId, id + '/' + sha256),
+        () ->
+            store
+                .find(id)
+                .compose(
+                    found -> {
+                      if (found.filter(l -> l.item().orgId().equals(orgId)).isEmpty()) {
+                        throw Checkpoint.unknown(orgId, id);
+                      }
+                      return sets.findShownFile(orgId, id, sha256);
+                    }),
+        () -> noFile(id, sha256));
+  }
+
+  /** Opens a file of a set on the public feed; {@code not-found} for any other. */
+  public Future<Opened> openPublicFile(String address, String id, String sha256) {
+    return openShared(
+        new DownloadShares.Reader(true, address),
+        new Wanted("", id + '/' + sha256),
+        () -> sets.findFileOnFeed(id, sha256),
+        () -> noFile(id, sha256));
+  }
+
+  static ApiError noFile(String id, String sha256) {
+    return ApiError.of(
+        ErrorCode.NOT_FOUND,
+        "checkpoint '%s' has no file of SHA-256 '%s' now",
+        Text.shown(id),
+        sha256);
   }
 
   private Future<Opened> openShared(
@@ -96,7 +136,7 @@ public final class ContentService {
               if (sha256 == null) {
                 throw missing(content);
               }
-              return read(reader, BlobName.key(content.itemId(), content.revision(), sha256))
+              return read(reader, content.blobKey(sha256))
                   .map(reading -> new Opened(content, reading))
                   .recover(
                       e ->

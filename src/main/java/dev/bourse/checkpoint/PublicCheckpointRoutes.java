@@ -34,8 +34,8 @@ public final class PublicCheckpointRoutes {
         .bind("preflightPublicCheckpoints", CheckpointRoutes.unlessOff(config, this::preflight))
         .bind("preflightPublicCheckpoint", CheckpointRoutes.unlessOff(config, this::preflight))
         .bind(
-            "preflightPublicCheckpointContent",
-            CheckpointRoutes.unlessOff(config, this::preflight));
+            "preflightPublicCheckpointContent", CheckpointRoutes.unlessOff(config, this::preflight))
+        .bind("preflightPublicCheckpointFile", CheckpointRoutes.unlessOff(config, this::preflight));
   }
 
   private Future<Answer> list(Call call) {

@@ -42,6 +42,21 @@ public final class Publication {
   /** Publishes bytes that are durable: with this commit readers, or a review, get them. */
   public Future<Checkpoint> publish(
       String actor, Checkpoint item, Revision draft, String sha256, List<String> findings) {
+    return publish(actor, item, draft, sha256, findings, "");
+  }
+
+  /**
+   * The same, with more in the trail.
+   *
+   * @param detail what else is told of the publication, with a blank before it; possibly empty
+   */
+  public Future<Checkpoint> publish(
+      String actor,
+      Checkpoint item,
+      Revision draft,
+      String sha256,
+      List<String> findings,
+      String detail) {
     String reviewId = Ids.next("rev", random);
     return changes.change(
         () -> current(item).compose(now -> placed(now, draft.metadata().fileName())),
@@ -52,10 +67,11 @@ public final class Publication {
                     actor,
                     after,
                     "checkpoint_publish",
-                    "%s sha256=%s%s"
+                    "%s sha256=%s%s%s"
                         .formatted(
                             CheckpointChanges.describe(after, draft),
                             sha256,
+                            detail,
                             after.needsReview() ? " review=" + reviewId : ""))));
   }
 
@@ -81,13 +97,17 @@ public final class Publication {
         .map(found -> found.orElseThrow(() -> Checkpoint.unknown(item.orgId(), item.id())).item());
   }
 
+  /** What is said of a credential in the bytes of a single file. */
+  public static final String CONTENT = "the content";
+
   /**
    * Takes an announcement back in whose bytes a credential was found: nothing of the file is kept.
    *
+   * @param where what it was found in
    * @return a future that fails with {@code secret-detected}
    */
   public <T> Future<T> refused(
-      String actor, Checkpoint item, Revision draft, SecretScan.Finding finding) {
+      String actor, Checkpoint item, Revision draft, String where, SecretScan.Finding finding) {
     AuditRow row =
         changes.row(
             actor,
@@ -112,8 +132,7 @@ public final class Publication {
                                   new ChangeSet(before, before.get().withoutDraft()), List.of(row));
                         }))
         .compose(
-            discarded ->
-                Future.failedFuture(CheckpointService.secretDetected("the content", finding)));
+            discarded -> Future.failedFuture(CheckpointService.secretDetected(where, finding)));
   }
 
   private static boolean isDraft(Checkpoint item, int number) {

@@ -54,6 +54,7 @@ public final class Sweep {
 
   private final CheckpointChanges changes;
   private final SweepStore store;
+  private final SetStore sets;
   private final BlobStore blobs;
   private final Clock clock;
   private final ConfirmedTime time;
@@ -74,11 +75,13 @@ public final class Sweep {
   public Sweep(
       CheckpointChanges changes,
       SweepStore store,
+      SetStore sets,
       BlobStore blobs,
       Clock clock,
       ConfirmedTime time) {
     this.changes = changes;
     this.store = store;
+    this.sets = sets;
     this.blobs = blobs;
     this.clock = clock;
     this.time = time;
@@ -116,6 +119,7 @@ public final class Sweep {
   private Future<Integer> deleteByAge(long now) {
     return expire(now)
         .compose(done -> forget(now).map(more -> done + more))
+        .compose(done -> sets.releaseLeft(ROWS, now).map(more -> done + more))
         .compose(done -> deleteGarbage(now, PAGES).map(more -> done + more))
         .compose(done -> deleteOrphanUploads(now).map(more -> done + more))
         .compose(done -> deleteOrphanBlobs(now).map(more -> done + more))
@@ -239,6 +243,10 @@ public final class Sweep {
               lastBlob = next(page);
               return orphans(page.items(), Sweep::isReferred);
             })
+        .compose(
+            orphans ->
+                sets.known(orphans)
+                    .map(known -> orphans.stream().filter(key -> !known.contains(key)).toList()))
         .compose(orphans -> each(orphans, blobs::delete));
   }
 
@@ -282,7 +290,9 @@ public final class Sweep {
     return draft != null
         && draft.state() == Revision.State.PENDING
         && draft.resumable()
-        && name.equals(BlobName.upload(item.id(), draft.number()));
+        && (name.equals(BlobName.upload(item.id(), draft.number()))
+            || (draft.metadata().isSet()
+                && name.startsWith(BlobName.ofFiles(item.id(), draft.number()))));
   }
 
   private static boolean isReferred(Checkpoint item, String name) {

@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
 /** {@code bourse checkpoint list}. */
 @Command(
     name = "list",
-    description = "Lists the organization's files, newest first.",
+    description = "Lists the organization's files and sets, newest first.",
     mixinStandardHelpOptions = true)
 final class ListCommand extends CheckpointCommand.Subcommand {
   private static final int PAGE = 100;
@@ -26,7 +26,16 @@ final class ListCommand extends CheckpointCommand.Subcommand {
   private static final int MAX_ITEMS = 10_000;
 
   private static final List<String> COLUMNS =
-      List.of("id", "filename", "bytes", "visibility", "status", "revision", "created_at", "title");
+      List.of(
+          "id",
+          "filename",
+          "files",
+          "bytes",
+          "visibility",
+          "status",
+          "revision",
+          "created_at",
+          "title");
 
   @Option(
       names = "-q",

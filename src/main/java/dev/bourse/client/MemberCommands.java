@@ -17,7 +17,10 @@ public final class MemberCommands {
         new CommandLine(new CheckpointCommand())
             .addSubcommand(new PushCommand(environment))
             .addSubcommand(new PullCommand(environment))
-            .addSubcommand(new ListCommand(environment));
+            .addSubcommand(new PublishCommand(environment))
+            .addSubcommand(new FetchCommand(environment))
+            .addSubcommand(new ListCommand(environment))
+            .addSubcommand(new ShowCommand(environment));
     return line.addSubcommand(new LoginCommand(environment))
         .addSubcommand(new LogoutCommand(environment))
         .addSubcommand(checkpoint);

@@ -2,7 +2,6 @@ package dev.bourse.client;
 
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.client.transfer.FileDownload;
-import dev.bourse.client.transfer.FileUpload;
 import dev.bourse.core.Sizes;
 import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
@@ -49,16 +48,13 @@ final class PullCommand extends CheckpointCommand.Subcommand {
   @Override
   void run() throws Refused {
     Service service = signedIn();
-    String path = FileUpload.item(id);
-    JsonObject item;
-    try {
-      item = service.call("GET", path, null);
-    } catch (Refused e) {
-      if (!e.is("gone")) {
-        throw e;
-      }
-      path = FileUpload.FAMILY + "/public/" + Service.encoded(id);
-      item = service.call("GET", path, null);
+    FoundItem found = FoundItem.of(service, id);
+    JsonObject item = found.facts();
+    if (found.isSet()) {
+      throw new Refused(
+          ExitCode.USAGE,
+          "%s is a set of files; fetch it into a folder: bourse checkpoint fetch %s DIR"
+              .formatted(id, id));
     }
     Path target = output == null ? named(item.getString("filename")) : output;
     if (!force && Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
@@ -67,7 +63,7 @@ final class PullCommand extends CheckpointCommand.Subcommand {
     if (Files.isDirectory(target) || target.getFileName() == null) {
       throw new Refused(ExitCode.USAGE, "-o: " + target + " is a folder; name a file");
     }
-    new FileDownload(service, environment(), err()).fetch(path, item, target);
+    new FileDownload(service, environment(), err()).fetch(found.path(), item, target);
     out().printf("%s  %s%n", target, Sizes.bytes(item.getLong("bytes")));
   }
 

@@ -56,6 +56,9 @@ public final class OperationContract {
   /** The extension of an operation that reads its body itself, though it is of a known type. */
   public static final String RAW_BODY = "x-raw-body";
 
+  /** The extension of an operation whose body may be longer than others': how many bytes. */
+  public static final String BODY_BYTES = "x-body-bytes";
+
   /** How contracts say that the type of an answer is known only when it is given. */
   public static final String ANY_TYPE = "*/*";
 

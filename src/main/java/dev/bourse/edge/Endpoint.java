@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param isTolerant whether it leaves out what it does not know instead of refusing it
  * @param isForOwnPages whether pages of other sites may not call it
  * @param body the body's schema; null when the operation takes none
+ * @param bodyBytes how long its body may be beyond what all may; 0 for no longer
  * @param fields the names of the body's fields
  */
 record Endpoint(
@@ -45,6 +46,7 @@ record Endpoint(
     boolean isForOwnPages,
     ErrorFormat refusals,
     @Nullable SchemaValidator body,
+    int bodyBytes,
     Set<String> fields,
     EdgeMetrics.Series series) {
 
@@ -83,6 +85,7 @@ record Endpoint(
         ErrorFormat.find(source.getString(ErrorFormat.EXTENSION))
             .orElseThrow(IllegalStateException::new),
         schema == null ? null : new SchemaValidator(schema),
+        source.getInteger(OperationContract.BODY_BYTES, 0),
         schema == null
             ? Set.of()
             : Set.copyOf(schema.getJsonObject("properties", new JsonObject()).fieldNames()),

@@ -180,7 +180,7 @@ final class RequestPipeline {
   private void readBody(Exchange exchange, Endpoint endpoint) {
     HttpServerRequest request = exchange.request();
     boolean isForm = endpoint.takesForm();
-    int maxBytes = edge.config().limits().maxBodyBytes();
+    int maxBytes = Math.max(edge.config().limits().maxBodyBytes(), endpoint.bodyBytes());
     if (isForm) {
       maxBytes = Math.min(maxBytes, Form.MAX_BYTES);
     }
@@ -224,7 +224,10 @@ final class RequestPipeline {
     if (endpoint.takesForm()) {
       return endpoint.form(bytes);
     }
-    Object value = StrictJson.parse(bytes);
+    Object value =
+        endpoint.bodyBytes() > 0
+            ? StrictJson.parse(bytes, StrictJson.MANY_VALUES)
+            : StrictJson.parse(bytes);
     if (!(value instanceof JsonObject object)) {
       throw SchemaViolation.said(SchemaDescription.shown(value) + "; expected a JSON object")
           .refusal("");

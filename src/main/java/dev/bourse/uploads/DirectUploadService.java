@@ -173,7 +173,8 @@ public final class DirectUploadService {
                     .transform(
                         abandoned ->
                             e instanceof Inspection.SecretFound found
-                                ? publication.refused(actor, item, draft, found.finding())
+                                ? publication.refused(
+                                    actor, item, draft, Publication.CONTENT, found.finding())
                                 : Future.failedFuture(e)));
   }
 }

@@ -1,10 +1,12 @@
 package dev.bourse.uploads;
 
+import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.checkpoint.CheckpointRoutes;
 import dev.bourse.checkpoint.CheckpointStore;
 import dev.bourse.checkpoint.CheckpointView;
 import dev.bourse.checkpoint.Publisher;
+import dev.bourse.checkpoint.Revision;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
@@ -17,17 +19,21 @@ import java.util.Optional;
 public final class UploadRoutes {
   private final DirectUploadService direct;
   private final UploadSessionService sessions;
+  private final SetUploadService sets;
 
-  public UploadRoutes(DirectUploadService direct, UploadSessionService sessions) {
+  public UploadRoutes(
+      DirectUploadService direct, UploadSessionService sessions, SetUploadService sets) {
     this.direct = direct;
     this.sessions = sessions;
+    this.sets = sets;
   }
 
   public void bind(Operations operations, CheckpointConfig config) {
     operations
         .bind("writeCheckpointContent", CheckpointRoutes.unlessOff(config, this::writeContent))
         .bind("commitCheckpoint", CheckpointRoutes.unlessOff(config, this::commit))
-        .bind("putUpload", CheckpointRoutes.unlessOff(config, this::putUpload));
+        .bind("putUpload", CheckpointRoutes.unlessOff(config, this::putUpload))
+        .bind("putUploadFile", CheckpointRoutes.unlessOff(config, this::putUploadFile));
   }
 
   private Future<Answer> writeContent(Call call) {
@@ -57,16 +63,35 @@ public final class UploadRoutes {
   }
 
   private static Answer progress(UploadSessionService.Progress progress) {
-    if (progress.isComplete()) {
-      return Answer.ok(
-          new JsonObject()
-              .put("id", progress.item().id())
-              .put("revision", progress.draft().number())
-              .put("bytes", progress.stored())
-              .put("status", progress.draft().state().label()));
-    }
+    return progress.isComplete()
+        ? whole(progress.item(), progress.draft(), progress.stored())
+        : partial(progress.stored());
+  }
+
+  private Future<Answer> putUploadFile(Call call) {
+    return sets.put(
+            call.text("session"),
+            (int) call.integer("number"),
+            call.header("Content-Range"),
+            call.bytes())
+        .map(
+            progress ->
+                progress.isThere()
+                    ? whole(progress.item(), progress.draft(), progress.stored())
+                    : partial(progress.stored()));
+  }
+
+  private static Answer whole(Checkpoint item, Revision draft, long stored) {
+    return Answer.ok(
+        new JsonObject()
+            .put("id", item.id())
+            .put("revision", draft.number())
+            .put("bytes", stored)
+            .put("status", draft.state().label()));
+  }
+
+  private static Answer partial(long stored) {
     return new Answer.Empty(
-        308,
-        progress.stored() == 0 ? Map.of() : Map.of("Range", "bytes=0-" + (progress.stored() - 1)));
+        308, stored == 0 ? Map.of() : Map.of("Range", "bytes=0-" + (stored - 1)));
   }
 }

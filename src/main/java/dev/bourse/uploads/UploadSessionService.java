@@ -13,6 +13,7 @@ import dev.bourse.checkpoint.Publication;
 import dev.bourse.checkpoint.Publisher;
 import dev.bourse.checkpoint.ReviewCheck;
 import dev.bourse.checkpoint.Revision;
+import dev.bourse.checkpoint.SetStore;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Limit;
@@ -46,6 +47,7 @@ public final class UploadSessionService {
   private final PublishPermission permission;
   private final BlobStore blobs;
   private final OpenUploads open;
+  private final SetPublication sets;
 
   /**
    * The blob store has so many uploads for all; without a share of each owner's the slow requests
@@ -62,6 +64,7 @@ public final class UploadSessionService {
       CheckpointStore store,
       PublishPermission permission,
       BlobStore blobs,
+      SetStore sets,
       Clock clock) {
     this.checkpoints = checkpoints;
     this.publication = publication;
@@ -69,6 +72,7 @@ public final class UploadSessionService {
     this.permission = permission;
     this.blobs = blobs;
     this.open = new OpenUploads(blobs, clock);
+    this.sets = new SetPublication(sets, publication, blobs);
     this.clock = clock;
   }
 
@@ -109,16 +113,14 @@ public final class UploadSessionService {
    */
   public Future<Progress> put(String session, Optional<String> contentRange, ByteSource source) {
     ContentRange range = contentRange.map(ContentRange::parse).orElse(ContentRange.WHOLE);
-    return store
-        .findBySession(Secrets.stored(session))
+    return awaiting(session)
         .compose(
-            found -> {
-              Checkpoint item = found.orElseThrow(UploadSessionService::noSession);
-              Revision draft = item.draft();
-              if (draft == null
-                  || draft.isLate(clock.millis())
-                  || !Secrets.stored(session).equals(draft.sessionSha256())) {
-                throw noSession();
+            awaiting -> {
+              Checkpoint item = awaiting.item();
+              Revision draft = awaiting.draft();
+              if (draft.metadata().isSet()) {
+                throw ConflictReason.WRONG_STATUS.of(
+                    "%s is a set: send each of its files to session_url/number", item.id());
               }
               requireFit(range, draft.metadata(), source.length());
               return isDurable(item, draft)
@@ -133,6 +135,26 @@ public final class UploadSessionService {
             });
   }
 
+  /** An item and the draft of it whose bytes a session brings. */
+  record Awaiting(Checkpoint item, Revision draft) {}
+
+  /** What a session is for; {@code gone} when there is none. */
+  Future<Awaiting> awaiting(String session) {
+    return store
+        .findBySession(Secrets.stored(session))
+        .map(
+            found -> {
+              Checkpoint item = found.orElseThrow(UploadSessionService::noSession);
+              Revision draft = item.draft();
+              if (draft == null
+                  || draft.isLate(clock.millis())
+                  || !Secrets.stored(session).equals(draft.sessionSha256())) {
+                throw noSession();
+              }
+              return new Awaiting(item, draft);
+            });
+  }
+
   /** Work that takes bytes of an item, within its owner's share of what may be sent at once. */
   <T> Future<T> within(Checkpoint item, Supplier<Future<T>> work) {
     Limit.Place place = requests.enter(item.orgId());
@@ -141,18 +163,23 @@ public final class UploadSessionService {
         .onComplete(done -> place.close());
   }
 
+  /** The uploads that stay open between requests. */
+  OpenUploads open() {
+    return open;
+  }
+
   /** How many requests bring bytes now. */
   public int running() {
     return requests.running();
   }
 
-  private static ApiError noSession() {
+  static ApiError noSession() {
     return ApiError.of(
         ErrorCode.GONE,
         "this session is committed, replaced, withdrawn, too old, or was never there");
   }
 
-  private static void requireFit(ContentRange range, Metadata metadata, OptionalLong length) {
+  static void requireFit(ContentRange range, Metadata metadata, OptionalLong length) {
     long total = range.total().orElse(metadata.bytes());
     if (total != metadata.bytes()) {
       throw ConflictReason.SIZE_MISMATCH.of(
@@ -255,7 +282,10 @@ public final class UploadSessionService {
     if (failure instanceof Inspection.SecretFound found) {
       return open.close(opened)
           .transform(released -> blobs.abandon(opened.name()))
-          .transform(abandoned -> publication.refused(actor(item), item, draft, found.finding()));
+          .transform(
+              abandoned ->
+                  publication.refused(
+                      actor(item), item, draft, Publication.CONTENT, found.finding()));
     }
     if (!isBroken) {
       open.giveBack(opened);
@@ -266,7 +296,7 @@ public final class UploadSessionService {
   }
 
   /** The actor of a session: whoever announced the item that it belongs to. */
-  private static String actor(Checkpoint item) {
+  static String actor(Checkpoint item) {
     return item.isPlatform() ? item.creator() : "member:" + item.creator();
   }
 
@@ -294,7 +324,9 @@ public final class UploadSessionService {
                 throw ConflictReason.SHA_MISMATCH.of(
                     "sha256: %s was announced, not %s", draft.metadata().sha256(), wanted);
               }
-              return publish(publisher.actor(), item, draft, wanted);
+              return draft.metadata().isSet()
+                  ? sets.commit(publisher.actor(), item, draft, wanted)
+                  : publish(publisher.actor(), item, draft, wanted);
             })
         .compose(published -> checkpoints.get(publisher.orgId(), id));
   }

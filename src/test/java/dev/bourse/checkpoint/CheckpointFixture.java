@@ -109,17 +109,18 @@ public abstract class CheckpointFixture extends StoreFixture {
 
     public Services(Database rows, BlobStore bytes) {
       store = new CheckpointStore(rows);
+      SetStore sets = new SetStore(rows);
       CheckpointChanges changes = new CheckpointChanges(store, CONFIG, clock);
-      checkpoints = new CheckpointService(changes, store, clock, random);
+      checkpoints = new CheckpointService(changes, store, sets, clock, random);
       Publication publication = new Publication(changes, store, clock, random);
       PublishPermission permission = new PublishPermission(members, organizations);
       sessions =
-          new UploadSessionService(checkpoints, publication, store, permission, bytes, clock);
+          new UploadSessionService(checkpoints, publication, store, permission, bytes, sets, clock);
       direct =
           new DirectUploadService(
               checkpoints, publication, sessions, permission, bytes, clock, random);
-      reviews = new ReviewService(changes, store, clock);
-      sweep = new Sweep(changes, new SweepStore(rows), bytes, clock, clock);
+      reviews = new ReviewService(changes, store, sets, clock);
+      sweep = new Sweep(changes, new SweepStore(rows), sets, bytes, clock, clock);
     }
   }
 

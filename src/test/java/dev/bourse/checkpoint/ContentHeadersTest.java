@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 @Tag("fast")
 class ContentHeadersTest {
   private static Map<String, String> headers(String contentType, String fileName) {
-    return ContentHeaders.of(new Content("ckp_1", 1, null, fileName, contentType), false);
+    return ContentHeaders.of(new Content("ckp_1", 1, null, fileName, contentType, null), false);
   }
 
   private static String disposition(String contentType, String fileName) {

@@ -50,7 +50,8 @@ class ErrorExamplesApiTest {
           "scrubCheckpoints",
           "publishDocument",
           "preflightPublicCheckpoint",
-          "preflightPublicCheckpointContent");
+          "preflightPublicCheckpointContent",
+          "preflightPublicCheckpointFile");
 
   /**
    * What takes more than one call to see, and is seen elsewhere: forms of other sites and of a
@@ -75,9 +76,12 @@ class ErrorExamplesApiTest {
           "409 updateCluster",
           "409 readCheckpointContent",
           "409 putUpload",
+          "409 putUploadFile",
+          "409 readCheckpointFile",
           "409 approveReview",
           "409 rejectReview",
           "409 downloadReview",
+          "409 readReviewFile",
           "409 mintOperator",
           "409 revokeOperator");
 
@@ -310,6 +314,13 @@ class ErrorExamplesApiTest {
         ErrorExamplesApiTest::absent);
   }
 
+  private static String nothing(String template) {
+    if (template.endsWith("{sha256}")) {
+      return "1".repeat(64);
+    }
+    return template.contains("{month}") ? "2020-01" : "nothing";
+  }
+
   /** The call with the last that its path names, or else what it names, replaced by nothing. */
   private static HttpAnswer absent(ContractCase call) {
     if (FAMILY.matcher(call.path()).find() || OFF.contains(call.operationId())) {
@@ -327,7 +338,7 @@ class ErrorExamplesApiTest {
           permitted(call),
           call,
           call.path().substring(0, values.start(last))
-              + (template.contains("{month}") ? "2020-01" : "nothing")
+              + nothing(template)
               + call.path().substring(values.end(last)).replaceAll("\\?.*", ""),
           call.body());
     }
@@ -344,16 +355,16 @@ class ErrorExamplesApiTest {
 
   @TestFactory
   Stream<DynamicTest> whatIsGone() {
+    Provocation ofNobody =
+        call ->
+            send(
+                permitted(call),
+                call,
+                call.path(),
+                new JsonObject(sent(call)).put("replace", "ckp_1").encode());
     return each(
         410,
-        Map.of(
-            "publishCheckpoint",
-            call ->
-                send(
-                    permitted(call),
-                    call,
-                    call.path(),
-                    new JsonObject(sent(call)).put("replace", "ckp_1").encode())),
+        Map.of("publishCheckpoint", ofNobody, "publishCheckpointSet", ofNobody),
         call -> send(permitted(call), call, call.path(), call.body()));
   }
 
@@ -416,6 +427,7 @@ class ErrorExamplesApiTest {
             "createPool",
             "publishDocument",
             "publishCheckpoint",
+            "publishCheckpointSet",
             "addNode")) {
       own.put(operation, ErrorExamplesApiTest::twice);
     }
@@ -472,7 +484,9 @@ class ErrorExamplesApiTest {
   /** What must be new, made a second time. */
   private static HttpAnswer twice(ContractCase call) {
     JsonObject body = new JsonObject(sent(call));
-    if (call.path().endsWith("/documents") || call.path().endsWith("/checkpoints")) {
+    if (call.path().endsWith("/documents")
+        || call.path().endsWith("/checkpoints")
+        || call.path().endsWith("/sets")) {
       body.put("replace", false);
     }
     send(permitted(call), call, call.path(), body.encode());

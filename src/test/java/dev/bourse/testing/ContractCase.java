@@ -42,6 +42,12 @@ public record ContractCase(
   private static final String FILE =
       "{\"title\":\"t\",\"filename\":\"f\",\"content_type\":\"text/plain\",\"bytes\":1,"
           + "\"visibility\":\"org\"}";
+  private static final String DIGEST = "0".repeat(64);
+  private static final String SET =
+      "{\"title\":\"t\",\"filename\":\"s\",\"visibility\":\"org\",\"files\":[{\"path\":\"a\","
+          + "\"bytes\":1,\"sha256\":\""
+          + DIGEST
+          + "\"}]}";
   private static final String CONSOLE = "/api/console";
   private static final String NAME = "{\"name\":\"n\"}";
   private static final String SERVER = "/.well-known/oauth-authorization-server";
@@ -239,6 +245,8 @@ public record ContractCase(
           new ContractCase(
               "rejectReview", REVIEWS + "/rev_1/reject", "{\"reason\":\"r\"}", List.of()),
           new ContractCase("downloadReview", REVIEWS + "/rev_1/content", null, List.of()),
+          new ContractCase(
+              "readReviewFile", REVIEWS + "/rev_1/files/" + "0".repeat(64), null, List.of()),
           new ContractCase("listDocuments", DOCUMENTS, null, List.of()),
           new ContractCase("publishDocument", DOCUMENTS, DOCUMENT, List.of()),
           new ContractCase("readDocument", DOCUMENTS + "/ckp_1", null, List.of()),
@@ -260,6 +268,13 @@ public record ContractCase(
           new ContractCase("preflightPublicCheckpoint", FEED + "/ckp_1", null, List.of()),
           new ContractCase(
               "preflightPublicCheckpointContent", FEED + "/ckp_1/content", null, List.of()),
+          new ContractCase(
+              "readPublicCheckpointFile", FEED + "/ckp_1/files/" + DIGEST, null, List.of()),
+          new ContractCase(
+              "preflightPublicCheckpointFile", FEED + "/ckp_1/files/" + DIGEST, null, List.of()),
+          new ContractCase("publishCheckpointSet", FILES + "/sets", SET, List.of()),
+          new ContractCase("readCheckpointFile", FILES + "/ckp_1/files/" + DIGEST, null, List.of()),
+          new ContractCase("putUploadFile", "/upload/unknown/0", null, List.of()),
           new ContractCase("listCheckpoints", FILES, null, List.of()),
           new ContractCase("publishCheckpoint", FILES, FILE, List.of()),
           new ContractCase("readCheckpoint", FILES + "/ckp_1", null, List.of()),
@@ -403,7 +418,12 @@ public record ContractCase(
 
   /** What a member does in person and an organization's token may not. */
   private static final Set<String> MEMBERS_ONLY =
-      Set.of("publishCheckpoint", "deleteCheckpoint", "writeCheckpointContent", "commitCheckpoint");
+      Set.of(
+          "publishCheckpoint",
+          "publishCheckpointSet",
+          "deleteCheckpoint",
+          "writeCheckpointContent",
+          "commitCheckpoint");
 
   public ContractCheck.Described described() {
     return ContractCheck.operations().stream()

@@ -19,6 +19,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +37,7 @@ public final class MemberShell {
   private final Path home;
   private final Map<String, String> environment = new HashMap<>();
   private final AtomicLong waitedMillis = new AtomicLong();
-  public final List<Duration> waits = new ArrayList<>();
+  public final List<Duration> waits = Collections.synchronizedList(new ArrayList<>());
   private Runnable atWait = () -> {};
   private boolean inRealTime;
 

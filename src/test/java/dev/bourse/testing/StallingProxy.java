@@ -17,6 +17,7 @@ public final class StallingProxy implements AutoCloseable {
   private final ServerSocket listening;
   private final int servicePort;
   private final AtomicLong left = new AtomicLong(Long.MAX_VALUE);
+  private final AtomicLong passed = new AtomicLong();
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
 
   public StallingProxy() {
@@ -45,6 +46,11 @@ public final class StallingProxy implements AutoCloseable {
   /** From now on so many bytes pass. */
   public void letPass(long bytes) {
     left.set(bytes);
+  }
+
+  /** How many bytes went to the service. */
+  public long passed() {
+    return passed.get();
   }
 
   /** Whether it stands still. */
@@ -82,6 +88,7 @@ public final class StallingProxy implements AutoCloseable {
       for (int count = in.read(piece); count >= 0; count = in.read(piece)) {
         if (isCounted) {
           left.addAndGet(-count);
+          passed.addAndGet(count);
           RunningBourse.until("it may pass or is cut", () -> !isShut() || from.isClosed());
         }
         out.write(piece, 0, count);

@@ -1,6 +1,7 @@
 package dev.bourse.client.transfer;
 
 import dev.bourse.core.Sizes;
+import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
@@ -28,6 +29,7 @@ import java.util.Map;
 public final class FileDownload {
   private static final Duration HEAD = Duration.ofSeconds(60);
   private static final int PIECE = 1 << 16;
+  private static final int TEMPORARY_REDIRECT = 307;
 
   private final Service service;
   private final CommandEnvironment environment;
@@ -40,19 +42,44 @@ public final class FileDownload {
   }
 
   /**
-   * Fetches.
+   * What is to be fetched.
+   *
+   * @param address of the bytes, under the service's own
+   * @param size in bytes
+   */
+  record Wanted(String address, String sha256, long size) {}
+
+  /**
+   * Fetches an item's bytes.
    *
    * @param path of the item, on the organization's list or on the public feed
    * @param facts what the service says of the item
    */
   public void fetch(String path, JsonObject facts, Path target) throws Refused {
-    String sha256 = facts.getString("sha256");
-    long size = facts.getLong("bytes");
-    if (sha256 == null || facts.getString("status").equals("pending")) {
+    requireBytes(facts);
+    Wanted wanted =
+        new Wanted(path + "/content", facts.getString("sha256"), facts.getLong("bytes"));
+    try (Progress progress =
+        new Progress(err, environment, part(target).getFileName().toString(), 0, wanted.size())) {
+      fetch(wanted, target, progress);
+    }
+  }
+
+  /** Fails for an item whose bytes never came. */
+  static void requireBytes(JsonObject facts) throws Refused {
+    if (facts.getString("sha256") == null || facts.getString("status").equals("pending")) {
       throw new Refused(
           ExitCode.REFUSED, facts.getString("id") + " has no bytes yet; try again later");
     }
-    Path part = target.resolveSibling(target.getFileName() + ".part");
+  }
+
+  private static Path part(Path target) {
+    return target.resolveSibling(target.getFileName() + ".part");
+  }
+
+  /** Fetches bytes of a known digest; what is at the target is replaced. */
+  void fetch(Wanted wanted, Path target, Transfer progress) throws Refused {
+    Path part = part(target);
     try (FileChannel file =
         FileChannel.open(
             part,
@@ -65,22 +92,22 @@ public final class FileDownload {
         throw new Refused(ExitCode.REFUSED, "another command is writing " + part);
       }
       long kept = file.size();
-      if (kept > size) {
+      if (kept > wanted.size()) {
         file.truncate(0);
         kept = 0;
       }
-      String found = receive(path, sha256, size, part, file);
-      if (!found.equals(sha256) && kept > 0) {
-        err.println(part + " held bytes of another file; starting again");
+      String found = receive(wanted, part, file, progress);
+      if (!found.equals(wanted.sha256()) && kept > 0) {
+        progress.say(part + " held bytes of another file; starting again");
         file.truncate(0);
-        found = receive(path, sha256, size, part, file);
+        found = receive(wanted, part, file, progress);
       }
-      if (!found.equals(sha256)) {
+      if (!found.equals(wanted.sha256())) {
         Files.deleteIfExists(part);
         throw new Refused(
             ExitCode.NOT_WHOLE,
             "the bytes are not those that were published: sha256 %s, expected %s; nothing is kept"
-                .formatted(found, sha256));
+                .formatted(found, wanted.sha256()));
       }
       file.force(true);
       Files.move(part, target, StandardCopyOption.REPLACE_EXISTING);
@@ -98,69 +125,103 @@ public final class FileDownload {
   }
 
   /** Fetches what is missing; the digest of all. */
-  private String receive(String path, String sha256, long size, Path part, FileChannel file)
+  private String receive(Wanted wanted, Path part, FileChannel file, Transfer progress)
       throws Refused, IOException {
     PrefixDigest arrived = new PrefixDigest().read(part, file, file.size());
     if (arrived.length() > 0) {
-      err.printf("%s: resuming at %s%n", part, Sizes.part(arrived.length(), size));
+      progress.say(
+          "%s: resuming at %s".formatted(part, Sizes.part(arrived.length(), wanted.size())));
     }
-    try (Progress progress =
-        new Progress(err, environment, part.getFileName().toString(), arrived.length(), size)) {
-      RetryPolicy retries = new RetryPolicy(environment, progress);
-      while (arrived.length() < size) {
-        PrefixDigest from = arrived;
-        PrefixDigest[] now = {from};
-        try {
-          StallWatchdog.over(progress, () -> piece(path, sha256, size, from, file, progress, now));
-        } catch (Refused e) {
-          retries.after(e);
-        } finally {
-          arrived = now[0];
-        }
-        retries.arrived(arrived.length());
+    progress.begin(arrived.length());
+    RetryPolicy retries = new RetryPolicy(environment, progress);
+    while (arrived.length() < wanted.size()) {
+      PrefixDigest from = arrived;
+      PrefixDigest[] now = {from};
+      try {
+        StallWatchdog.over(progress, () -> piece(wanted, from, file, progress, now));
+      } catch (Refused e) {
+        retries.after(e);
+      } finally {
+        arrived = now[0];
       }
-      return arrived.sha256();
+      retries.arrived(arrived.length());
     }
+    return arrived.sha256();
   }
 
   /** One request: appends what comes to the file and to the digest. */
   private boolean piece(
-      String path,
-      String sha256,
-      long size,
-      PrefixDigest from,
-      FileChannel file,
-      Progress progress,
-      PrefixDigest[] now)
+      Wanted wanted, PrefixDigest from, FileChannel file, Transfer progress, PrefixDigest[] now)
       throws Refused {
-    Map<String, String> headers = new HashMap<>();
-    if (from.length() > 0) {
-      headers.put("Range", "bytes=" + from.length() + '-');
-      // Should the item have been replaced, all of it comes, and not the end of another file.
-      headers.put("If-Range", '"' + sha256 + '"');
-    }
-    HttpResponse<InputStream> answer =
-        service.let(
-            Request.of("GET", service.baseUrl() + path + "/content", headers),
-            BodyHandlers.ofInputStream(),
-            HEAD);
+    HttpResponse<InputStream> answer = ask(wanted, from.length());
     try (InputStream body = answer.body()) {
       int status = answer.statusCode();
       if (status >= 300) {
         throw service.refusal(
             status, answer.headers(), new String(body.readNBytes(PIECE), StandardCharsets.UTF_8));
       }
-      String tag = answer.headers().firstValue("etag").orElse("");
-      if (!tag.equals('"' + sha256 + '"')) {
-        throw new Refused(
-            ExitCode.REFUSED, "the item was replaced meanwhile; the same command fetches the new");
-      }
       PrefixDigest digested = status == 206 ? from.copy() : new PrefixDigest();
-      append(body, file, digested, size, progress, now);
-      if (digested.length() < size) {
+      append(body, file, digested, wanted.size(), progress, now);
+      if (digested.length() < wanted.size()) {
         throw new IOException("the answer ended early");
       }
       return true;
+    } catch (IOException e) {
+      throw service.lost(e);
+    }
+  }
+
+  /** Asks for the bytes from an offset on, where the service has them or leads to. */
+  private HttpResponse<InputStream> ask(Wanted wanted, long from) throws Refused {
+    Map<String, String> range = from > 0 ? Map.of("Range", "bytes=" + from + '-') : Map.of();
+    Map<String, String> headers = new HashMap<>(range);
+    String tag = '"' + wanted.sha256() + '"';
+    if (from > 0) {
+      // Should the item have been replaced, all of it comes, and not the end of another file.
+      headers.put("If-Range", tag);
+    }
+    HttpResponse<InputStream> answer =
+        service.let(
+            Request.of("GET", service.baseUrl() + wanted.address(), headers),
+            BodyHandlers.ofInputStream(),
+            HEAD);
+    if (answer.statusCode() == TEMPORARY_REDIRECT) {
+      return elsewhere(answer, range);
+    }
+    if (answer.statusCode() < 300 && !answer.headers().firstValue("etag").orElse("").equals(tag)) {
+      close(answer);
+      throw new Refused(
+          ExitCode.REFUSED, "the item was replaced meanwhile; the same command fetches the new");
+    }
+    return answer;
+  }
+
+  /**
+   * Asks where the service leads to, an object store, which is not shown the token. Its tags are
+   * its own; the digest of all bytes tells whether they are those that were meant.
+   */
+  private HttpResponse<InputStream> elsewhere(
+      HttpResponse<InputStream> answer, Map<String, String> range) throws Refused {
+    close(answer);
+    String location = answer.headers().firstValue("location").orElse("");
+    if (!location.startsWith("https://") && !location.startsWith("http://")) {
+      throw new Refused(
+          ExitCode.REFUSED, "the service leads to no address: " + Text.plain(location));
+    }
+    HttpResponse<InputStream> found =
+        service.open(Request.of("GET", location, range), BodyHandlers.ofInputStream(), HEAD);
+    if (found.statusCode() >= 300) {
+      close(found);
+      // The next try is led anew: this address may have run out.
+      throw new Refused(
+          ExitCode.UNAVAILABLE, "the store of the bytes answers with status " + found.statusCode());
+    }
+    return found;
+  }
+
+  private void close(HttpResponse<InputStream> answer) throws Refused {
+    try {
+      answer.body().close();
     } catch (IOException e) {
       throw service.lost(e);
     }
@@ -171,7 +232,7 @@ public final class FileDownload {
       FileChannel file,
       PrefixDigest digested,
       long size,
-      Progress progress,
+      Transfer progress,
       PrefixDigest[] now)
       throws IOException, Refused {
     file.truncate(digested.length());

@@ -7,43 +7,63 @@ import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
-/** A range of a file that is sent as a body, and digested as it is read. */
+/** A range of a file that is sent as a body, and digested as it is read where that is wanted. */
 final class FileRange {
   private final Path file;
-  private final PrefixDigest start;
+  private final long start;
+  private final @Nullable PrefixDigest before;
   private final long end;
-  private final Progress progress;
-  private volatile PrefixDigest sent;
+  private final Transfer progress;
+  private volatile @Nullable PrefixDigest sent;
 
-  /**
-   * @param start the digest of what goes before the stretch; it stays as it is
-   * @param end where the stretch ends
-   */
-  FileRange(Path file, PrefixDigest start, long end, Progress progress) {
+  private FileRange(
+      Path file, long start, @Nullable PrefixDigest before, long end, Transfer progress) {
     this.file = file;
     this.start = start;
+    this.before = before;
     this.end = end;
     this.progress = progress;
-    this.sent = start;
+    this.sent = before;
   }
 
-  /** The stretch as a body of known length; it can be sent more than once. */
+  /**
+   * A range that begins where a digest ends, which goes on over it.
+   *
+   * @param before the digest of what goes before the range; it stays as it is
+   * @param end where the range ends
+   */
+  static FileRange digested(Path file, PrefixDigest before, long end, Transfer progress) {
+    return new FileRange(file, before.length(), before, end, progress);
+  }
+
+  /** A range of a file whose digest is known already. */
+  static FileRange plain(Path file, long start, long end, Transfer progress) {
+    return new FileRange(file, start, null, end, progress);
+  }
+
+  /** The range as a body of known length; it can be sent more than once. */
   BodyPublisher body() {
-    return BodyPublishers.fromPublisher(
-        BodyPublishers.ofInputStream(this::open), end - start.length());
+    return end == start
+        ? BodyPublishers.noBody()
+        : BodyPublishers.fromPublisher(BodyPublishers.ofInputStream(this::open), end - start);
   }
 
   /** The digest up to where the last body has been read. */
   PrefixDigest sent() {
-    return sent;
+    PrefixDigest known = sent;
+    if (known == null) {
+      throw new IllegalStateException("the range is not digested");
+    }
+    return known;
   }
 
   private InputStream open() {
     try {
       InputStream in = Files.newInputStream(file);
-      in.skipNBytes(start.length());
-      PrefixDigest digested = start.copy();
+      in.skipNBytes(start);
+      PrefixDigest digested = before == null ? null : before.copy();
       sent = digested;
       return new Stretch(in, digested);
     } catch (IOException e) {
@@ -53,9 +73,10 @@ final class FileRange {
 
   private final class Stretch extends InputStream {
     private final InputStream in;
-    private final PrefixDigest digested;
+    private final @Nullable PrefixDigest digested;
+    private long at = start;
 
-    Stretch(InputStream in, PrefixDigest digested) {
+    Stretch(InputStream in, @Nullable PrefixDigest digested) {
       this.in = in;
       this.digested = digested;
     }
@@ -68,16 +89,18 @@ final class FileRange {
 
     @Override
     public int read(byte[] into, int offset, int count) throws IOException {
-      long left = end - digested.length();
-      if (left == 0) {
+      if (at == end) {
         return -1;
       }
-      int read = in.read(into, offset, (int) Math.min(count, left));
+      int read = in.read(into, offset, (int) Math.min(count, end - at));
       if (read < 0) {
         throw new IOException(file + " became shorter");
       }
-      digested.add(into, offset, read);
-      progress.at(digested.length());
+      if (digested != null) {
+        digested.add(into, offset, read);
+      }
+      at += read;
+      progress.at(at);
       return read;
     }
 

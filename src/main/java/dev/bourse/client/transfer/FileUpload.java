@@ -1,7 +1,6 @@
 package dev.bourse.client.transfer;
 
 import dev.bourse.core.Sizes;
-import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
@@ -9,7 +8,6 @@ import dev.bourse.remote.Service.Request;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.Map;
@@ -27,12 +25,6 @@ public final class FileUpload {
    * accepts bodies as slow as 512 bytes a second, so this must not end them earlier.
    */
   static final Duration TRANSFER = Duration.ofDays(1);
-
-  /**
-   * What goes in one request: enough that their number is far from any budget, and little enough
-   * that not much is sent again where something in between keeps a request until it is whole.
-   */
-  private static final long STRETCH_BYTES = 64L << 20;
 
   /** A service that was started anew digests what it has first, two seconds for each GiB. */
   private static final Duration COMMIT = Duration.ofMinutes(10);
@@ -58,7 +50,7 @@ public final class FileUpload {
    */
   public JsonObject publish(LocalFile file, JsonObject publication) throws Refused {
     JsonObject announced = publication.copy().put("bytes", file.size());
-    try (UploadStates.Place place = states.take(service.baseUrl(), file)) {
+    try (UploadStates.Place place = states.take(service.baseUrl(), file.path())) {
       if (file.size() <= MAX_DIRECT_BYTES) {
         announced.put("sha256", new PrefixDigest().read(file.path(), file.size()).sha256());
         file.requireUnchanged();
@@ -72,7 +64,7 @@ public final class FileUpload {
           return direct(file, announced, answer.getString("id"));
         }
         begun = new Begun(place, file, state(file, announced, answer), new PrefixDigest());
-        place.store(begun.state);
+        place.write(begun.state.toJson());
       }
       return resumable(begun);
     }
@@ -95,7 +87,7 @@ public final class FileUpload {
       RetryPolicy retries = new RetryPolicy(environment, progress);
       while (true) {
         file.requireUnchanged();
-        FileRange outgoing = new FileRange(file.path(), new PrefixDigest(), file.size(), progress);
+        FileRange outgoing = FileRange.plain(file.path(), 0, file.size(), progress);
         Request request =
             new Request(
                 "PUT",
@@ -157,7 +149,7 @@ public final class FileUpload {
 
     void store() throws Refused {
       state = state.at(sent);
-      place.store(state);
+      place.write(state.toJson());
     }
 
     /** The service has so many bytes, whatever was sent. */
@@ -181,10 +173,11 @@ public final class FileUpload {
   /** The upload that an earlier command began and could not end; null for none that is of use. */
   private @Nullable Begun resumed(UploadStates.Place place, LocalFile file, JsonObject announced)
       throws Refused {
-    UploadState state = place.find().orElse(null);
-    if (state == null) {
+    JsonObject stored = place.read();
+    if (stored.isEmpty()) {
       return null;
     }
+    UploadState state = UploadState.of(stored);
     boolean isSame = state.isOf(file) && state.announced().equals(announced);
     boolean isWhole = isSame;
     if (isSame && environment.clock().instant().isBefore(state.expiresAt())) {
@@ -210,7 +203,7 @@ public final class FileUpload {
 
   private boolean isThere(Begun begun) throws Refused {
     try {
-      begun.standsAt(kept(begun));
+      begun.standsAt(session(begun).kept());
       err.printf(
           "%s: resuming at %s%n",
           begun.file.name(), Sizes.part(begun.sent.length(), begun.file.size()));
@@ -223,63 +216,20 @@ public final class FileUpload {
     }
   }
 
-  /** How many bytes the service has. */
-  private long kept(Begun begun) throws Refused {
-    return stand(
-        service.open(
-            Request.of(
-                "PUT",
-                begun.state.sessionUrl(),
-                Map.of("Content-Range", "bytes */" + begun.file.size())),
-            BodyHandlers.ofString(),
-            Duration.ofSeconds(60)),
-        begun.file.size());
-  }
-
-  /** What an answer of a session says: how many bytes it has. */
-  private long stand(HttpResponse<String> answer, long size) throws Refused {
-    if (answer.statusCode() == 200) {
-      return size;
-    }
-    if (answer.statusCode() != 308) {
-      throw service.refusal(answer.statusCode(), answer.headers(), answer.body());
-    }
-    String range = answer.headers().firstValue("range").orElse("");
-    if (range.isEmpty()) {
-      return 0;
-    }
-    try {
-      long last = Long.parseLong(range.substring("bytes=0-".length()));
-      if (range.startsWith("bytes=0-") && last >= 0 && last < size) {
-        return last + 1;
-      }
-    } catch (NumberFormatException | IndexOutOfBoundsException e) {
-      throw odd(range, e);
-    }
-    throw odd(range, null);
-  }
-
-  private static Refused odd(String range, @Nullable Exception cause) {
-    Refused refused =
-        new Refused(
-            ExitCode.REFUSED,
-            "the service answered with an unexpected range: " + Text.plain(range));
-    if (cause != null) {
-      refused.initCause(cause);
-    }
-    return refused;
+  private UploadSession session(Begun begun) {
+    return new UploadSession(service, begun.state.sessionUrl(), begun.file.size());
   }
 
   private JsonObject resumable(Begun begun) throws Refused {
     try (Progress progress = progress(begun.file, begun.sent.length());
-        ResumeHint note = new ResumeHint(progress, begun.file)) {
+        ResumeHint note = new ResumeHint(progress, begun.file.name(), begun.file.size())) {
       RetryPolicy retries = new RetryPolicy(environment, progress);
       boolean isLost = false;
       while (true) {
         begun.file.requireUnchanged();
         try {
           if (isLost) {
-            begun.standsAt(kept(begun));
+            begun.standsAt(session(begun).kept());
             isLost = false;
           }
           if (begun.sent.length() < begun.file.size()) {
@@ -313,20 +263,11 @@ public final class FileUpload {
 
   /** Sends the next stretch and notes how far it came. */
   private void send(Begun begun, Progress progress) throws Refused {
-    long size = begun.file.size();
-    long end = Math.min(size, begun.sent.length() + STRETCH_BYTES);
-    FileRange outgoing = new FileRange(begun.file.path(), begun.sent, end, progress);
-    Request request =
-        new Request(
-            "PUT",
-            begun.state.sessionUrl(),
-            Map.of("Content-Range", "bytes " + begun.sent.length() + '-' + (end - 1) + '/' + size),
-            outgoing.body());
-    long kept =
-        stand(
-            StallWatchdog.over(
-                progress, () -> service.open(request, BodyHandlers.ofString(), TRANSFER)),
-            size);
+    UploadSession session = session(begun);
+    FileRange outgoing =
+        FileRange.digested(
+            begun.file.path(), begun.sent, session.endOf(begun.sent.length()), progress);
+    long kept = session.send(begun.sent.length(), outgoing, progress);
     begun.standsAt(kept, outgoing);
     progress.at(kept);
     begun.store();

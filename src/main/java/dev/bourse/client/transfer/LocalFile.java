@@ -15,7 +15,7 @@ import java.util.Map;
  *
  * @param path absolute, its links followed
  * @param name without folders
- * @param size in bytes, at least 1
+ * @param size in bytes
  * @param modifiedMillis when it was last written
  */
 public record LocalFile(Path path, String name, long size, long modifiedMillis) {
@@ -32,15 +32,21 @@ public record LocalFile(Path path, String name, long size, long modifiedMillis) 
           ".txt", "text/plain",
           ".log", "text/plain");
 
+  /** Looks at a file that is to be published by itself, so must not be empty. */
   public static LocalFile look(Path given) throws Refused {
+    LocalFile file = lookAtAny(given);
+    if (file.size == 0) {
+      throw new Refused(ExitCode.USAGE, given + " is empty; there is nothing to publish");
+    }
+    return file;
+  }
+
+  static LocalFile lookAtAny(Path given) throws Refused {
     try {
       Path path = given.toRealPath();
       BasicFileAttributes facts = Files.readAttributes(path, BasicFileAttributes.class);
       if (!facts.isRegularFile()) {
         throw new Refused(ExitCode.USAGE, given + " is not a file");
-      }
-      if (facts.size() == 0) {
-        throw new Refused(ExitCode.USAGE, given + " is empty; there is nothing to publish");
       }
       return new LocalFile(
           path,
@@ -54,7 +60,7 @@ public record LocalFile(Path path, String name, long size, long modifiedMillis) 
 
   /** Fails when the file is no longer the one that was looked at. */
   void requireUnchanged() throws Refused {
-    LocalFile now = look(path);
+    LocalFile now = lookAtAny(path);
     if (now.size != size || now.modifiedMillis != modifiedMillis) {
       throw new Refused(
           ExitCode.REFUSED,

@@ -15,6 +15,9 @@ import java.util.HexFormat;
 final class PrefixDigest {
   private static final int PIECE = 1 << 20;
 
+  /** How often whoever reads long files is told: several times a second. */
+  private static final long SHOWN = 64L << 20;
+
   private final MessageDigest digest;
   private long length;
 
@@ -62,6 +65,20 @@ final class PrefixDigest {
     } catch (IOException e) {
       throw new Refused(ExitCode.USAGE, "cannot read " + file + ": " + e);
     }
+  }
+
+  /** The same, told how far it is. */
+  PrefixDigest read(Path file, long end, Transfer progress) throws Refused {
+    while (length < end) {
+      long before = length;
+      read(file, Math.min(end, length + SHOWN));
+      if (length == before) {
+        break;
+      }
+      progress.at(length);
+      progress.draw();
+    }
+    return this;
   }
 
   /** The same for an open file: opening it again and closing that would release its lock. */

@@ -10,9 +10,10 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Shows how far a transfer is: on a terminal as a bar that is drawn anew, elsewhere as a line from
- * time to time, without control characters. One thread moves the bytes, another one draws.
+ * time to time, without control characters. Several files whose transfers run at once are its parts
+ * and shown as one.
  */
-final class Progress implements AutoCloseable {
+final class Progress implements Transfer, AutoCloseable {
   private static final Duration REDRAW = Duration.ofMillis(100);
   private static final Duration LINES = Duration.ofSeconds(10);
   private static final int NAME_WIDTH = 15;
@@ -39,7 +40,7 @@ final class Progress implements AutoCloseable {
   /**
    * @param name of the file
    * @param start the bytes that are there already
-   * @param total all its bytes, at least 1
+   * @param total all its bytes
    */
   Progress(PrintWriter err, CommandEnvironment environment, String name, long start, long total) {
     this.err = err;
@@ -55,27 +56,42 @@ final class Progress implements AutoCloseable {
     this.meter = new TransferRate(now, start);
   }
 
-  /** Notes how many of the file's bytes have arrived. */
-  void at(long bytes) {
+  /** The transfer of one file of several. */
+  Transfer part() {
+    return new Part();
+  }
+
+  @Override
+  public void begin(long bytes) {
+    skip(bytes - done.getAndSet(bytes));
+  }
+
+  private synchronized void skip(long bytes) {
+    meter.skip(bytes);
+  }
+
+  @Override
+  public void at(long bytes) {
     done.set(bytes);
   }
 
-  long bytes() {
+  @Override
+  public long bytes() {
     return done.get();
   }
 
-  /** Begins to measure anew how long no byte has moved. */
-  void rest() {
+  @Override
+  public synchronized void rest() {
     movedAt = clock.millis();
   }
 
-  /** How long no byte has moved. */
-  Duration stillness() {
+  @Override
+  public synchronized Duration stillness() {
     return Duration.ofMillis(clock.millis() - movedAt);
   }
 
-  /** Draws the progress, unless it was drawn just now. */
-  void draw() {
+  @Override
+  public synchronized void draw() {
     long now = clock.millis();
     long bytes = done.get();
     if (bytes != seen) {
@@ -96,8 +112,8 @@ final class Progress implements AutoCloseable {
     err.flush();
   }
 
-  /** Says something in a line of its own. */
-  void say(String text) {
+  @Override
+  public synchronized void say(String text) {
     clear();
     err.println(text);
     err.flush();
@@ -111,15 +127,67 @@ final class Progress implements AutoCloseable {
   }
 
   @Override
-  public void close() {
+  public synchronized void close() {
     clear();
     err.flush();
+  }
+
+  /** One of several files: what is still here may move elsewhere. */
+  private final class Part implements Transfer {
+    private final AtomicLong moved = new AtomicLong();
+    private long seenHere;
+    private long movedHereAt = clock.millis();
+
+    @Override
+    public void begin(long bytes) {
+      long skipped = bytes - moved.getAndSet(bytes);
+      done.addAndGet(skipped);
+      skip(skipped);
+    }
+
+    @Override
+    public void at(long bytes) {
+      done.addAndGet(bytes - moved.getAndSet(bytes));
+    }
+
+    @Override
+    public long bytes() {
+      return moved.get();
+    }
+
+    @Override
+    public synchronized void rest() {
+      movedHereAt = clock.millis();
+    }
+
+    @Override
+    public synchronized Duration stillness() {
+      return Duration.ofMillis(clock.millis() - movedHereAt);
+    }
+
+    @Override
+    public void draw() {
+      notice(moved.get());
+      Progress.this.draw();
+    }
+
+    private synchronized void notice(long bytes) {
+      if (bytes != seenHere) {
+        seenHere = bytes;
+        movedHereAt = clock.millis();
+      }
+    }
+
+    @Override
+    public void say(String text) {
+      Progress.this.say(text);
+    }
   }
 
   /** At most 79 characters. */
   static String bar(String name, long done, long total, TransferRate meter) {
     String shown = name.length() <= NAME_WIDTH ? name : name.substring(0, NAME_WIDTH - 1) + '…';
-    int filled = (int) (done * BAR_WIDTH / total);
+    int filled = (int) (done * BAR_WIDTH / Math.max(1, total));
     return "%s %3d %% [%s%s] %s%s"
         .formatted(
             shown,
@@ -136,7 +204,7 @@ final class Progress implements AutoCloseable {
   }
 
   private static long percent(long done, long total) {
-    return Math.round(Math.floor(100.0 * done / total));
+    return total == 0 ? 100 : Math.round(Math.floor(100.0 * done / total));
   }
 
   private static String rest(String gap, long total, TransferRate meter) {

@@ -6,13 +6,13 @@ import dev.bourse.core.Sizes;
 final class ResumeHint implements AutoCloseable {
   private final Thread hook;
 
-  ResumeHint(Progress progress, LocalFile file) {
+  ResumeHint(Progress progress, String name, long size) {
     hook =
         new Thread(
             () ->
                 progress.say(
                     "%s: interrupted at %s; the same command resumes the upload"
-                        .formatted(file.name(), Sizes.part(progress.bytes(), file.size()))));
+                        .formatted(name, Sizes.part(progress.bytes(), size))));
     Runtime.getRuntime().addShutdownHook(hook);
   }
 

@@ -16,11 +16,11 @@ final class RetryPolicy {
   private static final long LONGEST_ASKED_SECONDS = 120;
 
   private final CommandEnvironment environment;
-  private final Progress progress;
+  private final Transfer progress;
   private int failures;
   private long bytes;
 
-  RetryPolicy(CommandEnvironment environment, Progress progress) {
+  RetryPolicy(CommandEnvironment environment, Transfer progress) {
     this.environment = environment;
     this.progress = progress;
     this.bytes = progress.bytes();

@@ -25,7 +25,7 @@ final class StallWatchdog {
    *
    * @throws Refused of the work itself, or because it stalled
    */
-  static <T> T over(Progress progress, Callable<T> work) throws Refused {
+  static <T> T over(Transfer progress, Callable<T> work) throws Refused {
     FutureTask<T> task = new FutureTask<>(work);
     Thread worker = new Thread(task, "transfer");
     worker.setDaemon(true);

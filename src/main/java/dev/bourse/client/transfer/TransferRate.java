@@ -38,6 +38,11 @@ final class TransferRate {
     lastBytes = bytes;
   }
 
+  /** So many bytes came to be there without having been transferred. */
+  void skip(long bytes) {
+    lastBytes += bytes;
+  }
+
   /** Bytes a second; 0 before anything was measured. */
   long bytesPerSecond() {
     return weight == 0 ? 0 : Math.round(rate / weight);

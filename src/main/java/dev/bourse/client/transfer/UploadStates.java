@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HexFormat;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The uploads that have begun, a file each in {@code uploads/} beside the credentials. */
@@ -39,13 +38,13 @@ public final class UploadStates {
       this.lock = lock;
     }
 
-    Optional<UploadState> find() throws Refused {
-      JsonObject json = folder.read(name);
-      return json.isEmpty() ? Optional.empty() : Optional.of(UploadState.of(json));
+    /** What was stored last; empty when there is nothing. */
+    JsonObject read() throws Refused {
+      return folder.read(name);
     }
 
-    void store(UploadState state) throws Refused {
-      folder.write(name, state.toJson());
+    void write(JsonObject state) throws Refused {
+      folder.write(name, state);
     }
 
     void forget() throws Refused {
@@ -63,16 +62,16 @@ public final class UploadStates {
   }
 
   /**
-   * Takes the place of a file's upload to a service.
+   * Takes the place of the upload of a file or a folder to a service.
    *
-   * @throws Refused when another command is sending that file there
+   * @throws Refused when another command is sending that there
    */
-  Place take(String url, LocalFile file) throws Refused {
-    byte[] key = (url + '\n' + file.path()).getBytes(StandardCharsets.UTF_8);
+  Place take(String url, Path path) throws Refused {
+    byte[] key = (url + '\n' + path).getBytes(StandardCharsets.UTF_8);
     String name = FOLDER + HexFormat.of().formatHex(Digests.sha256(key), 0, 16) + ".json";
     @Nullable FileChannel lock = folder.tryLock(name);
     if (lock == null) {
-      throw new Refused(ExitCode.REFUSED, "another command is sending " + file.path());
+      throw new Refused(ExitCode.REFUSED, "another command is sending " + path);
     }
     return new Place(name, lock);
   }

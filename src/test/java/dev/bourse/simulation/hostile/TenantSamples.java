@@ -39,6 +39,7 @@ final class TenantSamples {
     addMarket();
     addFiles();
     addFeed();
+    addSets();
   }
 
   private static JsonObject declaration(long version) {
@@ -238,6 +239,62 @@ final class TenantSamples {
           String session = path(announced("resumable").getString("session_url"));
           return s.value("session", session.replaceAll(".*/", "")).bytes(BYTES);
         });
+  }
+
+  private static JsonObject set(String name, String visibility) {
+    JsonObject file =
+        new JsonObject()
+            .put("path", "a/b.bin")
+            .put("bytes", BYTES.length)
+            .put("sha256", FilesFixture.sha256(BYTES));
+    return new JsonObject()
+        .put("title", "About " + name)
+        .put("filename", name)
+        .put("visibility", visibility)
+        .put("files", new JsonArray().add(file));
+  }
+
+  /** Announces a set whose one file is then sent and committed; gives its id. */
+  private static String publishedSet(ApiClient member, JsonObject set) {
+    JsonObject begun = member.post(FilesFixture.FAMILY + "/sets", set).json();
+    String id = begun.getString("id");
+    if (!begun.getJsonArray("missing").isEmpty()) {
+      member.sendBytes("PUT", path(begun.getString("session_url")) + "/0", BYTES);
+    }
+    member
+        .post(FilesFixture.item(id) + "/commit", new JsonObject().put("bytes", BYTES.length))
+        .ok();
+    return id;
+  }
+
+  private void addSets() {
+    String digest = FilesFixture.sha256(BYTES);
+    String kept = publishedSet(alice, set(world.fresh("set"), "org"));
+    world.add(
+        "publishCheckpointSet",
+        s -> {
+          makeRoom();
+          return asAlice(s).json(set(world.fresh("set"), "org").put("replace", true));
+        });
+    world.add(
+        "readCheckpointFile",
+        s -> s.value("id", kept).value("sha256", digest).value("download", "1"));
+    world.add(
+        "putUploadFile",
+        s -> {
+          JsonObject begun =
+              alice.post(FilesFixture.FAMILY + "/sets", set(world.fresh("set"), "org")).json();
+          return s.value("session", begun.getString("session_url").replaceAll(".*/", ""))
+              .value("number", "0")
+              .bytes(BYTES);
+        });
+    ApiClient carol = bourse.asMember("openlab", "carol");
+    String open = publishedSet(carol, set(world.fresh("open-set"), "public"));
+    FilesFixture.approve(bourse, open).ok();
+    world.add(
+        "readPublicCheckpointFile",
+        s -> s.value("id", open).value("sha256", digest).value("download", "0"));
+    world.add("preflightPublicCheckpointFile", s -> s.value("id", open).value("sha256", digest));
   }
 
   private void addFeed() {

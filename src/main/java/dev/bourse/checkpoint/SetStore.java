@@ -1,0 +1,204 @@
+package dev.bourse.checkpoint;
+
+import dev.bourse.store.Database;
+import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Rows of the files of sets and of the blobs that they share. */
+public final class SetStore {
+  /** Digests of one look-up: within every engine's parameters. */
+  private static final int DIGESTS = 500;
+
+  private static final String FILE =
+      """
+      SELECT f.item_id, f.revision, f.number, f.path, f.bytes, f.sha256, f.blob_key, b.findings \
+      FROM checkpoint_file f LEFT JOIN checkpoint_blob b ON b.blob_key = f.blob_key \
+      """;
+
+  private final Database database;
+
+  public SetStore(Database database) {
+    this.database = database;
+  }
+
+  /** Bytes that files of an organization's sets have. */
+  private record Known(String sha256, long bytes) {}
+
+  /** The files, linked to the blobs that the organization has of them already. */
+  Future<List<SetFile>> link(String orgId, List<SetFile> files) {
+    List<String> digests = files.stream().map(SetFile::sha256).distinct().toList();
+    Map<Known, String> keys = new HashMap<>();
+    Future<Void> found = Future.succeededFuture();
+    for (int from = 0; from < digests.size(); from += DIGESTS) {
+      List<String> some = digests.subList(from, Math.min(digests.size(), from + DIGESTS));
+      found = found.compose(before -> findBlobs(orgId, some, keys));
+    }
+    return found.map(
+        all ->
+            files.stream()
+                .map(
+                    file -> {
+                      String key = keys.get(new Known(file.sha256(), file.bytes()));
+                      return key == null || !file.isLinkable() ? file : file.linked(key);
+                    })
+                .toList());
+  }
+
+  private Future<Void> findBlobs(String orgId, List<String> digests, Map<Known, String> into) {
+    List<Object> parameters = new ArrayList<>(List.of(orgId));
+    parameters.addAll(digests);
+    return database
+        .read(
+            "SELECT sha256, bytes, blob_key FROM checkpoint_blob WHERE org_id = ? AND sha256 IN ("
+                + marks(digests.size())
+                + ") ORDER BY blob_key",
+            parameters,
+            row -> {
+              into.putIfAbsent(
+                  new Known(row.text("sha256"), row.integer("bytes")), row.text("blob_key"));
+              return row.text("blob_key");
+            })
+        .mapEmpty();
+  }
+
+  private static String marks(int count) {
+    return String.join(", ", Collections.nCopies(count, "?"));
+  }
+
+  /** A file of a revision. */
+  public Future<Optional<SetFile>> find(String itemId, int revision, int number) {
+    return database.readFirst(
+        FILE + "WHERE f.item_id = ? AND f.revision = ? AND f.number = ?",
+        List.of(itemId, revision, number),
+        SetStore::file);
+  }
+
+  /** All files of a revision, in the order of the announcement. */
+  public Future<List<SetFile>> list(String itemId, int revision) {
+    return database.read(
+        FILE + "WHERE f.item_id = ? AND f.revision = ? ORDER BY f.number",
+        List.of(itemId, revision),
+        SetStore::file);
+  }
+
+  private static SetFile file(Row row) {
+    String findings = row.textOrNull("findings");
+    return new SetFile(
+        row.smallInteger("number"),
+        row.text("path"),
+        row.integer("bytes"),
+        row.text("sha256"),
+        row.textOrNull("blob_key"),
+        findings == null
+            ? List.of()
+            : new JsonArray(findings).stream().map(String::valueOf).toList());
+  }
+
+  /** A file's bytes are durable; false when its set was given up, or it had arrived, meanwhile. */
+  public Future<Boolean> arrived(
+      Checkpoint item, int revision, SetFile file, String key, List<String> findings) {
+    return database
+        .commit(SetRows.arrival(item, revision, file, key, new JsonArray(findings).encode()))
+        .map(true)
+        .recover(
+            e ->
+                e instanceof CheckpointStore.ItemChanged
+                    ? Future.succeededFuture(false)
+                    : Future.failedFuture(e));
+  }
+
+  /** A file of a revision whose bytes are there. */
+  Future<Optional<Content>> findFile(String itemId, int revision, String sha256) {
+    return content("WHERE f.item_id = ? AND f.revision = ? AND ", itemId, revision, sha256);
+  }
+
+  /** A file of what an organization is shown of its item, once that is published. */
+  Future<Optional<Content>> findShownFile(String orgId, String itemId, String sha256) {
+    return content(
+        """
+        JOIN checkpoint c ON c.item_id = f.item_id \
+        AND f.revision = COALESCE(c.head_revision, c.live_revision) \
+        WHERE c.item_id = ? AND c.org_id = ? AND \
+        """,
+        itemId,
+        orgId,
+        sha256);
+  }
+
+  /** A file of what everybody may read. */
+  Future<Optional<Content>> findFileOnFeed(String itemId, String sha256) {
+    return content(
+        """
+        JOIN checkpoint c ON c.item_id = f.item_id AND f.revision = c.live_revision \
+        LEFT JOIN org o ON o.org_id = c.org_id \
+        WHERE c.item_id = ? AND c.feed_at IS NOT NULL AND o.retired_at IS NULL AND \
+        """,
+        itemId,
+        sha256);
+  }
+
+  private Future<Optional<Content>> content(String where, Object... values) {
+    return database.readFirst(
+        FILE + where + "f.sha256 = ? AND f.blob_key IS NOT NULL ORDER BY f.number LIMIT 1",
+        List.of(values),
+        row -> {
+          SetFile file = file(row);
+          return new Content(
+              row.text("item_id"),
+              row.smallInteger("revision"),
+              file.sha256(),
+              file.name(),
+              SetFile.CONTENT_TYPE,
+              file.key());
+        });
+  }
+
+  /**
+   * Forgets files of revisions that are no more: those that the release before sets deleted, which
+   * knows of no files.
+   */
+  Future<Integer> releaseLeft(int limit, long nowMillis) {
+    return database
+        .read(
+            """
+            SELECT DISTINCT f.item_id, f.revision FROM checkpoint_file f \
+            WHERE f.number = 0 AND NOT EXISTS (SELECT 1 FROM checkpoint_revision r \
+            WHERE r.item_id = f.item_id AND r.revision = f.revision AND r.state <> ?) LIMIT ?\
+            """,
+            List.of(Revision.State.EXPIRED.label(), limit),
+            row -> new BlobName(row.text("item_id"), row.smallInteger("revision")))
+        .compose(
+            left -> {
+              List<Statement> statements = new ArrayList<>();
+              left.forEach(
+                  one -> statements.addAll(SetRows.release(one.item(), one.revision(), nowMillis)));
+              return left.isEmpty()
+                  ? Future.succeededFuture(0)
+                  : database.commit(statements).map(left.size());
+            });
+  }
+
+  /** Those of these keys that files refer to. */
+  Future<Set<String>> known(List<String> keys) {
+    return keys.isEmpty()
+        ? Future.succeededFuture(Set.of())
+        : database
+            .read(
+                "SELECT blob_key FROM checkpoint_blob WHERE blob_key IN ("
+                    + marks(keys.size())
+                    + ")",
+                keys,
+                row -> row.text("blob_key"))
+            .map(HashSet::new);
+  }
+}

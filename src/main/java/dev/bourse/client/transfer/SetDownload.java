@@ -1,0 +1,274 @@
+package dev.bourse.client.transfer;
+
+import dev.bourse.core.Digests;
+import dev.bourse.core.Sizes;
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
+import dev.bourse.remote.Service.Request;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * Fetches a set into a folder. It follows one manifest: should the set be replaced meanwhile, it
+ * ends, so that no folder holds a mixture that it calls whole.
+ */
+public final class SetDownload {
+  /** A manifest of as many files with as long paths as there may be has half of this. */
+  private static final int MAX_MANIFEST_BYTES = 16 << 20;
+
+  private static final Duration HEAD = Duration.ofSeconds(60);
+
+  private final Service service;
+  private final CommandEnvironment environment;
+  private final ConfigFolder place;
+  private final PrintWriter err;
+  private final int width;
+
+  /**
+   * @param width how many files are fetched at a time
+   */
+  public SetDownload(
+      Service service,
+      CommandEnvironment environment,
+      ConfigFolder place,
+      PrintWriter err,
+      int width) {
+    this.service = service;
+    this.environment = environment;
+    this.place = place;
+    this.err = err;
+    this.width = width;
+  }
+
+  /**
+   * What a fetch came to.
+   *
+   * @param files of the set
+   * @param fetched how many of them were not there
+   * @param bytes of those
+   */
+  public record Outcome(int files, int fetched, long bytes) {}
+
+  /** A file of the set and where it goes. */
+  private record Wanted(SetManifest.Entry entry, Path target) {}
+
+  /** The manifest of a set. */
+  public SetManifest manifest(String path, JsonObject facts) throws Refused {
+    FileDownload.requireBytes(facts);
+    HttpResponse<InputStream> answer =
+        service.let(
+            Request.of("GET", service.baseUrl() + path + "/content", Map.of()),
+            BodyHandlers.ofInputStream(),
+            HEAD);
+    try (InputStream body = answer.body()) {
+      byte[] document = body.readNBytes(MAX_MANIFEST_BYTES + 1);
+      String text = new String(document, StandardCharsets.UTF_8);
+      if (answer.statusCode() >= 300) {
+        throw service.refusal(answer.statusCode(), answer.headers(), text);
+      }
+      String sha256 = HexFormat.of().formatHex(Digests.sha256(document));
+      if (!sha256.equals(facts.getString("sha256"))) {
+        throw new Refused(
+            ExitCode.REFUSED,
+            "the set was replaced meanwhile, or its manifest is damaged; try again");
+      }
+      return SetManifest.of(text);
+    } catch (IOException e) {
+      throw service.lost(e);
+    }
+  }
+
+  /**
+   * Fetches what is missing.
+   *
+   * @param path of the item, on the organization's list or on the public feed
+   * @param force whether files that are there and hold other bytes are replaced
+   */
+  public Outcome fetch(String path, JsonObject facts, Path folder, boolean force) throws Refused {
+    SetManifest manifest = manifest(path, facts);
+    try {
+      Files.createDirectories(folder);
+      Path root = folder.toRealPath();
+      FolderDigests digests = new FolderDigests(place, environment.clock(), root);
+      List<Wanted> missing = missing(manifest, root, digests, force);
+      long bytes = missing.stream().mapToLong(one -> one.entry().bytes()).sum();
+      try (Progress progress =
+          new Progress(err, environment, folder.getFileName().toString(), 0, bytes)) {
+        Parallel.each(
+            width,
+            List.copyOf(alike(missing)),
+            these -> fetch(path, these, root, digests, progress));
+      } finally {
+        digests.write();
+      }
+      return new Outcome(manifest.files().size(), missing.size(), bytes);
+    } catch (IOException e) {
+      throw new Refused(ExitCode.USAGE, "cannot write " + folder + ": " + e);
+    }
+  }
+
+  /** The files that are not there yet with the bytes they should have. */
+  private List<Wanted> missing(
+      SetManifest manifest, Path root, FolderDigests digests, boolean force)
+      throws Refused, IOException {
+    List<Wanted> missing = new ArrayList<>();
+    List<Wanted> present = new ArrayList<>();
+    for (SetManifest.Entry entry : manifest.files()) {
+      Wanted wanted = new Wanted(entry, target(root, entry.path()));
+      (Files.exists(wanted.target(), LinkOption.NOFOLLOW_LINKS) ? present : missing).add(wanted);
+    }
+    ConcurrentLinkedQueue<Wanted> others = new ConcurrentLinkedQueue<>();
+    long size = present.stream().mapToLong(one -> one.entry().bytes()).sum();
+    try (Progress progress = new Progress(err, environment, "what is there", 0, size)) {
+      Parallel.each(
+          width,
+          present,
+          one -> {
+            if (!isWhole(one, digests, progress.part())) {
+              others.add(one);
+            }
+          });
+    } finally {
+      digests.write();
+    }
+    if (!others.isEmpty() && !force) {
+      throw new Refused(
+          ExitCode.REFUSED,
+          "%s holds other bytes than the set's%s; --force replaces what differs"
+              .formatted(
+                  others.peek().target(),
+                  others.size() == 1 ? "" : ", and so do " + (others.size() - 1) + " more files"));
+    }
+    missing.addAll(others);
+    return missing;
+  }
+
+  private static boolean isWhole(Wanted one, FolderDigests digests, Transfer progress)
+      throws Refused {
+    if (!Files.isRegularFile(one.target(), LinkOption.NOFOLLOW_LINKS)) {
+      throw new Refused(
+          ExitCode.REFUSED, one.target() + " is in the way: the set has a file of that name");
+    }
+    LocalFile file = LocalFile.lookAtAny(one.target());
+    return file.size() == one.entry().bytes()
+        && digests.sha256(one.entry().path(), file, progress).equals(one.entry().sha256());
+  }
+
+  /** Files of the same bytes are fetched once. */
+  private static List<List<Wanted>> alike(List<Wanted> missing) {
+    Map<String, List<Wanted>> byDigest = new LinkedHashMap<>();
+    for (Wanted one : missing) {
+      byDigest.computeIfAbsent(one.entry().sha256(), digest -> new ArrayList<>()).add(one);
+    }
+    return new ArrayList<>(byDigest.values());
+  }
+
+  private void fetch(
+      String path, List<Wanted> alike, Path root, FolderDigests digests, Progress progress)
+      throws Refused {
+    Wanted first = alike.get(0);
+    SetManifest.Entry entry = first.entry();
+    createFolder(root, first.target());
+    FileDownload.Wanted wanted =
+        new FileDownload.Wanted(path + "/files/" + entry.sha256(), entry.sha256(), entry.bytes());
+    try {
+      new FileDownload(service, environment, err).fetch(wanted, first.target(), progress.part());
+    } catch (Refused e) {
+      throw e.is("not-found") || e.is("gone") ? replaced(e) : e;
+    }
+    remember(first, digests);
+    for (Wanted other : alike.subList(1, alike.size())) {
+      createFolder(root, other.target());
+      copy(first.target(), other.target());
+      progress.part().begin(entry.bytes());
+      remember(other, digests);
+    }
+  }
+
+  private static Refused replaced(Refused refused) {
+    Refused told =
+        new Refused(
+            ExitCode.REFUSED,
+            "the set was replaced or removed meanwhile; the same command fetches the new one");
+    told.initCause(refused);
+    return told;
+  }
+
+  private static void remember(Wanted one, FolderDigests digests) throws Refused {
+    digests.remember(one.entry().path(), LocalFile.lookAtAny(one.target()), one.entry().sha256());
+  }
+
+  private static void copy(Path from, Path to) throws Refused {
+    Path part = to.resolveSibling(to.getFileName() + ".part");
+    try {
+      Files.copy(from, part, StandardCopyOption.REPLACE_EXISTING, LinkOption.NOFOLLOW_LINKS);
+      Files.move(part, to, StandardCopyOption.REPLACE_EXISTING);
+    } catch (IOException e) {
+      throw new Refused(ExitCode.USAGE, "cannot write " + to + ": " + e);
+    }
+  }
+
+  /** Where a file goes; never outside the folder, whatever its path says. */
+  private static Path target(Path root, String path) throws Refused {
+    try {
+      Path target = root.resolve(path).normalize();
+      if (target.startsWith(root) && !target.equals(root)) {
+        return target;
+      }
+    } catch (InvalidPathException e) {
+      throw new Refused(ExitCode.USAGE, "no file can have this name here: " + e.getMessage());
+    }
+    throw new Refused(ExitCode.REFUSED, "the set's manifest names a file outside the folder");
+  }
+
+  /** Makes the folders a file lies in; a link among them must not lead out. */
+  private static void createFolder(Path root, Path target) throws Refused {
+    Path folder = root;
+    try {
+      for (Path part : root.relativize(target.getParent())) {
+        folder = folder.resolve(part);
+        if (part.toString().isEmpty() || Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+          continue;
+        }
+        create(folder);
+      }
+    } catch (IOException e) {
+      throw new Refused(ExitCode.USAGE, "cannot make the folder " + folder + ": " + e);
+    }
+  }
+
+  private static void create(Path folder) throws IOException {
+    try {
+      Files.createDirectory(folder);
+    } catch (FileAlreadyExistsException e) {
+      // Another file's transfer made it just now, or something else is there.
+      if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+        throw e;
+      }
+    }
+  }
+
+  /** What a set is, in a line. */
+  public static String words(JsonObject facts) {
+    return "%d files, %s".formatted(facts.getInteger("files"), Sizes.bytes(facts.getLong("bytes")));
+  }
+}

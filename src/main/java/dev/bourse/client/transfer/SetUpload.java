@@ -1,0 +1,327 @@
+package dev.bourse.client.transfer;
+
+import dev.bourse.core.Sizes;
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
+import dev.bourse.remote.Service.Request;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.PrintWriter;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Publishes a folder as one set: announces its files by their digests, sends those whose bytes the
+ * service does not have, several at a time, and commits the whole.
+ */
+public final class SetUpload {
+  /** The service may digest once more what an earlier process of it took. */
+  private static final Duration COMMIT = Duration.ofMinutes(30);
+
+  private final Service service;
+  private final CommandEnvironment environment;
+  private final ConfigFolder place;
+  private final UploadStates states;
+  private final PrintWriter err;
+  private final int width;
+
+  /**
+   * @param width how many files are digested or sent at a time
+   */
+  public SetUpload(
+      Service service,
+      CommandEnvironment environment,
+      ConfigFolder place,
+      PrintWriter err,
+      int width) {
+    this.service = service;
+    this.environment = environment;
+    this.place = place;
+    this.states = new UploadStates(place);
+    this.err = err;
+    this.width = width;
+  }
+
+  /**
+   * Publishes.
+   *
+   * @param publication what is announced, but for the files
+   * @return the item
+   */
+  public JsonObject publish(LocalFolder folder, JsonObject publication) throws Refused {
+    states.sweep(environment.clock().instant());
+    try (UploadStates.Place upload = states.take(service.baseUrl(), folder.path())) {
+      FolderDigests digests = new FolderDigests(place, environment.clock(), folder.path());
+      digests.sweep();
+      JsonObject announced = publication.copy().put("files", files(folder, digests));
+      Begun begun = resumed(upload, folder, announced);
+      if (begun == null) {
+        begun = Begun.of(announced, service.call("POST", FileUpload.FAMILY + "/sets", announced));
+        upload.write(begun.toJson());
+      }
+      try {
+        send(begun, folder, digests);
+        JsonObject item = commit(begun, folder.size());
+        upload.forget();
+        return item;
+      } catch (Refused e) {
+        boolean isOver = e.is("gone") || e.is("secret-detected");
+        if (isOver || e.reason().equals("sha-mismatch")) {
+          upload.forget();
+        }
+        throw e;
+      }
+    }
+  }
+
+  /**
+   * An announcement that stands.
+   *
+   * @param announced what the service was told
+   * @param id the item
+   * @param revision the one that is announced
+   * @param sessionUrl under which the files go; a secret
+   * @param missing the numbers of the files whose bytes the service wants
+   */
+  private record Begun(
+      JsonObject announced, String id, long revision, String sessionUrl, List<Integer> missing) {
+
+    static Begun of(JsonObject announced, JsonObject answer) {
+      return new Begun(
+          announced,
+          answer.getString("id", ""),
+          answer.getLong("revision", 0L),
+          answer.getString("session_url", ""),
+          answer.getJsonArray("missing", new JsonArray()).stream()
+              .map(number -> ((Number) number).intValue())
+              .toList());
+    }
+
+    static Begun of(JsonObject stored) {
+      return of(stored.getJsonObject("announced", new JsonObject()), stored);
+    }
+
+    JsonObject toJson() {
+      return new JsonObject()
+          .put("announced", announced)
+          .put("id", id)
+          .put("revision", revision)
+          .put("session_url", sessionUrl)
+          .put("missing", new JsonArray(missing));
+    }
+
+    /** Without the session's address, which is a secret. */
+    @Override
+    public String toString() {
+      return "Begun[id=" + id + ", missing=" + missing + ']';
+    }
+  }
+
+  /** All files as they are announced. */
+  private JsonArray files(LocalFolder folder, FolderDigests digests) throws Refused {
+    List<LocalFolder.Member> unknown =
+        folder.files().stream().filter(m -> !digests.knows(m.path(), m.file())).toList();
+    long size = unknown.stream().mapToLong(m -> m.file().size()).sum();
+    Map<String, String> found = new HashMap<>();
+    try (Progress progress = progress("digests", size)) {
+      Parallel.each(
+          width,
+          folder.files(),
+          m -> {
+            Transfer part = progress.part();
+            String sha256 = digests.sha256(m.path(), m.file(), part);
+            synchronized (found) {
+              found.put(m.path(), sha256);
+            }
+          });
+    } finally {
+      digests.keepOnly(
+          folder.files().stream().map(LocalFolder.Member::path).collect(Collectors.toSet()));
+      digests.write();
+    }
+    JsonArray files = new JsonArray();
+    for (LocalFolder.Member member : folder.files()) {
+      files.add(
+          new JsonObject()
+              .put("path", member.path())
+              .put("bytes", member.file().size())
+              .put("sha256", found.get(member.path())));
+    }
+    return files;
+  }
+
+  private Progress progress(String name, long size) {
+    return new Progress(err, environment, name, 0, size);
+  }
+
+  /** The upload that an earlier command began and could not end; null for none that is of use. */
+  private @Nullable Begun resumed(
+      UploadStates.Place upload, LocalFolder folder, JsonObject announced) throws Refused {
+    JsonObject stored = upload.read();
+    if (stored.isEmpty()) {
+      return null;
+    }
+    Begun begun = Begun.of(stored);
+    boolean isSame = begun.announced().equals(announced);
+    if (isSame && isThere(begun, folder)) {
+      err.println(folder.name() + ": resuming");
+      return begun;
+    }
+    err.println(
+        folder.name()
+            + (isSame
+                ? ": the earlier upload has ended; starting again"
+                : ": the folder or its description changed since the earlier upload; announcing it"
+                    + " again"));
+    upload.forget();
+    return null;
+  }
+
+  private boolean isThere(Begun begun, LocalFolder folder) throws Refused {
+    if (begun.missing().isEmpty()) {
+      return true;
+    }
+    try {
+      session(begun, folder, begun.missing().get(0)).kept();
+      return true;
+    } catch (Refused e) {
+      if (e.is("gone") || e.status() == 404) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  private LocalFolder.Member member(LocalFolder folder, int number) throws Refused {
+    if (number < 0 || number >= folder.files().size()) {
+      throw new Refused(ExitCode.REFUSED, "the service asks for a file that was not announced");
+    }
+    return folder.files().get(number);
+  }
+
+  private UploadSession session(Begun begun, LocalFolder folder, int number) throws Refused {
+    return new UploadSession(
+        service, begun.sessionUrl() + '/' + number, member(folder, number).file().size());
+  }
+
+  private void send(Begun begun, LocalFolder folder, FolderDigests digests) throws Refused {
+    List<Integer> missing = begun.missing();
+    long size = 0;
+    for (int number : missing) {
+      size += member(folder, number).file().size();
+    }
+    long held = folder.size() - size;
+    err.printf(
+        "%s: %d of %d files to send, %s%s%n",
+        folder.name(),
+        missing.size(),
+        folder.files().size(),
+        Sizes.bytes(size),
+        held > 0 ? "; the service has the other " + Sizes.bytes(held) : "");
+    err.flush();
+    try (Progress progress = progress(folder.name(), size);
+        ResumeHint hint = new ResumeHint(progress, folder.name(), size)) {
+      Parallel.each(
+          width,
+          longestFirst(missing, folder),
+          number -> {
+            LocalFolder.Member member = member(folder, number);
+            try {
+              send(session(begun, folder, number), member, progress.part());
+            } catch (Refused e) {
+              if (e.reason().equals("sha-mismatch")) {
+                digests.forget(member.path());
+                throw changed(member);
+              }
+              throw e;
+            }
+          });
+    }
+  }
+
+  /** The longest first, so that it is not the one that all wait for at the end. */
+  private static List<Integer> longestFirst(List<Integer> numbers, LocalFolder folder) {
+    return numbers.stream()
+        .sorted(
+            Comparator.comparingLong((Integer n) -> folder.files().get(n).file().size()).reversed())
+        .toList();
+  }
+
+  private static Refused changed(LocalFolder.Member member) {
+    return new Refused(
+        ExitCode.REFUSED,
+        member.path() + " changed while it was sent; run the same command again to send it anew");
+  }
+
+  /** Sends one file from where the service has it. */
+  private void send(UploadSession session, LocalFolder.Member member, Transfer progress)
+      throws Refused {
+    LocalFile file = member.file();
+    RetryPolicy retries = new RetryPolicy(environment, progress);
+    long kept = -1;
+    while (true) {
+      file.requireUnchanged();
+      try {
+        if (kept < 0) {
+          kept = session.kept();
+          progress.begin(kept);
+        }
+        if (kept == file.size()) {
+          return;
+        }
+        FileRange stretch = FileRange.plain(file.path(), kept, session.endOf(kept), progress);
+        kept = session.send(kept, stretch, progress);
+        progress.at(kept);
+        retries.arrived(kept);
+      } catch (Refused e) {
+        kept = -1;
+        retries.after(e);
+      }
+    }
+  }
+
+  private JsonObject commit(Begun begun, long bytes) throws Refused {
+    Request request =
+        new Request(
+            "POST",
+            service.baseUrl() + FileUpload.item(begun.id()) + "/commit",
+            Map.of("Content-Type", "application/json"),
+            BodyPublishers.ofString(new JsonObject().put("bytes", bytes).encode()));
+    try (Progress progress = progress("commit", 0)) {
+      RetryPolicy retries = new RetryPolicy(environment, progress);
+      while (true) {
+        try {
+          return service.answer(service.let(request, BodyHandlers.ofString(), COMMIT));
+        } catch (Refused e) {
+          JsonObject landed = landed(e, begun);
+          if (landed != null) {
+            return landed;
+          }
+          retries.after(e);
+        }
+      }
+    }
+  }
+
+  /** The item, when the refusal means that an earlier try, whose answer was lost, did it. */
+  private @Nullable JsonObject landed(Refused refused, Begun begun) {
+    if (!refused.reason().equals("not-pending") && !refused.is("gone")) {
+      return null;
+    }
+    try {
+      JsonObject item = service.call("GET", FileUpload.item(begun.id()), null);
+      boolean isPending = item.getString("status", "").equals("pending");
+      return !isPending && item.getLong("revision", 0L) == begun.revision() ? item : null;
+    } catch (Refused e) {
+      return null;
+    }
+  }
+}

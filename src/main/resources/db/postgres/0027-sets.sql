@@ -1,0 +1,27 @@
+-- Sets: items of several files. Their content is a manifest; files is how many it names, 0 for a single file.
+ALTER TABLE checkpoint_revision ADD COLUMN files BIGINT NOT NULL DEFAULT 0;
+
+-- A file of a set, by its place in the announcement. blob_key is null while its bytes are awaited.
+CREATE TABLE checkpoint_file (
+  item_id TEXT COLLATE "C" NOT NULL,
+  revision BIGINT NOT NULL,
+  number BIGINT NOT NULL,
+  path TEXT COLLATE "C" NOT NULL,
+  bytes BIGINT NOT NULL,
+  sha256 TEXT COLLATE "C" NOT NULL,
+  blob_key TEXT COLLATE "C",
+  PRIMARY KEY (item_id, revision, number)
+);
+CREATE INDEX checkpoint_file_digest ON checkpoint_file (item_id, revision, sha256);
+
+-- The bytes of files of sets, shared among the sets of an organization: refs is how many rows of
+-- checkpoint_file name them. The row goes with the last of those.
+CREATE TABLE checkpoint_blob (
+  blob_key TEXT COLLATE "C" PRIMARY KEY,
+  org_id TEXT COLLATE "C" NOT NULL,
+  sha256 TEXT COLLATE "C" NOT NULL,
+  bytes BIGINT NOT NULL,
+  findings TEXT COLLATE "C" NOT NULL,
+  refs BIGINT NOT NULL
+);
+CREATE INDEX checkpoint_blob_digest ON checkpoint_blob (org_id, sha256);

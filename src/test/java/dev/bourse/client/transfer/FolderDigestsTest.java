@@ -1,0 +1,93 @@
+package dev.bourse.client.transfer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.remote.Refused;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Digests that are computed once. */
+@Tag("fast")
+class FolderDigestsTest {
+  private static final FileTime LONG_AGO = FileTime.from(Instant.parse("2026-01-01T00:00:00Z"));
+
+  @TempDir private Path home;
+  @TempDir private Path folder;
+  private Path file;
+  private CommandEnvironment environment;
+  private ConfigFolder place;
+
+  @BeforeEach
+  void begin() throws IOException {
+    environment =
+        new CommandEnvironment(
+            Map.of("XDG_CONFIG_HOME", home.toString()),
+            false,
+            Clock.systemUTC(),
+            new Random(1),
+            over -> {});
+    place = new ConfigFolder(environment);
+    file = Files.writeString(folder.resolve("a.bin"), "one");
+    Files.setLastModifiedTime(file, LONG_AGO);
+  }
+
+  private FolderDigests read() throws Refused {
+    return new FolderDigests(place, environment.clock(), folder);
+  }
+
+  private String digest(FolderDigests digests) throws Refused {
+    Progress progress = new Progress(new PrintWriter(new StringWriter()), environment, "f", 0, 3);
+    return digests.sha256("a.bin", LocalFile.lookAtAny(file), progress);
+  }
+
+  @Test
+  void aDigestIsKeptForWhoeverComesNextUntilTheFileChanges() throws Exception {
+    FolderDigests digests = read();
+    String one = digest(digests);
+    digests.write();
+    // Neither size nor time tells of it, so it is not read again.
+    Files.writeString(file, "two");
+    Files.setLastModifiedTime(file, LONG_AGO);
+    assertTrue(read().knows("a.bin", LocalFile.lookAtAny(file)));
+    assertEquals(one, digest(read()));
+    Files.setLastModifiedTime(file, FileTime.from(LONG_AGO.toInstant().plusMillis(1)));
+    assertFalse(digest(read()).equals(one));
+  }
+
+  @Test
+  void aFileThatWasWrittenJustNowIsReadAgain() throws Exception {
+    Files.setLastModifiedTime(file, FileTime.from(environment.clock().instant()));
+    FolderDigests digests = read();
+    String one = digest(digests);
+    FileTime written = Files.getLastModifiedTime(file);
+    Files.writeString(file, "two");
+    Files.setLastModifiedTime(file, written);
+    assertFalse(digest(digests).equals(one));
+  }
+
+  @Test
+  void whatIsForgottenIsComputedAnew() throws Exception {
+    FolderDigests digests = read();
+    digest(digests);
+    digests.forget("a.bin");
+    assertFalse(read().knows("a.bin", LocalFile.lookAtAny(file)));
+    digest(digests);
+    digests.keepOnly(Set.of("b.bin"));
+    assertFalse(digests.knows("a.bin", LocalFile.lookAtAny(file)));
+  }
+}
