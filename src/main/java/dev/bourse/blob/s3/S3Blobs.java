@@ -503,12 +503,8 @@ public final class S3Blobs implements BlobStore {
     Instant before = Instant.ofEpochMilli(now - DAY_MILLIS);
     return tools
         .workers()
-        .longCall(() -> tools.calls().multiparts())
-        .compose(
-            found ->
-                each(
-                    found.stream().filter(one -> one.begunAt().isBefore(before)).toList(),
-                    this::abortUnknown))
+        .longCall(() -> tools.calls().multiparts(before))
+        .compose(found -> each(found, this::abortUnknown))
         .onSuccess(done -> listedAtMillis = now);
   }
 

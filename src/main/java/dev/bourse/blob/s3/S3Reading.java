@@ -1,5 +1,6 @@
 package dev.bourse.blob.s3;
 
+import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.Reading;
 import dev.bourse.blob.StorageFault;
@@ -132,18 +133,31 @@ final class S3Reading implements Reading {
   private Buffer read(long offset, int count) {
     byte[] bytes = new byte[count];
     try {
-      readInto(bytes, offset);
+      readOrStop(bytes, offset);
     } catch (IOException first) {
       // A connection that was cut; the store has the rest.
-      stop();
       try {
-        readInto(bytes, offset);
+        readOrStop(bytes, offset);
       } catch (IOException again) {
-        stop();
         throw new StorageFault("cannot read " + blob.object(), again);
       }
+    } catch (BlobGone e) {
+      throw new StorageFault("the store has lost " + blob.object(), e);
     }
     return Buffer.buffer(bytes);
+  }
+
+  /** After any failure nobody knows where the answer is. */
+  private void readOrStop(byte[] bytes, long offset) throws IOException {
+    boolean isRead = false;
+    try {
+      readInto(bytes, offset);
+      isRead = true;
+    } finally {
+      if (!isRead) {
+        stop();
+      }
+    }
   }
 
   private void readInto(byte[] bytes, long offset) throws IOException {
