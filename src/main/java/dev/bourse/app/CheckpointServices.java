@@ -168,7 +168,7 @@ record CheckpointServices(
         sessions,
         new SetUploadService(sessions, sets, publication, permission, blobs),
         new ContentService(store, sets, blobs, config.openFiles()),
-        new ReviewService(changes, store, clock),
+        new ReviewService(changes, store, sets, clock),
         startScrub(context, database, blobs));
   }
 

@@ -5,8 +5,10 @@ import dev.bourse.core.Times;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 
 /** Publications as they are sent, and what is answered to them. */
@@ -59,6 +61,7 @@ public final class AnnouncementView {
     List<SetFile> files = new ArrayList<>();
     SetPaths paths = new SetPaths();
     JsonArray announced = body.getJsonArray("files");
+    Map<String, Long> lengths = new HashMap<>();
     long bytes = 0;
     for (int i = 0; i < announced.size(); i++) {
       JsonObject file = announced.getJsonObject(i);
@@ -66,7 +69,13 @@ public final class AnnouncementView {
       paths.add("files[%s].path".formatted(i), path);
       long length = file.getLong("bytes");
       bytes += length;
-      files.add(SetFile.announced(i, path, length, file.getString("sha256")));
+      String sha256 = file.getString("sha256");
+      Long told = lengths.putIfAbsent(sha256, length);
+      if (told != null && told != length) {
+        throw ApiError.badField(
+            "files[%s].bytes".formatted(i), length, told + ", as of the other file of this sha256");
+      }
+      files.add(SetFile.announced(i, path, length, sha256));
     }
     paths.requireNoFileIsAFolder();
     if (bytes == 0) {

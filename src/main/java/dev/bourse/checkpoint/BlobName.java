@@ -15,6 +15,12 @@ import java.util.regex.Pattern;
 public record BlobName(String item, int revision) {
   private static final Pattern NAME = Pattern.compile("(ckp_[0-9A-Za-z]+)\\.(\\d{1,9})(\\..*)?");
 
+  /**
+   * Before the names of sets' files. The release before sets takes names of this form for somebody
+   * else's, so its sweep leaves them alone where it runs beside this one.
+   */
+  private static final String OF_SETS = "set.";
+
   /** The upload of a session. */
   public static String upload(String item, int revision) {
     return item + '.' + revision;
@@ -37,7 +43,7 @@ public record BlobName(String item, int revision) {
 
   /** How the names of all uploads of a set's files begin. */
   static String ofFiles(String item, int revision) {
-    return item + '.' + revision + ".f";
+    return OF_SETS + item + '.' + revision + '.';
   }
 
   /** The blob of a set's file; other sets may come to refer to it. */
@@ -45,9 +51,15 @@ public record BlobName(String item, int revision) {
     return fileUpload(item, revision, number) + '.' + sha256;
   }
 
+  /** Whether a name is that of this revision's upload or blob, or of one of its files'. */
+  public static boolean isOf(String name, String item, int revision) {
+    return parse(name).filter(new BlobName(item, revision)::equals).isPresent();
+  }
+
   /** Which revision an upload or a blob belongs to; empty for a name of another kind. */
   static Optional<BlobName> parse(String name) {
-    Matcher matcher = NAME.matcher(name);
+    Matcher matcher =
+        NAME.matcher(name.startsWith(OF_SETS) ? name.substring(OF_SETS.length()) : name);
     return matcher.matches()
         ? Optional.of(new BlobName(matcher.group(1), Integer.parseInt(matcher.group(2))))
         : Optional.empty();

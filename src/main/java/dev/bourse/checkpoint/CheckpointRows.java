@@ -84,13 +84,21 @@ final class CheckpointRows {
     return SELECTED + from + JOINED;
   }
 
+  /** The release before sets writes a set's revision anew without telling how many files it has. */
+  private static final String FILES_COUNTED =
+      """
+      CASE WHEN r.files = 0 AND r.content_type = '%s' THEN (SELECT COUNT(*) FROM checkpoint_file f \
+      WHERE f.item_id = r.item_id AND f.revision = r.revision) ELSE r.files END AS files_counted\
+      """
+          .formatted(SetFile.MANIFEST_TYPE);
+
   private static final String SELECTED =
       """
-      SELECT %s, %s, o.display AS org_display, COALESCE(c.creator_id, (SELECT %s FROM member m \
+      SELECT %s, %s, %s, o.display AS org_display, COALESCE(c.creator_id, (SELECT %s FROM member m \
       WHERE m.org_id = c.org_id AND m.username = c.creator AND m.created_at <= c.created_at)) \
       AS owner_id FROM \
       """
-          .formatted(ITEM.names("c"), REVISION.names("r", OF_REVISION), Members.ID);
+          .formatted(ITEM.names("c"), REVISION.names("r", OF_REVISION), FILES_COUNTED, Members.ID);
 
   private static final String JOINED =
       """
@@ -230,7 +238,7 @@ final class CheckpointRows {
             row.integer("changed_at"),
             row.smallInteger("last_revision"),
             row.integer("version"),
-            revision(row.of(OF_REVISION)),
+            revision(row.of(OF_REVISION), row.smallInteger("files_counted")),
             null,
             null);
     return new Piece(
@@ -240,7 +248,7 @@ final class CheckpointRows {
         row.integerOrNull("live_revision"));
   }
 
-  private static Revision revision(Row row) {
+  private static Revision revision(Row row, int files) {
     return new Revision(
         row.smallInteger("revision"),
         Revision.State.of(row.text("state")),
@@ -251,7 +259,7 @@ final class CheckpointRows {
             row.text("content_type"),
             row.integer("bytes"),
             row.textOrNull("declared_sha256"),
-            row.smallInteger("files")),
+            files),
         row.truth("resumable"),
         row.textOrNull("session_sha256"),
         row.integer("created_at"),

@@ -96,16 +96,7 @@ public final class ContentService {
         () -> noFile(id, sha256));
   }
 
-  /** Opens a file of a set for an operator. */
-  public Future<Opened> openFile(String operator, String id, int revision, String sha256) {
-    return open(
-        operator,
-        () ->
-            sets.findFile(id, revision, sha256)
-                .map(found -> found.orElseThrow(() -> noFile(id, sha256))));
-  }
-
-  private static ApiError noFile(String id, String sha256) {
+  static ApiError noFile(String id, String sha256) {
     return ApiError.of(
         ErrorCode.NOT_FOUND,
         "checkpoint '%s' has no file of SHA-256 '%s' now",

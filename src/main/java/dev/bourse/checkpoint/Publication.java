@@ -42,6 +42,21 @@ public final class Publication {
   /** Publishes bytes that are durable: with this commit readers, or a review, get them. */
   public Future<Checkpoint> publish(
       String actor, Checkpoint item, Revision draft, String sha256, List<String> findings) {
+    return publish(actor, item, draft, sha256, findings, "");
+  }
+
+  /**
+   * The same, with more in the trail.
+   *
+   * @param detail what else is told of the publication, with a blank before it; possibly empty
+   */
+  public Future<Checkpoint> publish(
+      String actor,
+      Checkpoint item,
+      Revision draft,
+      String sha256,
+      List<String> findings,
+      String detail) {
     String reviewId = Ids.next("rev", random);
     return changes.change(
         () -> current(item).compose(now -> placed(now, draft.metadata().fileName())),
@@ -52,10 +67,11 @@ public final class Publication {
                     actor,
                     after,
                     "checkpoint_publish",
-                    "%s sha256=%s%s"
+                    "%s sha256=%s%s%s"
                         .formatted(
                             CheckpointChanges.describe(after, draft),
                             sha256,
+                            detail,
                             after.needsReview() ? " review=" + reviewId : ""))));
   }
 

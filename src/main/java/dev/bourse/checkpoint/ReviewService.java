@@ -16,11 +16,14 @@ import java.util.function.UnaryOperator;
 public final class ReviewService {
   private final CheckpointChanges changes;
   private final CheckpointStore store;
+  private final SetStore sets;
   private final Clock clock;
 
-  public ReviewService(CheckpointChanges changes, CheckpointStore store, Clock clock) {
+  public ReviewService(
+      CheckpointChanges changes, CheckpointStore store, SetStore sets, Clock clock) {
     this.changes = changes;
     this.store = store;
+    this.sets = sets;
     this.clock = clock;
   }
 
@@ -61,6 +64,25 @@ public final class ReviewService {
   private static Review review(String reviewId, Optional<CheckpointStore.Listed> found) {
     CheckpointStore.Listed listed = found.orElseThrow(() -> ApiError.notFound("review", reviewId));
     return new Review(listed, revision(listed.item(), reviewId));
+  }
+
+  /** The files of a review of a set, in the order of its manifest; none for a single file. */
+  public Future<List<SetFile>> listFiles(Review review) {
+    return review.revision().metadata().isSet()
+        ? sets.list(review.item().id(), review.revision().number()).map(SetFile::sorted)
+        : Future.succeededFuture(List.of());
+  }
+
+  /** A file of the set that a review is of; {@code not-found} when it has none of this digest. */
+  public Future<Content> findFile(String reviewId, String sha256) {
+    return get(reviewId)
+        .compose(
+            review ->
+                sets.findFile(review.item().id(), review.revision().number(), sha256)
+                    .map(
+                        found ->
+                            found.orElseThrow(
+                                () -> ContentService.noFile(review.item().id(), sha256))));
   }
 
   /** The revision a review is of; {@code not-found} when the item has none of this review. */

@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,9 @@ public record SetFile(
   /** How files of sets are served: nobody says what they are. */
   static final String CONTENT_TYPE = "application/octet-stream";
 
+  /** In the paths of files that are searched under their own name. */
+  static final String SEARCHED_APART = "env";
+
   public SetFile {
     findings = List.copyOf(findings);
   }
@@ -40,6 +44,14 @@ public record SetFile(
   /** A file that is announced. */
   static SetFile announced(int number, String path, long bytes, String sha256) {
     return new SetFile(number, path, bytes, sha256, null, List.of());
+  }
+
+  /**
+   * Whether bytes that were searched under another name will do. Names that speak of an environment
+   * have rules of their own for what is a credential.
+   */
+  boolean isLinkable() {
+    return !path.toLowerCase(Locale.ROOT).contains(SEARCHED_APART);
   }
 
   SetFile linked(String blob) {
@@ -60,24 +72,36 @@ public record SetFile(
   static List<Integer> missing(List<SetFile> files) {
     Set<String> asked = new HashSet<>();
     return files.stream()
-        .filter(file -> file.key() == null && asked.add(file.sha256() + ' ' + file.bytes()))
+        .filter(file -> file.key() == null)
+        .filter(file -> !file.isLinkable() || asked.add(file.sha256()))
         .map(SetFile::number)
         .toList();
   }
 
   /** The manifest of a set: the same bytes for the same files, in whatever order they came. */
   public static byte[] manifest(List<SetFile> files) {
+    return new JsonObject()
+        .put("files", json(sorted(files)))
+        .encode()
+        .getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** Files by their paths. */
+  static List<SetFile> sorted(List<SetFile> files) {
+    return files.stream().sorted(Comparator.comparing(SetFile::path)).toList();
+  }
+
+  /** Files as a manifest names them. */
+  public static JsonArray json(List<SetFile> files) {
     JsonArray listed = new JsonArray();
-    files.stream()
-        .sorted(Comparator.comparing(SetFile::path))
-        .forEach(
-            file ->
-                listed.add(
-                    new JsonObject()
-                        .put("path", file.path())
-                        .put("bytes", file.bytes())
-                        .put("sha256", file.sha256())));
-    return new JsonObject().put("files", listed).encode().getBytes(StandardCharsets.UTF_8);
+    files.forEach(
+        file ->
+            listed.add(
+                new JsonObject()
+                    .put("path", file.path())
+                    .put("bytes", file.bytes())
+                    .put("sha256", file.sha256())));
+    return listed;
   }
 
   /** The digest of a manifest, in hex. */

@@ -1,6 +1,7 @@
 package dev.bourse.checkpoint;
 
 import dev.bourse.core.ApiError;
+import java.text.Normalizer;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -27,11 +28,19 @@ final class SetPaths {
         throw ApiError.badField(field, path, EXPECTED);
       }
     }
-    String earlier = fields.putIfAbsent(path.toLowerCase(Locale.ROOT), field);
+    String earlier = fields.putIfAbsent(folded(path), field);
     if (earlier != null) {
       throw ApiError.badField(
-          field, path, "a path that differs from " + earlier + " by more than the case of letters");
+          field,
+          path,
+          "a path that differs from %s by more than the case of letters and how accents are written"
+              .formatted(earlier));
     }
+  }
+
+  /** What a file system makes of a path that tells neither cases nor forms of Unicode apart. */
+  private static String folded(String path) {
+    return Normalizer.normalize(path.toLowerCase(Locale.ROOT), Normalizer.Form.NFC);
   }
 
   void requireNoFileIsAFolder() {

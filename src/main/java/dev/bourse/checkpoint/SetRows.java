@@ -2,9 +2,9 @@ package dev.bourse.checkpoint;
 
 import dev.bourse.store.Statement;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +23,8 @@ final class SetRows {
   /** Stores the files of a draft; those that are linked raise the counts of their blobs. */
   static List<Statement> insertion(Checkpoint item, ChangeSet.DraftFiles draft) {
     List<Statement> statements = new ArrayList<>();
-    Map<String, Integer> linked = new HashMap<>();
+    // In the order of their keys: two commits then never wait for each other.
+    Map<String, Integer> linked = new TreeMap<>();
     List<SetFile> files = draft.files();
     for (int from = 0; from < files.size(); from += ROWS) {
       List<SetFile> some = files.subList(from, Math.min(files.size(), from + ROWS));
@@ -80,12 +81,12 @@ final class SetRows {
         Statement.of(
             "UPDATE checkpoint_file SET blob_key = ? WHERE "
                 + OF_SET
-                + " AND sha256 = ? AND bytes = ? AND blob_key IS NULL",
+                + " AND sha256 = ? AND LOWER(path) NOT LIKE ? AND blob_key IS NULL",
             key,
             item.id(),
             revision,
             file.sha256(),
-            file.bytes()),
+            '%' + SetFile.SEARCHED_APART + '%'),
         Statement.of(
             """
             INSERT INTO checkpoint_blob (blob_key, org_id, sha256, bytes, findings, refs) \

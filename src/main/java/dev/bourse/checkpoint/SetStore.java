@@ -2,6 +2,7 @@ package dev.bourse.checkpoint;
 
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import java.util.ArrayList;
@@ -48,7 +49,7 @@ public final class SetStore {
                 .map(
                     file -> {
                       String key = keys.get(new Known(file.sha256(), file.bytes()));
-                      return key == null ? file : file.linked(key);
+                      return key == null || !file.isLinkable() ? file : file.linked(key);
                     })
                 .toList());
   }
@@ -160,6 +161,31 @@ public final class SetStore {
               SetFile.CONTENT_TYPE,
               file.key());
         });
+  }
+
+  /**
+   * Forgets files of revisions that are no more: those that the release before sets deleted, which
+   * knows of no files.
+   */
+  Future<Integer> releaseLeft(int limit, long nowMillis) {
+    return database
+        .read(
+            """
+            SELECT DISTINCT f.item_id, f.revision FROM checkpoint_file f \
+            WHERE f.number = 0 AND NOT EXISTS (SELECT 1 FROM checkpoint_revision r \
+            WHERE r.item_id = f.item_id AND r.revision = f.revision AND r.state <> ?) LIMIT ?\
+            """,
+            List.of(Revision.State.EXPIRED.label(), limit),
+            row -> new BlobName(row.text("item_id"), row.smallInteger("revision")))
+        .compose(
+            left -> {
+              List<Statement> statements = new ArrayList<>();
+              left.forEach(
+                  one -> statements.addAll(SetRows.release(one.item(), one.revision(), nowMillis)));
+              return left.isEmpty()
+                  ? Future.succeededFuture(0)
+                  : database.commit(statements).map(left.size());
+            });
   }
 
   /** Those of these keys that files refer to. */

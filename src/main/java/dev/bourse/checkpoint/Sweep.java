@@ -119,6 +119,7 @@ public final class Sweep {
   private Future<Integer> deleteByAge(long now) {
     return expire(now)
         .compose(done -> forget(now).map(more -> done + more))
+        .compose(done -> sets.releaseLeft(ROWS, now).map(more -> done + more))
         .compose(done -> deleteGarbage(now, PAGES).map(more -> done + more))
         .compose(done -> deleteOrphanUploads(now).map(more -> done + more))
         .compose(done -> deleteOrphanBlobs(now).map(more -> done + more))

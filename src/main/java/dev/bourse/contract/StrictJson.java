@@ -40,6 +40,12 @@ public final class StrictJson {
    */
   static final int MAX_VALUES = 8_192;
 
+  /**
+   * Most values in a body that may be longer than others: a set's 4,096 files are four each, the
+   * file and its three fields, and the rest is room.
+   */
+  public static final int MANY_VALUES = 20_480;
+
   private static final JsonFactory FACTORY =
       JsonFactory.builder()
           .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
@@ -54,10 +60,12 @@ public final class StrictJson {
           .build();
 
   private final JsonParser parser;
+  private final int maxValues;
   private int values;
 
-  private StrictJson(JsonParser parser) {
+  private StrictJson(JsonParser parser, int maxValues) {
     this.parser = parser;
+    this.maxValues = maxValues;
   }
 
   /**
@@ -67,12 +75,17 @@ public final class StrictJson {
    * @throws ApiError {@code bad-request} when they are not one JSON value
    */
   public static @Nullable Object parse(byte[] bytes) {
+    return parse(bytes, MAX_VALUES);
+  }
+
+  /** The same, of at most so many values at all levels. */
+  public static @Nullable Object parse(byte[] bytes, int maxValues) {
     String text = decode(bytes);
     try (JsonParser parser = FACTORY.createParser(text)) {
       if (parser.nextToken() == null) {
         throw refused("empty; expected a JSON object");
       }
-      Object value = new StrictJson(parser).value(0);
+      Object value = new StrictJson(parser, maxValues).value(0);
       if (parser.nextToken() != null) {
         throw refused("something follows the JSON value at " + place(parser));
       }
@@ -100,8 +113,8 @@ public final class StrictJson {
   }
 
   private @Nullable Object value(int depth) throws IOException {
-    if (++values > MAX_VALUES) {
-      throw refused("more than " + MAX_VALUES + " values; expected fewer");
+    if (++values > maxValues) {
+      throw refused("more than " + maxValues + " values; expected fewer");
     }
     JsonToken token = parser.currentToken();
     if (token.isStructStart() && depth == MAX_DEPTH) {

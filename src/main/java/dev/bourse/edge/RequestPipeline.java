@@ -224,7 +224,10 @@ final class RequestPipeline {
     if (endpoint.takesForm()) {
       return endpoint.form(bytes);
     }
-    Object value = StrictJson.parse(bytes);
+    Object value =
+        endpoint.bodyBytes() > 0
+            ? StrictJson.parse(bytes, StrictJson.MANY_VALUES)
+            : StrictJson.parse(bytes);
     if (!(value instanceof JsonObject object)) {
       throw SchemaViolation.said(SchemaDescription.shown(value) + "; expected a JSON object")
           .refusal("");

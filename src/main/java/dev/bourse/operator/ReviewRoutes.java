@@ -8,6 +8,7 @@ import dev.bourse.checkpoint.Content;
 import dev.bourse.checkpoint.ContentRoutes;
 import dev.bourse.checkpoint.ContentService;
 import dev.bourse.checkpoint.ReviewService;
+import dev.bourse.checkpoint.SetFile;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
@@ -16,6 +17,7 @@ import dev.bourse.edge.fields.CommonFields;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.List;
 
 /** The operator contract's operations on reviews of public files. */
 public final class ReviewRoutes {
@@ -34,6 +36,7 @@ public final class ReviewRoutes {
         .bind("listReviews", CheckpointRoutes.unlessOff(config, this::list))
         .bind("readReview", CheckpointRoutes.unlessOff(config, this::read))
         .bind("downloadReview", CheckpointRoutes.unlessOff(config, this::download))
+        .bind("readReviewFile", CheckpointRoutes.unlessOff(config, this::readFile))
         .bind("approveReview", CheckpointRoutes.unlessOff(config, this::approve))
         .bind("rejectReview", CheckpointRoutes.unlessOff(config, this::reject));
   }
@@ -45,7 +48,14 @@ public final class ReviewRoutes {
   }
 
   private Future<Answer> read(Call call) {
-    return reviews.get(call.text("review")).map(review -> Answer.ok(json(review)));
+    return reviews
+        .get(call.text("review"))
+        .compose(review -> reviews.listFiles(review).map(files -> Answer.ok(json(review, files))));
+  }
+
+  private JsonObject json(ReviewService.Review review, List<SetFile> files) {
+    JsonObject json = json(review);
+    return files.isEmpty() ? json : json.put("files", SetFile.json(files));
   }
 
   private Future<Answer> download(Call call) {
@@ -55,6 +65,12 @@ public final class ReviewRoutes {
             call.actor(),
             () -> reviews.get(id).map(review -> Content.of(review.item(), review.revision()))),
         call);
+  }
+
+  private Future<Answer> readFile(Call call) {
+    String id = call.text("review");
+    return ContentRoutes.answer(
+        contents.open(call.actor(), () -> reviews.findFile(id, call.text("sha256"))), call);
   }
 
   private Future<Answer> approve(Call call) {

@@ -59,8 +59,20 @@ final class SetPublication {
                           exists
                               ? Future.succeededFuture()
                               : keep(BlobName.upload(item.id(), draft.number()), key, manifest))
-                  .compose(durable -> publication.publish(actor, item, draft, sha256, findings));
+                  .compose(
+                      durable ->
+                          publication.publish(
+                              actor, item, draft, sha256, findings, told(item, draft, files)));
             });
+  }
+
+  /** What the trail says of the files: how many, and how many of them came with this set. */
+  private static String told(Checkpoint item, Revision draft, List<SetFile> files) {
+    long sent =
+        files.stream()
+            .filter(file -> BlobName.isOf(String.valueOf(file.key()), item.id(), draft.number()))
+            .count();
+    return " files=%s sent=%s linked=%s".formatted(files.size(), sent, files.size() - sent);
   }
 
   private static void requireAll(Checkpoint item, List<SetFile> files) {

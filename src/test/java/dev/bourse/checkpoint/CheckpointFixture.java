@@ -119,7 +119,7 @@ public abstract class CheckpointFixture extends StoreFixture {
       direct =
           new DirectUploadService(
               checkpoints, publication, sessions, permission, bytes, clock, random);
-      reviews = new ReviewService(changes, store, clock);
+      reviews = new ReviewService(changes, store, sets, clock);
       sweep = new Sweep(changes, new SweepStore(rows), sets, bytes, clock, clock);
     }
   }

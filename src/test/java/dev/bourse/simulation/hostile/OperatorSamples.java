@@ -9,6 +9,7 @@ import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SetsFixture;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -316,11 +317,28 @@ final class OperatorSamples {
     return FilesFixture.review(bourse, id).getString("review_id");
   }
 
+  /** An open review of a set that was just sent. */
+  private String setReview() {
+    ApiClient carol = bourse.asMember("openlab", "carol");
+    String id =
+        SetsFixture.publish(
+                carol, world.fresh("set"), SetsFixture.folder("a/b.bin", BYTES), "public")
+            .getString("id");
+    return FilesFixture.review(bourse, id).getString("review_id");
+  }
+
   private void addReviews() {
     list("listReviews", Map.of());
     String open = review();
     world.add("readReview", s -> s.value("review", open));
     world.add("downloadReview", s -> s.value("review", open).value("download", "1"));
+    String ofSet = setReview();
+    world.add(
+        "readReviewFile",
+        s ->
+            s.value("review", ofSet)
+                .value("sha256", FilesFixture.sha256(BYTES))
+                .value("download", "1"));
     world.add("approveReview", s -> s.value("review", review()));
     world.add(
         "rejectReview",
