@@ -390,7 +390,12 @@ final class S3Upload implements Upload {
 
   @Override
   public Future<Void> keep() {
-    return then(() -> usable().compose(open -> keepTail()));
+    // The object, or its parts, are all there is once it is complete.
+    return then(
+        () ->
+            row.state() != S3Rows.State.OPEN && broken == null
+                ? Future.succeededFuture()
+                : usable().compose(open -> keepTail()));
   }
 
   private Future<Void> keepTail() {
