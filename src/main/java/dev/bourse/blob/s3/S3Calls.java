@@ -24,6 +24,7 @@ import software.amazon.awssdk.core.ResponseInputStream;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
 import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.core.retry.RetryMode;
 import software.amazon.awssdk.core.sync.RequestBody;
 import software.amazon.awssdk.http.SdkHttpClient;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
@@ -57,6 +58,12 @@ final class S3Calls implements AutoCloseable {
 
   /** All tries together; a client's request waits for them. */
   private static final Duration CALL = Duration.ofSeconds(150);
+
+  /**
+   * Three tries with pauses that double, and none once most calls fail: a store that is down is not
+   * asked three times as much.
+   */
+  private static final RetryMode TRIES = RetryMode.STANDARD;
 
   private static final String BINARY = "application/octet-stream";
 
@@ -109,7 +116,8 @@ final class S3Calls implements AutoCloseable {
             .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED)
             .httpClient(http)
             .overrideConfiguration(
-                settings -> settings.apiCallAttemptTimeout(TRY).apiCallTimeout(CALL))
+                settings ->
+                    settings.retryStrategy(TRIES).apiCallAttemptTimeout(TRY).apiCallTimeout(CALL))
             .build();
     S3Presigner.Builder signing =
         S3Presigner.builder()
