@@ -25,6 +25,8 @@ export async function visit(browser, service, options = {}) {
   const context = await browser.newContext({ ...DEVICES[device], ...rest, storageState: state });
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: service });
   const page = await context.newPage();
+  // From the beginning, so that no dialog opens in the moment in which the driver begins to listen.
+  page.on("filechooser", () => {});
   page.setDefaultTimeout(15_000);
   const watch = watchOver(page, service);
   return {

@@ -28,6 +28,14 @@ import org.slf4j.LoggerFactory;
 public final class StoreOpening {
   private static final Logger LOG = LoggerFactory.getLogger(StoreOpening.class);
 
+  /** What a database that others use too is served like without a secret key. */
+  public static final String NOTHING_SHARED =
+      """
+      no secret.key is given, so this process shares no secrets with others on the same \
+      database: it signs members' tokens with a key in its own data folder, and mail that \
+      waits is lost with it\
+      """;
+
   /** Where the embedded store is in the data folder. */
   private static final String SQLITE_FILE = "bourse.db";
 
@@ -117,12 +125,7 @@ public final class StoreOpening {
   private Future<Void> checkSecrets(Database database) {
     SecretConfig secret = context.config().secret();
     if (database.isShared() && secret.keyring().isEmpty()) {
-      LOG.warn(
-          """
-          no secret.key is given, so this process shares no secrets with others on the same \
-          database: it signs members' tokens with a key in its own data folder, and mail that \
-          waits is lost with it\
-          """);
+      LOG.warn(NOTHING_SHARED);
     }
     return context.secrets(database).check(secret.giveUp());
   }

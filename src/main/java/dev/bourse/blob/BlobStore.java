@@ -74,7 +74,10 @@ public interface BlobStore {
   /** Deletes the upload. Appends that wait fail with {@link BlobGone}. Nothing to do: succeeds. */
   Future<Void> abandon(String uploadId);
 
-  /** Deletes the blob; whoever reads it may go on. Nothing to do: succeeds. */
+  /**
+   * Deletes the blob. Whoever reads it may go on; from a store over a network as long as the answer
+   * that brings the bytes does. Nothing to do: succeeds.
+   */
   Future<Void> delete(String key);
 
   /** Whether there is a blob under the key. */

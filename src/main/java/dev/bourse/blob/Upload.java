@@ -51,7 +51,8 @@ public interface Upload {
    * the future succeeds. Where they had been taken by several openings this reads them back once,
    * in memory that does not grow with them, at the pace of the store; minutes for tens of GiB.
    * Fails with what the inspector threw and as {@link #append} does; it may then be asked again, by
-   * this opening or the next. Idempotent.
+   * this opening or the next. When bytes the store had taken are not there any more it fails with
+   * {@link StorageFault}, {@link #stored} is 0, and the next opening begins anew. Idempotent.
    */
   Future<Void> finish();
 

@@ -20,7 +20,7 @@ public final class MarkedPaths {
    * A path's segments, parameters in braces, and what stands before the first of those: few paths
    * begin like it, and each answer asks.
    */
-  private record Marked(String beginning, String[] segments) {}
+  private record Marked(String beginning, List<String> segments) {}
 
   private final Marked[] paths;
 
@@ -34,7 +34,9 @@ public final class MarkedPaths {
         if (path.getOpenAPIModel().getBoolean(mark, false)) {
           String name = path.getName();
           int brace = name.indexOf('{');
-          found.add(new Marked(brace < 0 ? name : name.substring(0, brace), name.split("/", -1)));
+          found.add(
+              new Marked(
+                  brace < 0 ? name : name.substring(0, brace), List.of(name.split("/", -1))));
         }
       }
     }
@@ -50,19 +52,20 @@ public final class MarkedPaths {
     return false;
   }
 
-  private static boolean matches(String[] open, String path) {
+  private static boolean matches(List<String> open, String path) {
     int at = 0;
-    for (int i = 0; i < open.length; i++) {
+    for (int i = 0; i < open.size(); i++) {
       int slash = path.indexOf('/', at);
-      boolean isLast = i == open.length - 1;
+      boolean isLast = i == open.size() - 1;
       if (isLast != (slash < 0)) {
         return false;
       }
       int end = isLast ? path.length() : slash;
+      String segment = open.get(i);
       boolean fits =
-          open[i].startsWith("{")
+          segment.startsWith("{")
               ? end > at
-              : end - at == open[i].length() && path.startsWith(open[i], at);
+              : end - at == segment.length() && path.startsWith(segment, at);
       if (!fits) {
         return false;
       }

@@ -55,6 +55,8 @@ public final class Keyring {
   }
 
   /**
+   * That of a process with secret keys.
+   *
    * @param given of 32 bytes each, the one that encrypts first
    */
   public static Keyring of(List<byte[]> given) {

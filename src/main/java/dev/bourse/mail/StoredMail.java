@@ -189,7 +189,7 @@ public final class StoredMail implements MailSender {
     try {
       mail = decrypted(claimed);
     } catch (NotDecrypted e) {
-      return giveUp(claimed, e.getMessage());
+      return giveUp(claimed, String.valueOf(e.getMessage()));
     }
     return server
         .deliver(mail, claimed.id())

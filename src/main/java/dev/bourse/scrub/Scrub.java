@@ -96,7 +96,7 @@ public final class Scrub {
    * another process left, goes first.
    */
   public Future<Boolean> step(long nowMillis) {
-    if (isStopped || nowMillis < restUntilMillis && nowMillis >= restUntilMillis - LEFT_MILLIS) {
+    if (isStopped || (nowMillis < restUntilMillis && nowMillis >= restUntilMillis - LEFT_MILLIS)) {
       return Future.succeededFuture(false);
     }
     return store

@@ -38,7 +38,11 @@ class SharedSecretsProcessTest {
   private static final String NEXT_SECRET =
       "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100";
 
-  @TempDir private Path folder;
+  private final Path folder;
+
+  SharedSecretsProcessTest(@TempDir Path folder) {
+    this.folder = folder;
+  }
 
   private List<String> settings(String url, int port, String keys) {
     return List.of(
@@ -112,6 +116,7 @@ class SharedSecretsProcessTest {
     assertFalse(said.contains(SECRET), "the secret key is in the log");
     assertFalse(said.contains("PRIVATE KEY"), "a private key is in the log");
     assertNothingIsExported(url, told(one));
+    importSaysWhichKeyIsWanted();
     refusesAnotherKey(url);
   }
 
@@ -155,6 +160,20 @@ class SharedSecretsProcessTest {
     assertFalse(rows.contains("PRIVATE KEY"));
     assertFalse(rows.contains(SECRET));
     assertFalse(rows.contains(told.getString("operator_token")));
+  }
+
+  private void importSaysWhichKeyIsWanted() {
+    CommandRun imported =
+        CommandRun.of(
+            "import",
+            folder.resolve("export.gz").toString(),
+            "--data",
+            folder.resolve("imported").toString(),
+            "--set",
+            "secret.key=" + SECRET);
+    imported.succeeded();
+    assertTrue(imported.err().contains("serve does not start yet: "), imported.err());
+    assertTrue(imported.err().contains("secret.give-up="), imported.err());
   }
 
   /** The rows were encrypted anew with the key that came first. */

@@ -41,7 +41,8 @@ class KeyringTest {
   void aCiphertextMovedToAnotherRowIsRefused() {
     Encrypted encrypted = one.encrypt("t/a", SECRET);
     String told =
-        assertThrows(NotDecrypted.class, () -> one.decrypt("t/b", encrypted)).getMessage();
+        String.valueOf(
+            assertThrows(NotDecrypted.class, () -> one.decrypt("t/b", encrypted)).getMessage());
     assertTrue(told.startsWith("t/b is not what was stored there"), told);
   }
 
@@ -69,7 +70,8 @@ class KeyringTest {
   void aKeyThatIsNotGivenIsNamed() {
     Encrypted encrypted = one.encrypt("t/a", SECRET);
     String told =
-        assertThrows(NotDecrypted.class, () -> two.decrypt("t/a", encrypted)).getMessage();
+        String.valueOf(
+            assertThrows(NotDecrypted.class, () -> two.decrypt("t/a", encrypted)).getMessage());
     assertEquals(
         "t/a is encrypted with secret key " + one.firstId() + ", which is not given", told);
   }

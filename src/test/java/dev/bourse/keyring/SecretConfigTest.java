@@ -21,7 +21,11 @@ class SecretConfigTest {
   private static final List<String> IDS =
       List.of(Keyring.idOf(KeyringTest.key(1)), Keyring.idOf(KeyringTest.key(2)));
 
-  @TempDir private Path folder;
+  private final Path folder;
+
+  SecretConfigTest(@TempDir Path folder) {
+    this.folder = folder;
+  }
 
   private static List<String> ids(Map<String, String> given, Map<String, String> environment) {
     Settings settings = new Settings(given, environment);

@@ -60,11 +60,15 @@ class SharedSecretsTest extends StoreFixture {
     assertEquals(List.of(ONE.firstId()), texts("SELECT key_id FROM encrypted_secret"));
   }
 
+  private String refusal(Keyring given) {
+    return String.valueOf(fails(StoreRefused.class, with(given).check(Set.of())).getMessage());
+  }
+
   @Test
   void aStartWithAnotherKeyOrNoneSaysWhichIsWanted() throws Exception {
     store(with(ONE), "a/x", "first", "a/y", "second");
-    String another = fails(StoreRefused.class, with(TWO).check(Set.of())).getMessage();
-    String none = fails(StoreRefused.class, with(Keyring.empty()).check(Set.of())).getMessage();
+    String another = refusal(TWO);
+    String none = refusal(Keyring.empty());
 
     String wanted =
         "2 secrets of the store are encrypted with secret key %s, which is not given"

@@ -1,6 +1,7 @@
 package dev.bourse.app.commands;
 
 import dev.bourse.app.Config;
+import dev.bourse.app.StoreOpening;
 import dev.bourse.keyring.SecretExamination;
 import dev.bourse.store.transfer.WholeStore;
 import java.io.IOException;
@@ -45,20 +46,23 @@ final class DoctorCommand implements Callable<Integer> {
       found.seen().forEach(out::println);
       found.faults().forEach(out::println);
       boolean isSound = found.faults().isEmpty();
+      boolean isReadable = isSound && canDecrypt(store, out);
       out.println(
           store.place()
               + (isSound
                   ? " is sound"
                   : " is not sound; restore it from a backup, or export what can still be read"));
-      boolean isReadable = isSound && canDecrypt(store, out);
       out.flush();
       return isReadable ? 0 : EXIT_UNSOUND;
     }
   }
 
   private boolean canDecrypt(WholeStore store, PrintWriter out) throws IOException, Config.Faulty {
-    WholeStore.Examination secrets =
-        SecretExamination.of(store, settings.read(Map.of()).secret().keyring());
+    Config config = settings.read(Map.of());
+    WholeStore.Examination secrets = SecretExamination.of(store, config.secret().keyring());
+    if (config.postgres().isPresent() && config.secret().keyring().isEmpty()) {
+      out.println(StoreOpening.NOTHING_SHARED);
+    }
     secrets.seen().forEach(out::println);
     secrets.faults().forEach(out::println);
     return secrets.faults().isEmpty();

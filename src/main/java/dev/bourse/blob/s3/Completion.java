@@ -33,13 +33,13 @@ final class Completion {
 
   /**
    * Makes the object of an upload whose completion is noted, or finds that this was done. When the
-   * parts are not there any more the upload is deleted, and this fails with {@link BlobGone}.
+   * parts are not there any more the upload is deleted, and this fails with {@link PartsLost}.
    */
   Future<Void> complete(S3Rows.Upload upload) {
     return rows.parts(upload.id())
         .compose(parts -> attempt(upload, parts, TRIES, FIRST_PAUSE_MILLIS))
         .compose(whole -> rows.completed(upload))
-        .recover(e -> e instanceof PartsLost lost ? discard(upload, lost) : Future.failedFuture(e));
+        .recover(e -> e instanceof PartsLost ? discard(upload, e) : Future.failedFuture(e));
   }
 
   private Future<Void> attempt(
@@ -52,7 +52,7 @@ final class Completion {
             })
         .recover(
             e ->
-                left > 1 && e instanceof StorageFault
+                left > 1 && (e instanceof StorageFault || e instanceof PartsLost)
                     ? pause(pauseMillis)
                         .compose(later -> attempt(upload, parts, left - 1, 2 * pauseMillis))
                     : Future.failedFuture(e));
@@ -79,12 +79,13 @@ final class Completion {
     }
   }
 
-  private Future<Void> discard(S3Rows.Upload upload, PartsLost lost) {
+  /** Only after the last try: a completion that is under way still looks like one of no parts. */
+  private Future<Void> discard(S3Rows.Upload upload, Throwable lost) {
     return rows.abort(
             upload.id(),
             List.of(S3Rows.State.COMPLETING, S3Rows.State.COMPLETE, S3Rows.State.ABORTING))
         .compose(noted -> delete(upload.id()))
-        .compose(deleted -> Future.failedFuture(new BlobGone(lost.getMessage())));
+        .compose(deleted -> Future.failedFuture(lost));
   }
 
   /**
@@ -99,7 +100,7 @@ final class Completion {
                     ? complete(found.get())
                         .recover(
                             e ->
-                                e instanceof BlobGone
+                                e instanceof PartsLost
                                     ? Future.succeededFuture()
                                     : Future.failedFuture(e))
                     : Future.succeededFuture())

@@ -49,6 +49,9 @@ public final class S3Blobs implements BlobStore {
   /** Half of those threads may wait for bytes that are still to come; the others never do. */
   private static final int EARLY_PARTS = CALL_THREADS / 2;
 
+  /** Readings that hold up to 2 MiB of what comes next, 32 MiB together; the others one piece. */
+  private static final int READ_AHEAD = 16;
+
   private static final int UNIQUE_CHARACTERS = 12;
   private static final int TIDIED_AT_ONCE = 100;
 
@@ -61,6 +64,7 @@ public final class S3Blobs implements BlobStore {
   private final Path spools;
   private final Clock clock;
   private final RandomGenerator random;
+  private final Semaphore aheadPlaces = new Semaphore(READ_AHEAD);
 
   /** When the store was last listed for multipart uploads that no row names. */
   private long listedAtMillis;
@@ -405,7 +409,8 @@ public final class S3Blobs implements BlobStore {
     }
     Opening opening = new Opening();
     S3Reading reading =
-        new S3Reading(blob, tools.calls(), tools.workers(), () -> closed(opening.reading));
+        new S3Reading(
+            blob, tools.calls(), tools.workers(), aheadPlaces, () -> closed(opening.reading));
     opening.reading = reading;
     readings.add(reading);
     return reading;
@@ -503,12 +508,8 @@ public final class S3Blobs implements BlobStore {
     Instant before = Instant.ofEpochMilli(now - DAY_MILLIS);
     return tools
         .workers()
-        .longCall(() -> tools.calls().multiparts())
-        .compose(
-            found ->
-                each(
-                    found.stream().filter(one -> one.begunAt().isBefore(before)).toList(),
-                    this::abortUnknown))
+        .longCall(() -> tools.calls().multiparts(before))
+        .compose(found -> each(found, this::abortUnknown))
         .onSuccess(done -> listedAtMillis = now);
   }
 

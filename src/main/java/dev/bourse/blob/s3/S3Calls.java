@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -23,6 +24,7 @@ import software.amazon.awssdk.core.ResponseInputStream;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
 import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.core.retry.RetryMode;
 import software.amazon.awssdk.core.sync.RequestBody;
 import software.amazon.awssdk.http.SdkHttpClient;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
@@ -33,7 +35,10 @@ import software.amazon.awssdk.services.s3.S3Configuration;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
 import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
+import software.amazon.awssdk.services.s3.model.ListMultipartUploadsRequest;
 import software.amazon.awssdk.services.s3.model.ListMultipartUploadsResponse;
+import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
+import software.amazon.awssdk.services.s3.model.NoSuchUploadException;
 import software.amazon.awssdk.services.s3.presigner.S3Presigner;
 
 /**
@@ -54,6 +59,12 @@ final class S3Calls implements AutoCloseable {
   /** All tries together; a client's request waits for them. */
   private static final Duration CALL = Duration.ofSeconds(150);
 
+  /**
+   * Three tries with pauses that double, and none once most calls fail: a store that is down is not
+   * asked three times as much.
+   */
+  private static final RetryMode TRIES = RetryMode.STANDARD;
+
   private static final String BINARY = "application/octet-stream";
 
   /** What services say when there is no room; Amazon's own never is full. */
@@ -64,6 +75,9 @@ final class S3Calls implements AutoCloseable {
           "QuotaExceeded",
           "EntityTooLargeForQuota",
           "ServiceQuotaExceeded");
+
+  /** What they say of an object or a multipart upload that is not there. */
+  private static final Set<String> GONE = Set.of("NoSuchKey", "NoSuchUpload", "NotFound");
 
   /** What they say when the parts are not those that were listed. */
   private static final Set<String> OTHER_PARTS = Set.of("InvalidPart", "InvalidPartOrder");
@@ -102,7 +116,8 @@ final class S3Calls implements AutoCloseable {
             .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED)
             .httpClient(http)
             .overrideConfiguration(
-                settings -> settings.apiCallAttemptTimeout(TRY).apiCallTimeout(CALL))
+                settings ->
+                    settings.retryStrategy(TRIES).apiCallAttemptTimeout(TRY).apiCallTimeout(CALL))
             .build();
     S3Presigner.Builder signing =
         S3Presigner.builder()
@@ -248,19 +263,23 @@ final class S3Calls implements AutoCloseable {
   }
 
   /** A multipart upload the store has, by the whole key. */
-  record Multipart(String key, String id, Instant begunAt) {}
+  record Multipart(String key, String id) {}
 
-  /** The first multipart uploads under the prefix, at most a thousand. */
-  List<Multipart> multiparts() {
-    ListMultipartUploadsResponse page =
-        call(
-            "list multipart uploads",
-            () ->
-                client.listMultipartUploads(
-                    r -> r.bucket(config.bucket()).prefix(config.prefix())));
-    return page.uploads().stream()
-        .map(one -> new Multipart(one.key(), one.uploadId(), one.initiated()))
-        .toList();
+  /** The multipart uploads under the prefix that were begun before some time. */
+  List<Multipart> multiparts(Instant before) {
+    List<Multipart> found = new ArrayList<>();
+    ListMultipartUploadsRequest.Builder next =
+        ListMultipartUploadsRequest.builder().bucket(config.bucket()).prefix(config.prefix());
+    ListMultipartUploadsResponse page;
+    do {
+      page = call("list multipart uploads", () -> client.listMultipartUploads(next.build()));
+      page.uploads().stream()
+          .filter(one -> one.initiated().isBefore(before))
+          .map(one -> new Multipart(one.key(), one.uploadId()))
+          .forEach(found::add);
+      next.keyMarker(page.nextKeyMarker()).uploadIdMarker(page.nextUploadIdMarker());
+    } while (Boolean.TRUE.equals(page.isTruncated()) && page.nextKeyMarker() != null);
+    return found;
   }
 
   void abort(Multipart multipart) {
@@ -332,10 +351,19 @@ final class S3Calls implements AutoCloseable {
     if (e.statusCode() == INSUFFICIENT_STORAGE || FULL.contains(code)) {
       return new StorageFull("the object store has no room: " + what, e);
     }
-    boolean isThere = code.equals("NoSuchBucket");
-    return e.statusCode() == NOT_FOUND && !isThere
+    return isOfObject(e, code)
         ? new BlobGone("the object store has nothing of the kind: " + what)
         : new StorageFault("the object store did not " + what, e);
+  }
+
+  /**
+   * Whether it is the store's own word that it has no such object or upload. An answer to HEAD has
+   * no body, and so no code; another 404 without one is not the store's: a balancer's, say.
+   */
+  private static boolean isOfObject(AwsServiceException e, String code) {
+    return e instanceof NoSuchKeyException
+        || e instanceof NoSuchUploadException
+        || (e.statusCode() == NOT_FOUND && GONE.contains(code));
   }
 
   /** The error's code; empty when the answer had none. */

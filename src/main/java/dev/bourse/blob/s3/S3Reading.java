@@ -1,5 +1,6 @@
 package dev.bourse.blob.s3;
 
+import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.Reading;
 import dev.bourse.blob.StorageFault;
@@ -12,26 +13,30 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.ResponseInputStream;
 
 /**
  * A blob of an object store that is being read: one answer of the store goes on from piece to
- * piece, and a piece elsewhere asks for another. To one who reads in order the next piece is there
- * already: it is read while the one before is sent, which holds one more piece in memory.
+ * piece, and a piece elsewhere asks for another. To one who reads in order the next pieces are
+ * there already, read while those before are sent.
  */
 final class S3Reading implements Reading {
   private final S3Rows.Blob blob;
   private final S3Calls calls;
   private final Workers workers;
+  private final Semaphore aheadPlaces;
   private final Runnable onClosed;
 
   // Used by one call at a time.
   private @Nullable ResponseInputStream<?> stream;
   private long at;
 
-  // The four below are guarded by this object.
+  // The six below are guarded by this object.
+  private @Nullable Ahead current;
   private @Nullable Ahead ahead;
+  private boolean hasPlace;
 
   /** Where the last piece that was asked for ends. */
   private long behind = -1;
@@ -39,17 +44,23 @@ final class S3Reading implements Reading {
   private Future<Void> last = Future.succeededFuture();
   private @Nullable Future<Void> closed;
 
-  /** A piece that was not asked for yet. */
+  /** Pieces that were not asked for yet, read in one go. */
   private record Ahead(long offset, int count, Future<Buffer> bytes) {
     boolean has(long from, int bytes) {
-      return from == offset && bytes <= count;
+      return from >= offset && from + bytes <= offset + count;
     }
   }
 
-  S3Reading(S3Rows.Blob blob, S3Calls calls, Workers workers, Runnable onClosed) {
+  /**
+   * @param aheadPlaces for readings that hold more than a piece ahead
+   * @param onClosed told when it is closed
+   */
+  S3Reading(
+      S3Rows.Blob blob, S3Calls calls, Workers workers, Semaphore aheadPlaces, Runnable onClosed) {
     this.blob = blob;
     this.calls = calls;
     this.workers = workers;
+    this.aheadPlaces = aheadPlaces;
     this.onClosed = onClosed;
   }
 
@@ -82,32 +93,53 @@ final class S3Reading implements Reading {
 
   /** Under this object's lock. */
   private Future<Buffer> next(long offset, int count) {
-    Ahead known = ahead;
-    Future<Buffer> piece =
-        known != null && known.has(offset, count)
-            ? handedOver(known, count)
-            : then(() -> read(offset, count), false);
     boolean isInOrder = offset == behind;
     behind = offset + count;
-    long from = behind;
-    int most = (int) Math.min(count, blob.bytes() - from);
-    ahead =
-        isInOrder && most > 0 ? new Ahead(from, most, then(() -> read(from, most), false)) : null;
+    if (ahead != null && ahead.has(offset, count)) {
+      current = ahead;
+      ahead = readAhead(current.offset + current.count, count);
+    }
+    if (current != null && current.has(offset, count)) {
+      return handedOver(current, offset, count);
+    }
+    Future<Buffer> piece = then(() -> read(offset, count), false);
+    current = null;
+    ahead = isInOrder ? readAhead(behind, count) : null;
     return piece;
   }
 
+  /**
+   * Reads on behind what was asked for, as many pieces as one call may hold: handing each over by
+   * itself halves the pace.
+   */
+  private @Nullable Ahead readAhead(long from, int piece) {
+    if (!hasPlace) {
+      hasPlace = aheadPlaces.tryAcquire();
+    }
+    int pieces = hasPlace ? BlobStore.MAX_BLOCK_BYTES / piece : 1;
+    int count = (int) Math.min((long) pieces * piece, blob.bytes() - from);
+    return count <= 0 ? null : new Ahead(from, count, then(() -> read(from, count), false));
+  }
+
   /** A piece that was read ahead, on the context that asks; read again if that failed. */
-  private Future<Buffer> handedOver(Ahead known, int count) {
+  private Future<Buffer> handedOver(Ahead known, long offset, int count) {
     WorkerPromise<Buffer> answer = new WorkerPromise<>(workers.home());
     known.bytes.onComplete(
         read -> {
           if (read.succeeded()) {
-            answer.succeed(read.result().slice(0, count));
+            int from = (int) (offset - known.offset);
+            answer.succeed(read.result().slice(from, from + count));
           } else {
-            then(() -> read(known.offset, count), false).onComplete(answer::succeed, answer::fail);
+            readAgain(offset, count).onComplete(answer::succeed, answer::fail);
           }
         });
     return answer.future();
+  }
+
+  private synchronized Future<Buffer> readAgain(long offset, int count) {
+    current = null;
+    ahead = null;
+    return then(() -> read(offset, count), false);
   }
 
   private synchronized <T> Future<T> then(Callable<T> call, boolean givesBack) {
@@ -132,18 +164,31 @@ final class S3Reading implements Reading {
   private Buffer read(long offset, int count) {
     byte[] bytes = new byte[count];
     try {
-      readInto(bytes, offset);
+      readOrStop(bytes, offset);
     } catch (IOException first) {
       // A connection that was cut; the store has the rest.
-      stop();
       try {
-        readInto(bytes, offset);
+        readOrStop(bytes, offset);
       } catch (IOException again) {
-        stop();
         throw new StorageFault("cannot read " + blob.object(), again);
       }
+    } catch (BlobGone e) {
+      throw new StorageFault("the store has lost " + blob.object(), e);
     }
     return Buffer.buffer(bytes);
+  }
+
+  /** After any failure nobody knows where the answer is. */
+  private void readOrStop(byte[] bytes, long offset) throws IOException {
+    boolean isRead = false;
+    try {
+      readInto(bytes, offset);
+      isRead = true;
+    } finally {
+      if (!isRead) {
+        stop();
+      }
+    }
   }
 
   private void readInto(byte[] bytes, long offset) throws IOException {
@@ -182,11 +227,19 @@ final class S3Reading implements Reading {
           then(
               () -> {
                 stop();
+                giveBackPlace();
                 onClosed.run();
                 return null;
               },
               true);
     }
     return closed;
+  }
+
+  private synchronized void giveBackPlace() {
+    if (hasPlace) {
+      hasPlace = false;
+      aheadPlaces.release();
+    }
   }
 }

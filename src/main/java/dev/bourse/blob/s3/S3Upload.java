@@ -330,11 +330,20 @@ final class S3Upload implements Upload {
    * old. Then the upload is deleted, to begin anew.
    */
   private <T> Future<T> explained(Throwable failure) {
-    return failure instanceof BlobGone gone
+    return failure instanceof BlobGone
         ? rows.requireMine(row)
             .compose(mine -> completion.abandon(row.id()))
-            .compose(deleted -> Future.failedFuture(gone))
+            .compose(deleted -> lost(failure))
         : Future.failedFuture(failure);
+  }
+
+  /** Nothing is kept any more; whoever opens the upload again begins it anew. */
+  private <T> Future<T> lost(Throwable cause) {
+    StorageFault fault =
+        new StorageFault("upload " + row.id() + " is lost and has to begin anew", cause);
+    broken = fault;
+    stored = 0;
+    return Future.failedFuture(fault);
   }
 
   private static String object(S3Rows.Upload row) {
@@ -381,7 +390,12 @@ final class S3Upload implements Upload {
 
   @Override
   public Future<Void> keep() {
-    return then(() -> usable().compose(open -> keepTail()));
+    // The object, or its parts, are all there is once it is complete.
+    return then(
+        () ->
+            row.state() != S3Rows.State.OPEN && broken == null
+                ? Future.succeededFuture()
+                : usable().compose(open -> keepTail()));
   }
 
   private Future<Void> keepTail() {
@@ -467,6 +481,7 @@ final class S3Upload implements Upload {
   private Future<Void> driveCompletion() {
     return completion
         .complete(row)
+        .recover(e -> e instanceof PartsLost ? lost(e) : Future.failedFuture(e))
         .onSuccess(done -> row = row.in(S3Rows.State.COMPLETE, object(row), row.bytes()));
   }
 
@@ -475,16 +490,25 @@ final class S3Upload implements Upload {
    * slices, between which others have their turn; after a fault it goes on where it was.
    */
   private Future<Void> inspect() {
+    Promise<Void> done = Promise.promise();
+    inspect(done);
+    return done.future();
+  }
+
+  /** Each slice begins on a turn of its own, however many there are. */
+  private void inspect(Promise<Void> done) {
     if (isInspected) {
-      return Future.succeededFuture();
+      done.complete();
+      return;
     }
-    return workers
+    workers
         .checkCall(this::showSlice)
-        .compose(
+        .onComplete(
             isWhole -> {
               isInspected = isWhole;
-              return inspect();
-            });
+              inspect(done);
+            },
+            done::fail);
   }
 
   private boolean showSlice() {

@@ -24,10 +24,22 @@
  * is read back once through the inspector before that commit: a digest that was not computed is not
  * believed.
  *
+ * <p>A part is sent while its bytes come: the request begins with the first of them and follows the
+ * spool, so that taking, inspecting and sending go on at once. A tail that does not become a part,
+ * or a client that is slow, breaks that request off; nothing is recorded of it. So of an upload one
+ * part at most is unrecorded at any time.
+ *
  * <p>The protocol, its signatures and its retries are the AWS SDK's, used synchronously on bounded
- * pools of threads with the client of the JDK: no second Netty, and nothing that blocks on an event
- * loop. Checksums are sent only where the protocol demands them, since other makers' services
- * refuse the newer defaults.
+ * pools of threads: no second Netty, and nothing that blocks on an event loop. Checksums are sent
+ * only where the protocol demands them, since other makers' services refuse the newer defaults.
+ *
+ * <p>Under it is the client of the JDK. Measured on two cores that the store shared, 512 MiB in
+ * parts of 16 MiB, in MB/s: 305 up and 2,400 down, against 305 and 2,290 of Apache's, which would
+ * be four libraries more. Payloads are signed chunk by chunk over plain HTTP; signed as a whole
+ * they are read twice, and only 200 go up. Through this store, inspected, 255 went up; sent only
+ * once the spool was full it was 150. Down it is 0.75 to 0.85 of the bare client in pieces of 256
+ * KiB, of which several are read ahead; one by one it was half. Amazon's native client was not
+ * tried: it is a library for each platform.
  */
 @NullMarked
 package dev.bourse.blob.s3;

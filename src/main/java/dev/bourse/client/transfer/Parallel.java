@@ -2,8 +2,8 @@ package dev.bourse.client.transfer;
 
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionService;
 import java.util.concurrent.ExecutionException;
@@ -12,9 +12,13 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Does the same to several things, some at a time. */
 final class Parallel {
+  /** How long others are waited for that may tell more than that there is nothing any more. */
+  private static final long TELLING_MILLIS = 2_000;
+
   /** Longer than a transfer takes to end once it is interrupted. */
   private static final long END_SECONDS = 10;
 
@@ -34,30 +38,62 @@ final class Parallel {
   static <T> void each(int width, List<T> things, Work<T> work) throws Refused {
     ExecutorService threads = Executors.newFixedThreadPool(width, Parallel::thread);
     CompletionService<Boolean> done = new ExecutorCompletionService<>(threads);
-    List<Future<Boolean>> begun = new ArrayList<>();
+    AtomicBoolean isOver = new AtomicBoolean();
     for (T thing : things) {
       Callable<Boolean> one =
           () -> {
-            work.on(thing);
+            if (!isOver.get()) {
+              work.on(thing);
+            }
             return true;
           };
-      begun.add(done.submit(one));
+      done.submit(one);
     }
     try {
-      for (int i = 0; i < begun.size(); i++) {
-        done.take().get();
+      for (int left = things.size(); left > 0; left--) {
+        Optional<Refused> refused = refusal(done.take());
+        if (refused.isPresent()) {
+          isOver.set(true);
+          throw refused.get().is("gone")
+              ? mostTelling(refused.get(), done, left - 1)
+              : refused.get();
+        }
       }
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof Refused refused) {
-        throw refused;
-      }
-      throw new IllegalStateException(e.getCause());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
     } finally {
       end(threads);
     }
+  }
+
+  private static Optional<Refused> refusal(Future<Boolean> ended) throws InterruptedException {
+    try {
+      ended.get();
+      return Optional.empty();
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof Refused refused) {
+        return Optional.of(refused);
+      }
+      throw new IllegalStateException(e.getCause());
+    }
+  }
+
+  /** What one of several did wrong ends it for the others, which are then told that it is gone. */
+  private static Refused mostTelling(Refused gone, CompletionService<Boolean> done, int others)
+      throws InterruptedException {
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TELLING_MILLIS);
+    for (int left = others; left > 0; left--) {
+      Future<Boolean> ended = done.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+      if (ended == null) {
+        break;
+      }
+      Optional<Refused> other = refusal(ended).filter(r -> !r.is("gone") && !r.isTransient());
+      if (other.isPresent()) {
+        return other.get();
+      }
+    }
+    return gone;
   }
 
   private static Thread thread(Runnable work) {

@@ -42,7 +42,8 @@ final class RetryPolicy {
    */
   void after(Refused failure) throws Refused {
     failures++;
-    if (!failure.isTransient()
+    if (Thread.currentThread().isInterrupted()
+        || !failure.isTransient()
         || failures > MAX_FAILURES
         || failure.retryAfterSeconds() > LONGEST_ASKED_SECONDS) {
       throw failure;

@@ -9,6 +9,7 @@ import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.Inspector;
 import dev.bourse.blob.Reading;
 import dev.bourse.blob.StorageBusy;
+import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.Upload;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
@@ -133,7 +134,7 @@ class S3BlobsTest extends S3Fixture {
     }
     // Some services say so at the next part, others at the end.
     failure(
-        BlobGone.class,
+        StorageFault.class,
         appendAll(upload, random(22, PART), PART).compose(taken -> upload.finish()));
     await(upload.release());
     assertEquals(0, await(blobs.stored("u.22")));
@@ -333,7 +334,8 @@ class S3BlobsTest extends S3Fixture {
           PART,
           () -> (InputStream) new ByteArrayInputStream(others));
     }
-    failure(BlobGone.class, upload.finish());
+    failure(StorageFault.class, upload.finish());
+    assertEquals(0, upload.stored());
     await(upload.release());
     assertEquals(0, await(blobs.stored("u.10")));
     holdsOnly();
@@ -390,7 +392,7 @@ class S3BlobsTest extends S3Fixture {
       client.deleteObject(request -> request.bucket(bucket).key("bourse/" + object));
     }
     Reading reading = await(blobs.read("lost"));
-    failure(BlobGone.class, reading.piece(0, 10));
+    failure(StorageFault.class, reading.piece(0, 10));
     await(reading.close());
   }
 

@@ -1,0 +1,152 @@
+package dev.bourse.uploads;
+
+import static dev.bourse.testing.FilesFixture.announce;
+import static dev.bourse.testing.FilesFixture.bytes;
+import static dev.bourse.testing.FilesFixture.content;
+import static dev.bourse.testing.FilesFixture.freshName;
+import static dev.bourse.testing.FilesFixture.item;
+import static dev.bourse.testing.FilesFixture.path;
+import static dev.bourse.testing.FilesFixture.publication;
+import static dev.bourse.testing.FilesFixture.sha256;
+import static dev.bourse.testing.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.S3Server;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Two processes on one database and one object store, with folders of their own. */
+@OneEngine("several processes share a store on PostgreSQL alone")
+class ObjectStoreReplicasTest {
+  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
+
+  private static final int PART = 16 * 1024 * 1024;
+  private static final byte[] BYTES = bytes(PART + 3_000_000, 8);
+
+  @TempDir private static Path folder;
+
+  private static RunningBourse first;
+  private static RunningBourse second;
+  private static ApiClient alice;
+
+  @BeforeAll
+  static void start() throws Exception {
+    S3Server objects = S3Server.s3proxy();
+    Path credentials =
+        Files.writeString(
+            folder.resolve("credentials"),
+            "[default]\naws_access_key_id=%s\naws_secret_access_key=%s\n"
+                .formatted(S3Server.ACCESS_KEY, S3Server.SECRET_KEY));
+    String[] settings = {
+      "store.url=" + POSTGRES.server().newDatabase(),
+      "checkpoints.store=" + objects.store(objects.newBucket()),
+      "checkpoints.s3-credentials-file=" + credentials
+    };
+    first = RunningBourse.demo(settings);
+    // A folder of its own, but for the secrets that the demo world was told.
+    Path other = RunningBourse.newFolder();
+    Files.copy(first.data().resolve("demo.json"), other.resolve("demo.json"));
+    second = RunningBourse.over(other, settings);
+    alice = first.asMember("acme", "alice");
+  }
+
+  @AfterAll
+  static void stop() {
+    second.close();
+    first.close();
+  }
+
+  /** An announced upload. */
+  private record Session(String id, String path) {}
+
+  private static Session begin() {
+    JsonObject announced =
+        announce(alice, publication(freshName(), BYTES, "org").put("upload", "resumable"));
+    return new Session(announced.getString("id"), path(announced.getString("session_url")));
+  }
+
+  private static HttpAnswer send(RunningBourse to, Session session, int from, int until) {
+    return to.with(null)
+        .sendBytes(
+            "PUT",
+            session.path,
+            Arrays.copyOfRange(BYTES, from, until),
+            "Content-Range",
+            "bytes " + from + "-" + (until - 1) + "/" + BYTES.length);
+  }
+
+  private static String stored(RunningBourse at, Session session) {
+    return at.with(null)
+        .sendBytes("PUT", session.path, new byte[0], "Content-Range", "bytes */*")
+        .header("range");
+  }
+
+  private static void isPublished(Session session) {
+    JsonObject bytes = new JsonObject().put("bytes", BYTES.length);
+    until("it is committed", () -> alice.post(item(session.id) + "/commit", bytes).status() == 200);
+    assertEquals(sha256(BYTES), alice.get(item(session.id)).ok().getString("sha256"));
+    for (RunningBourse process : List.of(first, second)) {
+      ApiClient reader = process.as("acme", "orgwide");
+      assertArrayEquals(BYTES, reader.fetch("GET", content(session.id)).body());
+    }
+  }
+
+  @Test
+  void eachRequestOfAnUploadMayComeToAnotherProcess() {
+    Session session = begin();
+    List<Integer> ends = new ArrayList<>(List.of(0, 300_000, 900_001, PART + 5, PART + 6));
+    ends.add(BYTES.length);
+    for (int i = 1; i < ends.size(); i++) {
+      RunningBourse to = i % 2 == 0 ? first : second;
+      RunningBourse other = i % 2 == 0 ? second : first;
+      int end = ends.get(i);
+      int status = send(to, session, ends.get(i - 1), end).status();
+      assertEquals(end == BYTES.length ? 200 : 308, status);
+      if (status == 308) {
+        assertEquals("bytes=0-" + (end - 1), stored(other, session));
+      }
+    }
+    isPublished(session);
+  }
+
+  @Test
+  void ofTwoThatSendAtOnceOneWinsAndNothingIsMixed() throws Exception {
+    Session session = begin();
+    assertEquals(308, send(first, session, 0, 1_000_000).status());
+    assertEquals(308, send(second, session, 1_000_000, 2_000_000).status());
+    // Both believe to be the next.
+    List<Thread> threads = new ArrayList<>();
+    for (RunningBourse to : List.of(first, second)) {
+      Thread thread = new Thread(() -> send(to, session, 2_000_000, BYTES.length));
+      threads.add(thread);
+      thread.start();
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    until(
+        "the rest is there",
+        () -> {
+          String range = stored(first, session);
+          int next = range.isEmpty() ? BYTES.length : Integer.parseInt(range.substring(8)) + 1;
+          return send(second, session, Math.min(next, BYTES.length - 1), BYTES.length).status()
+              == 200;
+        });
+    isPublished(session);
+  }
+}
