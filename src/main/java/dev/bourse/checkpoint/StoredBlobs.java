@@ -99,8 +99,7 @@ public final class StoredBlobs {
   /** The blob of this key; empty when nothing is read from it any more. */
   public Future<Optional<Blob>> find(String key) {
     if (BlobName.isOfFile(key)) {
-      return database.readFirst(
-          FILES + "WHERE b.blob_key = ?", List.of(key), StoredBlobs::file);
+      return database.readFirst(FILES + "WHERE b.blob_key = ?", List.of(key), StoredBlobs::file);
     }
     return BlobName.parse(key)
         .map(
@@ -110,15 +109,13 @@ public final class StoredBlobs {
                         name.item(),
                         name.revision())
                     .map(
-                        found ->
-                            found.stream().filter(blob -> blob.key().equals(key)).findFirst()))
+                        found -> found.stream().filter(blob -> blob.key().equals(key)).findFirst()))
         .orElseGet(() -> Future.succeededFuture(Optional.empty()));
   }
 
   /** The blobs of an item; none for one that does not exist or has no bytes yet. */
   public Future<List<Blob>> listOf(String item) {
-    return revisions(
-            "WHERE r.item_id = ? AND r.sha256 IS NOT NULL ORDER BY r.revision", item)
+    return revisions("WHERE r.item_id = ? AND r.sha256 IS NOT NULL ORDER BY r.revision", item)
         .compose(
             found ->
                 database
@@ -150,7 +147,9 @@ public final class StoredBlobs {
             });
   }
 
-  /** Of a set the row tells the sum of its files; its manifest is as long as their names make it. */
+  /**
+   * Of a set the row tells the sum of its files; its manifest is as long as their names make it.
+   */
   private Future<Blob> measured(Found found) {
     Blob blob = found.blob();
     return found.isManifest()

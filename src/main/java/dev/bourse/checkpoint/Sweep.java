@@ -317,13 +317,14 @@ public final class Sweep {
 
   /** The blob of an awaited set's file may be about to get its row, however old it is. */
   private static boolean isReferred(Checkpoint item, String name) {
-    return (BlobName.isOfFile(name) && isAwaited(item, name)) || item.revisions().stream()
-        .filter(revision -> revision.sha256() != null)
-        .map(
-            revision ->
-                BlobName.key(
-                    item.id(), revision.number(), Objects.requireNonNull(revision.sha256())))
-        .anyMatch(name::equals);
+    return (BlobName.isOfFile(name) && isAwaited(item, name))
+        || item.revisions().stream()
+            .filter(revision -> revision.sha256() != null)
+            .map(
+                revision ->
+                    BlobName.key(
+                        item.id(), revision.number(), Objects.requireNonNull(revision.sha256())))
+            .anyMatch(name::equals);
   }
 
   /**

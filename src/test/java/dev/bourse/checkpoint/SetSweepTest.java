@@ -132,7 +132,8 @@ class SetSweepTest extends CheckpointFixture {
     CheckpointService.AnnouncedSet set = announce(services, "withdrawn", SHARED, OWN);
     await(services.files.put(set.announced().session(), 0, Optional.empty(), source(SHARED)));
     decide(
-        Statement.of("UPDATE member SET suspended_at = ? WHERE username = 'alice'", clock.millis()));
+        Statement.of(
+            "UPDATE member SET suspended_at = ? WHERE username = 'alice'", clock.millis()));
     sweep(services);
     nothingIsLeft();
   }
@@ -201,8 +202,7 @@ class SetSweepTest extends CheckpointFixture {
     String id = publish(services, "one", SHARED, OWN);
     await(database.commit(List.of(Statement.of("UPDATE checkpoint_revision SET files = 0"))));
     assertEquals(
-        2,
-        await(services.checkpoints.get(LAB.orgId(), id)).item().shown().metadata().files());
+        2, await(services.checkpoints.get(LAB.orgId(), id)).item().shown().metadata().files());
     await(services.checkpoints.delete(member("alice"), id));
     sweep(services);
     nothingIsLeft();
