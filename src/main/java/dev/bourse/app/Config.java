@@ -147,13 +147,7 @@ public record Config(
     Optional<Optional<SshConfig>> ssh = checked(faults, () -> ssh(settings));
     Optional<PostgresConfig> postgres = PostgresConfig.from(settings);
     String acceptedDamage = settings.text("store.accept-wal-damage", "");
-    String store = settings.text("store.url", "sqlite");
-    if (!store.equals("sqlite") && !PostgresUrl.isOne(store)) {
-      settings.fault(
-          "store.url",
-          store,
-          "sqlite, the embedded store in the data folder, or postgres://user@host:port/database");
-    }
+    checkStoreUrl(settings);
     Optional<ScimConfig> scim = ScimConfig.from(settings);
     MailConfig mail = MailConfig.from(settings);
     SignInConfig signIn = SignInConfig.from(settings);
@@ -191,6 +185,16 @@ public record Config(
         signIn,
         oauth,
         world.isEmpty() ? Optional.empty() : Optional.of(Path.of(world)));
+  }
+
+  private static void checkStoreUrl(Settings settings) {
+    String store = settings.text("store.url", "sqlite");
+    if (!store.equals("sqlite") && !PostgresUrl.isOne(store)) {
+      settings.fault(
+          "store.url",
+          store,
+          "sqlite, the embedded store in the data folder, or postgres://user@host:port/database");
+    }
   }
 
   private static EdgeConfig edge(Settings settings, int port, String contentUrl) {

@@ -47,6 +47,18 @@ class KeysFileTest {
   }
 
   @Test
+  void whatOthersMadeIsAddedAndTakesNothingsPlace() throws IOException {
+    file.merge(org("t1", "put there by an operator"));
+    file.complete(org("t1", "secret-1"));
+    file.complete(org("t2", "secret-2"));
+
+    JsonObject content = new JsonObject(Files.readString(path));
+    JsonObject tokens = content.getJsonObject("orgs").getJsonObject("a").getJsonObject("tokens");
+    assertEquals(
+        new JsonObject().put("t1", "put there by an operator").put("t2", "secret-2"), tokens);
+  }
+
+  @Test
   void theAddressOfThisTimeReplacesTheLastOne() throws IOException {
     file.merge(org("t1", "secret-1"));
     file.noteBaseUrl("http://localhost:1");

@@ -3,6 +3,7 @@ package dev.bourse.blob.s3;
 import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.Inspector;
+import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.Upload;
 import dev.bourse.blob.WorkerPromise;
@@ -28,11 +29,11 @@ final class S3Upload implements Upload {
   private static final Logger LOG = LoggerFactory.getLogger(S3Upload.class);
 
   /**
-   * From so many pieces on the whole tail is kept as one: whoever takes the upload over reads few
-   * objects, and a client that sends a part in blocks of 256 KiB sends each byte to the store three
-   * times at most.
+   * From so many pieces on the whole tail is kept as one: each opening reads few objects, one after
+   * another, and of a client whose requests are blocks of 256 KiB the store takes each byte no more
+   * than six times.
    */
-  private static final int MOST_PIECES = 32;
+  private static final int MOST_PIECES = 8;
 
   /** Some tens of milliseconds of a whole object, then others have their turn. */
   private static final int SLICE_BYTES = 16 * 1024 * 1024;
@@ -361,15 +362,19 @@ final class S3Upload implements Upload {
             id ->
                 rows.begun(row, object, id)
                     .map(noted -> row.begun(object, id))
-                    .onFailure(e -> undo(() -> calls.abort(object, id))))
+                    .onFailure(e -> undo(e, () -> calls.abort(object, id))))
         .onSuccess(begun -> row = begun);
   }
 
   /**
    * Deletes what was made for an upload that another process has by now. If this process dies
-   * first, an object that a row names is tidied up, and a multipart upload a day later.
+   * first, an object that a row names is tidied up, and a multipart upload a day later. A commit
+   * that failed in another way may have happened, so that what it names stays.
    */
-  private void undo(Runnable deletion) {
+  private void undo(Throwable failure, Runnable deletion) {
+    if (!(failure instanceof StorageBusy)) {
+      return;
+    }
     workers
         .longCall(
             () -> {
@@ -423,7 +428,8 @@ final class S3Upload implements Upload {
                       return null;
                     }))
         .compose(
-            made -> rows.kept(row, piece).onFailure(e -> undo(() -> calls.delete(piece.object()))))
+            made ->
+                rows.kept(row, piece).onFailure(e -> undo(e, () -> calls.delete(piece.object()))))
         .onSuccess(
             known -> {
               if (isWhole) {
@@ -436,7 +442,17 @@ final class S3Upload implements Upload {
 
   @Override
   public Future<Void> finish() {
-    return then(() -> complete().compose(whole -> inspect()));
+    return then(() -> refresh().compose(known -> complete()).compose(whole -> inspect()));
+  }
+
+  /** An earlier call may have come further than it was told, when a commit's answer was lost. */
+  private Future<Void> refresh() {
+    return rows.find(row.id())
+        .map(
+            found -> {
+              row = found.filter(now -> now.epoch() == row.epoch()).orElse(row);
+              return null;
+            });
   }
 
   private Future<Void> complete() {
@@ -463,7 +479,7 @@ final class S3Upload implements Upload {
                       return null;
                     }))
         .compose(
-            made -> rows.completed(row, whole).onFailure(e -> undo(() -> calls.delete(object))))
+            made -> rows.completed(row, whole).onFailure(e -> undo(e, () -> calls.delete(object))))
         .onSuccess(known -> row = row.in(S3Rows.State.COMPLETE, object, bytes));
   }
 

@@ -79,12 +79,17 @@ abstract class S3Fixture {
 
   /** The same, which reaches the server through a proxy at a port. */
   S3Blobs process(int port) throws Exception {
+    return process(port, database);
+  }
+
+  /** The same, which loses what its database loses. */
+  S3Blobs process(int port, Database rows) throws Exception {
     S3Blobs process =
         await(
             S3Blobs.open(
                 new S3Blobs.Ground(
                     vertx,
-                    database,
+                    rows,
                     folder.resolve("spools-" + opened.size()),
                     clock,
                     new Random(opened.size()),

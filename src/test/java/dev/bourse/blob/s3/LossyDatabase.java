@@ -1,0 +1,57 @@
+package dev.bourse.blob.s3;
+
+import dev.bourse.store.Change;
+import dev.bourse.store.Database;
+import dev.bourse.store.ForwardingDatabase;
+import dev.bourse.store.Statement;
+import dev.bourse.store.StoreUnavailable;
+import io.vertx.core.Future;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+
+/** A database as a process has it that loses an answer, or its life. */
+final class LossyDatabase extends ForwardingDatabase {
+  private final BooleanSupplier lives;
+  private final int losesAnswerOf;
+  private int commits;
+
+  /**
+   * @param lives asked before each commit; nothing arrives from a process that does not
+   * @param losesAnswerOf the number, from 0 on, of the commit whose answer is lost; -1 for none
+   */
+  LossyDatabase(Database real, BooleanSupplier lives, int losesAnswerOf) {
+    super(real);
+    this.lives = lives;
+    this.losesAnswerOf = losesAnswerOf;
+  }
+
+  /** How many commits there were. */
+  synchronized int commits() {
+    return commits;
+  }
+
+  private synchronized boolean losesNextAnswer() {
+    return commits++ == losesAnswerOf;
+  }
+
+  @Override
+  public Future<Void> commit(List<Statement> statements, List<Change> changes) {
+    if (!lives.getAsBoolean()) {
+      return Future.failedFuture(new StoreUnavailable("the process is dead", null));
+    }
+    boolean isLost = losesNextAnswer();
+    return super.commit(statements, changes)
+        .compose(
+            done ->
+                isLost
+                    ? Future.failedFuture(
+                        new StoreUnavailable("the answer is lost", null, false, true))
+                    : Future.succeededFuture());
+  }
+
+  /** The process goes; the rows stay. */
+  @Override
+  public Future<Void> close() {
+    return Future.succeededFuture();
+  }
+}

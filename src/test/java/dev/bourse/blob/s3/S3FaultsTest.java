@@ -1,0 +1,397 @@
+package dev.bourse.blob.s3;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.StorageBusy;
+import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.Upload;
+import dev.bourse.faults.S3Faults;
+import dev.bourse.faults.S3Faults.Fault;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * An object store behind a network that fails, used by processes that die and freeze. Whatever
+ * happens, a blob is the bytes that were sent, and in the end the store holds what the rows say.
+ */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+class S3FaultsTest extends S3Fixture {
+  private static final int LENGTH = PART + 1_000_000;
+  private static final byte[] BYTES = random(21, LENGTH);
+  private static final int FIRST_KEPT = PART + 600_000;
+  private static final int LITTLE = 300_000;
+  private static final Predicate<String> PIECE = request -> request.matches("PUT .*/pieces/.*");
+  private static final Predicate<String> PART_SENT = request -> request.contains("partNumber=");
+  private static final Predicate<String> WHOLE =
+      request -> request.matches("PUT .*/blobs/[^?]*(\\?x-id.*)?");
+  private static final Predicate<String> COMPLETION =
+      request -> request.matches("POST .*uploadId=.*");
+
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private S3Faults faults;
+
+  @BeforeEach
+  void startProxy() throws Exception {
+    faults = new S3Faults(SERVER.port());
+  }
+
+  @AfterEach
+  void stopProxy() throws Exception {
+    faults.close();
+    threads.shutdownNow();
+  }
+
+  /** What a process does from one commit or request to the next, until it dies. */
+  private static final class Life {
+    private final int diesAt;
+    private int steps;
+    private boolean isOver;
+
+    /**
+     * @param diesAt how many steps it lives
+     */
+    Life(int diesAt) {
+      this.diesAt = diesAt;
+    }
+
+    synchronized boolean goesOn() {
+      isOver |= steps++ == diesAt;
+      return !isOver;
+    }
+
+    synchronized boolean isOver() {
+      return isOver;
+    }
+  }
+
+  /** What a client was told is kept. */
+  private static final class Told {
+    private volatile long kept;
+    private volatile boolean isPublished;
+  }
+
+  /** An upload from its opening to its publication, in requests of which some end within a part. */
+  private static void upload(S3Blobs store, String name, Told told) throws Exception {
+    Upload upload = await(store.open("u." + name, NONE));
+    try {
+      for (int to : new int[] {FIRST_KEPT, LENGTH - 100_000, LENGTH}) {
+        if (upload.stored() < to) {
+          append(upload, BYTES, (int) upload.stored(), to);
+          await(upload.keep());
+          told.kept = to;
+        }
+      }
+      await(upload.finish());
+    } finally {
+      await(upload.release());
+    }
+    await(store.publish("u." + name, "k." + name));
+    told.isPublished = true;
+  }
+
+  /** Another process does what is left to do, and sees to it that the digest is right. */
+  private static void goOn(S3Blobs store, String name, Told told) throws Exception {
+    if (!await(store.exists("k." + name))) {
+      assertTrue(!told.isPublished, name);
+      Digest digest = new Digest();
+      Upload upload = await(store.open("u." + name, digest));
+      int stored = (int) upload.stored();
+      assertTrue(stored >= told.kept && stored <= LENGTH, name + ": " + stored);
+      if (stored < LENGTH) {
+        append(upload, BYTES, stored, LENGTH);
+      }
+      await(upload.finish());
+      await(upload.release());
+      assertEquals(sha256(BYTES), digest.hex());
+    }
+    await(store.publish("u." + name, "k." + name));
+    assertArrayEquals(BYTES, content(store, "k." + name));
+  }
+
+  /** What nobody noted is found by the list of each day. */
+  private void holdsOnlyAfterADay(List<String> keys) throws Exception {
+    clock.advance(TimeUnit.DAYS.toMillis(1) + 61_000);
+    holdsOnly(keys.toArray(String[]::new));
+  }
+
+  @Test
+  void aProcessThatDiesBetweenAnyTwoStepsIsSucceededByAnother() throws Exception {
+    List<String> keys = new ArrayList<>();
+    boolean survived = false;
+    for (int step = 0; !survived; step++) {
+      Life life = new Life(step);
+      Told told = new Told();
+      String name = "died-" + step;
+      try (S3Faults network = new S3Faults(SERVER.port())) {
+        S3Blobs mortal = process(network.port(), new LossyDatabase(database, life::goesOn, -1));
+        network.next(Integer.MAX_VALUE, request -> !life.goesOn(), Fault.REFUSED);
+        java.util.concurrent.Future<?> work =
+            threads.submit(
+                () -> {
+                  upload(mortal, name, told);
+                  return null;
+                });
+        while (!work.isDone() && !life.isOver()) {
+          TimeUnit.MILLISECONDS.sleep(2);
+        }
+        survived = !life.isOver();
+        if (survived) {
+          work.get();
+        }
+        goOn(blobs, name, told);
+      }
+      keys.add("k." + name);
+      await(blobs.delete("k." + name));
+    }
+    assertTrue(keys.size() > 12, "steps: " + keys);
+    holdsOnlyAfterADay(List.of());
+  }
+
+  @Test
+  void anAbandoningThatDiesBetweenAnyTwoStepsIsTidiedUp() throws Exception {
+    boolean survived = false;
+    for (int step = 0; !survived; step++) {
+      Life life = new Life(step);
+      String name = "u.abandoned-" + step;
+      Upload upload = await(blobs.open(name, NONE));
+      append(upload, BYTES, 0, FIRST_KEPT);
+      await(upload.keep());
+      await(upload.release());
+      try (S3Faults network = new S3Faults(SERVER.port())) {
+        S3Blobs mortal = process(network.port(), new LossyDatabase(database, life::goesOn, -1));
+        network.next(Integer.MAX_VALUE, request -> !life.goesOn(), Fault.REFUSED);
+        Future<Void> abandoned = mortal.abandon(name);
+        while (!abandoned.isComplete() && !life.isOver()) {
+          TimeUnit.MILLISECONDS.sleep(2);
+        }
+        survived = !life.isOver();
+      }
+      if (step == 0) {
+        // It died before anything was noted: whoever looks for what is old ends it.
+        await(blobs.abandon(name));
+      }
+    }
+    holdsOnlyAfterADay(List.of());
+  }
+
+  @Test
+  void anUploadWhoseCommitsAnswerIsLostGoesOnWhicheverItIs() throws Exception {
+    List<String> keys = new ArrayList<>();
+    int commits = Integer.MAX_VALUE;
+    for (int lost = 0; lost < commits; lost++) {
+      LossyDatabase rows = new LossyDatabase(database, () -> true, lost);
+      S3Blobs store = process(SERVER.port(), rows);
+      String name = "lost-" + lost;
+      Told told = new Told();
+      for (int attempt = 0; !told.isPublished; attempt++) {
+        assertTrue(attempt < 4, name + " does not come to its end");
+        try {
+          upload(store, name, told);
+        } catch (ExecutionException e) {
+          // A client asks how far it is and goes on.
+          assertTrue(
+              await(store.exists("k." + name)) || await(store.stored("u." + name)) >= told.kept);
+        }
+      }
+      assertArrayEquals(BYTES, content(store, "k." + name));
+      keys.add("k." + name);
+      commits = Math.min(commits, rows.commits());
+      await(store.close());
+    }
+    holdsOnlyAfterADay(keys);
+  }
+
+  @Test
+  void aLittleUploadWhoseCommitsAnswerIsLostIsFinishedByAskingAgain() throws Exception {
+    List<String> keys = new ArrayList<>();
+    int commits = Integer.MAX_VALUE;
+    for (int lost = 1; lost < commits; lost++) {
+      LossyDatabase rows = new LossyDatabase(database, () -> true, lost);
+      S3Blobs store = process(SERVER.port(), rows);
+      String name = "u.little-" + lost;
+      Upload upload = await(store.open(name, NONE));
+      append(upload, BYTES, 0, LITTLE);
+      Future<Void> finished = upload.finish().recover(e -> upload.finish());
+      await(finished);
+      await(upload.release());
+      String key = "k.little-" + lost;
+      await(store.publish(name, key).recover(e -> store.publish(name, key)));
+      assertArrayEquals(Arrays.copyOf(BYTES, LITTLE), content(store, key));
+      keys.add(key);
+      commits = Math.min(commits, rows.commits());
+      await(store.close());
+    }
+    holdsOnlyAfterADay(keys);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Fault.class,
+      names = {"INTERNAL_ERROR", "SLOW_DOWN", "REFUSED", "RESET_IN_THE_MIDDLE", "ANSWER_LOST"})
+  void aFaultThatPassesIsNotNoticed(Fault fault) throws Exception {
+    S3Blobs store = process(faults.port());
+    Set<String> met = new HashSet<>();
+    // Each request once, and then not again.
+    faults.next(Integer.MAX_VALUE, met::add, fault);
+    upload(store, "passing", new Told());
+    assertArrayEquals(BYTES, content(store, "k.passing"));
+    assertTrue(met.size() > 6, met::toString);
+    holdsOnlyAfterADay(List.of("k.passing"));
+  }
+
+  @Test
+  void anAnswerThatBreaksOffIsReadOn() throws Exception {
+    publish(blobs, "k", BYTES);
+    S3Blobs store = process(faults.port());
+    faults.next(2, request -> request.startsWith("GET "), Fault.ANSWER_CUT);
+    assertArrayEquals(BYTES, content(store, "k"));
+  }
+
+  @Test
+  void aStoreThatIsGoneIsAFaultUntilItIsBack() throws Exception {
+    S3Blobs store = process(faults.port());
+    publish(store, "before", Arrays.copyOf(BYTES, LITTLE));
+    Upload upload = await(store.open("u", NONE));
+    append(upload, BYTES, 0, LITTLE);
+    faults.all(Fault.REFUSED);
+    failure(StorageFault.class, upload.keep());
+    assertTrue(await(store.exists("before")));
+    failure(StorageFault.class, store.delete("before"));
+    faults.thaw();
+    await(upload.keep());
+    assertEquals(LITTLE, await(store.stored("u")));
+    await(upload.finish());
+    await(upload.release());
+    await(store.publish("u", "after"));
+    assertArrayEquals(Arrays.copyOf(BYTES, LITTLE), content(store, "after"));
+    assertArrayEquals(Arrays.copyOf(BYTES, LITTLE), content(store, "before"));
+    holdsOnlyAfterADay(List.of("before", "after"));
+  }
+
+  /** Has a process freeze in a request, another do its work, and the first go on behind that. */
+  private void thawsBehindAnother(Predicate<String> request, int length, String name)
+      throws Exception {
+    S3Blobs frozen = process(faults.port());
+    Upload upload = await(frozen.open("u." + name, NONE));
+    faults.next(1, request, Fault.FROZEN);
+    java.util.concurrent.Future<?> work =
+        threads.submit(
+            () -> {
+              append(upload, BYTES, 0, length);
+              await(upload.keep());
+              await(upload.finish());
+              return null;
+            });
+    faults.awaitFrozen(1);
+    byte[] bytes = Arrays.copyOf(BYTES, length);
+    Digest digest = new Digest();
+    Upload other = await(blobs.open("u." + name, digest));
+    if (other.stored() < length) {
+      append(other, bytes, (int) other.stored(), length);
+    }
+    await(other.finish());
+    await(other.release());
+    await(blobs.publish("u." + name, "k." + name));
+    assertEquals(sha256(bytes), digest.hex());
+    faults.thaw();
+    try {
+      work.get(60, TimeUnit.SECONDS);
+    } catch (ExecutionException e) {
+      // It lost the upload, or finds it complete.
+    }
+    await(upload.release());
+    await(frozen.close());
+    assertArrayEquals(bytes, content(blobs, "k." + name));
+    holdsOnlyAfterADay(List.of("k." + name));
+  }
+
+  @Test
+  void aPartThatThawsBehindTheEndChangesNothing() throws Exception {
+    thawsBehindAnother(PART_SENT, LENGTH, "part");
+  }
+
+  @Test
+  void aBeginningThatThawsBehindTheEndLeavesNothing() throws Exception {
+    thawsBehindAnother(request -> request.matches("POST .*\\?uploads.*"), LENGTH, "begun");
+  }
+
+  @Test
+  void aPieceThatThawsBehindTheEndLeavesNothing() throws Exception {
+    thawsBehindAnother(PIECE, LITTLE, "piece");
+  }
+
+  @Test
+  void aWholeObjectThatThawsBehindTheEndLeavesNothing() throws Exception {
+    thawsBehindAnother(WHOLE, LITTLE, "whole");
+  }
+
+  @Test
+  void aCompletionThatThawsBehindAnothersChangesNothing() throws Exception {
+    thawsBehindAnother(COMPLETION, LENGTH, "completion");
+  }
+
+  @Test
+  void ofTwoThatAppendAtOnceTheBytesOfOneAreTheBlob() throws Exception {
+    S3Blobs other = process();
+    byte[] others = random(22, LENGTH);
+    List<String> keys = new ArrayList<>();
+    for (int round = 0; round < 4; round++) {
+      String name = "both-" + round;
+      List<java.util.concurrent.Future<Boolean>> both =
+          List.of(
+              threads.submit(() -> uploadAll(blobs, name, BYTES)),
+              threads.submit(() -> uploadAll(other, name, others)));
+      int won = 0;
+      for (java.util.concurrent.Future<Boolean> one : both) {
+        won += one.get(60, TimeUnit.SECONDS) ? 1 : 0;
+      }
+      if (won > 0) {
+        await(blobs.publish("u." + name, "k." + name));
+        byte[] found = content(blobs, "k." + name);
+        assertTrue(Arrays.equals(found, BYTES) || Arrays.equals(found, others), "mixed bytes");
+        keys.add("k." + name);
+      } else {
+        // A part of the earlier opening took the place of the later one's: it begins anew.
+        assertEquals(0, await(blobs.stored("u." + name)));
+      }
+    }
+    holdsOnlyAfterADay(keys);
+  }
+
+  /** Whether this process took all of its own bytes, or found those of the other whole. */
+  private static boolean uploadAll(S3Blobs store, String name, byte[] bytes) throws Exception {
+    Upload upload = await(store.open("u." + name, NONE));
+    try {
+      if (upload.stored() == 0) {
+        append(upload, bytes, 0, bytes.length);
+        await(upload.finish());
+        return true;
+      }
+      return false;
+    } catch (ExecutionException e) {
+      assertTrue(
+          e.getCause() instanceof StorageBusy || e.getCause() instanceof BlobGone,
+          () -> "failed with " + e.getCause());
+      return false;
+    } finally {
+      await(upload.release());
+    }
+  }
+}
