@@ -4,11 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.net.httpserver.HttpServer;
 import dev.bourse.app.commands.Main;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.S3Server;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -221,5 +224,79 @@ class StartFailureTest {
         serve(List.of(), Map.of("BOURSE_SECRET_KEY", key + "55"), "--demo", "--port", "0");
     assertRefused(faulty, "secret.key: 'key 1 of 1, not shown' is not acceptable");
     assertFalse(faulty.log().contains("5555"), faulty.log());
+  }
+
+  private Ended serveOn(String store, String secret) throws Exception {
+    Path credentials =
+        Files.writeString(
+            folder.resolve("credentials"),
+            "[default]\naws_access_key_id=%s\naws_secret_access_key=%s\n"
+                .formatted(S3Server.ACCESS_KEY, secret));
+    return serve(
+        List.of(),
+        Map.of(),
+        "--demo",
+        "--port",
+        "0",
+        "--set",
+        "checkpoints.store=" + store,
+        "--set",
+        "checkpoints.s3-credentials-file=" + credentials);
+  }
+
+  @Test
+  void aBucketThatIsNotThereIsNamed() throws Exception {
+    assertRefused(
+        serveOn(S3Server.s3proxy().store("no-such-bucket"), S3Server.SECRET_KEY),
+        "cannot start: s3://no-such-bucket/bourse/: there is no bucket 'no-such-bucket' at http");
+  }
+
+  @Test
+  void credentialsThatTheObjectStoreRefusesAreSaidToBe() throws Exception {
+    S3Server server = S3Server.s3proxy();
+    assertRefused(
+        serveOn(server.store(server.newBucket()), "another-secret"),
+        "cannot start: s3://",
+        "refuses the credentials for bucket");
+  }
+
+  @Test
+  void anEndpointThatIsNoObjectStoreIsNamed() throws Exception {
+    HttpServer other = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+    other.createContext(
+        "/",
+        exchange -> {
+          exchange.sendResponseHeaders(200, 2);
+          exchange.getResponseBody().write(new byte[] {'o', 'k'});
+          exchange.close();
+        });
+    other.start();
+    try {
+      assertRefused(
+          serveOn(S3Server.store("models", other.getAddress().getPort()), "secret"),
+          "cannot start: s3://models/bourse/: http://127.0.0.1:",
+          "is no S3 service");
+    } finally {
+      other.stop(0);
+    }
+  }
+
+  @Test
+  void anObjectStoreThatDoesNotAnswerIsNamed() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      int port = taken.getLocalPort();
+      taken.close();
+      assertRefused(
+          serveOn(S3Server.store("models", port), "secret"),
+          "cannot start: s3://models/bourse/: http://127.0.0.1:" + port + " cannot be reached");
+    }
+  }
+
+  @Test
+  void anAddressThatIsNoObjectStoresIsRefusedWithWhatWouldBe() throws Exception {
+    assertRefused(
+        serve(List.of(), Map.of(), "--port", "0", "--set", "checkpoints.store=s3:/models"),
+        "checkpoints.store: 's3:/models'",
+        "local, the data folder, or s3://BUCKET/PREFIX");
   }
 }
