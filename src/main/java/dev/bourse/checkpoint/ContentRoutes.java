@@ -30,8 +30,7 @@ public final class ContentRoutes {
   }
 
   private Future<Answer> readOwn(Call call) {
-    return answerMember(
-        contents.openShown(call.principal().org().orgId(), call.text("id")), call);
+    return answerMember(contents.openShown(call.principal().org().orgId(), call.text("id")), call);
   }
 
   private Future<Answer> readPublic(Call call) {
@@ -52,9 +51,7 @@ public final class ContentRoutes {
 
   /** Serves stored bytes, or leads to the store that has them. */
   private Future<Answer> answerMember(Future<ContentService.Opened> opening, Call call) {
-    return config.redirect()
-        ? opening.compose(opened -> led(opened, call))
-        : answer(opening, call);
+    return config.redirect() ? opening.compose(opened -> led(opened, call)) : answer(opening, call);
   }
 
   private Future<Answer> led(ContentService.Opened opened, Call call) {

@@ -43,8 +43,7 @@ public sealed interface Answer {
       Map<String, String> headers,
       @Nullable URI elsewhere)
       implements Answer {
-    public Download(
-        Reading bytes, String contentType, String etag, Map<String, String> headers) {
+    public Download(Reading bytes, String contentType, String etag, Map<String, String> headers) {
       this(bytes, contentType, etag, headers, null);
     }
   }

@@ -89,8 +89,7 @@ class RedirectApiTest {
   void whatSendsNoBytesIsAnsweredHere() {
     HttpResponse<byte[]> head = alice.fetch("HEAD", content(id));
     assertEquals(200, head.statusCode());
-    assertEquals(
-        String.valueOf(LEAST), head.headers().firstValue("content-length").orElseThrow());
+    assertEquals(String.valueOf(LEAST), head.headers().firstValue("content-length").orElseThrow());
     String tag = '"' + sha256(LONG) + '"';
     assertEquals(304, alice.fetch("GET", content(id), "If-None-Match", tag).statusCode());
     assertEquals(416, alice.fetch("GET", content(id), "Range", "bytes=8388608-").statusCode());
@@ -117,6 +116,9 @@ class RedirectApiTest {
     approve(bourse, item).ok();
     assertEquals(
         200,
-        bourse.with(null).fetch("GET", "/api/checkpoints/public/" + item + "/content").statusCode());
+        bourse
+            .with(null)
+            .fetch("GET", "/api/checkpoints/public/" + item + "/content")
+            .statusCode());
   }
 }
