@@ -2,7 +2,6 @@ package dev.bourse.checkpoint;
 
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
-import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import java.util.ArrayList;
@@ -164,28 +163,32 @@ public final class SetStore {
   }
 
   /**
-   * Forgets files of revisions that are no more: those that the release before sets deleted, which
-   * knows of no files.
+   * A set whose files are stored.
+   *
+   * @param isLeft whether its revision is no more: deleted by the release before sets, which knows
+   *     of no files
    */
-  Future<Integer> releaseLeft(int limit, long nowMillis) {
-    return database
-        .read(
-            """
-            SELECT DISTINCT f.item_id, f.revision FROM checkpoint_file f \
-            WHERE f.number = 0 AND NOT EXISTS (SELECT 1 FROM checkpoint_revision r \
-            WHERE r.item_id = f.item_id AND r.revision = f.revision AND r.state <> ?) LIMIT ?\
-            """,
-            List.of(Revision.State.EXPIRED.label(), limit),
-            row -> new BlobName(row.text("item_id"), row.smallInteger("revision")))
-        .compose(
-            left -> {
-              List<Statement> statements = new ArrayList<>();
-              left.forEach(
-                  one -> statements.addAll(SetRows.release(one.item(), one.revision(), nowMillis)));
-              return left.isEmpty()
-                  ? Future.succeededFuture(0)
-                  : database.commit(statements).map(left.size());
-            });
+  record Stored(String item, int revision, boolean isLeft) {}
+
+  /** Sets by item and revision, behind one of them. */
+  Future<List<Stored>> listStored(String afterItem, int afterRevision, int limit) {
+    return database.read(
+        """
+        SELECT f.item_id, f.revision, CASE WHEN EXISTS (SELECT 1 FROM checkpoint_revision r \
+        WHERE r.item_id = f.item_id AND r.revision = f.revision AND r.state <> ?) \
+        THEN 0 ELSE 1 END AS is_left FROM checkpoint_file f \
+        WHERE f.number = 0 AND (f.item_id, f.revision) > (?, ?) \
+        ORDER BY f.item_id, f.revision LIMIT ?\
+        """,
+        List.of(Revision.State.EXPIRED.label(), afterItem, afterRevision, limit),
+        row ->
+            new Stored(
+                row.text("item_id"), row.smallInteger("revision"), row.integer("is_left") == 1));
+  }
+
+  /** Forgets the files of a set that is left. */
+  Future<Void> release(Stored left, long nowMillis) {
+    return database.commit(SetRows.release(left.item(), left.revision(), nowMillis));
   }
 
   /** Those of these keys that files refer to. */

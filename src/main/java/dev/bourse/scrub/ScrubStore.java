@@ -17,7 +17,8 @@ public final class ScrubStore {
   private static final String NEEDED =
       """
       r.item_id = scrub_fault.item_id AND r.revision = scrub_fault.revision \
-      AND scrub_fault.blob_key = r.item_id || '.' || r.revision || '.' || r.sha256\
+      AND (scrub_fault.blob_key = r.item_id || '.' || r.revision || '.' || r.sha256 \
+      OR EXISTS (SELECT 1 FROM checkpoint_blob b WHERE b.blob_key = scrub_fault.blob_key))\
       """;
 
   private final Database database;
@@ -248,10 +249,19 @@ public final class ScrubStore {
     String sql =
         """
         INSERT INTO scrub_fault (blob_key, item_id, revision, kind, detail, found_at, \
+<<<<<<< .merge_file_9miyxW
         checked_at) SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), \
         CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT) FROM %s \
+=======
+        checked_at) SELECT CAST(? AS TEXT), item_id, revision, CAST(? AS TEXT), \
+        CAST(? AS TEXT), CAST(? AS BIGINT), \
+        CAST(? AS BIGINT) FROM checkpoint_revision \
+        WHERE item_id = ? AND revision = ? AND (sha256 = ? OR EXISTS (SELECT 1 \
+        FROM checkpoint_blob b WHERE b.blob_key = ?)) \
+>>>>>>> .merge_file_VrarXP
         ON CONFLICT (blob_key) DO UPDATE SET kind = excluded.kind, detail = excluded.detail, \
         checked_at = excluded.checked_at\
+<<<<<<< .merge_file_9miyxW
         """
             .formatted(
                 blob.isOfSets()
@@ -272,6 +282,18 @@ public final class ScrubStore {
             ? List.of(blob.key())
             : List.of(blob.item(), blob.revision(), blob.sha256()));
     return Statement.of(sql, parameters.toArray());
+=======
+        """,
+        blob.key(),
+        fault.kind().label(),
+        fault.detail(),
+        nowMillis,
+        nowMillis,
+        blob.item(),
+        blob.revision(),
+        blob.sha256(),
+        blob.key());
+>>>>>>> .merge_file_VrarXP
   }
 
   /** Forgets the faults of blobs that nothing is read from any more. */

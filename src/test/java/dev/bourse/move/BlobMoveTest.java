@@ -320,19 +320,27 @@ class BlobMoveTest extends CheckpointFixture {
     TwoStores both = new TwoStores(next, blobs);
     Services services = services(both);
     Promise<Void> held = Promise.promise();
+    AtomicInteger asked = new AtomicInteger();
     BlobStore slow =
         proxy(
             BlobStore.class,
             next,
-            name -> name.equals("publish") ? Optional.of(held.future()) : Optional.empty());
+            name -> {
+              if (!name.equals("publish")) {
+                return Optional.empty();
+              }
+              asked.incrementAndGet();
+              return Optional.of(held.future());
+            });
     Move move = move(blobs, slow);
     ask(move);
     Future<Boolean> step = move.step(clock.millis());
+    eventually("the copy is about to be published", () -> asked.get() > 0);
     await(services.checkpoints.delete(member("alice"), id));
     clock.advance(10 * CONFIG.graceMillis());
     await(services.sweep.run());
+    await(next.publish(id + ".1.move", key(id)));
     held.complete();
-    await(next.publish(id + ".1.move", key(id)).otherwiseEmpty());
     await(step);
     assertFalse(await(next.exists(key(id))));
     assertEquals(List.of(), names(true));

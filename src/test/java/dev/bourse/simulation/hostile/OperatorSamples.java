@@ -334,7 +334,7 @@ final class OperatorSamples {
     world.add("downloadReview", s -> s.value("review", open).value("download", "1"));
     String ofSet = setReview();
     world.add(
-        "readReviewFile",
+        "fetchReviewFile",
         s ->
             s.value("review", ofSet)
                 .value("sha256", FilesFixture.sha256(BYTES))
