@@ -36,8 +36,3 @@ CREATE TABLE blob_move_fault (
   detail TEXT COLLATE "C" NOT NULL,
   found_at BIGINT NOT NULL
 );
-
--- How many files of sets there are, and their bytes together; and which sets have one.
-CREATE INDEX checkpoint_blob_stored ON checkpoint_blob (bytes) WHERE refs > 0;
-CREATE INDEX checkpoint_file_blob ON checkpoint_file (blob_key, item_id, revision)
-  WHERE blob_key IS NOT NULL;

@@ -12,13 +12,6 @@ import java.util.Optional;
  * come first, which of a set is its manifest, and then those of sets' files.
  */
 public final class StoredBlobs {
-<<<<<<< .merge_file_fHdb52
-  /** How the keys of files of sets begin; they come behind those of revisions. */
-  private static final String OF_SETS = "set.";
-
-  private static final String REVISIONS =
-      "SELECT r.item_id, r.revision, r.sha256, r.bytes FROM checkpoint_revision r ";
-=======
   private static final String COLUMNS =
       "SELECT r.item_id, r.revision, r.sha256, r.bytes, r.content_type FROM checkpoint_revision r ";
 
@@ -30,10 +23,6 @@ public final class StoredBlobs {
       SELECT 1 FROM checkpoint_file g WHERE g.blob_key = f.blob_key \
       AND (g.item_id, g.revision, g.number) < (f.item_id, f.revision, f.number)) \
       """;
->>>>>>> .merge_file_z7vo9J
-
-  private static final String FILES =
-      "SELECT b.blob_key, b.sha256, b.bytes FROM checkpoint_blob b ";
 
   private final Database database;
   private final SetStore sets;
@@ -46,49 +35,17 @@ public final class StoredBlobs {
   /**
    * A blob that some revision is read from.
    *
-<<<<<<< .merge_file_fHdb52
-   * @param key the name by which the store of bytes knows it
-   * @param item the item it came with; other sets may have the same file
-=======
    * @param key the name by which the store of bytes knows it
    * @param item the item's id
->>>>>>> .merge_file_z7vo9J
    * @param sha256 the digest its bytes have, in hex
    */
-<<<<<<< .merge_file_fHdb52
-  public record Blob(String key, String item, int revision, String sha256, long bytes) {
-    /** Whether it is a file of sets, and not the content of one revision. */
-    public boolean isOfSets() {
-      return key.startsWith(OF_SETS);
-    }
-  }
-=======
   public record Blob(String key, String item, int revision, String sha256, long bytes) {}
->>>>>>> .merge_file_z7vo9J
 
-<<<<<<< .merge_file_fHdb52
-  /** How many there are, and their bytes together. */
-  public record Total(long blobs, long bytes) {
-    private Total plus(Total other) {
-      return new Total(blobs + other.blobs, bytes + other.bytes);
-    }
-  }
-=======
   /** How many there are, and their bytes together; of manifests only how many. */
   public record Total(long blobs, long bytes) {}
->>>>>>> .merge_file_z7vo9J
 
   public Future<Total> total() {
-    return total("checkpoint_revision WHERE sha256 IS NOT NULL")
-        .compose(all -> total("checkpoint_blob WHERE refs > 0").map(all::plus));
-  }
-
-  private Future<Total> total(String of) {
     return database.readOne(
-<<<<<<< .merge_file_fHdb52
-        "SELECT COUNT(*) AS blobs, COALESCE(SUM(bytes), 0) AS bytes FROM " + of,
-        List.of(),
-=======
         """
         SELECT (SELECT COUNT(*) FROM checkpoint_revision WHERE sha256 IS NOT NULL) \
         + (SELECT COUNT(*) FROM checkpoint_blob) AS blobs, \
@@ -97,7 +54,6 @@ public final class StoredBlobs {
         + (SELECT COALESCE(SUM(bytes), 0) FROM checkpoint_blob) AS bytes\
         """,
         List.of(SetFile.MANIFEST_TYPE),
->>>>>>> .merge_file_z7vo9J
         row -> new Total(row.integer("blobs"), row.integer("bytes")));
   }
 
@@ -108,52 +64,15 @@ public final class StoredBlobs {
    *     the first
    */
   public Future<List<Blob>> list(String after, int limit) {
-<<<<<<< .merge_file_fHdb52
-    return after.startsWith(OF_SETS)
-        ? listFiles(after, limit)
-        : listRevisions(after, limit)
-            .compose(
-                found ->
-                    found.size() == limit
-                        ? Future.succeededFuture(found)
-                        : listFiles("", limit - found.size()).map(files -> both(found, files)));
-  }
-
-  private static List<Blob> both(List<Blob> some, List<Blob> others) {
-    List<Blob> all = new ArrayList<>(some);
-    all.addAll(others);
-    return all;
-  }
-
-  private Future<List<Blob>> listRevisions(String after, int limit) {
-=======
     if (BlobName.isOfFile(after)) {
       return listFiles(after, limit);
     }
->>>>>>> .merge_file_z7vo9J
     BlobName last = BlobName.parse(after).orElse(new BlobName("", 0));
-<<<<<<< .merge_file_fHdb52
-    return database.read(
-        REVISIONS
-            + """
-=======
     return revisions(
             """
->>>>>>> .merge_file_z7vo9J
             WHERE r.sha256 IS NOT NULL AND (r.item_id, r.revision) > (?, ?) \
             ORDER BY r.item_id, r.revision LIMIT ?\
             """,
-<<<<<<< .merge_file_fHdb52
-        List.of(last.item(), last.revision(), limit),
-        StoredBlobs::revision);
-  }
-
-  private Future<List<Blob>> listFiles(String after, int limit) {
-    return database.read(
-        FILES + "WHERE b.blob_key > ? ORDER BY b.blob_key LIMIT ?",
-        List.of(after, limit),
-        StoredBlobs::file);
-=======
             last.item(),
             last.revision(),
             limit)
@@ -175,71 +94,27 @@ public final class StoredBlobs {
     List<Blob> all = new ArrayList<>(first);
     all.addAll(second);
     return all;
->>>>>>> .merge_file_z7vo9J
   }
 
   /** The blob of this key; empty when nothing is read from it any more. */
   public Future<Optional<Blob>> find(String key) {
-<<<<<<< .merge_file_fHdb52
-    if (key.startsWith(OF_SETS)) {
-      return database.readFirst(
-          FILES + "WHERE b.blob_key = ? AND b.refs > 0", List.of(key), StoredBlobs::file);
-    }
-=======
     if (BlobName.isOfFile(key)) {
       return database.readFirst(FILES + "WHERE b.blob_key = ?", List.of(key), StoredBlobs::file);
     }
->>>>>>> .merge_file_z7vo9J
     return BlobName.parse(key)
         .map(
             name ->
-<<<<<<< .merge_file_fHdb52
-                database
-                    .readFirst(
-                        REVISIONS
-                            + "WHERE r.item_id = ? AND r.revision = ? AND r.sha256 IS NOT NULL",
-                        List.of(name.item(), name.revision()),
-                        StoredBlobs::revision)
-                    .map(found -> found.filter(blob -> blob.key().equals(key))))
-=======
                 revisions(
                         "WHERE r.item_id = ? AND r.revision = ? AND r.sha256 IS NOT NULL",
                         name.item(),
                         name.revision())
                     .map(
                         found -> found.stream().filter(blob -> blob.key().equals(key)).findFirst()))
->>>>>>> .merge_file_z7vo9J
         .orElseGet(() -> Future.succeededFuture(Optional.empty()));
   }
 
   /** The blobs of an item; none for one that does not exist or has no bytes yet. */
   public Future<List<Blob>> listOf(String item) {
-<<<<<<< .merge_file_fHdb52
-    Future<List<Blob>> revisions =
-        database.read(
-            REVISIONS + "WHERE r.item_id = ? AND r.sha256 IS NOT NULL ORDER BY r.revision",
-            List.of(item),
-            StoredBlobs::revision);
-    return revisions.compose(
-        found ->
-            database
-                .read(
-                    FILES
-                        + """
-                        WHERE b.blob_key IN (SELECT f.blob_key FROM checkpoint_file f \
-                        WHERE f.item_id = ?) ORDER BY b.blob_key\
-                        """,
-                    List.of(item),
-                    StoredBlobs::file)
-                .map(files -> both(found, files)));
-  }
-
-  private static Blob revision(Row row) {
-    String item = row.text("item_id");
-    int number = row.smallInteger("revision");
-    String sha256 = row.text("sha256");
-    return new Blob(BlobName.key(item, number, sha256), item, number, sha256, row.integer("bytes"));
-=======
     return revisions("WHERE r.item_id = ? AND r.sha256 IS NOT NULL ORDER BY r.revision", item)
         .compose(
             found ->
@@ -298,15 +173,8 @@ public final class StoredBlobs {
         new Blob(
             BlobName.key(item, revision, sha256), item, revision, sha256, row.integer("bytes")),
         row.text("content_type").equals(SetFile.MANIFEST_TYPE));
->>>>>>> .merge_file_z7vo9J
   }
 
-<<<<<<< .merge_file_fHdb52
-  private static Blob file(Row row) {
-    String key = row.text("blob_key");
-    BlobName name = BlobName.parse(key).orElse(new BlobName("", 0));
-    return new Blob(key, name.item(), name.revision(), row.text("sha256"), row.integer("bytes"));
-=======
   private static Blob file(Row row) {
     return new Blob(
         row.text("blob_key"),
@@ -314,6 +182,5 @@ public final class StoredBlobs {
         row.smallInteger("revision"),
         row.text("sha256"),
         row.integer("bytes"));
->>>>>>> .merge_file_z7vo9J
   }
 }

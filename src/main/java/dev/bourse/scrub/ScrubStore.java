@@ -246,43 +246,16 @@ public final class ScrubStore {
   }
 
   private static Statement insertion(StoredBlobs.Blob blob, Fault fault, long nowMillis) {
-    String sql =
+    return Statement.of(
         """
         INSERT INTO scrub_fault (blob_key, item_id, revision, kind, detail, found_at, \
-<<<<<<< .merge_file_9miyxW
-        checked_at) SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), \
-        CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT) FROM %s \
-=======
         checked_at) SELECT CAST(? AS TEXT), item_id, revision, CAST(? AS TEXT), \
         CAST(? AS TEXT), CAST(? AS BIGINT), \
         CAST(? AS BIGINT) FROM checkpoint_revision \
         WHERE item_id = ? AND revision = ? AND (sha256 = ? OR EXISTS (SELECT 1 \
         FROM checkpoint_blob b WHERE b.blob_key = ?)) \
->>>>>>> .merge_file_VrarXP
         ON CONFLICT (blob_key) DO UPDATE SET kind = excluded.kind, detail = excluded.detail, \
         checked_at = excluded.checked_at\
-<<<<<<< .merge_file_9miyxW
-        """
-            .formatted(
-                blob.isOfSets()
-                    ? "checkpoint_blob WHERE blob_key = ? AND refs > 0"
-                    : "checkpoint_revision WHERE item_id = ? AND revision = ? AND sha256 = ?");
-    List<Object> parameters =
-        new ArrayList<>(
-            List.of(
-                blob.key(),
-                blob.item(),
-                blob.revision(),
-                fault.kind().label(),
-                fault.detail(),
-                nowMillis,
-                nowMillis));
-    parameters.addAll(
-        blob.isOfSets()
-            ? List.of(blob.key())
-            : List.of(blob.item(), blob.revision(), blob.sha256()));
-    return Statement.of(sql, parameters.toArray());
-=======
         """,
         blob.key(),
         fault.kind().label(),
@@ -293,7 +266,6 @@ public final class ScrubStore {
         blob.revision(),
         blob.sha256(),
         blob.key());
->>>>>>> .merge_file_VrarXP
   }
 
   /** Forgets the faults of blobs that nothing is read from any more. */
@@ -303,9 +275,7 @@ public final class ScrubStore {
             Statement.of(
                 """
                 DELETE FROM scrub_fault \
-                WHERE NOT EXISTS (SELECT 1 FROM checkpoint_revision r WHERE %s) \
-                AND NOT EXISTS (SELECT 1 FROM checkpoint_blob b \
-                WHERE b.blob_key = scrub_fault.blob_key)\
+                WHERE NOT EXISTS (SELECT 1 FROM checkpoint_revision r WHERE %s)\
                 """
                     .formatted(NEEDED))));
   }
@@ -330,18 +300,11 @@ public final class ScrubStore {
   Future<List<Found>> listFaults(String after, int limit) {
     return database.read(
         """
-        SELECT scrub_fault.blob_key, scrub_fault.kind, scrub_fault.detail, scrub_fault.found_at, \
-        scrub_fault.checked_at, c.item_id, c.org_id, r.revision, \
-        COALESCE(r.filename || '/' || (%1$s), r.filename) AS filename FROM scrub_fault \
-        JOIN checkpoint_revision r ON r.item_id = COALESCE((%2$s), scrub_fault.item_id) \
-        AND r.revision = COALESCE((%3$s), scrub_fault.revision) \
-        JOIN checkpoint c ON c.item_id = r.item_id \
-        WHERE scrub_fault.blob_key > ? AND (EXISTS (SELECT 1 FROM checkpoint_blob b \
-        WHERE b.blob_key = scrub_fault.blob_key) OR \
-        scrub_fault.blob_key = r.item_id || '.' || r.revision || '.' || r.sha256) \
-        ORDER BY scrub_fault.blob_key LIMIT ?\
+        SELECT scrub_fault.*, c.org_id, r.filename FROM scrub_fault \
+        JOIN checkpoint_revision r ON %s JOIN checkpoint c ON c.item_id = r.item_id \
+        WHERE scrub_fault.blob_key > ? ORDER BY scrub_fault.blob_key LIMIT ?\
         """
-            .formatted(ofSet("path"), ofSet("item_id"), ofSet("revision")),
+            .formatted(NEEDED),
         List.of(after, limit),
         row ->
             new Found(
@@ -353,12 +316,5 @@ public final class ScrubStore {
                 new Fault(Fault.Kind.of(row.text("kind")), row.text("detail")),
                 row.integer("found_at"),
                 row.integer("checked_at")));
-  }
-
-  /** What is known of the first set that has a file with the bytes of a fault. */
-  private static String ofSet(String column) {
-    return "SELECT f.%s FROM checkpoint_file f WHERE f.blob_key = scrub_fault.blob_key"
-            .formatted(column)
-        + " ORDER BY f.item_id, f.revision, f.number LIMIT 1";
   }
 }
