@@ -46,7 +46,8 @@ public abstract class CheckpointFixture extends StoreFixture {
           10_000_000,
           60_000,
           1_000,
-          512);
+          512,
+          false);
 
   public static final Organization LAB = new Organization("lab", "Open Lab", "public_research");
 
