@@ -12,6 +12,8 @@ CREATE TABLE checkpoint_file (
   blob_key TEXT COLLATE "C",
   PRIMARY KEY (item_id, revision, number)
 );
+CREATE INDEX checkpoint_file_blob ON checkpoint_file (blob_key) WHERE blob_key IS NOT NULL;
+CREATE INDEX checkpoint_file_first ON checkpoint_file (item_id, revision) WHERE number = 0;
 CREATE INDEX checkpoint_file_digest ON checkpoint_file (item_id, revision, sha256);
 
 -- The bytes of files of sets, shared among the sets of an organization: refs is how many rows of

@@ -31,6 +31,10 @@ public final class AnnouncementView {
       throw ApiError.badField(
           "content_type", contentType, "the type of one file; browsers look for more in this one");
     }
+    if (ContentHeaders.mediaType(type).equals(SetFile.MANIFEST_TYPE)) {
+      throw ApiError.badField(
+          "content_type", contentType, "another type; sets are announced at their own path");
+    }
     return new CheckpointService.Announcement(
         new Metadata(
             body.getString("title"),

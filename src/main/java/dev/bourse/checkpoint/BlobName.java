@@ -56,6 +56,11 @@ public record BlobName(String item, int revision) {
     return parse(name).filter(new BlobName(item, revision)::equals).isPresent();
   }
 
+  /** Whether a name is that of a file's upload or blob. */
+  static boolean isOfFile(String name) {
+    return name.startsWith(OF_SETS);
+  }
+
   /** Which revision an upload or a blob belongs to; empty for a name of another kind. */
   static Optional<BlobName> parse(String name) {
     Matcher matcher =

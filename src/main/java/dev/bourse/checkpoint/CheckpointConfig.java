@@ -26,6 +26,8 @@ import java.time.Duration;
  *     replaced or deleted, so that whoever has just looked up where they are still finds them
  * @param openFiles {@code checkpoints.open-files}: how many files may be read at once by all
  *     together, however many read each; the system must let the process open as many more
+ * @param redirect {@code checkpoints.redirect}: whether members who read long files are led to the
+ *     object store that has them
  */
 public record CheckpointConfig(
     boolean enabled,
@@ -38,7 +40,8 @@ public record CheckpointConfig(
     long sessionMillis,
     long sweepMillis,
     long graceMillis,
-    int openFiles) {
+    int openFiles,
+    boolean redirect) {
   private static final long MIB = 1L << 20;
   private static final long GIB = 1L << 30;
   private static final long PIB = 1L << 50;
@@ -73,7 +76,18 @@ public record CheckpointConfig(
             Duration.ofDays(1)),
         settings.millis(
             "checkpoints.deletion-delay", Duration.ofMinutes(1), Duration.ZERO, Duration.ofDays(7)),
-        settings.integer("checkpoints.open-files", 512, LEAST_OPEN, 100_000));
+        settings.integer("checkpoints.open-files", 512, LEAST_OPEN, 100_000),
+        redirect(settings));
+  }
+
+  /** A folder has no addresses to lead anybody to. */
+  private static boolean redirect(Settings settings) {
+    boolean redirect = settings.flag("checkpoints.redirect", false);
+    if (redirect && settings.text("checkpoints.store", "local").equals("local")) {
+      settings.fault(
+          "checkpoints.redirect", "true", "false while checkpoints.store is no object store");
+    }
+    return redirect;
   }
 
   private static String contentUrl(Settings settings) {

@@ -4,9 +4,15 @@ import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import io.vertx.core.Future;
+import java.util.Map;
 
 /** The operations that answer members and everybody with stored bytes. */
 public final class ContentRoutes {
+  /** Another round trip is nothing beside 8 MiB, and much beside a document. */
+  private static final long LEAST_REDIRECTED = 8L << 20;
+
+  private static final String CSP = "Content-Security-Policy";
+
   private final CheckpointConfig config;
   private final ContentService contents;
 
@@ -24,7 +30,7 @@ public final class ContentRoutes {
   }
 
   private Future<Answer> readOwn(Call call) {
-    return answer(contents.openShown(call.principal().org().orgId(), call.text("id")), call);
+    return answerMember(contents.openShown(call.principal().org().orgId(), call.text("id")), call);
   }
 
   private Future<Answer> readPublic(Call call) {
@@ -32,7 +38,7 @@ public final class ContentRoutes {
   }
 
   private Future<Answer> readOwnFile(Call call) {
-    return answer(
+    return answerMember(
         contents.openShownFile(
             call.principal().org().orgId(), call.text("id"), call.text("sha256")),
         call);
@@ -43,17 +49,49 @@ public final class ContentRoutes {
         contents.openPublicFile(call.clientKey(), call.text("id"), call.text("sha256")), call);
   }
 
+  /** Serves stored bytes, or leads to the store that has them. */
+  private Future<Answer> answerMember(Future<ContentService.Opened> opening, Call call) {
+    return config.redirect() ? opening.compose(opened -> led(opened, call)) : answer(opening, call);
+  }
+
+  private Future<Answer> led(ContentService.Opened opened, Call call) {
+    Answer.Download here = download(opened, call);
+    // What a browser might run is held back by a header that no other host would send.
+    if (opened.bytes().length() < LEAST_REDIRECTED || here.headers().containsKey(CSP)) {
+      return Future.succeededFuture(here);
+    }
+    Map<String, String> said =
+        Map.of(
+            "Content-Type",
+            here.contentType(),
+            "Content-Disposition",
+            here.headers().getOrDefault("Content-Disposition", "attachment"),
+            "Cache-Control",
+            "no-store");
+    return contents
+        .address(opened, said)
+        .<Answer>map(
+            address ->
+                new Answer.Download(
+                    here.bytes(),
+                    here.contentType(),
+                    here.etag(),
+                    here.headers(),
+                    address.orElse(null)))
+        .onFailure(unknown -> opened.bytes().close());
+  }
+
   /** Serves stored bytes in the one way that is safe for strangers' files. */
   public static Future<Answer> answer(Future<ContentService.Opened> opening, Call call) {
-    boolean download = call.text("download").equals("1");
-    return opening.map(
-        opened -> {
-          Content content = opened.content();
-          return new Answer.Download(
-              opened.bytes(),
-              content.contentType(),
-              '"' + String.valueOf(content.sha256()) + '"',
-              ContentHeaders.of(content, download));
-        });
+    return opening.map(opened -> download(opened, call));
+  }
+
+  private static Answer.Download download(ContentService.Opened opened, Call call) {
+    Content content = opened.content();
+    return new Answer.Download(
+        opened.bytes(),
+        content.contentType(),
+        '"' + String.valueOf(content.sha256()) + '"',
+        ContentHeaders.of(content, call.text("download").equals("1")));
   }
 }

@@ -8,7 +8,11 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
+import java.net.URI;
 import java.nio.channels.FileChannel;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
@@ -17,6 +21,8 @@ import java.util.function.Supplier;
 public final class ContentService {
   /** How often a revision is looked up that is replaced between look-up and opening. */
   private static final int ATTEMPTS = 3;
+
+  private static final Duration ADDRESS_LIFETIME = Duration.ofMinutes(1);
 
   private final CheckpointStore store;
   private final SetStore sets;
@@ -94,6 +100,15 @@ public final class ContentService {
         new Wanted("", id + '/' + sha256),
         () -> sets.findFileOnFeed(id, sha256),
         () -> noFile(id, sha256));
+  }
+
+  /**
+   * Where what was opened may be read straight from its store, for a minute: time enough for a
+   * client that follows at once. What has begun by then goes on.
+   */
+  Future<Optional<URI>> address(Opened opened, Map<String, String> headers) {
+    String digest = Objects.requireNonNull(opened.content.sha256());
+    return blobs.address(opened.content.blobKey(digest), ADDRESS_LIFETIME, headers);
   }
 
   static ApiError noFile(String id, String sha256) {

@@ -52,6 +52,9 @@ public final class Sweep {
   /** Who removes what members and retired organizations leave behind, as with their tokens. */
   private static final String OFFBOARD = "system:offboard";
 
+  /** Before every set. */
+  private static final BlobName FIRST = new BlobName("", 0);
+
   private final CheckpointChanges changes;
   private final SweepStore store;
   private final SetStore sets;
@@ -60,6 +63,7 @@ public final class Sweep {
   private final ConfirmedTime time;
   private String lastUpload = "";
   private String lastBlob = "";
+  private BlobName lastSet = FIRST;
   private long lastPending;
   private Optional<SweepStore.Garbage> lastGarbage = Optional.empty();
 
@@ -119,7 +123,7 @@ public final class Sweep {
   private Future<Integer> deleteByAge(long now) {
     return expire(now)
         .compose(done -> forget(now).map(more -> done + more))
-        .compose(done -> sets.releaseLeft(ROWS, now).map(more -> done + more))
+        .compose(done -> releaseLeft(now).map(more -> done + more))
         .compose(done -> deleteGarbage(now, PAGES).map(more -> done + more))
         .compose(done -> deleteOrphanUploads(now).map(more -> done + more))
         .compose(done -> deleteOrphanBlobs(now).map(more -> done + more))
@@ -179,6 +183,22 @@ public final class Sweep {
         .compose(
             old ->
                 each(old, item -> commit(new ChangeSet(Optional.of(item), item.withoutDraft()))));
+  }
+
+  /** Lets the files go of sets that the release before sets deleted, which knows of no files. */
+  private Future<Integer> releaseLeft(long now) {
+    return sets.listStored(lastSet.item(), lastSet.revision(), NAMES)
+        .compose(
+            found -> {
+              SetStore.Stored last = found.isEmpty() ? null : found.get(found.size() - 1);
+              lastSet =
+                  last == null || found.size() < NAMES
+                      ? FIRST
+                      : new BlobName(last.item(), last.revision());
+              return each(
+                  found.stream().filter(SetStore.Stored::isLeft).toList(),
+                  left -> sets.release(left, now));
+            });
   }
 
   /** Removes the items of retired organizations, since nobody is left who could. */
@@ -295,14 +315,16 @@ public final class Sweep {
                 && name.startsWith(BlobName.ofFiles(item.id(), draft.number()))));
   }
 
+  /** The blob of an awaited set's file may be about to get its row, however old it is. */
   private static boolean isReferred(Checkpoint item, String name) {
-    return item.revisions().stream()
-        .filter(revision -> revision.sha256() != null)
-        .map(
-            revision ->
-                BlobName.key(
-                    item.id(), revision.number(), Objects.requireNonNull(revision.sha256())))
-        .anyMatch(name::equals);
+    return (BlobName.isOfFile(name) && isAwaited(item, name))
+        || item.revisions().stream()
+            .filter(revision -> revision.sha256() != null)
+            .map(
+                revision ->
+                    BlobName.key(
+                        item.id(), revision.number(), Objects.requireNonNull(revision.sha256())))
+            .anyMatch(name::equals);
   }
 
   /**

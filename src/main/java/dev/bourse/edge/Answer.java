@@ -4,6 +4,7 @@ import dev.bourse.blob.Reading;
 import dev.bourse.pages.ServedPage;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
+import java.net.URI;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -33,9 +34,19 @@ public sealed interface Answer {
    * @param contentType sent as it is
    * @param etag a strong validator in its quoted form
    * @param headers further headers
+   * @param elsewhere where a GET that would be sent bytes is led instead; null to send them
    */
-  record Download(Reading bytes, String contentType, String etag, Map<String, String> headers)
-      implements Answer {}
+  record Download(
+      Reading bytes,
+      String contentType,
+      String etag,
+      Map<String, String> headers,
+      @Nullable URI elsewhere)
+      implements Answer {
+    public Download(Reading bytes, String contentType, String etag, Map<String, String> headers) {
+      this(bytes, contentType, etag, headers, null);
+    }
+  }
 
   /**
    * An answer of any status and type, made for this request: a page, a redirect with an empty body.

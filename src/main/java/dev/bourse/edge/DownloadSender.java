@@ -9,6 +9,7 @@ import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 final class DownloadSender {
   /** One piece in memory of bytes that are in no file. */
   private static final int PIECE_BYTES = 256 * 1024;
+
+  private static final int TEMPORARY_REDIRECT = 307;
 
   private static final CharSequence BYTES = HttpHeaders.createOptimized("bytes");
   private static final CharSequence NO_STORE = HttpHeaders.createOptimized("no-store");
@@ -53,6 +56,10 @@ final class DownloadSender {
     long offset = range == null ? 0 : Math.max(0, range.offset());
     long length = range == null ? total : range.length();
     boolean sendsBytes = !isHead && !isKnown && status != 416 && length > 0;
+    if (sendsBytes && download.elsewhere() != null) {
+      lead(download.elsewhere());
+      return;
+    }
     if (!sendsBytes || download.bytes().file().isPresent()) {
       answer(status, range, null);
       return;
@@ -67,6 +74,20 @@ final class DownloadSender {
               download.bytes().close();
               exchange.fail(unread);
             });
+  }
+
+  /** The address is as good as a token for as long as it lasts, so nobody keeps it. */
+  private void lead(URI elsewhere) {
+    HttpServerResponse response = exchange.beginAnswer(TEMPORARY_REDIRECT);
+    if (response == null) {
+      download.bytes().close();
+      return;
+    }
+    response
+        .headers()
+        .add(HttpHeaders.LOCATION, elsewhere.toString())
+        .add(HttpHeaders.CACHE_CONTROL, NO_STORE);
+    finish(response);
   }
 
   /**

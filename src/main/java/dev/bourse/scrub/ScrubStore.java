@@ -17,7 +17,8 @@ public final class ScrubStore {
   private static final String NEEDED =
       """
       r.item_id = scrub_fault.item_id AND r.revision = scrub_fault.revision \
-      AND scrub_fault.blob_key = r.item_id || '.' || r.revision || '.' || r.sha256\
+      AND (scrub_fault.blob_key = r.item_id || '.' || r.revision || '.' || r.sha256 \
+      OR EXISTS (SELECT 1 FROM checkpoint_blob b WHERE b.blob_key = scrub_fault.blob_key))\
       """;
 
   private final Database database;
@@ -251,7 +252,8 @@ public final class ScrubStore {
         checked_at) SELECT CAST(? AS TEXT), item_id, revision, CAST(? AS TEXT), \
         CAST(? AS TEXT), CAST(? AS BIGINT), \
         CAST(? AS BIGINT) FROM checkpoint_revision \
-        WHERE item_id = ? AND revision = ? AND sha256 = ? \
+        WHERE item_id = ? AND revision = ? AND (sha256 = ? OR EXISTS (SELECT 1 \
+        FROM checkpoint_blob b WHERE b.blob_key = ?)) \
         ON CONFLICT (blob_key) DO UPDATE SET kind = excluded.kind, detail = excluded.detail, \
         checked_at = excluded.checked_at\
         """,
@@ -262,7 +264,8 @@ public final class ScrubStore {
         nowMillis,
         blob.item(),
         blob.revision(),
-        blob.sha256());
+        blob.sha256(),
+        blob.key());
   }
 
   /** Forgets the faults of blobs that nothing is read from any more. */

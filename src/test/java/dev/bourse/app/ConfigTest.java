@@ -58,7 +58,8 @@ class ConfigTest extends ConfigFixture {
             7L * 86_400_000,
             60_000,
             60_000,
-            512),
+            512,
+            false),
         config.checkpoints());
     assertEquals(new DownloadPace(16_384, 30_000), config.edge().limits().pace());
     assertEquals(Optional.empty(), config.ssh());
@@ -105,6 +106,8 @@ class ConfigTest extends ConfigFixture {
     values.put("checkpoints.sweep-interval", "5s");
     values.put("checkpoints.deletion-delay", "10s");
     values.put("checkpoints.open-files", "64");
+    values.put("checkpoints.store", "s3://bourse");
+    values.put("checkpoints.redirect", "true");
     values.put("limits.download-rate", "1MiB");
     values.put("limits.download-window", "5s");
     values.put("nodes.probe-interval", "30s");
@@ -157,7 +160,8 @@ class ConfigTest extends ConfigFixture {
             3 * 3_600_000L,
             5_000,
             10_000,
-            64),
+            64,
+            true),
         config.checkpoints());
     assertEquals(new DownloadPace(1 << 20, 5_000), config.edge().limits().pace());
     assertEquals(1_000, config.simulated().provisionDelayMillis());

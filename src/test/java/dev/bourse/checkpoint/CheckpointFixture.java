@@ -16,6 +16,7 @@ import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import dev.bourse.uploads.DirectUploadService;
 import dev.bourse.uploads.PublishPermission;
+import dev.bourse.uploads.SetUploadService;
 import dev.bourse.uploads.UploadSessionService;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -45,7 +46,8 @@ public abstract class CheckpointFixture extends StoreFixture {
           10_000_000,
           60_000,
           1_000,
-          512);
+          512,
+          false);
 
   public static final Organization LAB = new Organization("lab", "Open Lab", "public_research");
 
@@ -104,6 +106,7 @@ public abstract class CheckpointFixture extends StoreFixture {
     public final CheckpointService checkpoints;
     public final DirectUploadService direct;
     public final UploadSessionService sessions;
+    public final SetUploadService files;
     public final ReviewService reviews;
     public final Sweep sweep;
 
@@ -116,6 +119,7 @@ public abstract class CheckpointFixture extends StoreFixture {
       PublishPermission permission = new PublishPermission(members, organizations);
       sessions =
           new UploadSessionService(checkpoints, publication, store, permission, bytes, sets, clock);
+      files = new SetUploadService(sessions, sets, publication, permission, bytes);
       direct =
           new DirectUploadService(
               checkpoints, publication, sessions, permission, bytes, clock, random);

@@ -9,6 +9,10 @@ import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.checkpoint.BlobName;
 import dev.bourse.checkpoint.CheckpointFixture;
+import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.checkpoint.Metadata;
+import dev.bourse.checkpoint.ReplacePolicy;
+import dev.bourse.checkpoint.SetFile;
 import dev.bourse.checkpoint.StoredBlobs;
 import dev.bourse.checkpoint.Visibility;
 import io.vertx.core.Future;
@@ -20,6 +24,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -70,10 +75,51 @@ class ScrubTest extends CheckpointFixture {
 
   /** Where a blob's file is. */
   private Path place(String id) {
+    return placeOf(key(id));
+  }
+
+  private Path placeOf(String key) {
     return folder
         .resolve("blobs/blobs")
-        .resolve(sha256(key(id).getBytes(StandardCharsets.US_ASCII)).substring(0, 2))
-        .resolve(key(id));
+        .resolve(sha256(key.getBytes(StandardCharsets.US_ASCII)).substring(0, 2))
+        .resolve(key);
+  }
+
+  /** Publishes a set of one file; gives its id. */
+  private String publishSet(String name) throws Exception {
+    Services services = services();
+    CheckpointService.Announced set =
+        await(
+                services.checkpoints.publishSet(
+                    member("alice"),
+                    new CheckpointService.SetAnnouncement(
+                        new Metadata(name, "", name, SetFile.MANIFEST_TYPE, BYTES.length, null, 1),
+                        Visibility.ORG,
+                        ReplacePolicy.ANY,
+                        List.of(
+                            new SetFile(
+                                0, "a.bin", BYTES.length, sha256(BYTES), null, List.of())))))
+            .announced();
+    await(services.files.put(set.session(), 0, Optional.empty(), source(BYTES)));
+    await(
+        services.sessions.commit(member("alice"), set.item().id(), BYTES.length, Optional.empty()));
+    return set.item().id();
+  }
+
+  @Test
+  void aSetThatIsWholeHasNoFaultAndALostFileOfItIsListed() throws Exception {
+    String id = publishSet("set");
+    Scrub scrub = scrub();
+    round(scrub);
+    assertEquals(List.of(), faults(scrub));
+    Files.delete(placeOf(BlobName.fileKey(id, 1, 0, sha256(BYTES))));
+    round(scrub);
+    ScrubStore.Found lost = faults(scrub).get(0);
+    assertEquals(id, lost.item());
+    assertEquals(Fault.Kind.MISSING, lost.fault().kind());
+    await(services().checkpoints.delete(member("alice"), id));
+    round(scrub);
+    assertEquals(List.of(), faults(scrub), "nobody reads it any more");
   }
 
   /** Steps through a whole round, a day for each blob. */

@@ -38,7 +38,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -337,6 +339,50 @@ class SetApiTest {
   }
 
   @Test
+  void aFileIsNeverLostWhenItsOnlyHolderIsDeletedWhileOthersLinkIt() throws Exception {
+    for (int round = 0; round < 8; round++) {
+      Map<String, byte[]> files = fresh();
+      String holder = publish(alice, freshName(), files, "org").getString("id");
+      CompletableFuture<Void> deleted =
+          CompletableFuture.runAsync(() -> alice.delete(item(holder)).ok());
+      List<CompletableFuture<SetsFixture.Announced>> linking =
+          Stream.of(freshName(), freshName())
+              .map(name -> publication(name, files, "org"))
+              .map(set -> CompletableFuture.supplyAsync(() -> announce(alice, set)))
+              .toList();
+      deleted.get(20, TimeUnit.SECONDS);
+      for (CompletableFuture<SetsFixture.Announced> one : linking) {
+        SetsFixture.Announced set = one.get(20, TimeUnit.SECONDS);
+        send(anybody, set, files);
+        String id = commit(alice, set).ok().getString("id");
+        files.forEach((path, bytes) -> assertArrayEquals(bytes, read(id, bytes)));
+      }
+    }
+  }
+
+  @Test
+  void aCommitAndAReplacementAtOnceLeaveOneWholeSet() throws Exception {
+    String name = freshName();
+    for (int round = 0; round < 8; round++) {
+      Map<String, byte[]> first = fresh();
+      Map<String, byte[]> second = fresh();
+      SetsFixture.Announced one = announce(alice, publication(name, first, "org"));
+      send(anybody, one, first);
+      CompletableFuture<HttpAnswer> committed =
+          CompletableFuture.supplyAsync(() -> commit(alice, one));
+      SetsFixture.Announced other = announce(alice, publication(name, second, "org"));
+      int status = committed.get(20, TimeUnit.SECONDS).status();
+      assertTrue(status == 200 || status == 409, "status " + status);
+      if (status == 200) {
+        first.forEach((path, bytes) -> assertArrayEquals(bytes, read(one.id(), bytes)));
+      }
+      send(anybody, other, second);
+      commit(alice, other).ok();
+      second.forEach((path, bytes) -> assertArrayEquals(bytes, read(other.id(), bytes)));
+    }
+  }
+
+  @Test
   void pathsThatLeadOutOfTheFolderOrMeetEachOtherAreRefused() {
     byte[] bytes = bytes(10, 1);
     for (String path :
@@ -374,6 +420,14 @@ class SetApiTest {
     HttpAnswer answer = alice.post(FAMILY + "/sets", publication(freshName(), files, "org"));
     assertEquals(422, answer.status(), () -> files.keySet() + ": " + answer.body());
     answer.refused(ErrorCode.BAD_REQUEST);
+  }
+
+  @Test
+  void noSingleFilePassesForASet() {
+    JsonObject single = FilesFixture.publication(freshName(), new byte[1], "org");
+    alice
+        .post(FAMILY, single.put("content_type", "Application/vnd.bourse.set+json; a=b"))
+        .refused(ErrorCode.BAD_REQUEST);
   }
 
   @Test

@@ -23,6 +23,9 @@ import software.amazon.awssdk.core.ResponseInputStream;
  * there already, read while those before are sent.
  */
 final class S3Reading implements Reading {
+  /** Answers that break off in one piece; a store that breaks off more of them is at fault. */
+  private static final int TRIES = 4;
+
   private final S3Rows.Blob blob;
   private final S3Calls calls;
   private final Workers workers;
@@ -163,19 +166,19 @@ final class S3Reading implements Reading {
 
   private Buffer read(long offset, int count) {
     byte[] bytes = new byte[count];
-    try {
-      readOrStop(bytes, offset);
-    } catch (IOException first) {
-      // A connection that was cut; the store has the rest.
+    for (int tries = 1; ; tries++) {
       try {
         readOrStop(bytes, offset);
-      } catch (IOException again) {
-        throw new StorageFault("cannot read " + blob.object(), again);
+        return Buffer.buffer(bytes);
+      } catch (IOException e) {
+        // A connection that was cut; the store has the rest.
+        if (tries == TRIES) {
+          throw new StorageFault("cannot read " + blob.object(), e);
+        }
+      } catch (BlobGone e) {
+        throw new StorageFault("the store has lost " + blob.object(), e);
       }
-    } catch (BlobGone e) {
-      throw new StorageFault("the store has lost " + blob.object(), e);
     }
-    return Buffer.buffer(bytes);
   }
 
   /** After any failure nobody knows where the answer is. */

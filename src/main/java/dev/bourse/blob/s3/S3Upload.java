@@ -283,7 +283,7 @@ final class S3Upload implements Upload {
         .map(
             part -> {
               parts.add(part);
-              sent += bytes;
+              sent = parts.stream().mapToLong(S3Rows.Part::bytes).sum();
               spool.clear();
               stored = sent;
               forget(List.copyOf(pieces));
