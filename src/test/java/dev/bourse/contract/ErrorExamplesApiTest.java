@@ -48,6 +48,8 @@ class ErrorExamplesApiTest {
           "listReviews",
           "listDocuments",
           "scrubCheckpoints",
+          "trackCheckpointsMove",
+          "moveCheckpoints",
           "publishDocument",
           "preflightPublicCheckpoint",
           "preflightPublicCheckpointContent",

@@ -260,6 +260,12 @@ public record ContractCase(
               "deleteOrgCheckpoint", "/api/operator/checkpoints/ckp_1", null, List.of()),
           new ContractCase(
               "checkOrgCheckpoint", "/api/operator/checkpoints/ckp_1/check", null, List.of()),
+          new ContractCase("trackCheckpointsMove", "/api/operator/move", null, List.of()),
+          new ContractCase(
+              "moveCheckpoints",
+              "/api/operator/move",
+              "{\"from\":\"local\",\"to\":\"s3://bourse/checkpoints\"}",
+              List.of()),
           new ContractCase("scrubCheckpoints", "/api/operator/scrub", null, List.of()),
           new ContractCase("listPublicCheckpoints", FEED, null, List.of()),
           new ContractCase("readPublicCheckpoint", FEED + "/ckp_1", null, List.of()),

@@ -400,6 +400,11 @@ final class OperatorSamples {
     world.add("readOrgCheckpoint", s -> s.value("id", read));
     world.add("checkOrgCheckpoint", s -> s.value("id", read));
     list("scrubCheckpoints", Map.of());
+    list("trackCheckpointsMove", Map.of());
+    world.add(
+        "moveCheckpoints",
+        s ->
+            s.json(new JsonObject().put("from", "local").put("to", "s3://bourse/files")).refused());
     world.add(
         "deleteOrgCheckpoint",
         s ->
