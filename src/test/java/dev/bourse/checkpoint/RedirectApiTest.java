@@ -31,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Members who read long files are led to the object store. */
 @OneEngine("where a file is read from is the same on each")
+@SuppressWarnings("NullAway") // JUnit gives the folder.
 class RedirectApiTest {
   private static final int LEAST = 8 << 20;
   private static final byte[] LONG = bytes(LEAST, 5);

@@ -207,7 +207,9 @@ class SetCommandTest {
   @Test
   void aCredentialInOneFileTakesTheWholeBack() throws IOException {
     shards(2);
-    file("notes.txt", ("token: " + bourse.secret("acme", "bare") + "\n").getBytes("UTF-8"));
+    file(
+        "notes.txt",
+        ("token: " + bourse.secret("acme", "bare") + "\n").getBytes(StandardCharsets.UTF_8));
     publish().ended(1).says("secret-detected").says("notes.txt");
     Outcome listed =
         alice().run("checkpoint", "list", "-q", model.getFileName().toString()).ended(0);

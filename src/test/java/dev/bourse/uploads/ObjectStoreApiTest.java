@@ -33,6 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Files whose bytes are in an object store. */
 @EachEngine
+@SuppressWarnings("NullAway") // JUnit gives the folder.
 class ObjectStoreApiTest {
   private static final byte[] BYTES = bytes(17_500_000, 3);
 

@@ -32,6 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Two processes on one database and one object store, with folders of their own. */
 @OneEngine("several processes share a store on PostgreSQL alone")
+@SuppressWarnings("NullAway") // JUnit gives the folder.
 class ObjectStoreReplicasTest {
   @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
 

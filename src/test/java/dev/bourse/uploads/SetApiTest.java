@@ -37,6 +37,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -67,6 +68,10 @@ class SetApiTest {
   }
 
   /** A folder of two files that no other test has. */
+  private static byte[] bytesOf(Map<String, byte[]> files, String path) {
+    return Objects.requireNonNull(files.get(path), path);
+  }
+
   private static Map<String, byte[]> fresh() {
     byte[] seed = freshName().getBytes(StandardCharsets.UTF_8);
     return folder("config.json", seed, "shards/1.bin", bytes(90_000, Arrays.hashCode(seed)));
@@ -146,16 +151,17 @@ class SetApiTest {
   void onlyTheOrganizationReadsAFileOfItsSet() {
     Map<String, byte[]> files = fresh();
     String id = publish(alice, freshName(), files, "org").getString("id");
-    String path = file(id, files.get("config.json"));
+    String path = file(id, bytesOf(files, "config.json"));
     carol.get(path).refused(ErrorCode.GONE);
     anybody.get(path).refused(ErrorCode.UNAUTHORIZED);
     anybody
-        .get(FEED + '/' + id + "/files/" + sha256(files.get("config.json")))
+        .get(FEED + '/' + id + "/files/" + sha256(bytesOf(files, "config.json")))
         .refused(ErrorCode.NOT_FOUND);
     alice.get(item(id) + "/files/" + "0".repeat(64)).refused(ErrorCode.NOT_FOUND);
     String single =
-        FilesFixture.publish(alice, freshName(), files.get("config.json"), "org").getString("id");
-    alice.get(file(single, files.get("config.json"))).refused(ErrorCode.NOT_FOUND);
+        FilesFixture.publish(alice, freshName(), bytesOf(files, "config.json"), "org")
+            .getString("id");
+    alice.get(file(single, bytesOf(files, "config.json"))).refused(ErrorCode.NOT_FOUND);
   }
 
   @Test
@@ -183,10 +189,10 @@ class SetApiTest {
     Map<String, byte[]> files = fresh();
     JsonObject publication = publication(freshName(), files, "org");
     SetsFixture.Announced first = announce(alice, publication);
-    anybody.sendBytes("PUT", first.path(1), files.get("shards/1.bin")).ok();
+    anybody.sendBytes("PUT", first.path(1), bytesOf(files, "shards/1.bin")).ok();
     SetsFixture.Announced second = announce(alice, publication);
     assertEquals(List.of(0), second.missing());
-    anybody.sendBytes("PUT", first.path(0), files.get("config.json")).refused(ErrorCode.GONE);
+    anybody.sendBytes("PUT", first.path(0), bytesOf(files, "config.json")).refused(ErrorCode.GONE);
     send(anybody, second, files);
     commit(alice, second).ok();
   }
@@ -216,7 +222,7 @@ class SetApiTest {
   @Test
   void aFileIsSentInPiecesAndGoesOnWhereItWas() {
     Map<String, byte[]> files = fresh();
-    byte[] shard = files.get("shards/1.bin");
+    byte[] shard = bytesOf(files, "shards/1.bin");
     SetsFixture.Announced set = announce(alice, publication(freshName(), files, "org"));
     HttpAnswer part =
         anybody.sendBytes(
@@ -248,7 +254,7 @@ class SetApiTest {
   void aFileOfAnotherDigestIsRefusedAndBeginsAnew() {
     Map<String, byte[]> files = fresh();
     SetsFixture.Announced set = announce(alice, publication(freshName(), files, "org"));
-    byte[] shard = files.get("shards/1.bin");
+    byte[] shard = bytesOf(files, "shards/1.bin");
     byte[] other = shard.clone();
     other[17] ^= 1;
     conflict("sha-mismatch", anybody.sendBytes("PUT", set.path(1), other));
@@ -265,9 +271,10 @@ class SetApiTest {
     Map<String, byte[]> files = fresh();
     SetsFixture.Announced set = announce(alice, publication(freshName(), files, "org"));
     assertEquals("pending", alice.get(item(set.id())).ok().getString("status"));
-    anybody.sendBytes("PUT", set.path(1), files.get("shards/1.bin")).ok();
+    anybody.sendBytes("PUT", set.path(1), bytesOf(files, "shards/1.bin")).ok();
     conflict("object-missing", commit(alice, set));
-    assertEquals(404, alice.fetch("GET", file(set.id(), files.get("shards/1.bin"))).statusCode());
+    assertEquals(
+        404, alice.fetch("GET", file(set.id(), bytesOf(files, "shards/1.bin"))).statusCode());
     send(anybody, set, files);
     JsonObject other = new JsonObject().put("bytes", set.bytes()).put("sha256", "0".repeat(64));
     conflict("sha-mismatch", alice.post(item(set.id()) + "/commit", other));
@@ -284,11 +291,11 @@ class SetApiTest {
         ("token: " + bourse.secret("acme", "bare") + '\n').getBytes(StandardCharsets.UTF_8);
     files.put("a/notes.txt", secret);
     SetsFixture.Announced set = announce(alice, publication(freshName(), files, "org"));
-    anybody.sendBytes("PUT", set.path(1), files.get("config.json")).ok();
+    anybody.sendBytes("PUT", set.path(1), bytesOf(files, "config.json")).ok();
     JsonObject refused =
         anybody.sendBytes("PUT", set.path(0), secret).refused(ErrorCode.SECRET_DETECTED);
     assertTrue(refused.getString("detail").contains("a/notes.txt"), refused.encode());
-    anybody.sendBytes("PUT", set.path(2), files.get("shards/1.bin")).refused(ErrorCode.GONE);
+    anybody.sendBytes("PUT", set.path(2), bytesOf(files, "shards/1.bin")).refused(ErrorCode.GONE);
     alice.get(item(set.id())).refused(ErrorCode.GONE);
   }
 
@@ -322,7 +329,7 @@ class SetApiTest {
     assertEquals(id, again.getString("id"));
     assertNull(again.getInteger("files"));
     assertArrayEquals(single, alice.fetch("GET", content(id)).body());
-    alice.get(file(id, files.get("config.json"))).refused(ErrorCode.NOT_FOUND);
+    alice.get(file(id, bytesOf(files, "config.json"))).refused(ErrorCode.NOT_FOUND);
   }
 
   @Test
