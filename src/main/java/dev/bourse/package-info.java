@@ -52,6 +52,8 @@
  *   <dd>a bulkhead: how much of one kind of work runs, waits and is one owner's
  *   <dt>MCP
  *   <dd>the Model Context Protocol, by which language models call the exchange as tools
+ *   <dt>manifest
+ *   <dd>a set's content: it names the set's files, each with path, length and digest
  *   <dt>membership
  *   <dd>an organization that a proven e-mail address may enter, as a member or by a join rule
  *   <dt>metadata
@@ -95,6 +97,8 @@
  *       operatorToken, operatorSession
  *   <dt>service context
  *   <dd>what every part of one service works with: settings, clock, randomness, metrics
+ *   <dt>set
+ *   <dd>a folder's files as one checkpoint: announced by their digests, readable all at once
  *   <dt>shell
  *   <dd>the one page at every address of the console, whose scripts show what the address names
  *   <dt>shutdown hooks

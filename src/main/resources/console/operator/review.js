@@ -75,6 +75,12 @@ class Review extends Page {
         ${IMAGES.includes(file.content_type) ? html`<img class="preview" alt=${`Preview of ${file.filename}`} src=${address('downloadReview', { path })}>` : nothing}
         ${text === null ? nothing : html`<pre class="preview" tabindex="0" aria-label=${`The beginning of ${file.filename}`}>${text}</pre>`}
       </section>
+      ${review.files
+        ? html`<section class="sheet" aria-labelledby="files"><h2 id="files">Files of the set</h2>
+            <ul>${review.files.map(
+              (/** @type {any} */ one) => html`<li><a download href=${address('readReviewFile', { path: { ...path, sha256: one.sha256 }, query: { download: '1' } })}>${one.path}</a> <span class="muted">${bytes(one.bytes)}</span></li>`,
+            )}</ul></section>`
+        : nothing}
       ${review.rejection_reason ? html`<p class="notice bad">Rejected: ${review.rejection_reason}</p>` : nothing}
       ${file.status === 'review'
         ? html`<div class="actions">

@@ -126,6 +126,7 @@ final class ArchitectureTest {
           entry(
               "checkpoint", List.of("core", "store", "access", "audit", "blob", "edge", "secrets")),
           entry("scrub", List.of("core", "store", "blob", "checkpoint")),
+          entry("move", List.of("core", "store", "blob", "checkpoint")),
           entry("feed", List.of("core", "checkpoint", "edge", "pages")),
           entry(
               "mcp",
@@ -170,6 +171,7 @@ final class ArchitectureTest {
                   "org",
                   "checkpoint",
                   "scrub",
+                  "move",
                   "uploads")));
 
   /** The libraries each package may use, besides the JDK. */
@@ -263,6 +265,7 @@ final class ArchitectureTest {
           entry("uploads", List.of("io.vertx.core..")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
           entry("scrub", List.of("io.vertx.core..", "org.slf4j")),
+          entry("move", List.of("io.vertx.core..", "org.slf4j")),
           entry("feed", List.of("io.vertx.core..")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("console", List.of("io.vertx.core..")),

@@ -105,6 +105,24 @@ public final class AdminCommand {
     return line;
   }
 
+  /**
+   * The commands of one noun as a command of its own, {@code bourse checkpoints …} for {@code
+   * bourse admin checkpoints …}.
+   */
+  public static CommandLine createNoun(String name, Map<String, String> environment) {
+    AdminCommand admin = new AdminCommand(environment);
+    JsonObject contract = Contract.resolvedDocument("operator");
+    CommandLine line = new CommandLine(admin).setCommandName(name);
+    line.getCommandSpec().usageMessage().description(about(contract, name), "", "For operators.");
+    RemoteOperation.listOf(contract).stream()
+        .filter(operation -> operation.noun().equals(name))
+        .forEach(
+            operation ->
+                line.addSubcommand(
+                    operation.verb(), new OperationCommand(admin, operation).spec()));
+    return line.setCaseInsensitiveEnumValuesAllowed(true);
+  }
+
   private static CommandSpec noun(String name, String about) {
     CommandSpec spec = CommandSpec.create().name(name).mixinStandardHelpOptions(true);
     spec.usageMessage().description(about);

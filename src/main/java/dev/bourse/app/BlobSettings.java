@@ -8,36 +8,63 @@ import java.util.Optional;
 /**
  * Where the bytes of checkpoints are kept.
  *
- * @param store {@code checkpoints.store}: an object store; empty for the data folder
+ * @param store {@code checkpoints.store}: where new ones go
+ * @param former {@code checkpoints.former-store}: where older ones may still be, until they are
+ *     moved
  */
-record BlobSettings(Optional<S3Config> store) {
+record BlobSettings(Place store, Optional<Place> former) {
   private static final String LOCAL = "local";
+
+  /**
+   * A store.
+   *
+   * @param objects an object store; empty for the data folder
+   */
+  record Place(Optional<S3Config> objects) {
+    /** The same for the same store, however its address is written. */
+    String name() {
+      return objects.map(S3Config::name).orElse(LOCAL);
+    }
+
+    /** Whether every process on the same database sees the same bytes. */
+    boolean isShared() {
+      return objects.isPresent();
+    }
+  }
 
   static BlobSettings from(Settings settings) {
     String file = settings.text("checkpoints.s3-credentials-file", "");
-    return new BlobSettings(
-        store(
-            settings,
-            "checkpoints.store",
-            file.isEmpty() ? Optional.empty() : Optional.of(Path.of(file))));
+    Optional<Path> credentials = file.isEmpty() ? Optional.empty() : Optional.of(Path.of(file));
+    Place store =
+        place(
+            settings, "checkpoints.store", settings.text("checkpoints.store", LOCAL), credentials);
+    String key = "checkpoints.former-store";
+    String text = settings.text(key, "");
+    if (text.isEmpty()) {
+      return new BlobSettings(store, Optional.empty());
+    }
+    Place former = place(settings, key, text, credentials);
+    if (former.name().equals(store.name())) {
+      settings.fault(key, text, "another store than checkpoints.store, or nothing");
+    }
+    return new BlobSettings(store, Optional.of(former));
   }
 
-  private static Optional<S3Config> store(
-      Settings settings, String key, Optional<Path> credentialsFile) {
-    String text = settings.text(key, LOCAL);
+  private static Place place(
+      Settings settings, String key, String text, Optional<Path> credentialsFile) {
     if (text.equals(LOCAL)) {
-      return Optional.empty();
+      return new Place(Optional.empty());
     }
     try {
-      return Optional.of(S3Config.parse(text, credentialsFile));
+      return new Place(Optional.of(S3Config.parse(text, credentialsFile)));
     } catch (IllegalArgumentException e) {
       settings.fault(key, text, LOCAL + ", the data folder, or " + S3Config.ACCEPTED);
-      return Optional.empty();
+      return new Place(Optional.empty());
     }
   }
 
   /** Whether every process on the same database sees the same bytes. */
   boolean isShared() {
-    return store.isPresent();
+    return store.isShared() && former.map(Place::isShared).orElse(true);
   }
 }

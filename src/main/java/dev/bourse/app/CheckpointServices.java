@@ -7,8 +7,8 @@ import dev.bourse.blob.LocalBlobs;
 import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.StorageFull;
+import dev.bourse.blob.TwoStores;
 import dev.bourse.blob.s3.S3Blobs;
-import dev.bourse.blob.s3.S3Config;
 import dev.bourse.checkpoint.CheckpointChanges;
 import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.checkpoint.CheckpointRoutes;
@@ -27,8 +27,11 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Operations;
 import dev.bourse.feed.FeedRoutes;
+import dev.bourse.move.Move;
+import dev.bourse.move.MoveStore;
 import dev.bourse.operator.CheckpointAdminRoutes;
 import dev.bourse.operator.DocumentRoutes;
+import dev.bourse.operator.MoveRoutes;
 import dev.bourse.operator.ReviewRoutes;
 import dev.bourse.operator.ScrubRoutes;
 import dev.bourse.pages.PageTemplates;
@@ -44,6 +47,7 @@ import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -59,6 +63,7 @@ import org.slf4j.LoggerFactory;
  * @param contents the bytes, for who reads them
  * @param reviews what operators decide
  * @param scrub the check of stored bytes
+ * @param move the move of stored bytes to another store
  */
 record CheckpointServices(
     CheckpointService checkpoints,
@@ -67,7 +72,8 @@ record CheckpointServices(
     SetUploadService sets,
     ContentService contents,
     ReviewService reviews,
-    Scrub scrub) {
+    Scrub scrub,
+    Move move) {
   private static final Logger LOG = LoggerFactory.getLogger(CheckpointServices.class);
 
   /** Where the bytes are in the data folder. */
@@ -75,6 +81,9 @@ record CheckpointServices(
 
   /** Where bytes on their way to an object store wait for the rest of their part. */
   private static final String SPOOLS = "spools";
+
+  /** The same for the former store, which is given none but needs a place for them. */
+  private static final String FORMER_SPOOLS = "former-spools";
 
   /** Somebody has to make room first; seconds would not do. */
   private static final long RETRY_FULL_MILLIS = 120_000;
@@ -84,37 +93,71 @@ record CheckpointServices(
   /** How often a process looks whether a stored file is due to be checked, or is asked for. */
   private static final long SCRUB_MILLIS = 2_000;
 
-  /** Opens the store of the bytes: the data folder's, or the object store that is set. */
+  /** How often a process looks whether a move was asked for, and goes on behind a failure. */
+  private static final long MOVE_MILLIS = 2_000;
+
+  /** Opens the store of the bytes, behind which stands the former one if there is one. */
   static Future<BlobStore> openBlobs(ServiceContext context, Database database) {
     Config config = context.config();
-    Optional<S3Config> objects =
-        config.checkpoints().enabled() ? config.blobs().store() : Optional.empty();
-    if (objects.isEmpty()) {
-      return LocalBlobs.open(
-              context.vertx(), config.data().resolve(FOLDER), bounds(config), context.clock())
-          .map(blobs -> blobs);
+    BlobSettings settings = config.blobs();
+    if (!config.checkpoints().enabled()) {
+      return openFolder(context);
     }
     LongAdder done = new LongAdder();
     LongAdder failed = new LongAdder();
-    context
-        .metrics()
-        .count("bourse_object_store_calls_total", "Calls the object store answered.", done::sum);
-    context
-        .metrics()
-        .count(
-            "bourse_object_store_failures_total",
-            "Calls the object store did not do, repetitions included.",
-            failed::sum);
-    return S3Blobs.open(
-            new S3Blobs.Ground(
-                context.vertx(),
-                database,
-                config.data().resolve(SPOOLS),
-                context.clock(),
-                context.random(),
-                isDone -> (isDone ? done : failed).increment()),
-            objects.get(),
-            bounds(config))
+    if (settings.store().isShared()
+        || settings.former().filter(one -> one.isShared()).isPresent()) {
+      context
+          .metrics()
+          .count("bourse_object_store_calls_total", "Calls the object store answered.", done::sum);
+      context
+          .metrics()
+          .count(
+              "bourse_object_store_failures_total",
+              "Calls the object store did not do, repetitions included.",
+              failed::sum);
+    }
+    Consumer<Boolean> onCall = isDone -> (isDone ? done : failed).increment();
+    return open(context, database, settings.store(), SPOOLS, onCall)
+        .compose(
+            store ->
+                settings
+                    .former()
+                    .map(
+                        place ->
+                            open(context, database, place, FORMER_SPOOLS, onCall)
+                                .<BlobStore>map(former -> new TwoStores(store, former)))
+                    .orElse(Future.succeededFuture(store)));
+  }
+
+  private static Future<BlobStore> open(
+      ServiceContext context,
+      Database database,
+      BlobSettings.Place place,
+      String spools,
+      Consumer<Boolean> onCall) {
+    return place
+        .objects()
+        .map(
+            objects ->
+                S3Blobs.open(
+                        new S3Blobs.Ground(
+                            context.vertx(),
+                            database,
+                            context.config().data().resolve(spools),
+                            context.clock(),
+                            context.random(),
+                            onCall),
+                        objects,
+                        bounds(context.config()))
+                    .<BlobStore>map(blobs -> blobs))
+        .orElseGet(() -> openFolder(context));
+  }
+
+  private static Future<BlobStore> openFolder(ServiceContext context) {
+    Config config = context.config();
+    return LocalBlobs.open(
+            context.vertx(), config.data().resolve(FOLDER), bounds(config), context.clock())
         .map(blobs -> blobs);
   }
 
@@ -127,7 +170,7 @@ record CheckpointServices(
       ServiceContext context, Database database, PublishPermission permission, BlobStore blobs) {
     if (context.config().checkpoints().enabled()
         && database.isShared()
-        && !context.config().blobs().isShared()) {
+        && !context.config().blobs().store().isShared()) {
       LOG.warn(
           """
           checkpoints are kept on this machine's disk, and other processes on the same \
@@ -169,7 +212,40 @@ record CheckpointServices(
         new SetUploadService(sessions, sets, publication, permission, blobs),
         new ContentService(store, sets, blobs, config.openFiles()),
         new ReviewService(changes, store, sets, clock),
-        startScrub(context, database, blobs));
+        startScrub(context, database, blobs),
+        startMove(context, database, blobs));
+  }
+
+  private static Move startMove(ServiceContext context, Database database, BlobStore blobs) {
+    Config config = context.config();
+    BlobSettings settings = config.blobs();
+    boolean isAlone = !database.isShared();
+    Optional<TwoStores> two =
+        blobs instanceof TwoStores found ? Optional.of(found) : Optional.empty();
+    Move move =
+        new Move(
+            context.vertx(),
+            new MoveStore(database),
+            new StoredBlobs(database),
+            two.flatMap(
+                stores ->
+                    settings
+                        .former()
+                        .map(
+                            place ->
+                                new Move.Place(
+                                    place.name(), stores.former(), isAlone || place.isShared()))),
+            new Move.Place(
+                settings.store().name(),
+                two.map(TwoStores::store).orElse(blobs),
+                isAlone || settings.store().isShared()),
+            config.checkpoints().graceMillis(),
+            context.nanoTime());
+    if (two.isPresent()) {
+      context.keepUp("moving stored files", MOVE_MILLIS, () -> move.step(context.clock().millis()));
+    }
+    context.shutdown().push(move::stop);
+    return move;
   }
 
   private static Scrub startScrub(ServiceContext context, Database database, BlobStore blobs) {
@@ -179,7 +255,7 @@ record CheckpointServices(
             new ScrubStore(database),
             new StoredBlobs(database),
             blobs,
-            !database.isShared(),
+            !database.isShared() || context.config().blobs().isShared(),
             context.config().scrub(),
             context.nanoTime());
     context
@@ -205,9 +281,10 @@ record CheckpointServices(
   /**
    * Binds the operations.
    *
+   * @param clock the time
    * @param baseUrl what clients call the service, for the addresses of upload sessions
    */
-  void bind(Operations operations, CheckpointConfig config, Supplier<String> baseUrl) {
+  void bind(Operations operations, CheckpointConfig config, Clock clock, Supplier<String> baseUrl) {
     new PublicCheckpointRoutes(checkpoints).bind(operations);
     new CheckpointRoutes(checkpoints, baseUrl).bind(operations);
     new UploadRoutes(direct, sessions, sets).bind(operations, config);
@@ -216,6 +293,7 @@ record CheckpointServices(
     new CheckpointAdminRoutes(checkpoints).bind(operations);
     new ReviewRoutes(reviews, contents, config).bind(operations);
     new ScrubRoutes(checkpoints, scrub).bind(operations);
+    new MoveRoutes(checkpoints.config(), move, clock).bind(operations);
   }
 
   /** Compiles the feed's pages, off the event loop, and binds their operations. */

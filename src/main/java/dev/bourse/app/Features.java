@@ -94,7 +94,7 @@ final class Features {
         "deleting codes and grants past their time",
         SWEEP_MILLIS,
         context.asFarAsConfirmed(oauth::sweep));
-    core.checkpoints().bind(operations, context.config().checkpoints(), baseUrl);
+    core.checkpoints().bind(operations, context.config().checkpoints(), context.clock(), baseUrl);
     Future<Void> feed = core.checkpoints().bindPages(context, operations, baseUrl);
     return MemberSignIn.start(
             context, operations, database, access.members(), oauth.applications(), baseUrl)

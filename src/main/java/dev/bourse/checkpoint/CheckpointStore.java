@@ -352,10 +352,10 @@ public final class CheckpointStore {
               item.version()));
     }
     // Linked before what they replace is let go: an announcement anew has the files of the last.
-    change.draftFiles().ifPresent(draft -> statements.addAll(SetRows.insertion(item, draft)));
+    change.draftFiles().ifPresent(draft -> statements.addAll(SetStore.insertion(item, draft)));
     change
         .endedSets()
-        .forEach(number -> statements.addAll(SetRows.release(item.id(), number, nowMillis)));
+        .forEach(number -> statements.addAll(SetStore.release(item.id(), number, nowMillis)));
     addUsage(statements, item.orgId(), change, mostBytes, mostItems);
     change.uselessUploads().forEach(name -> statements.add(garbage(name, "upload", nowMillis)));
     change.uselessBlobs().forEach(key -> statements.add(garbage(key, "blob", nowMillis)));

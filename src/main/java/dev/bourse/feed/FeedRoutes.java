@@ -3,6 +3,8 @@ package dev.bourse.feed;
 import dev.bourse.checkpoint.CheckpointRoutes;
 import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.CheckpointView;
+import dev.bourse.checkpoint.Revision;
+import dev.bourse.checkpoint.SetFile;
 import dev.bourse.core.Digests;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
@@ -60,7 +62,16 @@ public final class FeedRoutes {
   private Future<Answer> item(Call call) {
     return checkpoints
         .getPublic(call.text("id"))
-        .map(found -> page(call, "feed-item", view().item(CheckpointView.feed(found))));
+        .compose(
+            found -> {
+              Revision live = CheckpointView.live(found.item());
+              Future<List<SetFile>> files =
+                  live.metadata().isSet()
+                      ? checkpoints.listFiles(found.item(), live)
+                      : Future.succeededFuture(List.of());
+              return files.map(
+                  all -> page(call, "feed-item", view().item(CheckpointView.feed(found), all)));
+            });
   }
 
   private FeedView view() {

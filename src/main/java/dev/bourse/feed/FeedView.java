@@ -1,5 +1,6 @@
 package dev.bourse.feed;
 
+import dev.bourse.checkpoint.SetFile;
 import dev.bourse.core.Sizes;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -8,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -85,10 +87,16 @@ final class FeedView {
         "path", HOME + item.getString("id"),
         "title", item.getString("title"),
         "filename", item.getString("filename"),
-        "size", Sizes.bytes(item.getLong("bytes")),
+        "size", size(item),
         "publisher", publisher(item),
         "published_at", published.toString(),
         "published", DAY.format(published));
+  }
+
+  private static String size(JsonObject item) {
+    String bytes = Sizes.bytes(item.getLong("bytes"));
+    Integer files = item.getInteger("files");
+    return files == null ? bytes : files + (files == 1 ? " file, " : " files, ") + bytes;
   }
 
   /** Who published it, as far as everybody is told. */
@@ -100,8 +108,12 @@ final class FeedView {
         : platform;
   }
 
-  /** One item's page. */
-  Map<String, Object> item(JsonObject item) {
+  /**
+   * One item's page.
+   *
+   * @param files of a set; none for a single file
+   */
+  Map<String, Object> item(JsonObject item, List<SetFile> files) {
     String id = item.getString("id");
     String filename = item.getString("filename");
     JsonObject urls = item.getJsonObject("urls");
@@ -128,7 +140,27 @@ final class FeedView {
         "check",
         "echo %s | sha256sum -c".formatted(quoted(item.getString("sha256") + "  " + filename)));
     model.put("pull", "bourse checkpoint pull " + id);
+    model.put("files", List.of());
+    if (!files.isEmpty()) {
+      String folder = bytes + "/api/checkpoints/public/" + id + "/files/";
+      model.put(
+          "files",
+          files.stream()
+              .sorted(Comparator.comparing(SetFile::path))
+              .map(file -> file(file, folder))
+              .toList());
+      model.put("count", files.size());
+      model.put("pull", "bourse checkpoint fetch " + id + ' ' + quoted(filename));
+    }
     return model;
+  }
+
+  private static Map<String, Object> file(SetFile file, String folder) {
+    return Map.of(
+        "path", file.path(),
+        "size", Sizes.bytes(file.bytes()),
+        "sha256", file.sha256(),
+        "download", folder + file.sha256() + "?download=1");
   }
 
   private static boolean isShown(String contentType) {

@@ -36,7 +36,7 @@ public final class ReviewRoutes {
         .bind("listReviews", CheckpointRoutes.unlessOff(config, this::list))
         .bind("readReview", CheckpointRoutes.unlessOff(config, this::read))
         .bind("downloadReview", CheckpointRoutes.unlessOff(config, this::download))
-        .bind("readReviewFile", CheckpointRoutes.unlessOff(config, this::readFile))
+        .bind("fetchReviewFile", CheckpointRoutes.unlessOff(config, this::readFile))
         .bind("approveReview", CheckpointRoutes.unlessOff(config, this::approve))
         .bind("rejectReview", CheckpointRoutes.unlessOff(config, this::reject));
   }

@@ -262,7 +262,8 @@ class StartFailureTest {
 
   @Test
   void anEndpointThatIsNoObjectStoreIsNamed() throws Exception {
-    HttpServer other = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    HttpServer other =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     other.createContext(
         "/",
         exchange -> {

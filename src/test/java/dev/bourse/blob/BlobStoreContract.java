@@ -297,12 +297,12 @@ public abstract class BlobStoreContract {
     byte[] bytes = random(6, 12 * 1_000);
     for (int i = 0; i < 12; i++) {
       Upload upload = await(blobs.open("u", NONE));
-      assertEquals(i * 1_000, upload.stored());
+      assertEquals(i * 1_000L, upload.stored());
       await(upload.append(bytes, i * 1_000, (i + 1) * 1_000));
       await(upload.keep());
       await(upload.keep());
       await(upload.release());
-      assertEquals((i + 1) * 1_000, await(blobs.stored("u")));
+      assertEquals((i + 1) * 1_000L, await(blobs.stored("u")));
     }
     upload("u", new byte[0]);
     await(blobs.publish("u", "k"));

@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What each store promises, of a local one. */
+@SuppressWarnings("NullAway.Init") // JUnit gives the folder.
 class LocalBlobsContractTest extends BlobStoreContract {
   @TempDir Path folder;
 

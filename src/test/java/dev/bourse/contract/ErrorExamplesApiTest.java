@@ -48,6 +48,8 @@ class ErrorExamplesApiTest {
           "listReviews",
           "listDocuments",
           "scrubCheckpoints",
+          "trackCheckpointsMove",
+          "moveCheckpoints",
           "publishDocument",
           "preflightPublicCheckpoint",
           "preflightPublicCheckpointContent",
@@ -81,7 +83,7 @@ class ErrorExamplesApiTest {
           "409 approveReview",
           "409 rejectReview",
           "409 downloadReview",
-          "409 readReviewFile",
+          "409 fetchReviewFile",
           "409 mintOperator",
           "409 revokeOperator");
 

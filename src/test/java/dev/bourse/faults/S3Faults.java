@@ -227,8 +227,8 @@ public final class S3Faults implements AutoCloseable {
     String body =
         "<Error><Code>%s</Code><Message>as told</Message></Error>"
             .formatted(isSlow ? "SlowDown" : "InternalError");
-    return ("HTTP/1.1 %s\r\nContent-Type: application/xml\r\nContent-Length: %s\r\n\r\n%s"
-            .formatted(isSlow ? "503 Slow Down" : "500 Internal Server Error", body.length(), body))
+    return "HTTP/1.1 %s\r\nContent-Type: application/xml\r\nContent-Length: %s\r\n\r\n%s"
+        .formatted(isSlow ? "503 Slow Down" : "500 Internal Server Error", body.length(), body)
         .getBytes(StandardCharsets.US_ASCII);
   }
 

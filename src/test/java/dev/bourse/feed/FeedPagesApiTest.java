@@ -10,10 +10,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.Browser;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.RunningBourse;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.util.List;
@@ -187,5 +189,35 @@ class FeedPagesApiTest {
     HttpResponse<String> here = browser.get(content);
     assertEquals(200, here.statusCode(), "the pages' own host serves them, too");
     assertTrue(header(here, "content-security-policy").startsWith("sandbox"));
+  }
+
+  @Test
+  void aSetShowsItsFilesEachToBeDownloaded() {
+    ApiClient carol = bourse.asMember("openlab", "carol");
+    byte[] bytes = FilesFixture.bytes(300, 77);
+    String digest = FilesFixture.sha256(bytes);
+    JsonObject file =
+        new JsonObject()
+            .put("path", "shards/<one>.bin")
+            .put("bytes", bytes.length)
+            .put("sha256", digest);
+    JsonObject set =
+        new JsonObject()
+            .put("title", "A set")
+            .put("filename", "open-set")
+            .put("visibility", "public")
+            .put("files", new JsonArray().add(file));
+    JsonObject begun = carol.post(FilesFixture.FAMILY + "/sets", set).json();
+    String id = begun.getString("id");
+    carol.sendBytes("PUT", FilesFixture.path(begun.getString("session_url")) + "/0", bytes).ok();
+    carol.post(FilesFixture.item(id) + "/commit", new JsonObject().put("bytes", bytes.length)).ok();
+    FilesFixture.approve(bourse, id).ok();
+    String page = page("/feed/" + id).body();
+    assertTrue(page.contains("shards/&lt;one&gt;.bin"), page);
+    String download = "/api/checkpoints/public/" + id + "/files/" + digest + "?download=1";
+    assertTrue(page.contains(download), page);
+    assertTrue(page.contains("bourse checkpoint fetch " + id + " &#39;open-set&#39;"), page);
+    assertTrue(page("/feed/").body().contains("1 file, 300 bytes"), page("/feed/").body());
+    assertEquals(200, page(download).statusCode());
   }
 }

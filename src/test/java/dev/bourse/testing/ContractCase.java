@@ -246,7 +246,7 @@ public record ContractCase(
               "rejectReview", REVIEWS + "/rev_1/reject", "{\"reason\":\"r\"}", List.of()),
           new ContractCase("downloadReview", REVIEWS + "/rev_1/content", null, List.of()),
           new ContractCase(
-              "readReviewFile", REVIEWS + "/rev_1/files/" + "0".repeat(64), null, List.of()),
+              "fetchReviewFile", REVIEWS + "/rev_1/files/" + "0".repeat(64), null, List.of()),
           new ContractCase("listDocuments", DOCUMENTS, null, List.of()),
           new ContractCase("publishDocument", DOCUMENTS, DOCUMENT, List.of()),
           new ContractCase("readDocument", DOCUMENTS + "/ckp_1", null, List.of()),
@@ -260,6 +260,12 @@ public record ContractCase(
               "deleteOrgCheckpoint", "/api/operator/checkpoints/ckp_1", null, List.of()),
           new ContractCase(
               "checkOrgCheckpoint", "/api/operator/checkpoints/ckp_1/check", null, List.of()),
+          new ContractCase("trackCheckpointsMove", "/api/operator/move", null, List.of()),
+          new ContractCase(
+              "moveCheckpoints",
+              "/api/operator/move",
+              "{\"from\":\"local\",\"to\":\"s3://bourse/checkpoints\"}",
+              List.of()),
           new ContractCase("scrubCheckpoints", "/api/operator/scrub", null, List.of()),
           new ContractCase("listPublicCheckpoints", FEED, null, List.of()),
           new ContractCase("readPublicCheckpoint", FEED + "/ckp_1", null, List.of()),

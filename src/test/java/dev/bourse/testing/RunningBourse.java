@@ -141,6 +141,11 @@ public final class RunningBourse implements AutoCloseable {
 
   /** Stops the service and starts it anew on the same data, with the same world. */
   public RunningBourse restarted() {
+    return restartedWith(settings);
+  }
+
+  /** The same with other settings. */
+  public RunningBourse restartedWith(String... others) {
     stop();
     try {
       Path world = data.resolve("world.yaml");
@@ -149,7 +154,7 @@ public final class RunningBourse implements AutoCloseable {
           Files.exists(world) ? Files.readString(world) : null,
           SqliteConfig.defaults(),
           clock,
-          settings);
+          others);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -44,6 +44,7 @@ public final class StatementPlans {
           "audit_sealed",
           "probe",
           "scrub_claim",
+          "blob_move",
           "migration");
 
   /** Beginnings of statements that read a table whole, and why they may. */
@@ -63,6 +64,7 @@ public final class StatementPlans {
           Map.entry("DELETE FROM billing_posted WHERE name <>", "what was set aside, all of it"),
           Map.entry("SELECT (SELECT COUNT(*) FROM checkpoint_revision", "what is checked, rarely"),
           Map.entry("SELECT COUNT(*) AS n FROM scrub_fault", "what is lost, once a minute"),
+          Map.entry("DELETE FROM blob_move_fault WHERE NOT", "all of it, when a move is asked for"),
           Map.entry("DELETE FROM scrub_fault WHERE NOT", "what is lost, once a minute"),
           Map.entry("DELETE FROM oauth_client WHERE client_id IN", "20,000 rows at most"),
           Map.entry("DELETE FROM oauth_device WHERE device_sha256 IN", "20,000 rows at most"));

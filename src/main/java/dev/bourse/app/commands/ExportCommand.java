@@ -38,6 +38,12 @@ import picocli.CommandLine.Spec;
       is read as it is at one moment. Keep the file as you keep the store: it holds the \
       digests of tokens, and members' addresses. What is encrypted stays so: whoever imports \
       it needs the secret key, which is not in the file.\
+      """,
+      "",
+      """
+      The file has rows alone. Not in it are the bytes of published files, which stay in the \
+      folder checkpoints of the data folder or in the object store, and what else the data \
+      folder holds: signing keys, tokens told at a start, and mails.\
       """
     },
     exitCodeListHeading = "Exit codes:%n",

@@ -30,6 +30,12 @@ import picocli.CommandLine.Spec;
       Fills an empty store from a file that export wrote, and migrates it first. No bourse \
       may be using the store. All rows are stored, or none: after a failure, also of the \
       machine, the store is as empty as before.\
+      """,
+      "",
+      """
+      The bytes of published files are not in the file: let serve find them where they were, in \
+      the folder checkpoints of its data folder or in the same checkpoints.store. bourse admin \
+      checkpoints scrub tells what is missing.\
       """
     },
     exitCodeListHeading = "Exit codes:%n",

@@ -50,6 +50,7 @@ public final class Main {
     // Reading its contract would cost a start of the service a tenth of a second.
     if (args.length == 0 || !args[0].equals("serve")) {
       line.addSubcommand("admin", AdminCommand.create(System.getenv()));
+      line.addSubcommand("checkpoints", AdminCommand.createNoun("checkpoints", System.getenv()));
       MemberCommands.addTo(line, CommandEnvironment.ofProcess());
     }
     int code = args.length == 0 ? usage(line) : line.execute(args);

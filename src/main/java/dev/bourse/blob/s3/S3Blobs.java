@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -102,7 +103,10 @@ public final class S3Blobs implements BlobStore {
     return vertx
         .executeBlocking(
             () -> {
-              Files.createDirectories(ground.spools());
+              Files.createDirectories(
+                  ground.spools(),
+                  PosixFilePermissions.asFileAttribute(
+                      PosixFilePermissions.fromString("rwx------")));
               S3Calls calls = new S3Calls(config, ground.onCall());
               try {
                 calls.check();

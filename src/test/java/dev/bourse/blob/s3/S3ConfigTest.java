@@ -53,7 +53,9 @@ class S3ConfigTest {
         "http://models"
       })
   void anythingElseIsRefusedWithWhatWouldBeAccepted(String text) {
-    String said = assertThrows(IllegalArgumentException.class, () -> parse(text)).getMessage();
+    String said =
+        String.valueOf(
+            assertThrows(IllegalArgumentException.class, () -> parse(text)).getMessage());
     assertTrue(said.contains("s3://BUCKET") || said.contains("https://"), said);
   }
 }

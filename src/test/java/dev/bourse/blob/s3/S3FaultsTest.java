@@ -20,9 +20,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -37,12 +37,11 @@ class S3FaultsTest extends S3Fixture {
   private static final byte[] BYTES = random(21, LENGTH);
   private static final int FIRST_KEPT = PART + 600_000;
   private static final int LITTLE = 300_000;
-  private static final Predicate<String> PIECE = request -> request.matches("PUT .*/pieces/.*");
-  private static final Predicate<String> PART_SENT = request -> request.contains("partNumber=");
-  private static final Predicate<String> WHOLE =
-      request -> request.matches("PUT .*/blobs/[^?]*(\\?x-id.*)?");
-  private static final Predicate<String> COMPLETION =
-      request -> request.matches("POST .*uploadId=.*");
+  private static final String PIECE = "PUT .*/pieces/.*";
+  private static final String BEGINNING = "POST .*\\?uploads.*";
+  private static final String PART_SENT = "PUT .*partNumber=.*";
+  private static final String WHOLE = "PUT .*/blobs/[^?]*(\\?x-id.*)?";
+  private static final String COMPLETION = "POST .*uploadId=.*";
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private S3Faults faults;
@@ -131,6 +130,7 @@ class S3FaultsTest extends S3Fixture {
     holdsOnly(keys.toArray(String[]::new));
   }
 
+  @Tag("long")
   @Test
   void aProcessThatDiesBetweenAnyTwoStepsIsSucceededByAnother() throws Exception {
     List<String> keys = new ArrayList<>();
@@ -191,6 +191,7 @@ class S3FaultsTest extends S3Fixture {
     holdsOnlyAfterADay(List.of());
   }
 
+  @Tag("long")
   @Test
   void anUploadWhoseCommitsAnswerIsLostGoesOnWhicheverItIs() throws Exception {
     List<String> keys = new ArrayList<>();
@@ -286,11 +287,10 @@ class S3FaultsTest extends S3Fixture {
   }
 
   /** Has a process freeze in a request, another do its work, and the first go on behind that. */
-  private void thawsBehindAnother(Predicate<String> request, int length, String name)
-      throws Exception {
+  private void thawsBehindAnother(String kind, int length, String name) throws Exception {
     S3Blobs frozen = process(faults.port());
     Upload upload = await(frozen.open("u." + name, NONE));
-    faults.next(1, request, Fault.FROZEN);
+    faults.next(1, request -> request.matches(kind), Fault.FROZEN);
     java.util.concurrent.Future<?> work =
         threads.submit(
             () -> {
@@ -329,7 +329,7 @@ class S3FaultsTest extends S3Fixture {
 
   @Test
   void aBeginningThatThawsBehindTheEndLeavesNothing() throws Exception {
-    thawsBehindAnother(request -> request.matches("POST .*\\?uploads.*"), LENGTH, "begun");
+    thawsBehindAnother(BEGINNING, LENGTH, "begun");
   }
 
   @Test

@@ -334,7 +334,7 @@ final class OperatorSamples {
     world.add("downloadReview", s -> s.value("review", open).value("download", "1"));
     String ofSet = setReview();
     world.add(
-        "readReviewFile",
+        "fetchReviewFile",
         s ->
             s.value("review", ofSet)
                 .value("sha256", FilesFixture.sha256(BYTES))
@@ -400,6 +400,11 @@ final class OperatorSamples {
     world.add("readOrgCheckpoint", s -> s.value("id", read));
     world.add("checkOrgCheckpoint", s -> s.value("id", read));
     list("scrubCheckpoints", Map.of());
+    list("trackCheckpointsMove", Map.of());
+    world.add(
+        "moveCheckpoints",
+        s ->
+            s.json(new JsonObject().put("from", "local").put("to", "s3://bourse/files")).refused());
     world.add(
         "deleteOrgCheckpoint",
         s ->

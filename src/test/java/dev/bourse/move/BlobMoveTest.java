@@ -1,0 +1,424 @@
+package dev.bourse.move;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.blob.BlobConfig;
+import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobStore;
+import dev.bourse.blob.LocalBlobs;
+import dev.bourse.blob.Reading;
+import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.TwoStores;
+import dev.bourse.blob.Upload;
+import dev.bourse.checkpoint.BlobName;
+import dev.bourse.checkpoint.CheckpointFixture;
+import dev.bourse.checkpoint.StoredBlobs;
+import dev.bourse.checkpoint.Visibility;
+import dev.bourse.core.ApiError;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.buffer.Buffer;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Moving blobs between two stores, whatever happens meanwhile. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+class BlobMoveTest extends CheckpointFixture {
+  private static final long GRACE = 1_000;
+  private static final byte[] BYTES = bytes(900_000, 1);
+
+  private LocalBlobs next;
+
+  @BeforeEach
+  void openNext() throws Exception {
+    next = await(LocalBlobs.open(vertx, folder.resolve("next"), BlobConfig.defaults(), clock));
+  }
+
+  @AfterEach
+  void closeNext() throws Exception {
+    await(next.close());
+  }
+
+  private Move move(BlobStore from, BlobStore to) {
+    return move(new Move.Place("old", from, true), new Move.Place("new", to, true));
+  }
+
+  private Move move(Move.Place from, Move.Place to) {
+    return new Move(
+        vertx,
+        new MoveStore(database),
+        new StoredBlobs(database),
+        Optional.of(from),
+        to,
+        GRACE,
+        System::nanoTime);
+  }
+
+  private Move move() {
+    return move(blobs, next);
+  }
+
+  private Services services(BlobStore bytes) {
+    return new Services(database, bytes);
+  }
+
+  private String publish(BlobStore bytes, String fileName) throws Exception {
+    Services services = services(bytes);
+    String id =
+        await(
+                services.checkpoints.publish(
+                    member("alice"), publication(Visibility.ORG, fileName, BYTES, false)))
+            .item()
+            .id();
+    await(services.direct.put(member("alice"), id, source(BYTES)));
+    return id;
+  }
+
+  private static String key(String id) {
+    return BlobName.key(id, 1, sha256(BYTES));
+  }
+
+  private Path place(String id) {
+    return folder
+        .resolve("blobs/blobs")
+        .resolve(sha256(key(id).getBytes(StandardCharsets.US_ASCII)).substring(0, 2))
+        .resolve(key(id));
+  }
+
+  private static byte[] read(BlobStore bytes, String key) throws Exception {
+    Reading reading = await(bytes.read(key));
+    Buffer all = Buffer.buffer();
+    while (all.length() < reading.length()) {
+      int length = (int) Math.min(BlobStore.BLOCK_BYTES, reading.length() - all.length());
+      all.appendBuffer(await(reading.piece(all.length(), length)));
+    }
+    await(reading.close());
+    return all.getBytes();
+  }
+
+  private void ask(Move move) throws Exception {
+    await(move.ask("old", "new", clock.millis()));
+  }
+
+  private MoveStore.Asked asked() throws Exception {
+    return await(new MoveStore(database).find()).orElseThrow();
+  }
+
+  /** Steps until the move has ended. */
+  private void finish(Move move) throws Exception {
+    for (int i = 0; i < 100 && asked().isRunning(); i++) {
+      clock.advance(10);
+      await(move.step(clock.millis()));
+    }
+    assertFalse(asked().isRunning());
+  }
+
+  private List<String> deleteMoved(Move move) throws Exception {
+    clock.advance(2 * GRACE);
+    await(move.step(clock.millis()));
+    return names(true);
+  }
+
+  @Test
+  void everythingIsReadableAllTheTimeAndDeletedWhereItWasAfterAWhile() throws Exception {
+    List<String> items = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      items.add(publish(blobs, "file-" + i));
+    }
+    TwoStores both = new TwoStores(next, blobs);
+    Move move = move();
+    assertFalse(await(move.step(clock.millis())), "nobody has asked for it");
+    ask(move);
+    for (int i = 0; i < 20 && asked().isRunning(); i++) {
+      await(move.step(clock.millis()));
+      for (String id : items) {
+        assertArrayEquals(BYTES, read(both, key(id)));
+      }
+    }
+    assertEquals(3, asked().movedBlobs());
+    assertEquals(3L * BYTES.length, asked().movedBytes());
+    assertEquals(0, asked().leftBlobs());
+    assertEquals(3, names(true).size(), "they stay for a while");
+    assertEquals(List.of(), deleteMoved(move));
+    for (String id : items) {
+      assertArrayEquals(BYTES, read(next, key(id)));
+    }
+  }
+
+  @Test
+  void askedTwiceItGoesOnAndAskedAgainAtTheEndItLooksOnceMore() throws Exception {
+    publish(blobs, "one.bin");
+    Move move = move();
+    ask(move);
+    await(move.step(clock.millis()));
+    clock.advance(5);
+    ask(move);
+    assertEquals(1, asked().movedBlobs());
+    finish(move);
+    publish(blobs, "late.bin");
+    clock.advance(5);
+    ask(move);
+    assertTrue(asked().isRunning());
+    finish(move);
+    assertEquals(1, asked().movedBlobs(), "the other is there");
+    assertEquals(List.of(), deleteMoved(move));
+  }
+
+  @Test
+  void storesThatAreNotThoseOfTheSettingsAreRefused() throws Exception {
+    Move move = move();
+    assertThrows(ApiError.class, () -> move.ask("new", "old", 0));
+    assertThrows(ApiError.class, () -> move.ask("old", "another", 0));
+    Move none =
+        new Move(
+            vertx,
+            new MoveStore(database),
+            new StoredBlobs(database),
+            Optional.empty(),
+            new Move.Place("s3://bucket/folder/", next, true),
+            GRACE,
+            System::nanoTime);
+    assertThrows(ApiError.class, () -> none.ask("local", "s3://bucket/folder", 0));
+    Move named =
+        move(
+            new Move.Place("local", blobs, true),
+            new Move.Place("s3://bucket/folder/", next, true));
+    await(named.ask("local", "s3://bucket/folder?region=somewhere", 0));
+  }
+
+  @Test
+  void theWayBackIsTheSameAndDeletesNothingThatIsNeeded() throws Exception {
+    String id = publish(blobs, "one.bin");
+    Move there = move();
+    ask(there);
+    finish(there);
+    Move back = move(new Move.Place("new", next, true), new Move.Place("old", blobs, true));
+    await(back.ask("new", "old", clock.millis()));
+    finish(back);
+    clock.advance(2 * GRACE);
+    await(back.step(clock.millis()));
+    await(there.step(clock.millis()));
+    assertArrayEquals(BYTES, read(blobs, key(id)));
+    fails(BlobGone.class, next.read(key(id)));
+  }
+
+  @Test
+  void aProcessThatDiesAtAnyStepLeavesWhatAnotherFinishes() throws Exception {
+    for (int calls = 0; calls < 60; calls++) {
+      String id = publish(blobs, "file-" + calls);
+      AtomicInteger left = new AtomicInteger(calls);
+      Move dying =
+          new Move(
+              vertx,
+              new MoveStore(dying(Database.class, database, left)),
+              new StoredBlobs(database),
+              Optional.of(new Move.Place("old", dying(BlobStore.class, blobs, left), true)),
+              new Move.Place("new", dying(BlobStore.class, next, left), true),
+              GRACE,
+              System::nanoTime);
+      clock.advance(10);
+      ask(move());
+      Future<Boolean> itsStep = dying.step(clock.millis());
+      eventually("it ends or dies", () -> itsStep.isComplete() || left.get() < 0);
+      clock.advance(Move.LEFT_MILLIS + 1);
+      await(next.close());
+      openNext();
+      Move other = move();
+      ask(other);
+      finish(other);
+      assertArrayEquals(BYTES, read(next, key(id)));
+      assertEquals(List.of(), deleteMoved(other));
+      assertEquals(0, integers("SELECT COUNT(*) FROM blob_move_claim").get(0));
+      boolean isDone = left.get() >= 0;
+      await(services(next).checkpoints.delete(member("alice"), id));
+      await(next.delete(key(id)));
+      if (isDone) {
+        assertTrue(calls > 5);
+        return;
+      }
+    }
+  }
+
+  /** A port of a process that makes so many calls and is never answered again. */
+  private static <T> T dying(Class<T> port, T real, AtomicInteger left) {
+    return proxy(
+        port,
+        real,
+        name ->
+            left.getAndDecrement() > 0
+                ? Optional.empty()
+                : Optional.of(Promise.promise().future()));
+  }
+
+  /** A port, except for the calls that this answers by their name. */
+  private static <T> T proxy(Class<T> port, T real, Function<String, Optional<Future<?>>> instead) {
+    return port.cast(
+        Proxy.newProxyInstance(
+            port.getClassLoader(),
+            new Class<?>[] {port},
+            (proxy, method, arguments) -> {
+              if (method.getReturnType() == Future.class) {
+                Optional<Future<?>> answer = instead.apply(method.getName());
+                if (answer.isPresent()) {
+                  return answer.get();
+                }
+              }
+              try {
+                return method.invoke(real, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            }));
+  }
+
+  @Test
+  void whatIsLostOrChangedIsToldAndHoldsNothingUp() throws Exception {
+    String lost = publish(blobs, "lost.bin");
+    String changed = publish(blobs, "changed.bin");
+    String cut = publish(blobs, "cut.bin");
+    String whole = publish(blobs, "whole.bin");
+    Files.delete(place(lost));
+    Files.write(place(changed), bytes(BYTES.length, 2));
+    Files.write(place(cut), bytes(BYTES.length - 1, 1));
+    Move move = move();
+    ask(move);
+    finish(move);
+    assertEquals(1, asked().movedBlobs());
+    assertEquals(3, asked().leftBlobs());
+    assertEquals(3, await(move.progress("", 10)).faults().size());
+    assertArrayEquals(BYTES, read(next, key(whole)));
+    assertFalse(await(next.exists(key(changed))));
+    assertTrue(await(blobs.exists(key(changed))), "it stays as it is");
+
+    Files.write(place(changed), BYTES);
+    clock.advance(10);
+    ask(move);
+    finish(move);
+    assertEquals(2, await(move.progress("", 10)).faults().size());
+    assertArrayEquals(BYTES, read(next, key(changed)));
+  }
+
+  @Test
+  void whatIsDeletedWhileItIsCopiedIsInNeitherStoreInTheEnd() throws Exception {
+    String id = publish(blobs, "one.bin");
+    TwoStores both = new TwoStores(next, blobs);
+    Services services = services(both);
+    Promise<Void> held = Promise.promise();
+    AtomicInteger asked = new AtomicInteger();
+    BlobStore slow =
+        proxy(
+            BlobStore.class,
+            next,
+            name -> {
+              if (!name.equals("publish")) {
+                return Optional.empty();
+              }
+              asked.incrementAndGet();
+              return Optional.of(held.future());
+            });
+    Move move = move(blobs, slow);
+    ask(move);
+    Future<Boolean> step = move.step(clock.millis());
+    eventually("the copy is about to be published", () -> asked.get() > 0);
+    await(services.checkpoints.delete(member("alice"), id));
+    clock.advance(10 * CONFIG.graceMillis());
+    await(services.sweep.run());
+    await(next.publish(id + ".1.move", key(id)));
+    held.complete();
+    await(step);
+    assertFalse(await(next.exists(key(id))));
+    assertEquals(List.of(), names(true));
+    finish(move());
+  }
+
+  @Test
+  void twoProcessesAtOnceMoveEachBlobOnce() throws Exception {
+    for (int i = 0; i < 6; i++) {
+      publish(blobs, "file-" + i);
+    }
+    Move one = move();
+    Move other = move();
+    ask(one);
+    for (int i = 0; i < 100 && asked().isRunning(); i++) {
+      clock.advance(10);
+      Future<Boolean> first = one.step(clock.millis());
+      Future<Boolean> second = other.step(clock.millis());
+      await(first);
+      await(second);
+    }
+    assertFalse(asked().isRunning());
+    assertEquals(6, asked().movedBlobs());
+    assertEquals(List.of(), deleteMoved(one));
+  }
+
+  @Test
+  void whereTheFormerStoreIsADiskEachProcessMovesWhatItHas() throws Exception {
+    String id = publish(blobs, "one.bin");
+    LocalBlobs elsewhere =
+        await(LocalBlobs.open(vertx, folder.resolve("elsewhere"), BlobConfig.defaults(), clock));
+    Move without = move(new Move.Place("old", elsewhere, false), new Move.Place("new", next, true));
+    ask(without);
+    await(without.step(clock.millis()));
+    assertEquals(0, await(without.progress("", 10)).faults().size());
+    Move with = move(new Move.Place("old", blobs, false), new Move.Place("new", next, true));
+    clock.advance(10);
+    ask(with);
+    finish(with);
+    assertArrayEquals(BYTES, read(next, key(id)));
+    await(elsewhere.close());
+  }
+
+  @Test
+  void aStoreThatIsAwayIsTriedAgainAndSaidSo() throws Exception {
+    publish(blobs, "one.bin");
+    AtomicInteger faults = new AtomicInteger(2);
+    Move move =
+        move(
+            blobs,
+            proxy(
+                BlobStore.class,
+                next,
+                name ->
+                    name.equals("open") && faults.getAndDecrement() > 0
+                        ? Optional.of(Future.failedFuture(new StorageFault("away", null)))
+                        : Optional.empty()));
+    ask(move);
+    fails(StorageFault.class, move.step(clock.millis()));
+    assertEquals("away", await(move.progress("", 1)).trouble());
+    for (int i = 0; i < 20 && asked().isRunning(); i++) {
+      clock.advance(10);
+      await(move.step(clock.millis()).otherwise(false));
+    }
+    assertEquals(1, asked().movedBlobs());
+    assertEquals(null, await(move.progress("", 1)).trouble());
+  }
+
+  @Test
+  void whatAnEarlierCopyLeftDamagedIsCopiedAnew() throws Exception {
+    String id = publish(blobs, "one.bin");
+    Upload earlier = await(next.open(id + ".1.move", (block, from, to) -> {}));
+    await(earlier.append(new byte[1_000], 0, 1_000));
+    await(earlier.release());
+    Move move = move();
+    ask(move);
+    finish(move);
+    assertArrayEquals(BYTES, read(next, key(id)));
+    assertEquals(0, await(move.progress("", 10)).faults().size());
+  }
+}
