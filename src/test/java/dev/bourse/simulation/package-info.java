@@ -21,7 +21,7 @@
  * drawn from the seed, so the same seed is the same simulation, on any machine. {@code
  * scripts/simulate} runs seeds; of one that violates an invariant it tells the fewest steps that
  * lead there and the command that shows all that happens. {@link
- * dev.bourse.simulation.SimulationTest} runs 400.
+ * dev.bourse.simulation.SimulationTest} runs a thousand.
  *
  * <p><b>To add an invariant</b>, extend {@link dev.bourse.simulation.Invariant}, override the
  * moments at which it can be judged, and add it to {@link dev.bourse.simulation.Invariants#all}:
@@ -76,7 +76,7 @@
  *
  * <p>Rules for whoever adds here: nothing reads real time or draws from another source than the
  * seed's; nothing iterates over a set or map without an order; what is judged after every commit
- * takes microseconds, for 400 seeds have to fit into half a minute.
+ * takes microseconds, for a thousand seeds have to fit into a minute.
  *
  * <p>It is one large room because a world, its faults, its operations and its invariants reach into
  * each other at every step; only the input of hostile clients stands apart, in {@code hostile}.

@@ -8,12 +8,16 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.OptionalLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The end of uploads: their object whole, or everything of them deleted. Each of it may be done
  * twice, by any process, and goes on where it was left.
  */
 final class Completion {
+  private static final Logger LOG = LoggerFactory.getLogger(Completion.class);
+
   /** With the library's own repetitions more than half a minute; then the caller asks again. */
   private static final int TRIES = 4;
 
@@ -163,5 +167,32 @@ final class Completion {
       calls.abort(object, upload.multipart());
     }
     calls.delete(object);
+  }
+
+  /**
+   * Deletes what was made for an upload that another process has by now. If this process dies
+   * first, an object that a row names is tidied up, and a multipart upload a day later. A commit
+   * that failed in another way may have happened, so that what it names stays.
+   */
+  void undo(Throwable failure, Runnable deletion) {
+    if (!(failure instanceof StorageBusy)) {
+      return;
+    }
+    workers
+        .longCall(
+            () -> {
+              deletion.run();
+              return null;
+            })
+        .onFailure(e -> LOG.debug("what was made for nothing is left to be tidied up", e));
+  }
+
+  /** Deletes pieces that nobody needs; what is left of them after a fault is tidied up later. */
+  void forget(List<S3Rows.Piece> useless) {
+    Future<Void> done = Future.succeededFuture();
+    for (S3Rows.Piece piece : useless) {
+      done = done.compose(before -> delete(piece));
+    }
+    done.onFailure(e -> LOG.debug("a piece is left to be tidied up", e));
   }
 }

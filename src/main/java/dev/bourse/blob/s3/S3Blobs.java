@@ -50,52 +50,28 @@ public final class S3Blobs implements BlobStore {
   /** Half of those threads may wait for bytes that are still to come; the others never do. */
   private static final int EARLY_PARTS = CALL_THREADS / 2;
 
-  /** Readings that hold up to 2 MiB of what comes next, 32 MiB together; the others one piece. */
-  private static final int READ_AHEAD = 16;
-
   private static final int UNIQUE_CHARACTERS = 12;
-  private static final int TIDIED_AT_ONCE = 100;
-
-  /** An ending that is at work still is not taken from whoever does it. */
-  private static final long HALF_DONE_MILLIS = 60_000;
-
-  private static final long DAY_MILLIS = 86_400_000;
 
   private final Tools tools;
   private final Path spools;
   private final Clock clock;
   private final RandomGenerator random;
-  private final Semaphore aheadPlaces = new Semaphore(READ_AHEAD);
 
-  /** When the store was last listed for multipart uploads that no row names. */
-  private long listedAtMillis;
+  private final Tidying tidying;
+  private final OpenReadings readings;
 
-  // The four below are guarded by this object.
+  // The three below are guarded by this object.
   private final Map<String, Optional<S3Upload>> uploads = new HashMap<>();
   private final Set<String> ending = new HashSet<>();
-  private final Set<S3Reading> readings = new HashSet<>();
   private @Nullable Future<Void> closed;
-
-  /**
-   * What uploads are made with.
-   *
-   * @param earlyPlaces for parts that are sent while their bytes come
-   * @param partBytes {@link #PART_BYTES}; tests take less where their service lets them
-   */
-  record Tools(
-      S3Rows rows,
-      S3Calls calls,
-      Completion completion,
-      Workers workers,
-      Semaphore earlyPlaces,
-      int partBytes,
-      BlobConfig config) {}
 
   /**
    * @param spools a folder of this process, for a part of each open upload
    */
   private S3Blobs(Tools tools, Path spools, Clock clock, RandomGenerator random) {
     this.tools = tools;
+    tidying = new Tidying(tools, clock);
+    readings = new OpenReadings(tools);
     this.spools = spools;
     this.clock = clock;
     this.random = random;
@@ -146,6 +122,7 @@ public final class S3Blobs implements BlobStore {
                 new S3Blobs(
                     new Tools(
                         rows,
+                        new S3Lists(ground.database(), config.name()),
                         calls,
                         new Completion(vertx, rows, calls, workers),
                         workers,
@@ -236,7 +213,7 @@ public final class S3Blobs implements BlobStore {
     }
   }
 
-  private static StorageBusy closedStore() {
+  static StorageBusy closedStore() {
     return new StorageBusy("the blob store is closed");
   }
 
@@ -319,12 +296,8 @@ public final class S3Blobs implements BlobStore {
     return tools
         .rows()
         .publish(row, key)
-        .onSuccess(stored -> tools.rows().pieces(uploadId, false).onSuccess(this::deletePieces));
-  }
-
-  /** What is left of them after a fault is tidied up later. */
-  private void deletePieces(List<S3Rows.Piece> pieces) {
-    pieces.forEach(tools.completion()::delete);
+        .onSuccess(
+            stored -> tools.rows().pieces(uploadId, false).onSuccess(tools.completion()::forget));
   }
 
   @Override
@@ -401,32 +374,7 @@ public final class S3Blobs implements BlobStore {
 
   @Override
   public Future<Reading> read(String key) {
-    return checked(() -> existing(key).map(this::reading));
-  }
-
-  private synchronized Reading reading(S3Rows.Blob blob) {
-    if (closed != null) {
-      throw closedStore();
-    }
-    if (readings.size() >= tools.config().openBlobs()) {
-      throw new StorageBusy(readings.size() + " blobs are read, as many as may be at once");
-    }
-    Opening opening = new Opening();
-    S3Reading reading =
-        new S3Reading(
-            blob, tools.calls(), tools.workers(), aheadPlaces, () -> closed(opening.reading));
-    opening.reading = reading;
-    readings.add(reading);
-    return reading;
-  }
-
-  /** Lets a reading name itself when it is closed. */
-  private static final class Opening {
-    private @Nullable S3Reading reading;
-  }
-
-  private synchronized void closed(@Nullable S3Reading reading) {
-    readings.remove(reading);
+    return checked(() -> existing(key).map(readings::begin));
   }
 
   @Override
@@ -448,90 +396,17 @@ public final class S3Blobs implements BlobStore {
 
   @Override
   public Future<Page<String>> listUploads(Instant before, String after, int limit) {
-    return checked(
-        () -> {
-          checkPage(after, limit);
-          return tools.rows().uploads(before.toEpochMilli(), after, limit);
-        });
+    return checked(() -> tools.lists().uploads(before.toEpochMilli(), after, limit));
   }
 
   @Override
   public Future<Page<String>> listBlobs(Instant before, String after, int limit) {
-    return checked(
-        () -> {
-          checkPage(after, limit);
-          return tools.rows().blobs(before.toEpochMilli(), after, limit);
-        });
-  }
-
-  private static void checkPage(String after, int limit) {
-    if (limit < 1 || limit > 1_000) {
-      throw new IllegalArgumentException("limit: " + limit + " is not within 1 to 1000");
-    }
-    if (!after.isEmpty()) {
-      BlobStore.checkedName(after);
-    }
+    return checked(() -> tools.lists().blobs(before.toEpochMilli(), after, limit));
   }
 
   @Override
   public Future<Integer> tidy() {
-    return checked(
-        () ->
-            tools
-                .rows()
-                .halfAborted(clock.millis() - HALF_DONE_MILLIS, TIDIED_AT_ONCE)
-                .compose(names -> each(names, tools.completion()::abandon))
-                .compose(
-                    done ->
-                        tools
-                            .rows()
-                            .orphanPieces(TIDIED_AT_ONCE)
-                            .compose(pieces -> each(pieces, tools.completion()::delete))
-                            .map(more -> done + more))
-                .compose(done -> abortUnknown().map(more -> done + more)));
-  }
-
-  private static <T> Future<Integer> each(
-      List<T> all, java.util.function.Function<T, Future<Void>> work) {
-    Future<Integer> done = Future.succeededFuture(0);
-    for (T one : all) {
-      done = done.compose(before -> work.apply(one).map(before + 1));
-    }
-    return done;
-  }
-
-  /**
-   * Once a day ends multipart uploads that were begun a day ago and whose id no row has: a process
-   * died between beginning them and noting it.
-   */
-  private Future<Integer> abortUnknown() {
-    long now = clock.millis();
-    if (now - listedAtMillis < DAY_MILLIS) {
-      return Future.succeededFuture(0);
-    }
-    Instant before = Instant.ofEpochMilli(now - DAY_MILLIS);
-    return tools
-        .workers()
-        .longCall(() -> tools.calls().multiparts(before))
-        .compose(found -> each(found, this::abortUnknown))
-        .onSuccess(done -> listedAtMillis = now);
-  }
-
-  private Future<Void> abortUnknown(S3Calls.Multipart multipart) {
-    return tools
-        .rows()
-        .isKnown(multipart.id())
-        .compose(
-            isKnown ->
-                isKnown
-                    ? Future.succeededFuture()
-                    : tools
-                        .workers()
-                        .longCall(
-                            () -> {
-                              tools.calls().abort(multipart);
-                              return null;
-                            }));
+    return checked(tidying::tidy);
   }
 
   @Override
@@ -542,7 +417,7 @@ public final class S3Blobs implements BlobStore {
       // Copies, for each of them leaves its collection when it has ended.
       List.copyOf(uploads.values())
           .forEach(upload -> upload.ifPresent(one -> ends.add(one.end(reason))));
-      List.copyOf(readings).forEach(reading -> ends.add(reading.close()));
+      ends.add(readings.close());
       closed =
           Future.join(ends)
               .transform(all -> tools.workers().close())

@@ -14,6 +14,7 @@ import java.nio.channels.FileChannel;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.ResponseInputStream;
 
@@ -30,7 +31,7 @@ final class S3Reading implements Reading {
   private final S3Calls calls;
   private final Workers workers;
   private final Semaphore aheadPlaces;
-  private final Runnable onClosed;
+  private final Consumer<S3Reading> onClosed;
 
   // Used by one call at a time.
   private @Nullable ResponseInputStream<?> stream;
@@ -59,7 +60,11 @@ final class S3Reading implements Reading {
    * @param onClosed told when it is closed
    */
   S3Reading(
-      S3Rows.Blob blob, S3Calls calls, Workers workers, Semaphore aheadPlaces, Runnable onClosed) {
+      S3Rows.Blob blob,
+      S3Calls calls,
+      Workers workers,
+      Semaphore aheadPlaces,
+      Consumer<S3Reading> onClosed) {
     this.blob = blob;
     this.calls = calls;
     this.workers = workers;
@@ -231,7 +236,7 @@ final class S3Reading implements Reading {
               () -> {
                 stop();
                 giveBackPlace();
-                onClosed.run();
+                onClosed.accept(this);
                 return null;
               },
               true);

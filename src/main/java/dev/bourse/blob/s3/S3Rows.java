@@ -2,7 +2,6 @@ package dev.bourse.blob.s3;
 
 import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.StorageBusy;
-import dev.bourse.core.Page;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
@@ -169,7 +168,7 @@ final class S3Rows {
         S3Rows::piece);
   }
 
-  private static Piece piece(Row row) {
+  static Piece piece(Row row) {
     return new Piece(
         row.text("upload"), row.text("object"), row.integer("start"), row.integer("bytes"));
   }
@@ -379,65 +378,5 @@ final class S3Rows {
   Future<Void> deleted(String key) {
     return database.commit(
         List.of(Statement.of("DELETE FROM blob WHERE store = ? AND blob_key = ?", store, key)));
-  }
-
-  /** Uploads unchanged since before some time, by their names. */
-  Future<Page<String>> uploads(long beforeMillis, String after, int limit) {
-    return names(
-        """
-        SELECT upload AS name FROM blob_upload
-        WHERE store = ? AND upload > ? AND changed_at < ? ORDER BY upload LIMIT ?\
-        """,
-        beforeMillis,
-        after,
-        limit);
-  }
-
-  /** Keys stored before some time, in order. */
-  Future<Page<String>> blobs(long beforeMillis, String after, int limit) {
-    return names(
-        """
-        SELECT blob_key AS name FROM blob
-        WHERE store = ? AND blob_key > ? AND stored_at < ? ORDER BY blob_key LIMIT ?\
-        """,
-        beforeMillis,
-        after,
-        limit);
-  }
-
-  private Future<Page<String>> names(String sql, long beforeMillis, String after, int limit) {
-    return database
-        .read(sql, List.of(store, after, beforeMillis, limit + 1), row -> row.text("name"))
-        .map(names -> Page.of(names, limit));
-  }
-
-  /** Uploads whose ending was begun before some time and did not come to its end. */
-  Future<List<String>> halfAborted(long beforeMillis, int limit) {
-    return database.read(
-        """
-        SELECT upload FROM blob_upload WHERE store = ? AND state = 'aborting' AND changed_at < ?
-        ORDER BY upload LIMIT ?\
-        """,
-        List.of(store, beforeMillis, limit),
-        row -> row.text("upload"));
-  }
-
-  /** Pieces of uploads that are no more. */
-  Future<List<Piece>> orphanPieces(int limit) {
-    return database.read(
-        """
-        SELECT p.upload AS upload, p.object AS object, p.start AS start, p.bytes AS bytes
-        FROM blob_piece p LEFT JOIN blob_upload u ON u.store = p.store AND u.upload = p.upload
-        WHERE p.store = ? AND u.upload IS NULL LIMIT ?\
-        """,
-        List.of(store, limit),
-        S3Rows::piece);
-  }
-
-  /** Whether a multipart upload of the store is one of ours that is under way. */
-  Future<Boolean> isKnown(String multipart) {
-    return database.exists(
-        "SELECT 1 FROM blob_upload WHERE store = ? AND multipart_id = ?",
-        List.of(store, multipart));
   }
 }

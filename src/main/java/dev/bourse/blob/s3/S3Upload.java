@@ -3,7 +3,6 @@ package dev.bourse.blob.s3;
 import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.Inspector;
-import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.Upload;
 import dev.bourse.blob.WorkerPromise;
@@ -11,58 +10,37 @@ import dev.bourse.blob.Workers;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.io.IOException;
-import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import software.amazon.awssdk.core.ResponseInputStream;
 
 /**
  * An open upload of an object store: a queue of steps, each of which ends before the next begins.
  */
 final class S3Upload implements Upload {
-  private static final Logger LOG = LoggerFactory.getLogger(S3Upload.class);
-
-  /**
-   * From so many pieces on the whole tail is kept as one: each opening reads few objects, one after
-   * another, and of a client whose requests are blocks of 256 KiB the store takes each byte no more
-   * than six times.
-   */
-  private static final int MOST_PIECES = 8;
-
-  /** Some tens of milliseconds of a whole object, then others have their turn. */
-  private static final int SLICE_BYTES = 16 * 1024 * 1024;
+  /** Of bytes behind those that the inspector has not seen: it is shown them all in the end. */
+  private static final Inspector SHOWN_LATER = (bytes, from, to) -> {};
 
   private final S3Rows rows;
   private final S3Calls calls;
   private final Completion completion;
   private final Workers workers;
-  private final Semaphore earlyPlaces;
   private final Inspector inspector;
   private final int waitingBlocks;
-  private final int partBytes;
+  private final Showing showing;
   private final Runnable onReleased;
 
   // Used by one step at a time; those that others ask for are volatile.
   private volatile S3Rows.Upload row;
   private final Spool spool;
+  private final PartSender sender;
   private final List<S3Rows.Part> parts;
-  private final List<S3Rows.Piece> pieces = new ArrayList<>();
-  private int madePieces;
-  private @Nullable EarlyPart early;
+  private final Tail tail;
   private volatile long sent;
   private volatile long stored;
   private volatile boolean isInspected;
-
-  /** How much of the whole object the inspector has been shown. */
-  private long shown;
-
-  private @Nullable ResponseInputStream<?> showing;
 
   /** Why nothing more is done: the inspector saw what is not kept, or the upload was ended. */
   private volatile @Nullable Throwable broken;
@@ -80,7 +58,7 @@ final class S3Upload implements Upload {
    * @param onReleased told when it is closed, before anybody else is
    */
   S3Upload(
-      S3Blobs.Tools tools,
+      Tools tools,
       S3Rows.Upload row,
       List<S3Rows.Part> parts,
       Spool spool,
@@ -90,13 +68,14 @@ final class S3Upload implements Upload {
     this.calls = tools.calls();
     this.completion = tools.completion();
     this.workers = tools.workers();
-    this.earlyPlaces = tools.earlyPlaces();
     this.waitingBlocks = tools.config().waitingBlocks();
-    this.partBytes = tools.partBytes();
     this.row = row;
     this.parts = new ArrayList<>(parts);
     this.spool = spool;
+    this.tail = new Tail(tools, spool);
+    this.sender = new PartSender(tools, spool);
     this.inspector = inspector;
+    this.showing = new Showing(calls, workers, inspector);
     this.onReleased = onReleased;
     this.sent = parts.stream().mapToLong(S3Rows.Part::bytes).sum();
     this.stored = row.state() == S3Rows.State.OPEN ? sent : row.bytes();
@@ -108,48 +87,10 @@ final class S3Upload implements Upload {
     if (row.state() != S3Rows.State.OPEN) {
       return Future.succeededFuture();
     }
-    List<S3Rows.Piece> useless = new ArrayList<>();
-    long end = sent;
-    for (S3Rows.Piece piece : found) {
-      if (piece.start() == end) {
-        pieces.add(piece);
-        end = piece.end();
-      } else {
-        useless.add(piece);
-      }
-    }
-    forget(useless);
     return then(
         () ->
-            workers
-                .<Void>longCall(
-                    () -> {
-                      for (S3Rows.Piece piece : pieces) {
-                        restore(piece);
-                      }
-                      return null;
-                    })
+            tail.restore(found, sent, isInspected ? inspector : SHOWN_LATER)
                 .onSuccess(read -> stored = sent + spool.length()));
-  }
-
-  private void restore(S3Rows.Piece piece) {
-    byte[] bytes = new byte[BlobStore.BLOCK_BYTES];
-    long left = piece.bytes();
-    try (InputStream source = calls.get(piece.object(), 0)) {
-      while (left > 0) {
-        int read = source.read(bytes, 0, (int) Math.min(bytes.length, left));
-        if (read < 0) {
-          throw new IOException("it is shorter than " + piece.bytes() + " bytes");
-        }
-        if (isInspected) {
-          inspector.inspect(bytes, 0, read);
-        }
-        spool.write(bytes, 0, read);
-        left -= read;
-      }
-    } catch (IOException e) {
-      throw new StorageFault("cannot read " + piece.object(), e);
-    }
   }
 
   @Override
@@ -251,7 +192,7 @@ final class S3Upload implements Upload {
   private Future<Void> spooled(byte[] bytes, int next, int to) {
     stored = sent + spool.length();
     if (!spool.isFull()) {
-      sendEarly();
+      sender.beginEarly(row, parts.size() + 1);
       return Future.succeededFuture();
     }
     return sendPart()
@@ -276,7 +217,7 @@ final class S3Upload implements Upload {
     int number = parts.size() + 1;
     long bytes = spool.length();
     return multipart()
-        .compose(begun -> tagOf(number, bytes))
+        .compose(begun -> sender.send(begun, number))
         .recover(this::explained)
         .map(tag -> new S3Rows.Part(number, tag, bytes))
         .compose(part -> rows.sent(row, part).map(part))
@@ -286,43 +227,9 @@ final class S3Upload implements Upload {
               sent = parts.stream().mapToLong(S3Rows.Part::bytes).sum();
               spool.clear();
               stored = sent;
-              forget(List.copyOf(pieces));
-              pieces.clear();
+              tail.clear();
               return null;
             });
-  }
-
-  /** From the second part on, for of the first nobody knows whether there will be one. */
-  private void sendEarly() {
-    if (early == null && row.multipart() != null) {
-      int number = parts.size() + 1;
-      early = EarlyPart.begin(spool, earlyPlaces, workers, bytes -> send(number, partBytes, bytes));
-    }
-  }
-
-  private Future<String> tagOf(int number, long bytes) {
-    EarlyPart begun = takeEarly();
-    if (begun != null && spool.isFull()) {
-      return begun.tag().recover(e -> sendSpool(number, bytes));
-    }
-    if (begun != null) {
-      begun.giveUp();
-    }
-    return sendSpool(number, bytes);
-  }
-
-  private @Nullable EarlyPart takeEarly() {
-    EarlyPart begun = early;
-    early = null;
-    return begun;
-  }
-
-  private Future<String> sendSpool(int number, long bytes) {
-    return workers.longCall(() -> send(number, bytes, () -> spool.read(0, bytes)));
-  }
-
-  private String send(int number, long bytes, Supplier<InputStream> source) {
-    return calls.send(object(row), String.valueOf(row.multipart()), number, bytes, source);
   }
 
   /**
@@ -362,35 +269,8 @@ final class S3Upload implements Upload {
             id ->
                 rows.begun(row, object, id)
                     .map(noted -> row.begun(object, id))
-                    .onFailure(e -> undo(e, () -> calls.abort(object, id))))
+                    .onFailure(e -> completion.undo(e, () -> calls.abort(object, id))))
         .onSuccess(begun -> row = begun);
-  }
-
-  /**
-   * Deletes what was made for an upload that another process has by now. If this process dies
-   * first, an object that a row names is tidied up, and a multipart upload a day later. A commit
-   * that failed in another way may have happened, so that what it names stays.
-   */
-  private void undo(Throwable failure, Runnable deletion) {
-    if (!(failure instanceof StorageBusy)) {
-      return;
-    }
-    workers
-        .longCall(
-            () -> {
-              deletion.run();
-              return null;
-            })
-        .onFailure(e -> LOG.debug("what was made for nothing is left to be tidied up", e));
-  }
-
-  /** Deletes pieces that nobody needs; what is left of them after a fault is tidied up later. */
-  private void forget(List<S3Rows.Piece> useless) {
-    Future<Void> done = Future.succeededFuture();
-    for (S3Rows.Piece piece : useless) {
-      done = done.compose(before -> completion.delete(piece));
-    }
-    done.onFailure(e -> LOG.debug("a piece is left to be tidied up", e));
   }
 
   @Override
@@ -400,44 +280,7 @@ final class S3Upload implements Upload {
         () ->
             row.state() != S3Rows.State.OPEN && broken == null
                 ? Future.succeededFuture()
-                : usable().compose(open -> keepTail()));
-  }
-
-  private Future<Void> keepTail() {
-    long kept = pieces.isEmpty() ? sent : pieces.get(pieces.size() - 1).end();
-    if (kept == sent + spool.length()) {
-      return Future.succeededFuture();
-    }
-    boolean isWhole = pieces.size() >= MOST_PIECES;
-    long start = isWhole ? sent : kept;
-    S3Rows.Piece piece =
-        new S3Rows.Piece(
-            row.id(),
-            "pieces/%s.%s.%s".formatted(row.base(), row.epoch(), ++madePieces),
-            start,
-            sent + spool.length() - start);
-    return rows.keeping(row, piece)
-        .compose(
-            named ->
-                workers.longCall(
-                    () -> {
-                      calls.put(
-                          piece.object(),
-                          piece.bytes(),
-                          () -> spool.read(start - sent, piece.bytes()));
-                      return null;
-                    }))
-        .compose(
-            made ->
-                rows.kept(row, piece).onFailure(e -> undo(e, () -> calls.delete(piece.object()))))
-        .onSuccess(
-            known -> {
-              if (isWhole) {
-                forget(List.copyOf(pieces));
-                pieces.clear();
-              }
-              pieces.add(piece);
-            });
+                : usable().compose(open -> tail.keep(row, sent)));
   }
 
   @Override
@@ -479,7 +322,9 @@ final class S3Upload implements Upload {
                       return null;
                     }))
         .compose(
-            made -> rows.completed(row, whole).onFailure(e -> undo(e, () -> calls.delete(object))))
+            made ->
+                rows.completed(row, whole)
+                    .onFailure(e -> completion.undo(e, () -> calls.delete(object))))
         .onSuccess(known -> row = row.in(S3Rows.State.COMPLETE, object, bytes));
   }
 
@@ -501,70 +346,10 @@ final class S3Upload implements Upload {
         .onSuccess(done -> row = row.in(S3Rows.State.COMPLETE, object(row), row.bytes()));
   }
 
-  /**
-   * Shows the inspector what earlier openings took, from the object, which is whole by now. In
-   * slices, between which others have their turn; after a fault it goes on where it was.
-   */
   private Future<Void> inspect() {
-    Promise<Void> done = Promise.promise();
-    inspect(done);
-    return done.future();
-  }
-
-  /** Each slice begins on a turn of its own, however many there are. */
-  private void inspect(Promise<Void> done) {
-    if (isInspected) {
-      done.complete();
-      return;
-    }
-    workers
-        .checkCall(this::showSlice)
-        .onComplete(
-            isWhole -> {
-              isInspected = isWhole;
-              inspect(done);
-            },
-            done::fail);
-  }
-
-  private boolean showSlice() {
-    Throwable why = broken;
-    if (why instanceof RuntimeException reason) {
-      throw reason;
-    }
-    byte[] bytes = new byte[BlobStore.BLOCK_BYTES];
-    long end = Math.min(row.bytes(), shown + SLICE_BYTES);
-    try {
-      if (showing == null) {
-        showing = calls.get(object(row), shown);
-      }
-      while (shown < end) {
-        int read = showing.read(bytes, 0, (int) Math.min(bytes.length, end - shown));
-        if (read < 0) {
-          throw new IOException("it ends at " + shown + " of " + row.bytes() + " bytes");
-        }
-        inspector.inspect(bytes, 0, read);
-        shown += read;
-      }
-      if (shown == row.bytes()) {
-        stopShowing();
-      }
-      return shown == row.bytes();
-    } catch (IOException e) {
-      stopShowing();
-      throw new StorageFault("cannot read " + row.object(), e);
-    } catch (RuntimeException e) {
-      stopShowing();
-      throw e;
-    }
-  }
-
-  private void stopShowing() {
-    ResponseInputStream<?> stream = showing;
-    showing = null;
-    if (stream != null) {
-      stream.abort();
-    }
+    return isInspected
+        ? Future.succeededFuture()
+        : showing.show(object(row), row.bytes(), () -> broken).onSuccess(all -> isInspected = true);
   }
 
   @Override
@@ -578,11 +363,8 @@ final class S3Upload implements Upload {
               () ->
                   workers.giveBack(
                       () -> {
-                        EarlyPart begun = takeEarly();
-                        if (begun != null) {
-                          begun.giveUp();
-                        }
-                        stopShowing();
+                        sender.stop();
+                        showing.stop();
                         spool.close();
                         onReleased.run();
                         return null;

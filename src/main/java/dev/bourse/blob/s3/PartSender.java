@@ -1,0 +1,61 @@
+package dev.bourse.blob.s3;
+
+import io.vertx.core.Future;
+import java.io.InputStream;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Sends what is spooled as a part, early where that is worth it. Used by one step at a time. */
+final class PartSender {
+  private final Tools tools;
+  private final Spool spool;
+  private @Nullable EarlyPart early;
+
+  PartSender(Tools tools, Spool spool) {
+    this.tools = tools;
+    this.spool = spool;
+  }
+
+  /** From the second part on, for of the first nobody knows whether there will be one. */
+  void beginEarly(S3Rows.Upload row, int number) {
+    if (early == null && row.multipart() != null) {
+      early =
+          EarlyPart.begin(
+              spool,
+              tools.earlyPlaces(),
+              tools.workers(),
+              bytes -> send(row, number, tools.partBytes(), bytes));
+    }
+  }
+
+  /** Sends the spool as a part of an upload that has begun, and gives the store's tag of it. */
+  Future<String> send(S3Rows.Upload row, int number) {
+    EarlyPart begun = early;
+    if (begun != null && spool.isFull()) {
+      early = null;
+      return begun.tag().recover(e -> sendSpool(row, number));
+    }
+    stop();
+    return sendSpool(row, number);
+  }
+
+  private Future<String> sendSpool(S3Rows.Upload row, int number) {
+    long bytes = spool.length();
+    return tools.workers().longCall(() -> send(row, number, bytes, () -> spool.read(0, bytes)));
+  }
+
+  private String send(S3Rows.Upload row, int number, long bytes, Supplier<InputStream> source) {
+    return tools
+        .calls()
+        .send(String.valueOf(row.object()), String.valueOf(row.multipart()), number, bytes, source);
+  }
+
+  /** Breaks off what was begun early. */
+  void stop() {
+    EarlyPart begun = early;
+    early = null;
+    if (begun != null) {
+      begun.giveUp();
+    }
+  }
+}
