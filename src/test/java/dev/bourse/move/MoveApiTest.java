@@ -27,6 +27,7 @@ import picocli.CommandLine;
 
 /** A running service's files go from its disk to an object store and back. */
 @EachEngine
+@SuppressWarnings("NullAway.Init") // JUnit gives the folder before each test.
 class MoveApiTest {
   private static final String MOVE = "/api/operator/move";
   private static final byte[] BYTES = bytes(1_500_000, 3);

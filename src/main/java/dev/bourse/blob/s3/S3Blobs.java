@@ -54,7 +54,6 @@ public final class S3Blobs implements BlobStore {
 
   private final Tools tools;
   private final Path spools;
-  private final Clock clock;
   private final RandomGenerator random;
 
   private final Tidying tidying;
@@ -73,7 +72,6 @@ public final class S3Blobs implements BlobStore {
     tidying = new Tidying(tools, clock);
     readings = new OpenReadings(tools);
     this.spools = spools;
-    this.clock = clock;
     this.random = random;
   }
 

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Digests that are computed once. */
 @Tag("fast")
+@SuppressWarnings("NullAway.Init") // JUnit gives the folder before each test.
 class FolderDigestsTest {
   private static final FileTime LONG_AGO = FileTime.from(Instant.parse("2026-01-01T00:00:00Z"));
 

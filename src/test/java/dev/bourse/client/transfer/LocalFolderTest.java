@@ -15,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What of a folder is published. */
 @Tag("fast")
+@SuppressWarnings("NullAway.Init") // JUnit gives the folder before each test.
 class LocalFolderTest {
   @TempDir private Path folder;
 
