@@ -1,6 +1,7 @@
 /**
  * Where the bytes of checkpoints are kept: the {@link dev.bourse.blob.BlobStore} port and its
- * implementation on a local disk, {@link dev.bourse.blob.LocalBlobs}.
+ * implementation on a local disk, {@link dev.bourse.blob.LocalBlobs}; the one in an object store is
+ * {@code dev.bourse.blob.s3}.
  *
  * <p>Bytes come in as an upload, block by block, and become readable all at once when the upload is
  * published under a key. Each block goes to a worker thread once, where the caller's {@link
