@@ -36,6 +36,7 @@ CREATE TABLE blob_piece (
   start BIGINT NOT NULL,
   bytes BIGINT NOT NULL,
   kept BIGINT NOT NULL,
+  made_at BIGINT NOT NULL,
   PRIMARY KEY (store, object)
 );
 CREATE INDEX blob_piece_upload ON blob_piece (store, upload, start);

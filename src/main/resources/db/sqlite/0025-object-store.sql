@@ -36,6 +36,7 @@ CREATE TABLE blob_piece (
   start INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
   kept INTEGER NOT NULL,
+  made_at INTEGER NOT NULL,
   PRIMARY KEY (store, object)
 );
 CREATE INDEX blob_piece_upload ON blob_piece (store, upload, start);

@@ -260,6 +260,10 @@ final class ServiceCore {
         KEYS_MILLIS,
         context.secrets(database)::encryptAnew);
     context.keepUp(
+        "forgetting marks of audited reads past their time",
+        retention,
+        context.asFarAsConfirmed(memory.reads::forget));
+    context.keepUp(
         "forgetting revocations past their time",
         KEYS_MILLIS,
         context.asFarAsConfirmed(memory.access.revocations()::sweep));

@@ -70,11 +70,16 @@ public final class AuditedReads {
     this.random = random;
   }
 
+  /**
+   * Forgets marks past their time. A mark that goes too early lets its batch be stored twice, so
+   * this is by confirmed time alone.
+   */
+  public Future<Boolean> forget(long confirmedMillis) {
+    return store.forgetBatches(confirmedMillis - MARKS_KEPT.toMillis()).map(false);
+  }
+
   /** Starts the periodic commit. */
   public void start(Vertx vertx) {
-    store
-        .forgetBatches(clock.millis() - MARKS_KEPT.toMillis())
-        .onFailure(e -> LOG.warn("old marks of audited reads stay for now: {}", e.toString()));
     vertx.setPeriodic(FLUSH_INTERVAL_MILLIS, timer -> flushUnlessBusy());
   }
 

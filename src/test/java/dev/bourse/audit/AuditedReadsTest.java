@@ -152,7 +152,7 @@ class AuditedReadsTest extends StoreFixture {
     }
     assertEquals(List.of(1L), integers("SELECT COUNT(*) FROM audit_read_batch"));
     clock.advance(Duration.ofDays(1).toMillis());
-    reads(database).start(vertx);
+    await(reads(database).forget(clock.millis()));
     eventually("what a process left behind goes", () -> marks() == 0);
   }
 
@@ -173,7 +173,7 @@ class AuditedReadsTest extends StoreFixture {
 
     assertEquals(5, rows(), "the first try came when the second was stored and others after it");
     clock.advance(Duration.ofDays(1).toMillis());
-    reads(database).start(vertx);
+    await(reads(database).forget(clock.millis()));
     eventually("the mark goes in time", () -> marks() == 0);
   }
 

@@ -126,7 +126,7 @@ final class Completion {
               if (upload.state() != S3Rows.State.ABORTING) {
                 return Future.failedFuture(new StorageBusy("upload " + id + " is being completed"));
               }
-              return rows.pieces(id, false)
+              return rows.keptPieces(id)
                   .compose(this::deleteAll)
                   .compose(
                       gone ->

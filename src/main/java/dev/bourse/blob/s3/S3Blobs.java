@@ -171,7 +171,7 @@ public final class S3Blobs implements BlobStore {
         .compose(
             upload ->
                 admit(row.id(), upload)
-                    .compose(admitted -> tools.rows().pieces(row.id(), true))
+                    .compose(admitted -> tools.rows().keptPieces(row.id()))
                     .compose(upload::restore)
                     .transform(
                         restored ->
@@ -250,7 +250,7 @@ public final class S3Blobs implements BlobStore {
             parts ->
                 tools
                     .rows()
-                    .pieces(row.id(), true)
+                    .keptPieces(row.id())
                     .map(
                         pieces -> {
                           long end = parts.stream().mapToLong(S3Rows.Part::bytes).sum();
@@ -295,7 +295,7 @@ public final class S3Blobs implements BlobStore {
         .rows()
         .publish(row, key)
         .onSuccess(
-            stored -> tools.rows().pieces(uploadId, false).onSuccess(tools.completion()::forget));
+            stored -> tools.rows().keptPieces(uploadId).onSuccess(tools.completion()::forget));
   }
 
   @Override

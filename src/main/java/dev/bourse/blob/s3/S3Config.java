@@ -37,7 +37,7 @@ public record S3Config(
   private static final Pattern BUCKET = Pattern.compile("[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]");
 
   /** Leaves room for the names of blobs within the 1,024 bytes that a name may have. */
-  private static final Pattern PREFIX = Pattern.compile("([A-Za-z0-9._-]+/){0,16}");
+  private static final Pattern PREFIX = Pattern.compile("([A-Za-z0-9._-]{1,64}/){0,16}");
 
   private static final int LONGEST_PREFIX = 256;
   private static final Pattern REGION = Pattern.compile("[a-z0-9-]{1,64}");

@@ -70,15 +70,19 @@ final class S3Lists {
         row -> row.text("upload"));
   }
 
-  /** Pieces of uploads that are no more. */
-  Future<List<S3Rows.Piece>> orphanPieces(int limit) {
+  /**
+   * Pieces of uploads that are no more.
+   *
+   * @param madeBeforeMillis those whose objects may still be on their way only when they are older
+   */
+  Future<List<S3Rows.Piece>> orphanPieces(long madeBeforeMillis, int limit) {
     return database.read(
         """
         SELECT p.upload AS upload, p.object AS object, p.start AS start, p.bytes AS bytes
         FROM blob_piece p LEFT JOIN blob_upload u ON u.store = p.store AND u.upload = p.upload
-        WHERE p.store = ? AND u.upload IS NULL LIMIT ?\
+        WHERE p.store = ? AND u.upload IS NULL AND (p.kept = 1 OR p.made_at < ?) LIMIT ?\
         """,
-        List.of(store, limit),
+        List.of(store, madeBeforeMillis, limit),
         S3Rows::piece);
   }
 

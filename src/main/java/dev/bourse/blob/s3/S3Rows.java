@@ -70,6 +70,11 @@ final class S3Rows {
       return base + '.' + one;
     }
 
+    /** The same with no multipart upload begun. */
+    Upload anew() {
+      return new Upload(id, base, epoch, state, null, null, bytes);
+    }
+
     Upload begun(String madeObject, String id) {
       return new Upload(this.id, base, epoch, state, madeObject, id, bytes);
     }
@@ -157,14 +162,14 @@ final class S3Rows {
         row -> new Part(row.smallInteger("number"), row.text("tag"), row.integer("bytes")));
   }
 
-  /** Pieces of an upload by their beginning, the longest first; those that are kept or all. */
-  Future<List<Piece>> pieces(String id, boolean keptOnly) {
+  /** Pieces of an upload whose objects are there, by their beginning, the longest first. */
+  Future<List<Piece>> keptPieces(String id) {
     return database.read(
         """
         SELECT upload, object, start, bytes FROM blob_piece
-        WHERE store = ? AND upload = ? AND kept >= ? ORDER BY start, bytes DESC, object\
+        WHERE store = ? AND upload = ? AND kept = 1 ORDER BY start, bytes DESC, object\
         """,
-        List.of(store, id, keptOnly ? 1 : 0),
+        List.of(store, id),
         S3Rows::piece);
   }
 
@@ -228,16 +233,18 @@ final class S3Rows {
             mine(upload, State.OPEN),
             Statement.of(
                 """
-                INSERT INTO blob_piece (store, object, upload, start, bytes, kept)
-                VALUES (?, ?, ?, ?, ?, 0)
+                INSERT INTO blob_piece (store, object, upload, start, bytes, kept, made_at)
+                VALUES (?, ?, ?, ?, ?, 0, ?)
                 ON CONFLICT (store, object) DO UPDATE
-                SET start = excluded.start, bytes = excluded.bytes, kept = 0\
+                SET start = excluded.start, bytes = excluded.bytes, kept = 0,
+                made_at = excluded.made_at\
                 """,
                 store,
                 piece.object(),
                 upload.id(),
                 piece.start(),
-                piece.bytes())));
+                piece.bytes(),
+                clock.millis())));
   }
 
   /** The piece's object is there. */

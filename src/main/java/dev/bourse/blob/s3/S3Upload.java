@@ -36,6 +36,11 @@ final class S3Upload implements Upload {
   private volatile S3Rows.Upload row;
   private final Spool spool;
   private final PartSender sender;
+
+  /** The multipart upload of an earlier opening, of which no part was noted. */
+  private final @Nullable String former;
+
+  private final @Nullable String formerObject;
   private final List<S3Rows.Part> parts;
   private final Tail tail;
   private volatile long sent;
@@ -69,7 +74,11 @@ final class S3Upload implements Upload {
     this.completion = tools.completion();
     this.workers = tools.workers();
     this.waitingBlocks = tools.config().waitingBlocks();
-    this.row = row;
+    // What an earlier opening may still send goes to its own multipart, and is never one of ours.
+    boolean isNew = parts.isEmpty() && row.state() == S3Rows.State.OPEN;
+    this.former = isNew ? row.multipart() : null;
+    this.formerObject = row.object();
+    this.row = isNew ? row.anew() : row;
     this.parts = new ArrayList<>(parts);
     this.spool = spool;
     this.tail = new Tail(tools, spool);
@@ -82,8 +91,22 @@ final class S3Upload implements Upload {
     this.isInspected = stored == 0;
   }
 
+  /** What fails here is found by the list of each day, or ends with the upload. */
+  private void abortFormer() {
+    String multipart = former;
+    String object = formerObject;
+    if (multipart != null && object != null) {
+      workers.<Void>longCall(
+          () -> {
+            calls.abort(object, multipart);
+            return null;
+          });
+    }
+  }
+
   /** Fills the spool with the pieces of an earlier opening that follow on the parts. */
   Future<Void> restore(List<S3Rows.Piece> found) {
+    abortFormer();
     if (row.state() != S3Rows.State.OPEN) {
       return Future.succeededFuture();
     }

@@ -13,6 +13,12 @@ final class Tidying {
   /** An ending that is at work still is not taken from whoever does it. */
   private static final long HALF_DONE_MILLIS = 60_000;
 
+  /**
+   * An object that was begun by a process that died may appear later than it is deleted; after
+   * twice the longest call it does not any more.
+   */
+  private static final long UNDER_WAY_MILLIS = 300_000;
+
   private static final long DAY_MILLIS = 86_400_000;
 
   private final Tools tools;
@@ -36,7 +42,7 @@ final class Tidying {
             done ->
                 tools
                     .lists()
-                    .orphanPieces(TIDIED_AT_ONCE)
+                    .orphanPieces(clock.millis() - UNDER_WAY_MILLIS, TIDIED_AT_ONCE)
                     .compose(pieces -> each(pieces, tools.completion()::delete))
                     .map(more -> done + more))
         .compose(done -> abortUnknown().map(more -> done + more));

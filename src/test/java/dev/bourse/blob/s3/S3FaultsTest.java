@@ -387,7 +387,9 @@ class S3FaultsTest extends S3Fixture {
       return false;
     } catch (ExecutionException e) {
       assertTrue(
-          e.getCause() instanceof StorageBusy || e.getCause() instanceof BlobGone,
+          e.getCause() instanceof StorageBusy
+              || e.getCause() instanceof BlobGone
+              || e.getCause() instanceof StorageFault,
           () -> "failed with " + e.getCause());
       return false;
     } finally {
