@@ -1,6 +1,5 @@
 package dev.bourse.blob.s3;
 
-import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.StorageBusy;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
@@ -111,25 +110,44 @@ final class S3Rows {
    * @param base what its objects are called if it is new; never used before
    */
   Future<Upload> open(String id, String base) {
-    long now = clock.millis();
-    return database
-        .commit(
-            List.of(
-                Statement.guarded(
-                    () -> new StorageBusy("upload " + id + " is being abandoned"),
-                    """
-                    INSERT INTO blob_upload (store, upload, base, epoch, state, bytes, changed_at)
-                    VALUES (?, ?, ?, 1, 'open', 0, ?)
-                    ON CONFLICT (store, upload) DO UPDATE
-                    SET epoch = blob_upload.epoch + 1, changed_at = excluded.changed_at
-                    WHERE blob_upload.state <> 'aborting'\
-                    """,
-                    store,
-                    id,
-                    base,
-                    now)))
-        .compose(opened -> find(id))
-        .map(found -> found.orElseThrow(() -> new BlobGone("upload " + id + " is gone")));
+    return find(id)
+        .compose(
+            found -> {
+              if (found.isPresent() && found.get().state() == State.ABORTING) {
+                throw new StorageBusy("upload " + id + " is being abandoned");
+              }
+              int epoch = found.map(Upload::epoch).orElse(0) + 1;
+              return database
+                  .commit(List.of(opening(id, base, epoch)))
+                  .compose(opened -> find(id))
+                  .map(now -> now.filter(row -> row.epoch() == epoch).orElseThrow(() -> taken(id)));
+            });
+  }
+
+  /** Two that open at once would raise the same epoch: one of them fails, and has to ask again. */
+  private Statement opening(String id, String base, int epoch) {
+    return epoch == 1
+        ? Statement.guarded(
+            () -> taken(id),
+            """
+            INSERT INTO blob_upload (store, upload, base, epoch, state, bytes, changed_at)
+            VALUES (?, ?, ?, 1, 'open', 0, ?) ON CONFLICT (store, upload) DO NOTHING\
+            """,
+            store,
+            id,
+            base,
+            clock.millis())
+        : Statement.guarded(
+            () -> taken(id),
+            """
+            UPDATE blob_upload SET epoch = ?, changed_at = ?
+            WHERE store = ? AND upload = ? AND epoch = ? AND state <> 'aborting'\
+            """,
+            epoch,
+            clock.millis(),
+            store,
+            id,
+            epoch - 1);
   }
 
   Future<Optional<Upload>> find(String id) {

@@ -2,6 +2,7 @@ package dev.bourse.blob.s3;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.blob.BlobGone;
@@ -377,7 +378,13 @@ class S3FaultsTest extends S3Fixture {
 
   /** Whether this process took all of its own bytes, or found those of the other whole. */
   private static boolean uploadAll(S3Blobs store, String name, byte[] bytes) throws Exception {
-    Upload upload = await(store.open("u." + name, NONE));
+    Upload upload;
+    try {
+      upload = await(store.open("u." + name, NONE));
+    } catch (ExecutionException e) {
+      assertInstanceOf(StorageBusy.class, e.getCause(), "two that open at once");
+      return false;
+    }
     try {
       if (upload.stored() == 0) {
         append(upload, bytes, 0, bytes.length);
