@@ -99,8 +99,7 @@ class OperatorSessionApiTest {
   @Test
   void behindTlsTheCookieIsBoundToTheHost() {
     int port = Ports.free();
-    RunningBourse tls =
-        RunningBourse.demo("base-url=https://bourse.example", "port=" + port, "management.port=0");
+    RunningBourse tls = RunningBourse.demo("base-url=https://bourse.example", "port=" + port);
     try {
       ApiClient browser = new ApiClient("http://127.0.0.1:" + port, null);
       HttpAnswer answer = browser.post(PATH, shown(tls.operatorToken()));

@@ -54,7 +54,6 @@ class ReplicaTokensTest {
             folder,
             List.of(
                 "port=" + port,
-                "management.port=0",
                 "base-url=" + here.service().baseUrl(),
                 "event-loops=2",
                 "store.url=" + url));

@@ -32,14 +32,12 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A process killed under load, over and over on one data folder, loses nothing it acknowledged and
  * leaves nothing half-done.
  */
-@Tag("long")
 @EachEngine
 class CrashTest {
   /** Each takes seconds; {@code scripts/smoke faults} kills by the hundred. */

@@ -24,12 +24,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Two processes on one database are one service, also while one of them hangs or dies. */
-@Tag("long")
 @OneEngine("only PostgreSQL is shared by several processes")
 class ReplicaProcessesTest {
   private static final int LEASE_MILLIS = 1_000;

@@ -47,7 +47,6 @@ class SharedSecretsProcessTest {
   private List<String> settings(String url, int port, String keys) {
     return List.of(
         "port=" + port,
-        "management.port=0",
         "event-loops=1",
         // What members' tokens name as their issuer.
         "base-url=http://bourse.example",

@@ -26,11 +26,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A process with the launcher's flags goes on answering whoever asks, whatever others begin. */
-@Tag("long")
 @OneEngine("no request of the flood reaches the store")
 class FloodTest {
   private static final int CONNECTIONS = 9_000;

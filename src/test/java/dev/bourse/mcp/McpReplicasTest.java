@@ -47,7 +47,7 @@ class McpReplicasTest {
     int portThere = Ports.free();
     // Both go by one address, as behind a load balancer.
     String address = "base-url=http://localhost:" + portHere;
-    here = RunningBourse.demo("store.url=" + url, "port=" + portHere, address, "management.port=0");
+    here = RunningBourse.demo("store.url=" + url, "port=" + portHere, address);
     folder = RunningBourse.newFolder();
     there =
         new ChildBourse(
@@ -56,7 +56,6 @@ class McpReplicasTest {
                 "store.url=" + url,
                 "port=" + portThere,
                 address,
-                "management.port=0",
                 "event-loops=2",
                 "capacity.write-cadence=0"));
     String token = McpClient.token(here, "openlab", "carol", EnumSet.allOf(Scope.class));

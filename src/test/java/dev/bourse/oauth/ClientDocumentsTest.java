@@ -29,12 +29,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What is fetched from an address that a client names, and what is not. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
-@Tag("long")
 class ClientDocumentsTest {
   private static final String CALLER = "192.0.2.7";
 

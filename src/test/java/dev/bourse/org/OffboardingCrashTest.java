@@ -23,14 +23,12 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A process killed while members with many tokens are removed leaves each of them either as they
  * were, with all their tokens, or gone with every token revoked and every row written.
  */
-@Tag("long")
 @EachEngine
 class OffboardingCrashTest {
   private static final int CRASHES = 5;

@@ -103,8 +103,7 @@ class SignInThrottleTest {
   void cookieFlagsBehindTlsTheCookieIsSecureAndOfThisHostAlone() {
     int port = Ports.free();
     try (RunningBourse bourse =
-        RunningBourse.demo(
-            "base-url=https://bourse.example", "port=" + port, "management.port=0")) {
+        RunningBourse.demo("base-url=https://bourse.example", "port=" + port)) {
       Browser alice = new Browser(bourse, "http://127.0.0.1:" + port);
       HttpResponse<String> entered = alice.follow(alice.askForLink("alice@acme.example", ""));
       String cookie = entered.headers().allValues("set-cookie").get(0);

@@ -97,8 +97,11 @@ public final class ChildBourse implements AutoCloseable {
     if (settings.stream().noneMatch(setting -> setting.startsWith("store.url="))) {
       all.add("store.url=" + TestStore.url(data));
     }
-    if (settings.stream().noneMatch(setting -> setting.startsWith("drain-delay="))) {
-      all.add("drain-delay=0");
+    for (String usual : List.of("drain-delay=0", "management.port=0")) {
+      String name = usual.substring(0, usual.indexOf('=') + 1);
+      if (settings.stream().noneMatch(setting -> setting.startsWith(name))) {
+        all.add(usual);
+      }
     }
     for (String setting : all) {
       command.add("--set");

@@ -46,6 +46,8 @@ public final class RunningBourse implements AutoCloseable {
   private static final Map<String, String> SETTINGS =
       Map.ofEntries(
           Map.entry("port", "0"),
+          // Otherwise all tests that name the API's port would want 8081, two processes at a time.
+          Map.entry("management.port", "0"),
           Map.entry("event-loops", "2"),
           Map.entry("drain-delay", "0"),
           Map.entry("market.tick", "50ms"),

@@ -23,7 +23,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -131,7 +130,6 @@ class S3FaultsTest extends S3Fixture {
     holdsOnly(keys.toArray(String[]::new));
   }
 
-  @Tag("long")
   @Test
   void aProcessThatDiesBetweenAnyTwoStepsIsSucceededByAnother() throws Exception {
     List<String> keys = new ArrayList<>();
@@ -192,7 +190,6 @@ class S3FaultsTest extends S3Fixture {
     holdsOnlyAfterADay(List.of());
   }
 
-  @Tag("long")
   @Test
   void anUploadWhoseCommitsAnswerIsLostGoesOnWhicheverItIs() throws Exception {
     List<String> keys = new ArrayList<>();
