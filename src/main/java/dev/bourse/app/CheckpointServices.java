@@ -40,6 +40,7 @@ import dev.bourse.scrub.ScrubStore;
 import dev.bourse.store.Database;
 import dev.bourse.uploads.DirectUploadService;
 import dev.bourse.uploads.PublishPermission;
+import dev.bourse.uploads.ResumableUploads;
 import dev.bourse.uploads.SetUploadService;
 import dev.bourse.uploads.UploadRoutes;
 import dev.bourse.uploads.UploadSessionService;
@@ -186,13 +187,13 @@ record CheckpointServices(
     CheckpointChanges changes = new CheckpointChanges(store, config, clock);
     CheckpointService checkpoints = new CheckpointService(changes, store, sets, clock, random);
     Publication publication = new Publication(changes, store, clock, random);
+    ResumableUploads uploads = new ResumableUploads(publication, permission, blobs, clock);
     UploadSessionService sessions =
-        new UploadSessionService(checkpoints, publication, store, permission, blobs, sets, clock);
+        new UploadSessionService(checkpoints, publication, store, uploads, blobs, sets, clock);
     Sweep sweep = new Sweep(changes, new SweepStore(database), sets, blobs, clock, context.time());
     context
         .metrics()
-        .gauge(
-            "bourse_uploads_running", "Requests whose bytes are being taken.", sessions::running);
+        .gauge("bourse_uploads_running", "Requests whose bytes are being taken.", uploads::running);
     context
         .metrics()
         .gauge(
@@ -203,13 +204,13 @@ record CheckpointServices(
     context.keepUp(
         "deleting bytes of no more use",
         config.sweepMillis(),
-        () -> sessions.closeIdle().compose(closed -> sweep.run()).map(n -> n > 0));
+        () -> uploads.closeIdle().compose(closed -> sweep.run()).map(n -> n > 0));
     return new CheckpointServices(
         checkpoints,
         new DirectUploadService(
-            checkpoints, publication, sessions, permission, blobs, clock, random),
+            checkpoints, publication, uploads, permission, blobs, clock, random),
         sessions,
-        new SetUploadService(sessions, sets, publication, permission, blobs),
+        new SetUploadService(sessions, uploads, sets, blobs),
         new ContentService(store, sets, blobs, config.openFiles()),
         new ReviewService(changes, store, sets, clock),
         startScrub(context, database, blobs),

@@ -1,5 +1,7 @@
 package dev.bourse.uploads;
 
+import dev.bourse.checkpoint.ConflictReason;
+import dev.bourse.checkpoint.Metadata;
 import dev.bourse.core.ApiError;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
@@ -52,6 +54,29 @@ record ContentRange(boolean isQuery, long first, OptionalLong last, OptionalLong
       throw malformed(header);
     }
     return new ContentRange(false, first, last, total);
+  }
+
+  /**
+   * Refuses a request whose range or body is of no file like this.
+   *
+   * @param length of the body, when told
+   */
+  void requireFit(Metadata metadata, OptionalLong length) {
+    if (total.orElse(metadata.bytes()) != metadata.bytes()) {
+      throw ConflictReason.SIZE_MISMATCH.of(
+          "Content-Range tells of %s bytes; %s were announced",
+          total.getAsLong(), metadata.bytes());
+    }
+    if (isQuery || length.isEmpty()) {
+      return;
+    }
+    long bytes = length.getAsLong();
+    if (last.isPresent() && bytes != last.getAsLong() - first + 1) {
+      throw otherThan(bytes + " bytes");
+    }
+    if (first + bytes > metadata.bytes()) {
+      throw UploadAppender.tooMany(metadata);
+    }
   }
 
   /** The refusal of a body that is not as long as the range says. */

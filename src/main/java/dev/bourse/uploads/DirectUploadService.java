@@ -36,27 +36,27 @@ public final class DirectUploadService {
 
   private final CheckpointService checkpoints;
   private final Publication publication;
-  private final UploadSessionService sessions;
+  private final ResumableUploads resumable;
   private final PublishPermission permission;
   private final BlobStore blobs;
   private final Clock clock;
   private final RandomGenerator random;
 
   /**
-   * @param sessions make room when too many uploads are open, and share one limit per owner with
+   * @param resumable makes room when too many uploads are open, and shares one limit per owner with
    *     direct uploads
    */
   public DirectUploadService(
       CheckpointService checkpoints,
       Publication publication,
-      UploadSessionService sessions,
+      ResumableUploads resumable,
       PublishPermission permission,
       BlobStore blobs,
       Clock clock,
       RandomGenerator random) {
     this.checkpoints = checkpoints;
     this.publication = publication;
-    this.sessions = sessions;
+    this.resumable = resumable;
     this.permission = permission;
     this.blobs = blobs;
     this.clock = clock;
@@ -78,7 +78,7 @@ public final class DirectUploadService {
               Revision draft = directDraft(item);
               publisher.requireOpen(item.visibility());
               requireFit(draft.metadata(), source);
-              return sessions.within(item, () -> receive(publisher.actor(), item, draft, source));
+              return resumable.within(item, () -> receive(publisher.actor(), item, draft, source));
             })
         .compose(published -> checkpoints.get(publisher.orgId(), id));
   }
@@ -126,7 +126,7 @@ public final class DirectUploadService {
         .recover(
             e ->
                 e instanceof StorageBusy
-                    ? sessions.closeIdlest().compose(closed -> blobs.open(name, inspection))
+                    ? resumable.closeIdlest().compose(closed -> blobs.open(name, inspection))
                     : Future.failedFuture(e));
   }
 

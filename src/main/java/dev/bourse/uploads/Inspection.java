@@ -2,6 +2,7 @@ package dev.bourse.uploads;
 
 import dev.bourse.blob.Inspector;
 import dev.bourse.checkpoint.ConflictReason;
+import dev.bourse.core.ApiError;
 import dev.bourse.core.Digests;
 import dev.bourse.secrets.SecretScan;
 import java.security.MessageDigest;
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Inspection implements Inspector {
   /** Enough for every signature the review's automated check knows. */
-  private static final int BEGINNING = 4096;
+  static final int BEGINNING = 4096;
 
   private final MessageDigest digest = Digests.newSha256();
   private final SecretScan scan;
@@ -81,8 +82,12 @@ final class Inspection implements Inspector {
    */
   static void requireDigest(@Nullable String announced, String sha256) {
     if (announced != null && !announced.equals(sha256)) {
-      throw ConflictReason.SHA_MISMATCH.of(
-          "the bytes have SHA-256 %s, not %s; nothing was kept", sha256, announced);
+      throw otherDigest(announced, sha256);
     }
+  }
+
+  static ApiError otherDigest(String announced, String sha256) {
+    return ConflictReason.SHA_MISMATCH.of(
+        "the bytes have SHA-256 %s, not %s; nothing was kept", sha256, announced);
   }
 }

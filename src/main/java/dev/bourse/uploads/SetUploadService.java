@@ -1,12 +1,11 @@
 package dev.bourse.uploads;
 
-import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.ByteSource;
+import dev.bourse.blob.Reading;
 import dev.bourse.checkpoint.BlobName;
 import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.ConflictReason;
-import dev.bourse.checkpoint.Publication;
 import dev.bourse.checkpoint.ReviewCheck;
 import dev.bourse.checkpoint.Revision;
 import dev.bourse.checkpoint.SetFile;
@@ -14,6 +13,7 @@ import dev.bourse.checkpoint.SetStore;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import java.util.List;
 import java.util.Optional;
 
@@ -24,78 +24,72 @@ import java.util.Optional;
  */
 public final class SetUploadService {
   private final UploadSessionService sessions;
-  private final OpenUploads open;
+  private final ResumableUploads uploads;
   private final SetStore sets;
-  private final Publication publication;
-  private final PublishPermission permission;
   private final BlobStore blobs;
 
   /**
-   * @param sessions know what a session is for, and share one limit per owner with this
+   * @param sessions know what a session is for
    */
   public SetUploadService(
-      UploadSessionService sessions,
-      SetStore sets,
-      Publication publication,
-      PublishPermission permission,
-      BlobStore blobs) {
+      UploadSessionService sessions, ResumableUploads uploads, SetStore sets, BlobStore blobs) {
     this.sessions = sessions;
-    this.open = sessions.open();
+    this.uploads = uploads;
     this.sets = sets;
-    this.publication = publication;
-    this.permission = permission;
     this.blobs = blobs;
   }
 
   /** A file whose bytes a session brings. */
-  private record Target(Checkpoint item, Revision draft, SetFile file) {
-    String upload() {
-      return BlobName.fileUpload(item.id(), draft.number(), file.number());
+  private record Awaited(SetFile file, ResumableUploads.Target target) {
+    static Awaited of(UploadSessionService.Awaiting set, SetFile file) {
+      Checkpoint item = set.item();
+      Revision draft = set.draft();
+      String upload = BlobName.fileUpload(item.id(), draft.number(), file.number());
+      return new Awaited(
+          file, new ResumableUploads.Target(item, draft, upload, file.metadata(), file.path()));
     }
 
-    Progress at(long stored, boolean isThere) {
-      return new Progress(item, draft, stored, isThere);
+    String item() {
+      return target.item().id();
     }
 
-    Progress there() {
-      return at(file.bytes(), true);
+    int revision() {
+      return target.draft().number();
+    }
+
+    String key() {
+      return BlobName.fileKey(item(), revision(), file.number(), file.sha256());
     }
   }
 
   /**
-   * How far a file is.
-   *
-   * @param stored bytes that are kept, from the first on
-   * @param isThere whether the file is whole, of its digest and durable
-   */
-  public record Progress(Checkpoint item, Revision draft, long stored, boolean isThere) {}
-
-  /**
    * Takes bytes of a file, or tells how far it is, as {@link UploadSessionService#put} does for a
-   * single file. Also fails with {@code not-found} for a number that was not announced and {@code
-   * conflict} for another digest, after which the file begins anew.
+   * single file; it is complete once it is whole, of its digest and durable. Also fails with {@code
+   * not-found} for a number that was not announced and {@code conflict} for another digest, after
+   * which the file begins anew.
    */
-  public Future<Progress> put(
+  public Future<ResumableUploads.Progress> put(
       String session, int number, Optional<String> contentRange, ByteSource source) {
     ContentRange range = contentRange.map(ContentRange::parse).orElse(ContentRange.WHOLE);
     return sessions
         .awaiting(session)
-        .compose(awaiting -> find(awaiting, number))
+        .compose(set -> find(set, number))
         .compose(
-            target -> {
-              UploadSessionService.requireFit(range, target.file().metadata(), source.length());
-              if (target.file().key() != null) {
-                return Future.succeededFuture(target.there());
-              }
-              return range.isQuery()
-                  ? ask(target, source)
-                  : sessions.within(target.item(), () -> receive(target, range, source));
+            awaited -> {
+              range.requireFit(awaited.file().metadata(), source.length());
+              return awaited.file().key() != null
+                  ? Future.succeededFuture(awaited.target().complete())
+                  : blobs
+                      .exists(awaited.key())
+                      .compose(
+                          durable ->
+                              durable ? arriveLate(awaited) : receive(awaited, range, source));
             });
   }
 
-  private Future<Target> find(UploadSessionService.Awaiting awaiting, int number) {
-    Checkpoint item = awaiting.item();
-    Revision draft = awaiting.draft();
+  private Future<Awaited> find(UploadSessionService.Awaiting set, int number) {
+    Checkpoint item = set.item();
+    Revision draft = set.draft();
     if (!draft.metadata().isSet()) {
       throw ConflictReason.WRONG_STATUS.of(
           "%s is a single file: send its bytes to session_url", item.id());
@@ -103,9 +97,8 @@ public final class SetUploadService {
     return sets.find(item.id(), draft.number(), number)
         .map(
             found ->
-                new Target(
-                    item,
-                    draft,
+                Awaited.of(
+                    set,
                     found.orElseThrow(
                         () ->
                             ApiError.of(
@@ -115,109 +108,86 @@ public final class SetUploadService {
                                 draft.metadata().files()))));
   }
 
-  /** Tells how far a file is; one whose bytes are all there is ended, should that not be done. */
-  private Future<Progress> ask(Target target, ByteSource source) {
+  /** A file that an earlier request made durable, without its row: the process ended in between. */
+  private Future<ResumableUploads.Progress> arriveLate(Awaited awaited) {
+    int beginning = (int) Math.min(Inspection.BEGINNING, awaited.file().bytes());
+    return (beginning == 0
+            ? Future.succeededFuture(Buffer.buffer())
+            : blobs
+                .read(awaited.key())
+                .compose(
+                    (Reading reading) -> reading.piece(0, beginning).eventually(reading::close)))
+        .compose(bytes -> arrive(awaited, bytes.getBytes()));
+  }
+
+  private Future<ResumableUploads.Progress> receive(
+      Awaited awaited, ContentRange range, ByteSource source) {
+    ResumableUploads.Target target = awaited.target();
+    if (!range.isQuery()) {
+      return receiveWithin(awaited, range, source);
+    }
+    // One whose bytes are all there is ended, should that not be done.
     return blobs
         .stored(target.upload())
         .compose(
             stored ->
-                stored < target.file().bytes()
-                    ? Future.succeededFuture(target.at(stored, false))
-                    : sessions.within(
-                        target.item(), () -> receive(target, ContentRange.WHOLE, source)));
+                stored < awaited.file().bytes()
+                    ? Future.succeededFuture(target.at(stored))
+                    : receiveWithin(awaited, ContentRange.WHOLE, source));
   }
 
-  private Future<Progress> receive(Target target, ContentRange range, ByteSource source) {
-    return open.take(target.upload(), target.file().name())
-        .compose(
-            opened -> {
-              long stored = opened.upload().stored();
-              if (range.first() > stored) {
-                open.giveBack(opened);
-                return Future.succeededFuture(target.at(stored, false));
-              }
-              UploadAppender appending =
-                  new UploadAppender(
-                      opened.upload(), target.item(), target.file().metadata(), range, permission);
-              return appending
-                  .readFrom(source, BlobStore.BLOCK_BYTES)
-                  .compose(bytes -> opened.upload().keep())
-                  .compose(kept -> taken(target, opened))
-                  .recover(e -> interrupted(target, opened, appending.isBroken(), e));
-            });
+  private Future<ResumableUploads.Progress> receiveWithin(
+      Awaited awaited, ContentRange range, ByteSource source) {
+    ResumableUploads.Target target = awaited.target();
+    return uploads.within(
+        target.item(),
+        () ->
+            uploads.receive(
+                target,
+                range,
+                source,
+                opened ->
+                    uploads
+                        .finish(target, opened)
+                        .compose(sha256 -> publish(awaited, opened, sha256))));
   }
 
-  private Future<Progress> taken(Target target, OpenUploads.Opened opened) {
-    if (opened.upload().stored() < target.file().bytes()) {
-      open.giveBack(opened);
-      return Future.succeededFuture(target.at(opened.upload().stored(), false));
+  private Future<ResumableUploads.Progress> publish(
+      Awaited awaited, OpenUploads.Opened opened, String sha256) {
+    SetFile file = awaited.file();
+    if (!sha256.equals(file.sha256())) {
+      return uploads
+          .discard(opened)
+          .compose(
+              discarded ->
+                  Future.failedFuture(
+                      ConflictReason.SHA_MISMATCH.of(
+                          "%s has SHA-256 %s, not %s as announced; send it anew, or announce the"
+                              + " set again",
+                          file.path(), sha256, file.sha256())));
     }
-    return opened
-        .upload()
-        .finish()
-        .compose(
-            finished -> {
-              String sha256 = opened.inspection().end();
-              return sha256.equals(target.file().sha256())
-                  ? publish(target, opened)
-                  : refuse(target, opened, sha256);
-            });
+    return uploads
+        .publish(opened, awaited.key())
+        .compose(durable -> arrive(awaited, opened.inspection().beginning()));
   }
 
-  private Future<Progress> publish(Target target, OpenUploads.Opened opened) {
-    SetFile file = target.file();
-    String key =
-        BlobName.fileKey(target.item().id(), target.draft().number(), file.number(), file.sha256());
-    List<String> findings = ReviewCheck.findings(file.metadata(), opened.inspection().beginning());
-    return open.close(opened)
-        .compose(closed -> blobs.publish(target.upload(), key))
-        .compose(
-            durable -> sets.arrived(target.item(), target.draft().number(), file, key, findings))
+  /** The file is durable; another request may have told of that before. */
+  private Future<ResumableUploads.Progress> arrive(Awaited awaited, byte[] beginning) {
+    ResumableUploads.Target target = awaited.target();
+    SetFile file = awaited.file();
+    List<String> findings = ReviewCheck.findings(file.metadata(), beginning);
+    return sets.arrived(target.item(), awaited.revision(), file, awaited.key(), findings)
         .compose(
             stored ->
                 stored
-                    ? Future.succeededFuture(target.there())
-                    : sets.find(target.item().id(), target.draft().number(), file.number())
+                    ? Future.succeededFuture(target.complete())
+                    : sets.find(awaited.item(), awaited.revision(), file.number())
                         .map(
                             now -> {
                               if (now.isEmpty() || now.get().key() == null) {
-                                throw UploadSessionService.noSession();
+                                throw ResumableUploads.noSession();
                               }
-                              return target.there();
+                              return target.complete();
                             }));
-  }
-
-  private Future<Progress> refuse(Target target, OpenUploads.Opened opened, String sha256) {
-    return open.close(opened)
-        .transform(closed -> blobs.abandon(opened.name()))
-        .compose(
-            abandoned ->
-                Future.failedFuture(
-                    ConflictReason.SHA_MISMATCH.of(
-                        "%s has SHA-256 %s, not %s as announced; send it anew, or announce the set"
-                            + " again",
-                        target.file().path(), sha256, target.file().sha256())));
-  }
-
-  private Future<Progress> interrupted(
-      Target target, OpenUploads.Opened opened, boolean isBroken, Throwable failure) {
-    if (failure instanceof Inspection.SecretFound found) {
-      return open.close(opened)
-          .transform(released -> blobs.abandon(opened.name()))
-          .transform(
-              abandoned ->
-                  publication.refused(
-                      UploadSessionService.actor(target.item()),
-                      target.item(),
-                      target.draft(),
-                      target.file().path(),
-                      found.finding()));
-    }
-    if (!isBroken) {
-      open.giveBack(opened);
-      return Future.failedFuture(failure);
-    }
-    Throwable told = failure instanceof BlobGone ? UploadSessionService.noSession() : failure;
-    return open.close(opened).transform(released -> Future.failedFuture(told));
   }
 }

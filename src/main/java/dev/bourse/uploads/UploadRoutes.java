@@ -1,12 +1,10 @@
 package dev.bourse.uploads;
 
-import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.checkpoint.CheckpointRoutes;
 import dev.bourse.checkpoint.CheckpointStore;
 import dev.bourse.checkpoint.CheckpointView;
 import dev.bourse.checkpoint.Publisher;
-import dev.bourse.checkpoint.Revision;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
@@ -59,13 +57,7 @@ public final class UploadRoutes {
   private Future<Answer> putUpload(Call call) {
     return sessions
         .put(call.text("session"), call.header("Content-Range"), call.bytes())
-        .map(UploadRoutes::progress);
-  }
-
-  private static Answer progress(UploadSessionService.Progress progress) {
-    return progress.isComplete()
-        ? whole(progress.item(), progress.draft(), progress.stored())
-        : partial(progress.stored());
+        .map(UploadRoutes::answer);
   }
 
   private Future<Answer> putUploadFile(Call call) {
@@ -74,23 +66,19 @@ public final class UploadRoutes {
             (int) call.integer("number"),
             call.header("Content-Range"),
             call.bytes())
-        .map(
-            progress ->
-                progress.isThere()
-                    ? whole(progress.item(), progress.draft(), progress.stored())
-                    : partial(progress.stored()));
+        .map(UploadRoutes::answer);
   }
 
-  private static Answer whole(Checkpoint item, Revision draft, long stored) {
-    return Answer.ok(
-        new JsonObject()
-            .put("id", item.id())
-            .put("revision", draft.number())
-            .put("bytes", stored)
-            .put("status", draft.state().label()));
-  }
-
-  private static Answer partial(long stored) {
+  private static Answer answer(ResumableUploads.Progress progress) {
+    if (progress.isComplete()) {
+      return Answer.ok(
+          new JsonObject()
+              .put("id", progress.item().id())
+              .put("revision", progress.draft().number())
+              .put("bytes", progress.stored())
+              .put("status", progress.draft().state().label()));
+    }
+    long stored = progress.stored();
     return new Answer.Empty(
         308, stored == 0 ? Map.of() : Map.of("Range", "bytes=0-" + (stored - 1)));
   }

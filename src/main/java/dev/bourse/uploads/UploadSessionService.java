@@ -8,7 +8,6 @@ import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.CheckpointStore;
 import dev.bourse.checkpoint.ConflictReason;
-import dev.bourse.checkpoint.Metadata;
 import dev.bourse.checkpoint.Publication;
 import dev.bourse.checkpoint.Publisher;
 import dev.bourse.checkpoint.ReviewCheck;
@@ -16,16 +15,11 @@ import dev.bourse.checkpoint.Revision;
 import dev.bourse.checkpoint.SetStore;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.core.Limit;
 import dev.bourse.core.Secrets;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,70 +27,41 @@ import org.jspecify.annotations.Nullable;
  * publishes them when they are committed; in the order that {@link DirectUploadService} keeps.
  */
 public final class UploadSessionService {
-  /** A quarter of what the blob store has; more at once is not faster for whoever sends them. */
-  static final int MAX_REQUESTS = 32;
-
-  /** Less than clients and proxies wait; a GiB is read back in some seconds. */
-  private static final long READ_BACK_SECONDS = 20;
-
-  private static final long RETRY_READ_BACK_MILLIS = 5_000;
-
   private final CheckpointService checkpoints;
   private final Publication publication;
   private final CheckpointStore store;
-  private final PublishPermission permission;
+  private final ResumableUploads uploads;
   private final BlobStore blobs;
-  private final OpenUploads open;
   private final SetPublication sets;
-
-  /**
-   * The blob store has so many uploads for all; without a share of each owner's the slow requests
-   * of a few members would keep everybody else's out.
-   */
-  private final Limit requests =
-      Limit.of("requests that send bytes", Integer.MAX_VALUE).sharing(MAX_REQUESTS);
-
   private final Clock clock;
 
   public UploadSessionService(
       CheckpointService checkpoints,
       Publication publication,
       CheckpointStore store,
-      PublishPermission permission,
+      ResumableUploads uploads,
       BlobStore blobs,
       SetStore sets,
       Clock clock) {
     this.checkpoints = checkpoints;
     this.publication = publication;
     this.store = store;
-    this.permission = permission;
+    this.uploads = uploads;
     this.blobs = blobs;
-    this.open = new OpenUploads(blobs, clock);
     this.sets = new SetPublication(sets, publication, blobs);
     this.clock = clock;
   }
 
-  /** Closes uploads whose clients have paused. */
-  public Future<Void> closeIdle() {
-    return open.closeIdle();
-  }
-
-  /**
-   * Closes the session that has been longest without a request, to make room for another upload.
-   */
-  Future<Void> closeIdlest() {
-    return open.closeIdlest();
-  }
-
-  /**
-   * How far a session is.
-   *
-   * @param stored bytes that are kept, from the first on
-   */
-  public record Progress(Checkpoint item, Revision draft, long stored) {
-    /** Whether all bytes are there and a commit may follow. */
-    public boolean isComplete() {
-      return stored == draft.metadata().bytes();
+  /** An item and the draft of it whose bytes a session brings. */
+  record Awaiting(Checkpoint item, Revision draft) {
+    /** The draft as a single file. */
+    private ResumableUploads.Target file() {
+      return new ResumableUploads.Target(
+          item,
+          draft,
+          BlobName.upload(item.id(), draft.number()),
+          draft.metadata(),
+          Publication.CONTENT);
     }
   }
 
@@ -111,32 +76,33 @@ public final class UploadSessionService {
    *
    * @param contentRange the header; empty when the request brings the whole
    */
-  public Future<Progress> put(String session, Optional<String> contentRange, ByteSource source) {
+  public Future<ResumableUploads.Progress> put(
+      String session, Optional<String> contentRange, ByteSource source) {
     ContentRange range = contentRange.map(ContentRange::parse).orElse(ContentRange.WHOLE);
     return awaiting(session)
         .compose(
             awaiting -> {
-              Checkpoint item = awaiting.item();
-              Revision draft = awaiting.draft();
-              if (draft.metadata().isSet()) {
+              if (awaiting.draft().metadata().isSet()) {
                 throw ConflictReason.WRONG_STATUS.of(
-                    "%s is a set: send each of its files to session_url/number", item.id());
+                    "%s is a set: send each of its files to session_url/number",
+                    awaiting.item().id());
               }
-              requireFit(range, draft.metadata(), source.length());
-              return isDurable(item, draft)
+              ResumableUploads.Target file = awaiting.file();
+              range.requireFit(file.metadata(), source.length());
+              return isDurable(awaiting)
                   .compose(
                       durable ->
                           durable
-                              ? Future.succeededFuture(
-                                  new Progress(item, draft, draft.metadata().bytes()))
+                              ? Future.succeededFuture(file.complete())
                               : range.isQuery()
-                                  ? progress(item, draft)
-                                  : within(item, () -> resume(item, draft, range, source)));
+                                  ? progress(file)
+                                  : uploads.within(
+                                      file.item(),
+                                      () ->
+                                          uploads.receive(
+                                              file, range, source, opened -> end(file, opened))));
             });
   }
-
-  /** An item and the draft of it whose bytes a session brings. */
-  record Awaiting(Checkpoint item, Revision draft) {}
 
   /** What a session is for; {@code gone} when there is none. */
   Future<Awaiting> awaiting(String session) {
@@ -144,160 +110,46 @@ public final class UploadSessionService {
         .findBySession(Secrets.stored(session))
         .map(
             found -> {
-              Checkpoint item = found.orElseThrow(UploadSessionService::noSession);
+              Checkpoint item = found.orElseThrow(ResumableUploads::noSession);
               Revision draft = item.draft();
               if (draft == null
                   || draft.isLate(clock.millis())
                   || !Secrets.stored(session).equals(draft.sessionSha256())) {
-                throw noSession();
+                throw ResumableUploads.noSession();
               }
               return new Awaiting(item, draft);
             });
   }
 
-  /** Work that takes bytes of an item, within its owner's share of what may be sent at once. */
-  <T> Future<T> within(Checkpoint item, Supplier<Future<T>> work) {
-    Limit.Place place = requests.enter(item.orgId());
-    return Future.succeededFuture()
-        .compose(entered -> work.get())
-        .onComplete(done -> place.close());
-  }
-
-  /** The uploads that stay open between requests. */
-  OpenUploads open() {
-    return open;
-  }
-
-  /** How many requests bring bytes now. */
-  public int running() {
-    return requests.running();
-  }
-
-  static ApiError noSession() {
-    return ApiError.of(
-        ErrorCode.GONE,
-        "this session is committed, replaced, withdrawn, too old, or was never there");
-  }
-
-  static void requireFit(ContentRange range, Metadata metadata, OptionalLong length) {
-    long total = range.total().orElse(metadata.bytes());
-    if (total != metadata.bytes()) {
-      throw ConflictReason.SIZE_MISMATCH.of(
-          "Content-Range tells of %s bytes; %s were announced", total, metadata.bytes());
-    }
-    if (range.isQuery() || length.isEmpty()) {
-      return;
-    }
-    long bytes = length.getAsLong();
-    if (range.last().isPresent() && bytes != range.last().getAsLong() - range.first() + 1) {
-      throw range.otherThan(bytes + " bytes");
-    }
-    if (range.first() + bytes > metadata.bytes()) {
-      throw UploadAppender.tooMany(metadata);
-    }
-  }
-
   /** Whether an earlier commit has already made the blob durable. */
-  private Future<Boolean> isDurable(Checkpoint item, Revision draft) {
+  private Future<Boolean> isDurable(Awaiting awaiting) {
+    Revision draft = awaiting.draft();
     String sha256 = draft.sha256();
     return sha256 == null
         ? Future.succeededFuture(false)
-        : blobs.exists(BlobName.key(item.id(), draft.number(), sha256));
+        : blobs.exists(BlobName.key(awaiting.item().id(), draft.number(), sha256));
   }
 
-  private Future<Progress> progress(Checkpoint item, Revision draft) {
-    String name = BlobName.upload(item.id(), draft.number());
-    return blobs.stored(name).map(stored -> new Progress(item, draft, stored));
+  private Future<ResumableUploads.Progress> progress(ResumableUploads.Target file) {
+    return blobs
+        .stored(file.upload())
+        .map(stored -> stored == file.metadata().bytes() ? file.complete() : file.at(stored));
   }
 
-  private Future<Progress> resume(
-      Checkpoint item, Revision draft, ContentRange range, ByteSource source) {
-    return open.take(BlobName.upload(item.id(), draft.number()), draft.metadata().fileName())
-        .compose(
-            opened -> {
-              long stored = opened.upload().stored();
-              if (range.first() > stored) {
-                open.giveBack(opened);
-                return Future.succeededFuture(new Progress(item, draft, stored));
-              }
-              UploadAppender appending =
-                  new UploadAppender(opened.upload(), item, draft.metadata(), range, permission);
-              return appending
-                  .readFrom(source, BlobStore.BLOCK_BYTES)
-                  .compose(bytes -> taken(item, draft, opened))
-                  .recover(e -> interrupted(item, draft, opened, appending.isBroken(), e));
-            });
-  }
-
-  private Future<Progress> taken(Checkpoint item, Revision draft, OpenUploads.Opened opened) {
-    Progress progress = new Progress(item, draft, opened.upload().stored());
-    return opened
-        .upload()
-        .keep()
-        .compose(
-            kept -> {
-              if (!progress.isComplete()) {
-                open.giveBack(opened);
-                return Future.succeededFuture(progress);
-              }
-              if (!opened.upload().isInspected()) {
-                // Other processes took some of the bytes, which are read back: nobody waits for
-                // that.
-                inspected(item, draft, opened);
-                return Future.succeededFuture(progress);
-              }
-              // A credential in the last bytes is reported to the client that has just sent them.
-              return opened
-                  .upload()
-                  .finish()
-                  .map(
-                      finished -> {
-                        opened.inspection().end();
-                        open.giveBack(opened);
-                        return progress;
-                      });
-            });
-  }
-
-  /** Has all bytes of an upload inspected, which goes on whoever waits for it. */
-  private Future<Void> inspected(Checkpoint item, Revision draft, OpenUploads.Opened opened) {
-    return opened
-        .upload()
-        .finish()
-        .map(
-            finished -> {
-              opened.inspection().end();
-              open.giveBack(opened);
-              return (Void) null;
-            })
-        .recover(e -> interrupted(item, draft, opened, true, e).mapEmpty());
-  }
-
-  private Future<Progress> interrupted(
-      Checkpoint item,
-      Revision draft,
-      OpenUploads.Opened opened,
-      boolean isBroken,
-      Throwable failure) {
-    if (failure instanceof Inspection.SecretFound found) {
-      return open.close(opened)
-          .transform(released -> blobs.abandon(opened.name()))
-          .transform(
-              abandoned ->
-                  publication.refused(
-                      actor(item), item, draft, Publication.CONTENT, found.finding()));
-    }
-    if (!isBroken) {
-      open.giveBack(opened);
-      return Future.failedFuture(failure);
-    }
-    Throwable told = failure instanceof BlobGone ? noSession() : failure;
-    return open.close(opened).transform(released -> Future.failedFuture(told));
-  }
-
-  /** The actor of a session: whoever announced the item that it belongs to. */
-  static String actor(Checkpoint item) {
-    return item.isPlatform() ? item.creator() : "member:" + item.creator();
+  /** A credential in the last bytes is reported to the client that has just sent them. */
+  private Future<ResumableUploads.Progress> end(
+      ResumableUploads.Target file, OpenUploads.Opened opened) {
+    boolean isInspected = opened.upload().isInspected();
+    Future<ResumableUploads.Progress> ended =
+        uploads
+            .finish(file, opened)
+            .map(
+                sha256 -> {
+                  uploads.pause(file, opened);
+                  return file.complete();
+                });
+    // What other processes took is read back, and nobody waits for that before the commit.
+    return isInspected ? ended : Future.succeededFuture(file.complete());
   }
 
   /**
@@ -326,7 +178,7 @@ public final class UploadSessionService {
               }
               return draft.metadata().isSet()
                   ? sets.commit(publisher.actor(), item, draft, wanted)
-                  : publish(publisher.actor(), item, draft, wanted);
+                  : publish(publisher.actor(), new Awaiting(item, draft), wanted);
             })
         .compose(published -> checkpoints.get(publisher.orgId(), id));
   }
@@ -353,124 +205,66 @@ public final class UploadSessionService {
     return draft;
   }
 
-  private Future<Checkpoint> publish(
-      String actor, Checkpoint item, Revision draft, @Nullable String wanted) {
+  private Future<Checkpoint> publish(String actor, Awaiting awaiting, @Nullable String wanted) {
     // When an earlier commit was cut short, its digest holds for the blob, which was flushed whole.
     // For an upload left behind it may not, so that is inspected again.
-    return isDurable(item, draft)
+    return isDurable(awaiting)
         .compose(
             durable -> {
               if (!durable) {
-                return publishUpload(actor, item, draft, wanted);
+                return publish(actor, awaiting.file(), wanted);
               }
+              Revision draft = awaiting.draft();
               String sha256 = String.valueOf(draft.sha256());
               Inspection.requireDigest(wanted, sha256);
-              return publication.publish(actor, item, draft, sha256, draft.findings());
+              return publication.publish(actor, awaiting.item(), draft, sha256, draft.findings());
             });
   }
 
-  private Future<Checkpoint> publishUpload(
-      String actor, Checkpoint item, Revision draft, @Nullable String wanted) {
-    return open.take(BlobName.upload(item.id(), draft.number()), draft.metadata().fileName())
+  private Future<Checkpoint> publish(
+      String actor, ResumableUploads.Target file, @Nullable String wanted) {
+    return uploads
+        .take(file)
         .compose(
-            opened ->
-                opened.upload().isInspected()
-                    ? publishOpened(actor, item, draft, wanted, opened)
-                    : readBack(item, draft, opened)
-                        .compose(read -> publishOpened(actor, item, draft, wanted, opened)));
-  }
-
-  /**
-   * Waits a while for bytes that are read back. If that takes longer, a later commit finds it done.
-   */
-  private Future<Void> readBack(Checkpoint item, Revision draft, OpenUploads.Opened opened) {
-    return Future.succeededFuture()
-        .compose(taken -> requireAll(item, draft, opened))
-        .onFailure(e -> open.giveBack(opened))
-        .compose(
-            all ->
-                opened
-                    .upload()
-                    .finish()
-                    .timeout(READ_BACK_SECONDS, TimeUnit.SECONDS)
-                    .recover(e -> notReadBack(item, draft, opened, e)));
-  }
-
-  private Future<Void> notReadBack(
-      Checkpoint item, Revision draft, OpenUploads.Opened opened, Throwable failure) {
-    if (failure instanceof TimeoutException) {
-      inspected(item, draft, opened);
-      return Future.failedFuture(stillReadingBack());
-    }
-    return interrupted(item, draft, opened, true, failure).mapEmpty();
-  }
-
-  private static ApiError stillReadingBack() {
-    return ApiError.retryLater(
-        ErrorCode.OVERLOADED,
-        "these bytes came by several servers and are being read back; commit again",
-        RETRY_READ_BACK_MILLIS);
-  }
-
-  private Future<Checkpoint> publishOpened(
-      String actor,
-      Checkpoint item,
-      Revision draft,
-      @Nullable String wanted,
-      OpenUploads.Opened opened) {
-    return Future.succeededFuture()
-        .compose(taken -> requireAll(item, draft, opened))
-        .compose(all -> opened.upload().finish())
-        .map(finished -> opened.inspection().end())
-        .compose(sha256 -> publish(actor, item, draft, wanted, opened, sha256))
-        .recover(e -> notPublished(item, draft, opened, e));
-  }
-
-  private static Future<Void> requireAll(
-      Checkpoint item, Revision draft, OpenUploads.Opened opened) {
-    long stored = opened.upload().stored();
-    if (stored < draft.metadata().bytes()) {
-      throw ConflictReason.OBJECT_MISSING.of(
-          "%s of %s bytes of %s have arrived", stored, draft.metadata().bytes(), item.id());
-    }
-    return Future.succeededFuture();
+            opened -> {
+              long stored = opened.upload().stored();
+              if (stored < file.metadata().bytes()) {
+                uploads.pause(file, opened);
+                throw ConflictReason.OBJECT_MISSING.of(
+                    "%s of %s bytes of %s have arrived",
+                    stored, file.metadata().bytes(), file.item().id());
+              }
+              return uploads
+                  .finish(file, opened)
+                  .compose(sha256 -> publish(actor, file, wanted, opened, sha256));
+            });
   }
 
   private Future<Checkpoint> publish(
       String actor,
-      Checkpoint item,
-      Revision draft,
+      ResumableUploads.Target file,
       @Nullable String wanted,
       OpenUploads.Opened opened,
       String sha256) {
     if (wanted != null && !wanted.equals(sha256)) {
-      return open.close(opened)
-          .transform(closed -> blobs.abandon(opened.name()))
-          .compose(
-              abandoned -> {
-                Inspection.requireDigest(wanted, sha256);
-                throw new IllegalStateException("the digests differ");
-              });
+      return uploads
+          .discard(opened)
+          .compose(discarded -> Future.failedFuture(Inspection.otherDigest(wanted, sha256)));
     }
-    List<String> findings = ReviewCheck.findings(draft.metadata(), opened.inspection().beginning());
+    Checkpoint item = file.item();
+    Revision draft = file.draft();
+    List<String> findings = ReviewCheck.findings(file.metadata(), opened.inspection().beginning());
     return publication
         .note(item, draft, sha256, findings)
-        .compose(noted -> open.close(opened))
-        .compose(
-            closed -> blobs.publish(opened.name(), BlobName.key(item.id(), draft.number(), sha256)))
+        .onFailure(e -> uploads.pause(file, opened))
+        .compose(noted -> uploads.publish(opened, BlobName.key(item.id(), draft.number(), sha256)))
+        .recover(
+            e ->
+                Future.failedFuture(
+                    e instanceof BlobGone
+                        ? ConflictReason.OBJECT_MISSING.of(
+                            "the bytes of %s are lost; send them again", item.id())
+                        : e))
         .compose(durable -> publication.publish(actor, item, draft, sha256, findings));
-  }
-
-  private Future<Checkpoint> notPublished(
-      Checkpoint item, Revision draft, OpenUploads.Opened opened, Throwable failure) {
-    if (failure instanceof Inspection.SecretFound) {
-      return interrupted(item, draft, opened, true, failure).mapEmpty();
-    }
-    if (failure instanceof BlobGone) {
-      return Future.failedFuture(
-          ConflictReason.OBJECT_MISSING.of("the bytes of %s are lost; send them again", item.id()));
-    }
-    open.giveBack(opened);
-    return Future.failedFuture(failure);
   }
 }

@@ -16,6 +16,7 @@ import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import dev.bourse.uploads.DirectUploadService;
 import dev.bourse.uploads.PublishPermission;
+import dev.bourse.uploads.ResumableUploads;
 import dev.bourse.uploads.SetUploadService;
 import dev.bourse.uploads.UploadSessionService;
 import io.vertx.core.Future;
@@ -105,6 +106,7 @@ public abstract class CheckpointFixture extends StoreFixture {
     public final CheckpointStore store;
     public final CheckpointService checkpoints;
     public final DirectUploadService direct;
+    public final ResumableUploads uploads;
     public final UploadSessionService sessions;
     public final SetUploadService files;
     public final ReviewService reviews;
@@ -117,12 +119,13 @@ public abstract class CheckpointFixture extends StoreFixture {
       checkpoints = new CheckpointService(changes, store, sets, clock, random);
       Publication publication = new Publication(changes, store, clock, random);
       PublishPermission permission = new PublishPermission(members, organizations);
+      uploads = new ResumableUploads(publication, permission, bytes, clock);
       sessions =
-          new UploadSessionService(checkpoints, publication, store, permission, bytes, sets, clock);
-      files = new SetUploadService(sessions, sets, publication, permission, bytes);
+          new UploadSessionService(checkpoints, publication, store, uploads, bytes, sets, clock);
+      files = new SetUploadService(sessions, uploads, sets, bytes);
       direct =
           new DirectUploadService(
-              checkpoints, publication, sessions, permission, bytes, clock, random);
+              checkpoints, publication, uploads, permission, bytes, clock, random);
       reviews = new ReviewService(changes, store, sets, clock);
       sweep = new Sweep(changes, new SweepStore(rows), sets, bytes, clock, clock);
     }

@@ -42,7 +42,7 @@ class SetSweepTest extends CheckpointFixture {
           await(
                   services.files.put(
                       set.announced().session(), number, Optional.empty(), source(files[number])))
-              .isThere());
+              .isComplete());
     }
   }
 
@@ -119,7 +119,7 @@ class SetSweepTest extends CheckpointFixture {
             Optional.of("bytes 0-999/2000"),
             source(OWN, 0, 1_000, null)));
     clock.advance(CONFIG.sessionMillis());
-    await(services.sessions.closeIdle());
+    await(services.uploads.closeIdle());
     sweep(services);
     clock.advance(2 * CONFIG.sessionMillis());
     sweep(services);

@@ -44,7 +44,7 @@ class PublishPermissionTest extends UploadFixture {
             member("alice"), publication(visibility, "a.bin", BYTES, resumable)));
   }
 
-  private static Future<UploadSessionService.Progress> put(
+  private static Future<ResumableUploads.Progress> put(
       Services services, CheckpointService.Announced to, int until) {
     return services.sessions.put(
         to.session(),

@@ -55,7 +55,7 @@ public abstract class UploadFixture extends CheckpointFixture {
             .publish(member("alice"), publication(Visibility.ORG, name, bytes, resumable)));
   }
 
-  public UploadSessionService.Progress put(CheckpointService.Announced to, int from, int until)
+  public ResumableUploads.Progress put(CheckpointService.Announced to, int from, int until)
       throws Exception {
     return await(
         process()
@@ -66,7 +66,7 @@ public abstract class UploadFixture extends CheckpointFixture {
                 source(BYTES, from, until, null)));
   }
 
-  public UploadSessionService.Progress ask(CheckpointService.Announced of) throws Exception {
+  public ResumableUploads.Progress ask(CheckpointService.Announced of) throws Exception {
     return await(
         process().sessions.put(of.session(), Optional.of("bytes */*"), source(BYTES, 0, 0, null)));
   }

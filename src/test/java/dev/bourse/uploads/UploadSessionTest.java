@@ -56,7 +56,7 @@ class UploadSessionTest extends UploadFixture {
     CheckpointService.Announced announced = announce(true);
     put(announced, 0, 500_000);
     clock.advance(OpenUploads.IDLE_MILLIS);
-    await(process().sessions.closeIdle());
+    await(process().uploads.closeIdle());
     put(announced, 500_000, BYTES.length);
     isPublished(await(commit(announced)).item(), BYTES);
   }

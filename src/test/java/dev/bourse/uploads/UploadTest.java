@@ -66,14 +66,14 @@ class UploadTest extends UploadFixture {
   @Test
   void oneOrganizationsRequestsLeaveRoomForOthers() throws Exception {
     await(blobs.close());
-    blobs = await(openLocal(2 * UploadSessionService.MAX_REQUESTS));
+    blobs = await(openLocal(2 * ResumableUploads.MAX_REQUESTS));
     List<Promise<Long>> reading = Collections.synchronizedList(new ArrayList<>());
     List<Future<?>> slow = new ArrayList<>();
-    for (int i = 0; i < UploadSessionService.MAX_REQUESTS; i++) {
+    for (int i = 0; i < ResumableUploads.MAX_REQUESTS; i++) {
       String id = announce("slow" + i, FEW, false).item().id();
       slow.add(process().direct.put(member("alice"), id, never(reading)));
     }
-    eventually("all send", () -> reading.size() == UploadSessionService.MAX_REQUESTS);
+    eventually("all send", () -> reading.size() == ResumableUploads.MAX_REQUESTS);
 
     String id = announce(false).item().id();
     assertEquals(

@@ -1,0 +1,247 @@
+package dev.bourse.uploads;
+
+import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.BlobStore;
+import dev.bourse.blob.ByteSource;
+import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.StorageFull;
+import dev.bourse.checkpoint.Checkpoint;
+import dev.bourse.checkpoint.Metadata;
+import dev.bourse.checkpoint.Publication;
+import dev.bourse.checkpoint.Revision;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Limit;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * Takes the bytes of uploads that come in request after request, of a single file or of each file
+ * of a set, up to where all have been inspected. A request has an upload for itself, and whatever
+ * becomes of it leaves the upload open for the next, or closed.
+ */
+public final class ResumableUploads {
+  /** A quarter of what the blob store has; more at once is not faster for whoever sends them. */
+  static final int MAX_REQUESTS = 32;
+
+  /** Less than clients and proxies wait; a GiB is read back in some seconds. */
+  private static final long WAIT_SECONDS = 20;
+
+  private static final long RETRY_MILLIS = 5_000;
+
+  private final Publication publication;
+  private final PublishPermission permission;
+  private final BlobStore blobs;
+  private final OpenUploads open;
+
+  /**
+   * The blob store has so many uploads for all; without a share of each owner's the slow requests
+   * of a few members would keep everybody else's out.
+   */
+  private final Limit requests =
+      Limit.of("requests that send bytes", Integer.MAX_VALUE).sharing(MAX_REQUESTS);
+
+  public ResumableUploads(
+      Publication publication, PublishPermission permission, BlobStore blobs, Clock clock) {
+    this.publication = publication;
+    this.permission = permission;
+    this.blobs = blobs;
+    this.open = new OpenUploads(blobs, clock);
+  }
+
+  /**
+   * Bytes that are awaited.
+   *
+   * @param upload its name
+   * @param metadata of the file whose bytes they are
+   * @param where what a credential among them is said to be in
+   */
+  record Target(Checkpoint item, Revision draft, String upload, Metadata metadata, String where) {
+    Progress at(long stored) {
+      return new Progress(item, draft, stored, false);
+    }
+
+    Progress complete() {
+      return new Progress(item, draft, metadata.bytes(), true);
+    }
+  }
+
+  /**
+   * How far an upload is.
+   *
+   * @param stored bytes that are kept, from the first on
+   * @param isComplete whether nothing more of it is to be sent
+   */
+  public record Progress(Checkpoint item, Revision draft, long stored, boolean isComplete) {}
+
+  /** Closes uploads whose clients have paused. */
+  public Future<Void> closeIdle() {
+    return open.closeIdle();
+  }
+
+  /** Closes the upload that has been longest without a request, to make room for another. */
+  Future<Void> closeIdlest() {
+    return open.closeIdlest();
+  }
+
+  /** How many requests bring bytes now. */
+  public int running() {
+    return requests.running();
+  }
+
+  /** Work that takes bytes of an item, within its owner's share of what may be sent at once. */
+  <T> Future<T> within(Checkpoint item, Supplier<Future<T>> work) {
+    Limit.Place place = requests.enter(item.orgId());
+    return Future.succeededFuture()
+        .compose(entered -> work.get())
+        .onComplete(done -> place.close());
+  }
+
+  /**
+   * Takes what a request brings. What is there already is passed over; what would leave a gap is
+   * not taken. An interrupted request keeps what arrived.
+   *
+   * @param whole what follows once all bytes are there; it is given the upload
+   */
+  Future<Progress> receive(
+      Target target,
+      ContentRange range,
+      ByteSource source,
+      Function<OpenUploads.Opened, Future<Progress>> whole) {
+    return take(target)
+        .compose(
+            opened -> {
+              if (range.first() > opened.upload().stored()) {
+                return Future.succeededFuture(pause(target, opened));
+              }
+              UploadAppender appending =
+                  new UploadAppender(
+                      opened.upload(), target.item(), target.metadata(), range, permission);
+              return appending
+                  .readFrom(source, BlobStore.BLOCK_BYTES)
+                  .recover(e -> failed(target, opened, appending.isBroken(), e))
+                  .compose(bytes -> keep(target, opened).onFailure(e -> open.giveBack(opened)))
+                  .compose(
+                      kept ->
+                          isWhole(target, opened)
+                              ? whole.apply(opened)
+                              : Future.succeededFuture(pause(target, opened)));
+            });
+  }
+
+  private static boolean isWhole(Target target, OpenUploads.Opened opened) {
+    return opened.upload().stored() == target.metadata().bytes();
+  }
+
+  /** What is finished before it is answered need not be kept in between. */
+  private static Future<Void> keep(Target target, OpenUploads.Opened opened) {
+    return isWhole(target, opened) && opened.upload().isInspected()
+        ? Future.succeededFuture()
+        : opened.upload().keep();
+  }
+
+  /** Has the upload for one request, until it is paused, published, discarded or fails. */
+  Future<OpenUploads.Opened> take(Target target) {
+    return open.take(target.upload(), target.metadata().fileName());
+  }
+
+  /** Leaves the upload to the next request. */
+  Progress pause(Target target, OpenUploads.Opened opened) {
+    open.giveBack(opened);
+    return target.at(opened.upload().stored());
+  }
+
+  /**
+   * Has all bytes inspected and gives their digest. Where that takes long, as when other processes
+   * took some of them, which are read back, this fails with {@code overloaded} and a later request
+   * finds it done. Once this has failed the request has the upload no more.
+   */
+  Future<String> finish(Target target, OpenUploads.Opened opened) {
+    Future<String> ending =
+        opened
+            .upload()
+            .finish()
+            .map(finished -> opened.inspection().end())
+            .recover(e -> failed(target, opened, !goesOn(target, opened, e), e));
+    if (ending.isComplete()) {
+      return ending;
+    }
+    return ending
+        .timeout(WAIT_SECONDS, TimeUnit.SECONDS)
+        .recover(
+            e -> {
+              if (!(e instanceof TimeoutException) || ending.failed()) {
+                return Future.failedFuture(e);
+              }
+              ending.onSuccess(late -> open.giveBack(opened));
+              return Future.failedFuture(stillBeingRead());
+            });
+  }
+
+  /** Whether an upload that could not be finished may be asked again without being read anew. */
+  private static boolean goesOn(Target target, OpenUploads.Opened opened, Throwable failure) {
+    return (failure instanceof StorageFault || failure instanceof StorageFull)
+        && isWhole(target, opened);
+  }
+
+  private static ApiError stillBeingRead() {
+    return ApiError.retryLater(
+        ErrorCode.OVERLOADED,
+        "these bytes are all there and still being read back; ask again",
+        RETRY_MILLIS);
+  }
+
+  /** The request ends in a failure; what may be kept of the upload is. */
+  private <T> Future<T> failed(
+      Target target, OpenUploads.Opened opened, boolean isBroken, Throwable failure) {
+    if (failure instanceof Inspection.SecretFound found) {
+      return discard(opened)
+          .transform(
+              discarded ->
+                  publication.refused(
+                      actor(target.item()),
+                      target.item(),
+                      target.draft(),
+                      target.where(),
+                      found.finding()));
+    }
+    if (!isBroken) {
+      return opened
+          .upload()
+          .keep()
+          .transform(
+              kept -> {
+                open.giveBack(opened);
+                return Future.failedFuture(failure);
+              });
+    }
+    Throwable told = failure instanceof BlobGone ? noSession() : failure;
+    return open.close(opened).transform(released -> Future.failedFuture(told));
+  }
+
+  /** The actor of a session: whoever announced the item that it belongs to. */
+  private static String actor(Checkpoint item) {
+    return item.isPlatform() ? item.creator() : "member:" + item.creator();
+  }
+
+  /** The answer about a session that is over. */
+  static ApiError noSession() {
+    return ApiError.of(
+        ErrorCode.GONE,
+        "this session is committed, replaced, withdrawn, too old, or was never there");
+  }
+
+  /** Gives up all bytes of the upload, which then begins anew. */
+  Future<Void> discard(OpenUploads.Opened opened) {
+    return open.close(opened).transform(closed -> blobs.abandon(opened.name()));
+  }
+
+  /** Makes a finished upload durable under a key. */
+  Future<Void> publish(OpenUploads.Opened opened, String key) {
+    return open.close(opened).compose(closed -> blobs.publish(opened.name(), key));
+  }
+}
