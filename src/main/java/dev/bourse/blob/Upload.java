@@ -35,8 +35,9 @@ public interface Upload {
   Future<Void> keep();
 
   /**
-   * Whether no other opening has the upload meanwhile; what this one knows of it is then out of
-   * date, and it takes no more bytes.
+   * Whether what this opening knows of the upload still holds. When another opening has it
+   * meanwhile it does not, and this one takes no more bytes; but of an upload that was finished
+   * nothing changes, however many have it.
    */
   Future<Boolean> isCurrent();
 

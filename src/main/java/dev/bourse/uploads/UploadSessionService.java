@@ -377,22 +377,32 @@ public final class UploadSessionService {
                 opened.upload().isInspected()
                     ? publishOpened(actor, item, draft, wanted, opened)
                     : readBack(item, draft, opened)
-                        .compose(read -> publishUpload(actor, item, draft, wanted)));
+                        .compose(read -> publishOpened(actor, item, draft, wanted, opened)));
   }
 
-  /** Waits a while for bytes that are read back; a later commit finds it done. */
+  /**
+   * Waits a while for bytes that are read back. If that takes longer, a later commit finds it done.
+   */
   private Future<Void> readBack(Checkpoint item, Revision draft, OpenUploads.Opened opened) {
     return Future.succeededFuture()
         .compose(taken -> requireAll(item, draft, opened))
         .onFailure(e -> open.giveBack(opened))
         .compose(
             all ->
-                inspected(item, draft, opened)
+                opened
+                    .upload()
+                    .finish()
                     .timeout(READ_BACK_SECONDS, TimeUnit.SECONDS)
-                    .recover(
-                        e ->
-                            Future.failedFuture(
-                                e instanceof TimeoutException ? stillReadingBack() : e)));
+                    .recover(e -> notReadBack(item, draft, opened, e)));
+  }
+
+  private Future<Void> notReadBack(
+      Checkpoint item, Revision draft, OpenUploads.Opened opened, Throwable failure) {
+    if (failure instanceof TimeoutException) {
+      inspected(item, draft, opened);
+      return Future.failedFuture(stillReadingBack());
+    }
+    return interrupted(item, draft, opened, true, failure).mapEmpty();
   }
 
   private static ApiError stillReadingBack() {

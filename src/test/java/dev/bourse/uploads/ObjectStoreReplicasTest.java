@@ -11,6 +11,7 @@ import static dev.bourse.testing.FilesFixture.sha256;
 import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.HttpAnswer;
@@ -24,6 +25,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -99,7 +102,11 @@ class ObjectStoreReplicasTest {
 
   private static void isPublished(Session session) {
     JsonObject bytes = new JsonObject().put("bytes", BYTES.length);
-    until("it is committed", () -> alice.post(item(session.id) + "/commit", bytes).status() == 200);
+    until(
+        "it is committed",
+        () ->
+            alice.post(item(session.id) + "/commit", bytes).status() == 200
+                || alice.get(item(session.id)).ok().getString("status").equals("ready"));
     assertEquals(sha256(BYTES), alice.get(item(session.id)).ok().getString("sha256"));
     for (RunningBourse process : List.of(first, second)) {
       ApiClient reader = process.as("acme", "orgwide");
@@ -148,6 +155,32 @@ class ObjectStoreReplicasTest {
           return send(second, session, Math.min(next, BYTES.length - 1), BYTES.length).status()
               == 200;
         });
+    isPublished(session);
+  }
+
+  @Test
+  void commitsAtBothAtOnceComeToAnEnd() throws Exception {
+    Session session = begin();
+    assertEquals(308, send(first, session, 0, PART + 5).status());
+    assertEquals(200, send(second, session, PART + 5, BYTES.length).status());
+    // Neither has seen all the bytes, so that each reads them back.
+    Set<Integer> answers = ConcurrentHashMap.newKeySet();
+    List<Thread> threads = new ArrayList<>();
+    for (RunningBourse at : List.of(first, second)) {
+      Thread thread =
+          new Thread(
+              () -> {
+                JsonObject bytes = new JsonObject().put("bytes", BYTES.length);
+                ApiClient member = at.asMember("acme", "alice");
+                answers.add(member.post(item(session.id) + "/commit", bytes).status());
+              });
+      threads.add(thread);
+      thread.start();
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    assertTrue(Set.of(200, 409, 503).containsAll(answers), () -> "answers are " + answers);
     isPublished(session);
   }
 }

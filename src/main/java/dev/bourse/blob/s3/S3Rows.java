@@ -9,6 +9,7 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -67,6 +68,15 @@ final class S3Rows {
     /** What this opening calls the object it makes. */
     String objectOfEpoch(int one) {
       return base + '.' + one;
+    }
+
+    /**
+     * Whether the upload is this opening's still. Once it is complete nothing of it changes any
+     * more, and several may have it.
+     */
+    boolean isCurrent(Upload now) {
+      return now.epoch == epoch
+          || (state == State.COMPLETE && now.state == state && Objects.equals(now.object, object));
     }
 
     /** The same with no multipart upload begun. */

@@ -123,8 +123,8 @@ final class S3Upload implements Upload {
 
   @Override
   public Future<Boolean> isCurrent() {
-    int mine = row.epoch();
-    return rows.find(row.id()).map(found -> found.isPresent() && found.get().epoch() == mine);
+    S3Rows.Upload mine = row;
+    return rows.find(mine.id()).map(found -> found.filter(mine::isCurrent).isPresent());
   }
 
   @Override

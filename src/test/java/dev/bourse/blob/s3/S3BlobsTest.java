@@ -231,6 +231,29 @@ class S3BlobsTest extends S3Fixture {
     holdsOnly("k.5");
   }
 
+  @Test
+  void ofAnUploadThatIsCompleteSeveralOpeningsAreOfUse() throws Exception {
+    S3Blobs other = process();
+    Upload first = await(blobs.open("u.23", NONE));
+    append(first, BYTES, 0, LENGTH);
+    Upload second = await(other.open("u.23", NONE));
+    assertFalse(await(first.isCurrent()));
+    append(second, BYTES, (int) second.stored(), LENGTH);
+    await(second.finish());
+    await(first.release());
+    Upload third = await(blobs.open("u.23", NONE));
+    await(third.finish());
+    assertTrue(await(second.isCurrent()));
+    assertTrue(await(third.isCurrent()));
+    await(second.release());
+    await(other.publish("u.23", "k.23"));
+    assertFalse(await(third.isCurrent()));
+    await(third.release());
+    await(blobs.publish("u.23", "k.23"));
+    assertArrayEquals(BYTES, content(blobs, "k.23"));
+    holdsOnly("k.23");
+  }
+
   private static io.vertx.core.Future<Void> appendAll(Upload upload, byte[] bytes, int length)
       throws Exception {
     for (int at = 0; at < length - BLOCK; at += BLOCK) {
