@@ -21,6 +21,9 @@ class StatementPlansTest {
   private static final String FIRST = "SELECT id FROM audit ORDER BY id LIMIT ?";
   private static final String SMALL = "SELECT name FROM pool WHERE site = ?";
 
+  private static final String JOINED =
+      "SELECT COUNT(*) FROM node n JOIN pool p ON p.name = n.pool WHERE p.provider = ?";
+
   private static void create(Connection store) throws SQLException {
     try (var statement = store.createStatement()) {
       statement.execute("CREATE TABLE audit (id BIGINT PRIMARY KEY, detail TEXT)");
@@ -45,6 +48,20 @@ class StatementPlansTest {
       assertEquals(
           List.of("Seq Scan of audit: " + BY_TEXT),
           StatementPlans.faultsOnPostgres(store, Set.of(BY_KEY, BY_TEXT, FIRST, SMALL)));
+    }
+  }
+
+  @Test
+  void onPostgresWhateverItHasSeenOfATestsFewRows() throws Exception {
+    try (Connection store = StatementPlans.connect(POSTGRES.server().newDatabase());
+        var statement = store.createStatement()) {
+      statement.execute("CREATE TABLE pool (name TEXT PRIMARY KEY, provider TEXT)");
+      statement.execute("CREATE TABLE node (id TEXT PRIMARY KEY, pool TEXT)");
+      statement.execute("CREATE INDEX node_pool ON node (pool)");
+      statement.execute("INSERT INTO pool VALUES ('a', 'ssh')");
+      statement.execute("INSERT INTO node SELECT n, 'a' FROM generate_series(1, 300) n");
+      statement.execute("VACUUM ANALYZE");
+      assertEquals(List.of(), StatementPlans.faultsOnPostgres(store, Set.of(JOINED)));
     }
   }
 }

@@ -171,6 +171,25 @@ public final class StatementPlans {
     return sql.contains(" LIMIT ");
   }
 
+  /**
+   * Which plan is the cheapest depends on what PostgreSQL knows of the tables, and when it looks at
+   * them is its own affair: for as long as it explains, it has never looked at any.
+   */
+  private static final String KNOWS_NOTHING =
+      """
+      UPDATE pg_class SET relpages = 0, reltuples = -1, relallvisible = 0
+      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'i');
+      DELETE FROM pg_statistic s USING pg_class c
+      WHERE c.oid = s.starelid AND c.relnamespace = 'public'::regnamespace\
+      """;
+
+  /** What is left is what no index could serve, however many rows there are. */
+  private static final String INDEXES_ALONE =
+      """
+      SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; \
+      SET LOCAL enable_mergejoin = off\
+      """;
+
   public static List<String> faultsOnPostgres(Connection store, Set<String> statements)
       throws SQLException {
     Set<String> partial =
@@ -179,17 +198,21 @@ public final class StatementPlans {
             "SELECT i.relname FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid"
                 + " WHERE x.indpred IS NOT NULL");
     List<String> faults = new ArrayList<>();
-    // What is left is what no index could serve, however many rows there are.
-    store
-        .createStatement()
-        .execute("SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off");
-    for (String sql : statements) {
-      String explain = "EXPLAIN (GENERIC_PLAN, FORMAT JSON) " + numbered(sql);
-      try (ResultSet rows = store.createStatement().executeQuery(explain)) {
-        rows.next();
-        JsonObject plan = new JsonArray(rows.getString(1)).getJsonObject(0).getJsonObject("Plan");
-        walk(plan, false, partial, sql, faults);
+    store.setAutoCommit(false);
+    try (var session = store.createStatement()) {
+      session.execute(KNOWS_NOTHING);
+      session.execute(INDEXES_ALONE);
+      for (String sql : statements) {
+        String explain = "EXPLAIN (GENERIC_PLAN, FORMAT JSON) " + numbered(sql);
+        try (ResultSet rows = session.executeQuery(explain)) {
+          rows.next();
+          JsonObject plan = new JsonArray(rows.getString(1)).getJsonObject(0).getJsonObject("Plan");
+          walk(plan, false, partial, sql, faults);
+        }
       }
+    } finally {
+      store.rollback();
+      store.setAutoCommit(true);
     }
     return faults;
   }

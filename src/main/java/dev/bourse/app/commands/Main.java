@@ -9,11 +9,15 @@ import dev.bourse.store.StoreRefused;
 import dev.bourse.store.StoreUnavailable;
 import dev.bourse.store.transfer.ExportFault;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.nio.charset.Charset;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
+import java.util.List;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.AutoComplete;
@@ -46,30 +50,58 @@ public final class Main {
   private Main() {}
 
   public static void main(String[] args) {
-    CommandLine line = commandLine();
-    // Reading its contract would cost a start of the service a tenth of a second.
-    if (args.length == 0 || !args[0].equals("serve")) {
-      line.addSubcommand("admin", AdminCommand.create(System.getenv()));
-      line.addSubcommand("checkpoints", AdminCommand.createNoun("checkpoints", System.getenv()));
-      MemberCommands.addTo(line, CommandEnvironment.ofProcess());
-    }
-    int code = args.length == 0 ? usage(line) : line.execute(args);
+    int code =
+        plainServe(args)
+            .map(Main::serve)
+            .orElseGet(
+                () -> {
+                  CommandLine line = everyCommand();
+                  return args.length == 0 ? usage(line) : line.execute(args);
+                });
     if (code != 0) {
       System.exit(code);
     }
   }
 
-  /** All commands; whatever one throws becomes a message and {@link #EXIT_REFUSED}. */
+  private static Optional<ServeArguments> plainServe(String[] args) {
+    return args.length > 0 && args[0].equals("serve")
+        ? ServeArguments.plain(List.of(args).subList(1, args.length))
+        : Optional.empty();
+  }
+
+  private static int serve(ServeArguments given) {
+    try {
+      return new ServeCommand(given).call();
+    } catch (Exception e) {
+      return refuse("serve", e, new PrintWriter(System.err, true, Charset.defaultCharset()));
+    }
+  }
+
+  private static CommandLine everyCommand() {
+    CommandLine line = commandLine();
+    line.addSubcommand("admin", AdminCommand.create(System.getenv()));
+    line.addSubcommand("checkpoints", AdminCommand.createNoun("checkpoints", System.getenv()));
+    MemberCommands.addTo(line, CommandEnvironment.ofProcess());
+    return line;
+  }
+
+  /**
+   * The commands that need no contract; whatever one throws becomes a message and {@link
+   * #EXIT_REFUSED}.
+   */
   public static CommandLine commandLine() {
     return new CommandLine(new Main())
         .setExecutionExceptionHandler(
-            (failure, command, parsed) -> {
-              if (!isExpected(failure)) {
-                LOG.error("a fault of the program itself", failure);
-              }
-              command.getErr().println("bourse " + command.getCommandName() + ": " + told(failure));
-              return EXIT_REFUSED;
-            });
+            (failure, command, parsed) ->
+                refuse(command.getCommandName(), failure, command.getErr()));
+  }
+
+  private static int refuse(String command, Exception failure, PrintWriter err) {
+    if (!isExpected(failure)) {
+      LOG.error("a fault of the program itself", failure);
+    }
+    err.println("bourse " + command + ": " + told(failure));
+    return EXIT_REFUSED;
   }
 
   private static int usage(CommandLine line) {

@@ -46,6 +46,15 @@ final class ServeCommand implements Callable<Integer> {
       description = "Creates a small world to try things in; its tokens are in demo.json.")
   private boolean demo;
 
+  /** For picocli, which fills in the options. */
+  ServeCommand() {}
+
+  ServeCommand(ServeArguments given) {
+    settings = new SettingsOptions(given.config(), given.data(), given.overrides());
+    port = given.port();
+    demo = given.isDemo();
+  }
+
   @Override
   public Integer call() throws IOException, Config.Faulty {
     Config config = settings.read(port == null ? Map.of() : Map.of("port", String.valueOf(port)));

@@ -18,6 +18,9 @@ import picocli.CommandLine.Option;
 
 /** The options that say which service is meant: with the same ones, commands mean the same. */
 final class SettingsOptions {
+  /** The data folder where none is given. */
+  static final String DATA = "data";
+
   @Option(
       names = "--config",
       paramLabel = "FILE",
@@ -28,14 +31,23 @@ final class SettingsOptions {
       names = "--data",
       paramLabel = "FOLDER",
       description = "The data folder (default: ${DEFAULT-VALUE}).",
-      defaultValue = "data")
-  private Path data = Path.of("data");
+      defaultValue = DATA)
+  private Path data = Path.of(DATA);
 
   @Option(
       names = "--set",
       paramLabel = "KEY=VALUE",
       description = "Overrides one setting; may be repeated.")
   private Map<String, String> overrides = new LinkedHashMap<>();
+
+  /** For picocli, which fills them in. */
+  SettingsOptions() {}
+
+  SettingsOptions(@Nullable Path config, Path data, Map<String, String> overrides) {
+    this.config = config;
+    this.data = data;
+    this.overrides = overrides;
+  }
 
   /**
    * Reads the settings: the file's, over them those given here, over them {@code --set}.
