@@ -4,6 +4,7 @@ import dev.bourse.edge.limits.Connections;
 import dev.bourse.edge.limits.OpenConnection;
 import io.vertx.core.Future;
 import io.vertx.core.MultiMap;
+import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
@@ -169,25 +170,32 @@ final class DownloadSender {
         });
   }
 
-  /**
-   * @param piece the bytes at the offset, of all that are to be sent
-   */
   private Future<Void> sendPieces(
-      HttpServerResponse response, long offset, long length, Buffer piece) {
-    connection.sends();
-    int bytes = piece.length();
-    return response
-        .write(piece)
-        .onSuccess(taken -> connection.downloadGoesOn(bytes))
-        .compose(
-            taken ->
-                length == bytes ? response.end() : next(response, offset + bytes, length - bytes));
+      HttpServerResponse response, long offset, long length, Buffer first) {
+    Promise<Void> sent = Promise.promise();
+    sendPiece(response, offset, length, first, sent);
+    return sent.future();
   }
 
-  private Future<Void> next(HttpServerResponse response, long offset, long length) {
-    return download
-        .bytes()
-        .piece(offset, (int) Math.min(PIECE_BYTES, length))
-        .compose(piece -> sendPieces(response, offset, length, piece));
+  /**
+   * Sends a piece and all behind it. Each is done with when the next begins: thousands of futures
+   * that wait for one another would take memory, and in the end overflow the stack.
+   *
+   * @param piece the bytes at the offset, of all that are to be sent
+   */
+  private void sendPiece(
+      HttpServerResponse response, long offset, long length, Buffer piece, Promise<Void> sent) {
+    connection.sends();
+    int bytes = piece.length();
+    Future<Void> taken =
+        response.write(piece).onSuccess(written -> connection.downloadGoesOn(bytes));
+    if (length == bytes) {
+      taken.compose(all -> response.end()).onComplete(sent);
+      return;
+    }
+    long left = length - bytes;
+    taken
+        .compose(more -> download.bytes().piece(offset + bytes, (int) Math.min(PIECE_BYTES, left)))
+        .onComplete(next -> sendPiece(response, offset + bytes, left, next, sent), sent::fail);
   }
 }

@@ -5,8 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.blob.Reading;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.channels.FileChannel;
@@ -235,6 +239,50 @@ class DownloadTest extends BytesFixture {
       client.until("model/x");
       until("the file is closed", () -> closed.get() == 1);
     }
+  }
+
+  /** A chain of futures of all these pieces would overflow the stack at its end. */
+  @Test
+  void ofBytesInNoFileThereMayBeThousandsOfPieces() throws Exception {
+    byte[] some = new byte[256 * 1024];
+    AtomicInteger closed = new AtomicInteger();
+    Reading large =
+        new Reading() {
+          @Override
+          public long length() {
+            return 1L << 30;
+          }
+
+          @Override
+          public Optional<FileChannel> file() {
+            return Optional.empty();
+          }
+
+          @Override
+          public Future<Buffer> piece(long offset, int length) {
+            // Later, as another machine's bytes are.
+            Promise<Buffer> piece = Promise.promise();
+            Vertx.currentContext()
+                .runOnContext(turn -> piece.complete(Buffer.buffer(some).slice(0, length)));
+            return piece.future();
+          }
+
+          @Override
+          public Future<Void> close() {
+            closed.incrementAndGet();
+            return Future.succeededFuture();
+          }
+        };
+    fixture.behave(
+        call -> Future.succeededFuture(new Answer.Download(large, "model/x", ETAG, Map.of())));
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://localhost:" + fixture.port() + "/bytes")).build();
+    assertEquals(
+        200,
+        HttpClient.newHttpClient()
+            .send(request, HttpResponse.BodyHandlers.discarding())
+            .statusCode());
+    until("the bytes are closed", () -> closed.get() == 1);
   }
 
   @Test
