@@ -22,8 +22,6 @@ import dev.bourse.faults.S3Faults;
 import dev.bourse.faults.S3Faults.Fault;
 import dev.bourse.testing.S3Server;
 import io.vertx.core.Future;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -69,11 +67,6 @@ class ObjectStoreFaultsTest extends SetFixture {
 
   /** A process of its own on the same rows and objects. */
   private Services another(long waitMillis) throws Exception {
-    Path credentials =
-        Files.writeString(
-            folder.resolve("credentials"),
-            "[default]\naws_access_key_id=%s\naws_secret_access_key=%s\n"
-                .formatted(S3Server.ACCESS_KEY, S3Server.SECRET_KEY));
     S3Blobs store =
         await(
             S3Blobs.open(
@@ -84,7 +77,8 @@ class ObjectStoreFaultsTest extends SetFixture {
                     clock,
                     random,
                     done -> {}),
-                S3Config.parse(S3Server.store(bucket, faults.port()), Optional.of(credentials)),
+                S3Config.parse(
+                    S3Server.store(bucket, faults.port()), Optional.of(SERVER.credentials())),
                 BlobConfig.defaults()));
     stores.add(store);
     return new Services(database, store, waitMillis);
