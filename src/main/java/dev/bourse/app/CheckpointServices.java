@@ -187,7 +187,8 @@ record CheckpointServices(
     CheckpointChanges changes = new CheckpointChanges(store, config, clock);
     CheckpointService checkpoints = new CheckpointService(changes, store, sets, clock, random);
     Publication publication = new Publication(changes, store, clock, random);
-    ResumableUploads uploads = new ResumableUploads(publication, permission, blobs, clock);
+    ResumableUploads uploads =
+        new ResumableUploads(publication, permission, blobs, clock, ResumableUploads.WAIT_MILLIS);
     UploadSessionService sessions =
         new UploadSessionService(checkpoints, publication, store, uploads, blobs, sets, clock);
     Sweep sweep = new Sweep(changes, new SweepStore(database), sets, blobs, clock, context.time());

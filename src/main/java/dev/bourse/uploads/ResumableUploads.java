@@ -29,7 +29,7 @@ public final class ResumableUploads {
   static final int MAX_REQUESTS = 32;
 
   /** Less than clients and proxies wait; a GiB is read back in some seconds. */
-  private static final long WAIT_SECONDS = 20;
+  public static final long WAIT_MILLIS = 20_000;
 
   private static final long RETRY_MILLIS = 5_000;
 
@@ -37,6 +37,7 @@ public final class ResumableUploads {
   private final PublishPermission permission;
   private final BlobStore blobs;
   private final OpenUploads open;
+  private final long waitMillis;
 
   /**
    * The blob store has so many uploads for all; without a share of each owner's the slow requests
@@ -45,12 +46,20 @@ public final class ResumableUploads {
   private final Limit requests =
       Limit.of("requests that send bytes", Integer.MAX_VALUE).sharing(MAX_REQUESTS);
 
+  /**
+   * @param waitMillis how long a request waits for the store to end an upload
+   */
   public ResumableUploads(
-      Publication publication, PublishPermission permission, BlobStore blobs, Clock clock) {
+      Publication publication,
+      PublishPermission permission,
+      BlobStore blobs,
+      Clock clock,
+      long waitMillis) {
     this.publication = publication;
     this.permission = permission;
     this.blobs = blobs;
     this.open = new OpenUploads(blobs, clock);
+    this.waitMillis = waitMillis;
   }
 
   /**
@@ -171,14 +180,14 @@ public final class ResumableUploads {
       return ending;
     }
     return ending
-        .timeout(WAIT_SECONDS, TimeUnit.SECONDS)
+        .timeout(waitMillis, TimeUnit.MILLISECONDS)
         .recover(
             e -> {
               if (!(e instanceof TimeoutException) || ending.failed()) {
                 return Future.failedFuture(e);
               }
               ending.onSuccess(late -> open.giveBack(opened));
-              return Future.failedFuture(stillBeingRead());
+              return Future.failedFuture(stillEnding());
             });
   }
 
@@ -188,10 +197,10 @@ public final class ResumableUploads {
         && isWhole(target, opened);
   }
 
-  private static ApiError stillBeingRead() {
+  private static ApiError stillEnding() {
     return ApiError.retryLater(
         ErrorCode.OVERLOADED,
-        "these bytes are all there and still being read back; ask again",
+        "all bytes are there and still being stored and inspected; ask again",
         RETRY_MILLIS);
   }
 

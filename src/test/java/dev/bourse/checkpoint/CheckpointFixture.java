@@ -113,13 +113,20 @@ public abstract class CheckpointFixture extends StoreFixture {
     public final Sweep sweep;
 
     public Services(Database rows, BlobStore bytes) {
+      this(rows, bytes, ResumableUploads.WAIT_MILLIS);
+    }
+
+    /**
+     * @param waitMillis how long a request waits for the bytes' store
+     */
+    public Services(Database rows, BlobStore bytes, long waitMillis) {
       store = new CheckpointStore(rows);
       SetStore sets = new SetStore(rows);
       CheckpointChanges changes = new CheckpointChanges(store, CONFIG, clock);
       checkpoints = new CheckpointService(changes, store, sets, clock, random);
       Publication publication = new Publication(changes, store, clock, random);
       PublishPermission permission = new PublishPermission(members, organizations);
-      uploads = new ResumableUploads(publication, permission, bytes, clock);
+      uploads = new ResumableUploads(publication, permission, bytes, clock, waitMillis);
       sessions =
           new UploadSessionService(checkpoints, publication, store, uploads, bytes, sets, clock);
       files = new SetUploadService(sessions, uploads, sets, bytes);
@@ -213,8 +220,19 @@ public abstract class CheckpointFixture extends StoreFixture {
 
   /** The bytes of a revision, as readers get them. */
   public byte[] content(Checkpoint item, Revision revision) throws Exception {
-    String key = BlobName.key(item.id(), revision.number(), String.valueOf(revision.sha256()));
-    Reading reading = await(blobs.read(key));
+    return content(blobs, item, revision);
+  }
+
+  /** The same from this store of bytes. */
+  public static byte[] content(BlobStore store, Checkpoint item, Revision revision)
+      throws Exception {
+    return content(
+        store, BlobName.key(item.id(), revision.number(), String.valueOf(revision.sha256())));
+  }
+
+  /** All bytes of a blob. */
+  public static byte[] content(BlobStore store, String key) throws Exception {
+    Reading reading = await(store.read(key));
     Buffer all = Buffer.buffer();
     while (all.length() < reading.length()) {
       int length = (int) Math.min(BlobStore.BLOCK_BYTES, reading.length() - all.length());

@@ -4,18 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.blob.BlobStore;
 import dev.bourse.core.ApiError;
-import dev.bourse.store.Database;
 import io.vertx.core.Future;
-import io.vertx.core.Promise;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -28,53 +21,6 @@ class CrashStepsTest extends CheckpointFixture {
   private static final byte[][] EDITIONS = {OLD, NEW};
 
   private static final Optional<String> NO_SHA = Optional.empty();
-
-  /** A process that makes so many calls and then does nothing any more. */
-  private final class Dying {
-    private final AtomicInteger left;
-    private final boolean carriesOutTheLast;
-    volatile boolean isDead;
-    final Services services;
-
-    Dying(int calls, boolean carriesOutTheLast) {
-      this.left = new AtomicInteger(calls);
-      this.carriesOutTheLast = carriesOutTheLast;
-      services = new Services(dying(Database.class, database), dying(BlobStore.class, blobs));
-    }
-
-    private <T> T dying(Class<T> port, T real) {
-      return port.cast(
-          Proxy.newProxyInstance(
-              port.getClassLoader(),
-              new Class<?>[] {port},
-              (proxy, method, arguments) -> {
-                Supplier<Object> call =
-                    () -> {
-                      try {
-                        return method.invoke(real, arguments);
-                      } catch (IllegalAccessException | InvocationTargetException e) {
-                        throw new LinkageError(e.getMessage(), e);
-                      }
-                    };
-                return method.getReturnType() == Future.class ? call(call) : call.get();
-              }));
-    }
-
-    /** The call's future, or one that never completes. */
-    private Object call(Supplier<Object> call) {
-      int rest = left.getAndDecrement();
-      if (rest > 0) {
-        return call.get();
-      }
-      Promise<Object> never = Promise.promise();
-      if (rest == 0 && carriesOutTheLast) {
-        ((Future<?>) call.get()).onComplete(done -> isDead = true);
-      } else {
-        isDead = true;
-      }
-      return never.future();
-    }
-  }
 
   /** What a client does to publish the new edition of a file. */
   private interface Client {
@@ -125,9 +71,9 @@ class CrashStepsTest extends CheckpointFixture {
       for (boolean carriesOutTheLast : new boolean[] {false, true}) {
         String fileName = "f" + calls + carriesOutTheLast;
         String id = publishOld(fileName);
-        Dying process = new Dying(calls, carriesOutTheLast);
-        Future<?> published = client.publish(process.services, fileName);
-        eventually("dies or ends", () -> process.isDead || published.isComplete());
+        DyingProcess process = new DyingProcess(this, database, calls, carriesOutTheLast);
+        Future<?> published = client.publish(process.services(), fileName);
+        eventually("dies or ends", () -> process.isDead() || published.isComplete());
         finished = published.isComplete();
         reopen();
         int edition = edition(id);
@@ -159,10 +105,10 @@ class CrashStepsTest extends CheckpointFixture {
         String id = announced.item().id();
         await(services().sessions.put(announced.session(), Optional.empty(), source(NEW)));
         reopen();
-        Dying process = new Dying(calls, carriesOutTheLast);
+        DyingProcess process = new DyingProcess(this, database, calls, carriesOutTheLast);
         Future<?> committed =
-            process.services.sessions.commit(member("alice"), id, NEW.length, NO_SHA);
-        eventually("dies or ends", () -> process.isDead || committed.isComplete());
+            process.services().sessions.commit(member("alice"), id, NEW.length, NO_SHA);
+        eventually("dies or ends", () -> process.isDead() || committed.isComplete());
         finished = committed.isComplete();
         reopen();
         Future<CheckpointStore.Listed> again =

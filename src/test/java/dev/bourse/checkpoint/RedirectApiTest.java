@@ -16,45 +16,29 @@ import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
 import io.vertx.core.json.JsonObject;
-import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Members who read long files are led to the object store. */
 @OneEngine("where a file is read from is the same on each")
-@SuppressWarnings("NullAway") // JUnit gives the folder.
 class RedirectApiTest {
   private static final int LEAST = 8 << 20;
   private static final byte[] LONG = bytes(LEAST, 5);
-
-  @TempDir private static Path folder;
 
   private static RunningBourse bourse;
   private static ApiClient alice;
   private static String id;
 
   @BeforeAll
-  static void start() throws IOException {
+  static void start() {
     S3Server objects = S3Server.s3proxy();
-    Path credentials =
-        Files.writeString(
-            folder.resolve("credentials"),
-            "[default]\naws_access_key_id=%s\naws_secret_access_key=%s\n"
-                .formatted(S3Server.ACCESS_KEY, S3Server.SECRET_KEY));
-    bourse =
-        RunningBourse.demo(
-            "checkpoints.store=" + objects.store(objects.newBucket()),
-            "checkpoints.s3-credentials-file=" + credentials,
-            "checkpoints.redirect=true");
+    bourse = RunningBourse.demo(objects.settings(objects.newBucket(), "checkpoints.redirect=true"));
     alice = bourse.asMember("acme", "alice");
     id = published(LONG, "application/x-weights");
   }

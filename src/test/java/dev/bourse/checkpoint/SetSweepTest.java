@@ -5,79 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.store.Statement;
-import io.vertx.core.Future;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** What sets leave behind, and what of it others still hold. */
-class SetSweepTest extends CheckpointFixture {
+class SetSweepTest extends SetFixture {
   private static final byte[] SHARED = bytes(3_000, 1);
   private static final byte[] OWN = bytes(2_000, 2);
   private static final byte[] OTHER = bytes(1_000, 3);
-
-  private CheckpointService.AnnouncedSet announce(Services services, String name, byte[]... files)
-      throws Exception {
-    List<SetFile> announced = new ArrayList<>();
-    long sum = 0;
-    for (int i = 0; i < files.length; i++) {
-      announced.add(SetFile.announced(i, i + ".bin", files[i].length, sha256(files[i])));
-      sum += files[i].length;
-    }
-    return await(
-        services.checkpoints.publishSet(
-            member("alice"),
-            new CheckpointService.SetAnnouncement(
-                new Metadata("A set", "", name, SetFile.MANIFEST_TYPE, sum, null, files.length),
-                Visibility.ORG,
-                ReplacePolicy.ANY,
-                announced)));
-  }
-
-  private void send(Services services, CheckpointService.AnnouncedSet set, byte[]... files)
-      throws Exception {
-    for (int number : set.missing()) {
-      assertTrue(
-          await(
-                  services.files.put(
-                      set.announced().session(), number, Optional.empty(), source(files[number])))
-              .isComplete());
-    }
-  }
-
-  private Future<CheckpointStore.Listed> commit(
-      Services services, CheckpointService.AnnouncedSet set) {
-    CheckpointService.Announced announced = set.announced();
-    return services.sessions.commit(
-        member("alice"),
-        announced.item().id(),
-        announced.draft().metadata().bytes(),
-        Optional.empty());
-  }
-
-  private String publish(Services services, String name, byte[]... files) throws Exception {
-    CheckpointService.AnnouncedSet set = announce(services, name, files);
-    send(services, set, files);
-    return await(commit(services, set)).item().id();
-  }
-
-  /** Runs of the sweep until none finds anything to do, long after. */
-  private void sweep(Services services) throws Exception {
-    clock.advance(Sweep.ORPHAN_AGE_MILLIS + 10 * CONFIG.graceMillis());
-    while (await(services.sweep.run()) > 0) {
-      clock.advance(10 * CONFIG.graceMillis());
-    }
-  }
-
-  private void nothingIsLeft() throws Exception {
-    assertEquals(List.of(), names(true));
-    assertEquals(List.of(), names(false));
-    for (String table : List.of("checkpoint_file", "checkpoint_blob", "checkpoint_garbage")) {
-      assertEquals(0L, integers("SELECT COUNT(*) FROM " + table).get(0), table);
-    }
-    assertEquals(0L, accountedBytes());
-  }
 
   private List<String> stored() throws Exception {
     return texts("SELECT sha256 FROM checkpoint_blob ORDER BY bytes");
@@ -85,148 +23,124 @@ class SetSweepTest extends CheckpointFixture {
 
   @Test
   void aFileIsKeptUntilTheLastSetThatHoldsItIsGone() throws Exception {
-    Services services = services();
-    String first = publish(services, "first", SHARED, OWN);
-    String second = publish(services, "second", SHARED, OTHER);
-    await(services.checkpoints.delete(member("alice"), first));
-    sweep(services);
+    String first = publish("first", SHARED, OWN);
+    String second = publish("second", SHARED, OTHER);
+    await(process().checkpoints.delete(member("alice"), first));
+    sweep();
     assertEquals(List.of(sha256(OTHER), sha256(SHARED)), stored());
     assertEquals(3, names(true).size(), "two files and a manifest");
-    await(services.checkpoints.delete(member("alice"), second));
-    sweep(services);
+    await(process().checkpoints.delete(member("alice"), second));
+    sweep();
     nothingIsLeft();
   }
 
   @Test
   void aReplacedSetKeepsWhatItsSuccessorHas() throws Exception {
-    Services services = services();
-    String id = publish(services, "one", SHARED, OWN);
-    assertEquals(id, publish(services, "one", SHARED, OTHER));
-    sweep(services);
+    String id = publish("one", SHARED, OWN);
+    assertEquals(id, publish("one", SHARED, OTHER));
+    sweep();
     assertEquals(List.of(sha256(OTHER), sha256(SHARED)), stored());
     assertEquals(SHARED.length + OTHER.length, accountedBytes());
   }
 
   @Test
   void aSetWhoseFilesDidNotComeInTimeLeavesNothing() throws Exception {
-    Services services = services();
-    CheckpointService.AnnouncedSet set = announce(services, "late", SHARED, OWN, OTHER);
-    await(services.files.put(set.announced().session(), 0, Optional.empty(), source(SHARED)));
-    await(
-        services.files.put(
-            set.announced().session(),
-            1,
-            Optional.of("bytes 0-999/2000"),
-            source(OWN, 0, 1_000, null)));
+    CheckpointService.AnnouncedSet set = announce("late", SHARED, OWN, OTHER);
+    await(put(set, 0, SHARED));
+    await(put(process(), set, 1, OWN, 0, 1_000));
     clock.advance(CONFIG.sessionMillis());
-    await(services.uploads.closeIdle());
-    sweep(services);
+    await(process().uploads.closeIdle());
+    sweep();
     clock.advance(2 * CONFIG.sessionMillis());
-    sweep(services);
+    sweep();
     nothingIsLeft();
   }
 
   @Test
   void aSetWhoseMemberMayNotPublishAnyMoreIsTakenBack() throws Exception {
-    Services services = services();
-    CheckpointService.AnnouncedSet set = announce(services, "withdrawn", SHARED, OWN);
-    await(services.files.put(set.announced().session(), 0, Optional.empty(), source(SHARED)));
+    CheckpointService.AnnouncedSet set = announce("withdrawn", SHARED, OWN);
+    await(put(set, 0, SHARED));
     decide(
         Statement.of(
             "UPDATE member SET suspended_at = ? WHERE username = 'alice'", clock.millis()));
-    sweep(services);
+    sweep();
     nothingIsLeft();
   }
 
   @Test
   void theSetsOfARetiredOrganizationAreDeleted() throws Exception {
-    Services services = services();
-    publish(services, "one", SHARED, OWN);
-    announce(services, "two", SHARED, OTHER);
+    publish("one", SHARED, OWN);
+    announce("two", SHARED, OTHER);
     decide(Statement.of("UPDATE org SET retired_at = ? WHERE org_id = 'lab'", clock.millis()));
-    sweep(services);
+    sweep();
     nothingIsLeft();
   }
 
   @Test
   void whatADeadProcessHasStoredOfAnAwaitedSetIsKeptAndGoesWithIt() throws Exception {
-    Services services = services();
-    CheckpointService.AnnouncedSet set = announce(services, "dead", SHARED, OWN);
+    CheckpointService.AnnouncedSet set = announce("dead", SHARED, OWN);
     failNextCommits(1);
-    fails(
-        RuntimeException.class,
-        services.files.put(set.announced().session(), 0, Optional.empty(), source(SHARED)));
+    fails(RuntimeException.class, put(set, 0, SHARED));
     assertEquals(1, names(true).size(), "it is stored, and no row tells");
-    sweep(services);
+    sweep();
     assertEquals(1, names(true).size());
-    send(services, set, SHARED, OWN);
-    Checkpoint item = await(commit(services, set)).item();
-    await(services.checkpoints.delete(member("alice"), item.id()));
-    sweep(services);
+    assertTrue(await(ask(process(), set, 0)).isComplete(), "it is not sent again");
+    await(put(set, 1, OWN));
+    Checkpoint item = await(commit(set)).item();
+    await(process().checkpoints.delete(member("alice"), item.id()));
+    sweep();
     nothingIsLeft();
   }
 
   @Test
   void bytesThatNoSetIsToHaveAnyMoreAreFoundByTheSweep() throws Exception {
-    Services services = services();
-    CheckpointService.AnnouncedSet set = announce(services, "orphan", SHARED, OWN);
+    CheckpointService.AnnouncedSet set = announce("orphan", SHARED, OWN);
     failNextCommits(1);
-    fails(
-        RuntimeException.class,
-        services.files.put(set.announced().session(), 0, Optional.empty(), source(SHARED)));
-    await(services.checkpoints.delete(member("alice"), set.announced().item().id()));
-    sweep(services);
+    fails(RuntimeException.class, put(set, 0, SHARED));
+    await(process().checkpoints.delete(member("alice"), set.announced().item().id()));
+    sweep();
     nothingIsLeft();
   }
 
   @Test
   void aCommitThatIsToldOfTwicePublishesOnce() throws Exception {
-    Services services = services();
-    CheckpointService.AnnouncedSet set = announce(services, "twice", SHARED, OWN);
-    send(services, set, SHARED, OWN);
+    CheckpointService.AnnouncedSet set = announce("twice", SHARED, OWN);
+    send(set, SHARED, OWN);
     loseNextAnswer();
-    fails(RuntimeException.class, commit(services, set));
-    Checkpoint item = await(commit(services, set)).item();
+    fails(RuntimeException.class, commit(set));
+    Checkpoint item = await(commit(set)).item();
     Revision live = CheckpointView.live(item);
-    assertArrayEquals(
-        SetFile.manifest(
-            List.of(
-                SetFile.announced(0, "0.bin", SHARED.length, sha256(SHARED)),
-                SetFile.announced(1, "1.bin", OWN.length, sha256(OWN)))),
-        content(item, live));
+    assertArrayEquals(SetFile.manifest(files(SHARED, OWN)), content(item, live));
   }
 
   @Test
   void aRevisionThatTheReleaseBeforeWroteAnewIsStillASet() throws Exception {
-    Services services = services();
-    String id = publish(services, "one", SHARED, OWN);
+    String id = publish("one", SHARED, OWN);
     await(database.commit(List.of(Statement.of("UPDATE checkpoint_revision SET files = 0"))));
     assertEquals(
-        2, await(services.checkpoints.get(LAB.orgId(), id)).item().shown().metadata().files());
-    await(services.checkpoints.delete(member("alice"), id));
-    sweep(services);
+        2, await(process().checkpoints.get(LAB.orgId(), id)).item().shown().metadata().files());
+    await(process().checkpoints.delete(member("alice"), id));
+    sweep();
     nothingIsLeft();
   }
 
   @Test
   void theFilesOfASetThatTheReleaseBeforeDeletedAreForgotten() throws Exception {
-    Services services = services();
-    publish(services, "one", SHARED, OWN);
+    publish("one", SHARED, OWN);
     await(
         database.commit(
             List.of(
                 Statement.of("DELETE FROM checkpoint_revision"),
                 Statement.of("DELETE FROM checkpoint"),
                 Statement.of("DELETE FROM checkpoint_usage"))));
-    sweep(services);
+    sweep();
     nothingIsLeft();
   }
 
   @Test
   void everyBlobOfASetIsAmongThoseThatAreChecked() throws Exception {
-    Services services = services();
-    String first = publish(services, "first", SHARED, OWN);
-    publish(services, "second", SHARED, OTHER);
+    String first = publish("first", SHARED, OWN);
+    publish("second", SHARED, OTHER);
     StoredBlobs stored = new StoredBlobs(database);
     List<StoredBlobs.Blob> all = new ArrayList<>();
     String after = "";
@@ -244,5 +158,28 @@ class SetSweepTest extends CheckpointFixture {
     }
     assertEquals(5, await(stored.total()).blobs());
     assertEquals(3, await(stored.listOf(first)).size(), "two files and the manifest");
+  }
+
+  @Test
+  void aSetOfTheMostFilesIsLinkedReplacedAndDeletedWithAllItsReferences() throws Exception {
+    byte[][] contents = {SHARED, OWN, OTHER, bytes(500, 4)};
+    byte[][] many = new byte[4_096][];
+    Arrays.setAll(many, i -> contents[i % contents.length]);
+    String first = publish("first", many);
+    assertEquals(List.of(1_024L, 1_024L, 1_024L, 1_024L), references());
+    String second = publish("second", many);
+    assertEquals(List.of(2_048L, 2_048L, 2_048L, 2_048L), references());
+    publish("second", SHARED, OWN);
+    assertEquals(List.of(1_024L, 1_024L, 1_025L, 1_025L), references());
+    await(process().checkpoints.delete(member("alice"), first));
+    assertEquals(List.of(1L, 1L), references());
+    await(process().checkpoints.delete(member("alice"), second));
+    sweep();
+    nothingIsLeft();
+  }
+
+  /** How many files refer to each blob, the shortest first. */
+  private List<Long> references() throws Exception {
+    return integers("SELECT refs FROM checkpoint_blob ORDER BY bytes");
   }
 }

@@ -3,15 +3,20 @@ package dev.bourse.testing;
 import dev.bourse.core.Ports;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /** A PostgreSQL server of the tests' own, on a free port of this machine, in a folder. */
 public final class PostgresServer implements AutoCloseable {
+  private static final long STOP_SECONDS = 120;
+
   private static final AtomicInteger DATABASES = new AtomicInteger();
 
   private final Path folder;
@@ -34,7 +39,7 @@ public final class PostgresServer implements AutoCloseable {
         EmbeddedPostgres.builder()
             .setDataDirectory(folder)
             .setCleanDataDirectory(false)
-            .setPGStartupWait(Duration.ofSeconds(60));
+            .setPGStartupWait(Duration.ofSeconds(120));
     builder.setPort(port);
     settings.forEach(builder::setServerConfig);
     return builder.start();
@@ -83,8 +88,19 @@ public final class PostgresServer implements AutoCloseable {
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'bourse'");
   }
 
+  /**
+   * Stops it and waits until it has ended. It is asked to for five seconds, and a busy disk takes
+   * longer for what has to be written; until then it can neither start again nor be deleted.
+   */
   public void stop() throws IOException {
     running.close();
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(STOP_SECONDS);
+    while (Files.exists(folder.resolve("postmaster.pid"))) {
+      if (System.nanoTime() > deadline) {
+        throw new IOException("the server has not ended in " + STOP_SECONDS + " s");
+      }
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+    }
   }
 
   /** Starts again where it was stopped, on the same port. */
@@ -94,6 +110,6 @@ public final class PostgresServer implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    running.close();
+    stop();
   }
 }

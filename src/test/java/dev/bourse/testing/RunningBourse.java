@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * real one shortened and its budgets off unless a test sets them.
  */
 public final class RunningBourse implements AutoCloseable {
-  private static final long DEADLINE_SECONDS = 20;
+  private static final long DEADLINE_SECONDS = 60;
   private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private static final Map<String, String> SETTINGS =

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
@@ -58,6 +59,10 @@ public final class S3Server {
     command.addAll(arguments);
     try {
       this.folder = folder;
+      Files.writeString(
+          credentials(),
+          "[default]\naws_access_key_id=%s\naws_secret_access_key=%s\n"
+              .formatted(ACCESS_KEY, SECRET_KEY));
       process = new ProcessBuilder(command).start();
       port = awaitPort(jar, folder.resolve("log"), ready);
     } catch (IOException e) {
@@ -171,6 +176,21 @@ public final class S3Server {
     return folder;
   }
 
+  /** A file with the keys that it takes. */
+  public Path credentials() {
+    return folder.resolve("credentials");
+  }
+
+  /** What has a service keep its blobs in a bucket of this server, and further settings. */
+  public String[] settings(String bucket, String... others) {
+    return Stream.concat(
+            Stream.of(
+                "checkpoints.store=" + store(bucket),
+                "checkpoints.s3-credentials-file=" + credentials()),
+            Stream.of(others))
+        .toArray(String[]::new);
+  }
+
   /** A new, empty bucket; its name. */
   public String newBucket() {
     String bucket = "bucket-" + BUCKETS.incrementAndGet();
@@ -208,6 +228,19 @@ public final class S3Server {
         .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED)
         .httpClientBuilder(UrlConnectionHttpClient.builder())
         .build();
+  }
+
+  /** Ends the multipart uploads under way whose keys hold a text, behind their owner's back. */
+  public void abortUploads(String bucket, String text) {
+    try (S3Client client = client()) {
+      client.listMultipartUploads(request -> request.bucket(bucket)).uploads().stream()
+          .filter(upload -> upload.key().contains(text))
+          .forEach(
+              upload ->
+                  client.abortMultipartUpload(
+                      request ->
+                          request.bucket(bucket).key(upload.key()).uploadId(upload.uploadId())));
+    }
   }
 
   /** The keys of all objects of a bucket, with their lengths in bytes. */

@@ -20,24 +20,17 @@ import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
 import io.vertx.core.json.JsonObject;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Files whose bytes are in an object store. */
 @EachEngine
-@SuppressWarnings("NullAway") // JUnit gives the folder.
 class ObjectStoreApiTest {
   private static final byte[] BYTES = bytes(17_500_000, 3);
-
-  @TempDir private static Path folder;
 
   private static S3Server objects;
   private static String bucket;
@@ -46,10 +39,13 @@ class ObjectStoreApiTest {
   private static ApiClient anybody;
 
   @BeforeAll
-  static void start() throws IOException {
+  static void start() {
     objects = S3Server.s3proxy();
     bucket = objects.newBucket();
-    bourse = RunningBourse.demo(settings(folder, objects.store(bucket)));
+    bourse =
+        RunningBourse.demo(
+            objects.settings(
+                bucket, "checkpoints.sweep-interval=50ms", "checkpoints.deletion-delay=0"));
     alice = bourse.asMember("acme", "alice");
     anybody = bourse.with(null);
   }
@@ -57,20 +53,6 @@ class ObjectStoreApiTest {
   @AfterAll
   static void stop() {
     bourse.close();
-  }
-
-  private static String[] settings(Path folder, String store) throws IOException {
-    Path credentials =
-        Files.writeString(
-            folder.resolve("credentials"),
-            "[default]\naws_access_key_id=%s\naws_secret_access_key=%s\n"
-                .formatted(S3Server.ACCESS_KEY, S3Server.SECRET_KEY));
-    return new String[] {
-      "checkpoints.store=" + store,
-      "checkpoints.s3-credentials-file=" + credentials,
-      "checkpoints.sweep-interval=50ms",
-      "checkpoints.deletion-delay=0"
-    };
   }
 
   private static HttpAnswer send(ApiClient caller, String session, int from, int until) {
@@ -128,5 +110,27 @@ class ObjectStoreApiTest {
       answer.refused(ErrorCode.SECRET_DETECTED);
     }
     until("its objects are gone", () -> objects.objects(bucket).stream().noneMatch(isOf(id)));
+  }
+
+  @Test
+  void anUploadWhosePartsTheStoreLostBeginsAnew() {
+    JsonObject announced =
+        announce(alice, publication(freshName(), BYTES, "org").put("upload", "resumable"));
+    String session = path(announced.getString("session_url"));
+    String id = announced.getString("id");
+    assertEquals(308, send(anybody, session, 0, 17_000_000).status());
+    objects.abortUploads(bucket, id);
+    send(anybody, session, 17_000_000, BYTES.length).refused(ErrorCode.OVERLOADED);
+    until(
+        "nothing is kept of what was lost",
+        () -> {
+          HttpAnswer asked =
+              anybody.sendBytes("PUT", session, new byte[0], "Content-Range", "bytes */*");
+          return asked.status() == 308 && asked.header("range").isEmpty();
+        });
+    until("it is sent again", () -> send(anybody, session, 0, BYTES.length).status() == 200);
+    JsonObject item =
+        alice.post(item(id) + "/commit", new JsonObject().put("bytes", BYTES.length)).ok();
+    assertEquals(sha256(BYTES), item.getString("sha256"));
   }
 }

@@ -19,30 +19,31 @@ import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.PostgresOfClass;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
+import dev.bourse.testing.SetsFixture;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Two processes on one database and one object store, with folders of their own. */
 @OneEngine("several processes share a store on PostgreSQL alone")
-@SuppressWarnings("NullAway") // JUnit gives the folder.
 class ObjectStoreReplicasTest {
   @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
 
   private static final int PART = 16 * 1024 * 1024;
   private static final byte[] BYTES = bytes(PART + 3_000_000, 8);
-
-  @TempDir private static Path folder;
 
   private static RunningBourse first;
   private static RunningBourse second;
@@ -51,16 +52,8 @@ class ObjectStoreReplicasTest {
   @BeforeAll
   static void start() throws Exception {
     S3Server objects = S3Server.s3proxy();
-    Path credentials =
-        Files.writeString(
-            folder.resolve("credentials"),
-            "[default]\naws_access_key_id=%s\naws_secret_access_key=%s\n"
-                .formatted(S3Server.ACCESS_KEY, S3Server.SECRET_KEY));
-    String[] settings = {
-      "store.url=" + POSTGRES.server().newDatabase(),
-      "checkpoints.store=" + objects.store(objects.newBucket()),
-      "checkpoints.s3-credentials-file=" + credentials
-    };
+    String[] settings =
+        objects.settings(objects.newBucket(), "store.url=" + POSTGRES.server().newDatabase());
     first = RunningBourse.demo(settings);
     // A folder of its own, but for the secrets that the demo world was told.
     Path other = RunningBourse.newFolder();
@@ -114,6 +107,28 @@ class ObjectStoreReplicasTest {
     }
   }
 
+  /** Asks both processes at once; the statuses of their answers. */
+  private static Set<Integer> atBoth(Function<RunningBourse, HttpAnswer> request) {
+    return Stream.of(first, second)
+        .map(process -> CompletableFuture.supplyAsync(() -> request.apply(process).status()))
+        .toList()
+        .stream()
+        .map(CompletableFuture::join)
+        .collect(Collectors.toSet());
+  }
+
+  /** Sends what is not there yet until the answer is that everything is. */
+  private static void sendTheRest(Session session) {
+    until(
+        "the rest is there",
+        () -> {
+          String range = stored(first, session);
+          int next = range.isEmpty() ? BYTES.length : Integer.parseInt(range.substring(8)) + 1;
+          return send(second, session, Math.min(next, BYTES.length - 1), BYTES.length).status()
+              == 200;
+        });
+  }
+
   @Test
   void eachRequestOfAnUploadMayComeToAnotherProcess() {
     Session session = begin();
@@ -133,54 +148,64 @@ class ObjectStoreReplicasTest {
   }
 
   @Test
-  void ofTwoThatSendAtOnceOneWinsAndNothingIsMixed() throws Exception {
+  void ofTwoThatSendAtOnceOneWinsAndNothingIsMixed() {
     Session session = begin();
     assertEquals(308, send(first, session, 0, 1_000_000).status());
     assertEquals(308, send(second, session, 1_000_000, 2_000_000).status());
     // Both believe to be the next.
-    List<Thread> threads = new ArrayList<>();
-    for (RunningBourse to : List.of(first, second)) {
-      Thread thread = new Thread(() -> send(to, session, 2_000_000, BYTES.length));
-      threads.add(thread);
-      thread.start();
-    }
-    for (Thread thread : threads) {
-      thread.join();
-    }
-    until(
-        "the rest is there",
-        () -> {
-          String range = stored(first, session);
-          int next = range.isEmpty() ? BYTES.length : Integer.parseInt(range.substring(8)) + 1;
-          return send(second, session, Math.min(next, BYTES.length - 1), BYTES.length).status()
-              == 200;
-        });
+    atBoth(process -> send(process, session, 2_000_000, BYTES.length));
+    sendTheRest(session);
     isPublished(session);
   }
 
   @Test
-  void commitsAtBothAtOnceComeToAnEnd() throws Exception {
+  void commitsAtBothAtOnceComeToAnEnd() {
     Session session = begin();
     assertEquals(308, send(first, session, 0, PART + 5).status());
     assertEquals(200, send(second, session, PART + 5, BYTES.length).status());
     // Neither has seen all the bytes, so that each reads them back.
-    Set<Integer> answers = ConcurrentHashMap.newKeySet();
-    List<Thread> threads = new ArrayList<>();
-    for (RunningBourse at : List.of(first, second)) {
-      Thread thread =
-          new Thread(
-              () -> {
-                JsonObject bytes = new JsonObject().put("bytes", BYTES.length);
-                ApiClient member = at.asMember("acme", "alice");
-                answers.add(member.post(item(session.id) + "/commit", bytes).status());
-              });
-      threads.add(thread);
-      thread.start();
-    }
-    for (Thread thread : threads) {
-      thread.join();
-    }
+    Set<Integer> answers =
+        atBoth(
+            process ->
+                process
+                    .asMember("acme", "alice")
+                    .post(
+                        item(session.id) + "/commit", new JsonObject().put("bytes", BYTES.length)));
     assertTrue(Set.of(200, 409, 503).containsAll(answers), () -> "answers are " + answers);
     isPublished(session);
+  }
+
+  @Test
+  void theFilesOfASetAndItsCommitComeToWhicheverProcess() {
+    byte[] small = bytes(900_000, freshName().hashCode());
+    Map<String, byte[]> files = SetsFixture.folder("0.bin", BYTES, "1.bin", small);
+    SetsFixture.Announced set =
+        SetsFixture.announce(alice, SetsFixture.publication(freshName(), files, "org"));
+    assertEquals(List.of(0, 1), set.missing());
+    Session session = new Session(set.id(), set.path(0));
+    assertEquals(308, send(first, session, 0, PART + 5).status());
+    assertEquals("bytes=0-" + (PART + 4), stored(second, session));
+    assertEquals(308, send(second, session, PART + 5, PART + 700_000).status());
+    atBoth(process -> send(process, session, PART + 700_000, BYTES.length));
+    sendTheRest(session);
+    atBoth(process -> process.with(null).sendBytes("PUT", set.path(1), small));
+    until(
+        "the small file is there",
+        () -> second.with(null).sendBytes("PUT", set.path(1), small).status() == 200);
+    Set<Integer> commits =
+        atBoth(process -> SetsFixture.commit(process.asMember("acme", "alice"), set));
+    assertTrue(Set.of(200, 409, 503).containsAll(commits), () -> "answers are " + commits);
+    until(
+        "it is committed",
+        () ->
+            SetsFixture.commit(alice, set).status() == 200
+                || alice.get(item(set.id())).ok().getString("status").equals("ready"));
+    for (RunningBourse process : List.of(first, second)) {
+      ApiClient reader = process.as("acme", "orgwide");
+      files.forEach(
+          (path, bytes) ->
+              assertArrayEquals(
+                  bytes, reader.fetch("GET", item(set.id()) + "/files/" + sha256(bytes)).body()));
+    }
   }
 }

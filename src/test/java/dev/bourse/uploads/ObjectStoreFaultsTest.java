@@ -1,0 +1,235 @@
+package dev.bourse.uploads;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.blob.BlobConfig;
+import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.s3.S3Blobs;
+import dev.bourse.blob.s3.S3Config;
+import dev.bourse.checkpoint.Checkpoint;
+import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.checkpoint.CheckpointStore;
+import dev.bourse.checkpoint.CheckpointView;
+import dev.bourse.checkpoint.SetFile;
+import dev.bourse.checkpoint.SetFixture;
+import dev.bourse.checkpoint.Visibility;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.faults.S3Faults;
+import dev.bourse.faults.S3Faults.Fault;
+import dev.bourse.testing.S3Server;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Sessions and sets over an object store that fails, is slow, and is used by processes that take
+ * over from each other. Each file is of less than a part, so that its end is one object put.
+ */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+class ObjectStoreFaultsTest extends SetFixture {
+  private static final S3Server SERVER = S3Server.s3proxy();
+  private static final byte[] FIRST = bytes(400_000, 1);
+  private static final byte[] SECOND = bytes(300_000, 2);
+
+  /** The request that ends an upload of less than a part. */
+  private static final String WHOLE = "PUT .*/blobs/[^?]*(\\?x-id.*)?";
+
+  /** Shorter than a request that is frozen, as long as one that is not may take. */
+  private static final long SOON_MILLIS = 300;
+
+  private final String bucket = SERVER.newBucket();
+  private final List<S3Blobs> stores = new ArrayList<>();
+  private S3Faults faults;
+
+  @BeforeEach
+  void startProxy() throws Exception {
+    faults = new S3Faults(SERVER.port());
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    faults.thaw();
+    for (S3Blobs one : stores) {
+      await(one.close());
+    }
+    faults.close();
+  }
+
+  /** A process of its own on the same rows and objects. */
+  private Services another(long waitMillis) throws Exception {
+    S3Blobs store =
+        await(
+            S3Blobs.open(
+                new S3Blobs.Ground(
+                    vertx,
+                    database,
+                    folder.resolve("spools-" + stores.size()),
+                    clock,
+                    random,
+                    done -> {}),
+                S3Config.parse(
+                    S3Server.store(bucket, faults.port()), Optional.of(SERVER.credentials())),
+                BlobConfig.defaults()));
+    stores.add(store);
+    return new Services(database, store, waitMillis);
+  }
+
+  private Services another() throws Exception {
+    return another(ResumableUploads.WAIT_MILLIS);
+  }
+
+  private void fail(String requests, Fault fault) {
+    faults.next(Integer.MAX_VALUE, request -> request.matches(requests), fault);
+  }
+
+  private CheckpointService.Announced announceFile(Services process) throws Exception {
+    return await(
+        process.checkpoints.publish(
+            member("alice"), publication(Visibility.ORG, "a.bin", FIRST, true)));
+  }
+
+  private Future<ResumableUploads.Progress> send(
+      Services process, CheckpointService.Announced file, int from, int to) {
+    return process.sessions.put(
+        file.session(),
+        Optional.of("bytes " + from + '-' + (to - 1) + '/' + FIRST.length),
+        source(FIRST, from, to, null));
+  }
+
+  private Future<CheckpointStore.Listed> commitFile(
+      Services process, CheckpointService.Announced file) {
+    return process.sessions.commit(
+        member("alice"), file.item().id(), FIRST.length, Optional.empty());
+  }
+
+  private static ErrorCode refusal(Future<?> future) {
+    return fails(ApiError.class, future).code();
+  }
+
+  /** One publication is in the trail, and the store holds what it needs and nothing else. */
+  private void isPublishedOnce(Checkpoint item, byte[] content, int objects) throws Exception {
+    assertArrayEquals(content, content(stores.get(0), item, CheckpointView.live(item)));
+    assertEquals(
+        List.of(1L), integers("SELECT COUNT(*) FROM audit WHERE action = 'checkpoint_publish'"));
+    eventually("what was kept meanwhile is gone", () -> SERVER.objects(bucket).size() == objects);
+    assertEquals(countedBytes(), accountedBytes());
+  }
+
+  @Test
+  void aFileThatTheStoreDidNotTakeIsPublishedOnceByALaterCommit() throws Exception {
+    Services process = another();
+    CheckpointService.Announced file = announceFile(process);
+    await(send(process, file, 0, 300_000));
+    fail(WHOLE, Fault.INTERNAL_ERROR);
+    fails(StorageFault.class, send(process, file, 300_000, FIRST.length));
+    fails(StorageFault.class, commitFile(process, file));
+    faults.thaw();
+    Checkpoint item = await(commitFile(process, file)).item();
+    isPublishedOnce(item, FIRST, 1);
+    assertEquals(ErrorCode.CONFLICT, refusal(commitFile(process, file)));
+  }
+
+  @Test
+  void aSetOfWhichTheStoreDidNotTakeAFileIsPublishedOnceByALaterCommit() throws Exception {
+    Services process = another();
+    CheckpointService.AnnouncedSet set = await(announce(process, "set", FIRST, SECOND));
+    assertTrue(await(put(process, set, 1, SECOND)).isComplete());
+    fail(WHOLE, Fault.INTERNAL_ERROR);
+    fails(StorageFault.class, put(process, set, 0, FIRST));
+    assertEquals(ErrorCode.CONFLICT, refusal(commit(process, set)));
+    faults.thaw();
+    assertTrue(await(ask(process, set, 0)).isComplete(), "it is not sent again");
+    fail(WHOLE, Fault.INTERNAL_ERROR);
+    fails(StorageFault.class, commit(process, set));
+    faults.thaw();
+    Checkpoint item = await(commit(process, set)).item();
+    isPublishedOnce(item, SetFile.manifest(files(FIRST, SECOND)), 3);
+    assertEquals(ErrorCode.CONFLICT, refusal(commit(process, set)));
+  }
+
+  @Test
+  void aRequestForAFileWaitsForTheStoreForAWhileOnly() throws Exception {
+    Services process = another(SOON_MILLIS);
+    CheckpointService.AnnouncedSet set = await(announce(process, "set", FIRST));
+    fail(WHOLE, Fault.FROZEN);
+    ApiError late = fails(ApiError.class, put(process, set, 0, FIRST));
+    assertEquals(ErrorCode.OVERLOADED, late.code());
+    assertTrue(late.extras().containsKey("retry_after_s"));
+    assertEquals(ErrorCode.OVERLOADED, refusal(ask(process, set, 0)), "it goes on meanwhile");
+    faults.awaitFrozen(1);
+    faults.thaw();
+    assertTrue(later(() -> ask(process, set, 0)).isComplete());
+    isPublishedOnce(await(commit(process, set)).item(), SetFile.manifest(files(FIRST)), 2);
+  }
+
+  /** Asks until it is done, as clients do that are told to ask again. */
+  private static <T> T later(Supplier<Future<T>> asking) throws Exception {
+    AtomicReference<Future<T>> last = new AtomicReference<>(asking.get());
+    eventually(
+        "it is done",
+        () -> {
+          if (last.get().failed()) {
+            last.set(asking.get());
+          }
+          return last.get().succeeded();
+        });
+    return await(last.get());
+  }
+
+  @Test
+  void aFileThatTwoProcessesTookIsReadBackByTheLaterAndTheEarlierIsTold() throws Exception {
+    Services first = another();
+    Services second = another();
+    CheckpointService.AnnouncedSet set = await(announce(first, "set", FIRST));
+    assertEquals(100_000, await(put(first, set, 0, FIRST, 0, 100_000)).stored());
+    assertEquals(200_000, await(put(second, set, 0, FIRST, 100_000, 200_000)).stored());
+    assertEquals(200_000, await(ask(first, set, 0)).stored());
+    assertEquals(300_000, await(put(first, set, 0, FIRST, 200_000, 300_000)).stored());
+    assertTrue(await(put(second, set, 0, FIRST, 300_000, FIRST.length)).isComplete());
+    assertTrue(await(put(first, set, 0, FIRST)).isComplete());
+    Checkpoint item = await(commit(first, set)).item();
+    isPublishedOnce(item, SetFile.manifest(files(FIRST)), 2);
+  }
+
+  @Test
+  void aProcessThatThawsChangesNothingOfAFileThatAnotherHasEnded() throws Exception {
+    Services first = another();
+    Services second = another();
+    CheckpointService.AnnouncedSet set = await(announce(first, "set", FIRST));
+    await(put(first, set, 0, FIRST, 0, 100_000));
+    faults.next(1, request -> request.matches(WHOLE), Fault.FROZEN);
+    Future<ResumableUploads.Progress> frozen = put(first, set, 0, FIRST, 100_000, FIRST.length);
+    faults.awaitFrozen(1);
+    assertTrue(await(put(second, set, 0, FIRST)).isComplete());
+    Checkpoint item = await(commit(second, set)).item();
+    faults.thaw();
+    eventually("the frozen request ends", frozen::isComplete);
+    assertFalse(frozen.succeeded() && !frozen.result().isComplete());
+    isPublishedOnce(item, SetFile.manifest(files(FIRST)), 2);
+  }
+
+  @Test
+  void anInterruptedRequestIsKeptForOtherProcessesToo() throws Exception {
+    Services first = another();
+    Services second = another();
+    CheckpointService.AnnouncedSet set = await(announce(first, "set", FIRST));
+    fails(
+        IllegalStateException.class,
+        first.files.put(
+            set.announced().session(),
+            0,
+            Optional.empty(),
+            source(FIRST, 0, 100_000, new IllegalStateException("the client is gone"))));
+    assertEquals(100_000, await(ask(second, set, 0)).stored());
+  }
+}
