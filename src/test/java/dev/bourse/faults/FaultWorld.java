@@ -113,12 +113,17 @@ final class FaultWorld {
     return processes.get(number);
   }
 
+  /** The JVM, its options and the jar. */
+  List<String> launch() {
+    return run.launch();
+  }
+
   Plant plant() {
     return run.plant();
   }
 
-  /** Starts all processes, the first alone, for it makes the world; then the clients. */
-  void start() throws InterruptedException, IOException {
+  /** Starts all processes, the first alone, for it makes the world. */
+  void startProcesses() throws InterruptedException, IOException {
     for (ServiceProcess process : processes) {
       process.start();
     }
@@ -126,6 +131,11 @@ final class FaultWorld {
     JsonObject demo = new JsonObject(Files.readString(data.resolve("demo.json")));
     orgs = demo.getJsonObject("orgs");
     operatorToken = demo.getString("operator_token");
+  }
+
+  /** Starts all processes, then the clients. */
+  void start() throws InterruptedException, IOException {
+    startProcesses();
     Random random = new Random(run.seed());
     for (String org : Set.copyOf(CLUSTERS.values())) {
       JsonObject key = new JsonObject().put("name", "laptop").put("public_key", Keys.next(random));
@@ -137,6 +147,13 @@ final class FaultWorld {
 
   String token(String org) {
     return orgs.getJsonObject(org).getJsonObject("tokens").getString("orgwide");
+  }
+
+  String memberToken(String org, String username) {
+    return orgs.getJsonObject(org)
+        .getJsonObject("members")
+        .getJsonObject(username)
+        .getString("member_token");
   }
 
   String operatorToken() {

@@ -19,9 +19,6 @@ import java.util.function.Supplier;
  * {@code --seed} what chances are drawn from, {@code --plant} a fault of the run's own.
  */
 public final class Faults {
-  /** The longest takes some minutes, with every kill asked for. */
-  private static final long SCENARIO_MINUTES = 12;
-
   private static final Map<String, Supplier<Scenario>> SCENARIOS = new LinkedHashMap<>();
 
   static {
@@ -33,6 +30,7 @@ public final class Faults {
     SCENARIOS.put("clock", Clocks::new);
     SCENARIOS.put("database", Databases::new);
     SCENARIOS.put("network", Networks::new);
+    SCENARIOS.put(ObjectStores.NAME, ObjectStores::new);
   }
 
   private Path folder = Path.of("target", "faults");
@@ -74,6 +72,8 @@ public final class Faults {
     }
     if (names.isEmpty()) {
       names.addAll(SCENARIOS.keySet());
+      // It takes a server of somebody else's, which whoever asks for it has started.
+      names.remove(ObjectStores.NAME);
     }
   }
 
@@ -119,12 +119,12 @@ public final class Faults {
         new Thread(
             () -> {
               try {
-                TimeUnit.MINUTES.sleep(SCENARIO_MINUTES);
+                TimeUnit.MINUTES.sleep(scenario.minutes());
               } catch (InterruptedException over) {
                 return;
               }
               System.err.println(
-                  "faults: FAILED: not over within " + SCENARIO_MINUTES + " min, at");
+                  "faults: FAILED: not over within " + scenario.minutes() + " min, at");
               for (StackTraceElement element : runner.getStackTrace()) {
                 System.err.println("  " + element);
               }

@@ -11,9 +11,11 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntSupplier;
 
 /**
- * A network between a process and its database that does what networks do. Bytes that are held back
+ * A network between a client and its server that does what networks do. Bytes that are held back
  * are not lost: they pass once the fault is over, as TCP would send them again.
  */
 final class FaultyProxy implements AutoCloseable {
@@ -26,7 +28,7 @@ final class FaultyProxy implements AutoCloseable {
     FLAKY,
     /** Nothing passes, and nobody is told; new connections are taken and stay silent. */
     BLACK_HOLE,
-    /** What is sent to the database arrives; its answers do not. */
+    /** What is sent to the server arrives; its answers do not. */
     HALF_OPEN,
     /** All connections are reset, and new ones too. */
     RESET
@@ -37,14 +39,24 @@ final class FaultyProxy implements AutoCloseable {
   /** One piece in so many resets its connection while the network is flaky. */
   private static final int FLAKY_ONE_IN = 60;
 
+  private static final int SEND_BUFFER = 256 * 1024;
+
   private final ServerSocket listening;
-  private final int target;
+  private final IntSupplier target;
   private final Random random;
+  private final AtomicLong toServer = new AtomicLong();
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
   private Fault fault = Fault.NONE;
   private boolean isClosed;
 
   FaultyProxy(int target, long seed) throws IOException {
+    this(() -> target, seed);
+  }
+
+  /**
+   * @param target where a connection goes that is made now
+   */
+  FaultyProxy(IntSupplier target, long seed) throws IOException {
     this.target = target;
     random = new Random(seed);
     listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -53,6 +65,11 @@ final class FaultyProxy implements AutoCloseable {
 
   int port() {
     return listening.getLocalPort();
+  }
+
+  /** How many bytes were sent to the server. */
+  long bytesToServer() {
+    return toServer.get();
   }
 
   synchronized void set(Fault next) {
@@ -89,7 +106,9 @@ final class FaultyProxy implements AutoCloseable {
     try {
       awaitOpen(true);
       Socket far = new Socket();
-      far.connect(new InetSocketAddress("localhost", target), 5_000);
+      // So that little of what is counted as sent is on its way still.
+      far.setSendBufferSize(SEND_BUFFER);
+      far.connect(new InetSocketAddress("localhost", target.getAsInt()), 5_000);
       open.add(far);
       near.setTcpNoDelay(true);
       far.setTcpNoDelay(true);
@@ -110,6 +129,7 @@ final class FaultyProxy implements AutoCloseable {
         boolean breaks = delayOrBreak();
         if (!breaks || chance(2)) {
           out.write(piece, 0, length);
+          toServer.addAndGet(isToServer ? length : 0);
         }
         if (breaks) {
           throw new IOException("the network broke");

@@ -7,6 +7,11 @@ interface Scenario {
     return "";
   }
 
+  /** After so many minutes it hangs: the longest takes some, with every kill asked for. */
+  default int minutes() {
+    return 12;
+  }
+
   /** Makes a world, injects faults while clients are at work, and has the record judged. */
   void run(Run run) throws Exception;
 }

@@ -27,6 +27,7 @@ final class ServiceProcess {
   private final Path log;
   private final List<String> command = new ArrayList<>();
   private final Map<String, String> environment = new HashMap<>();
+  private int port;
   private volatile @Nullable Process process;
   private volatile @Nullable String baseUrl;
   private @Nullable CompletableFuture<@Nullable String> told;
@@ -42,7 +43,7 @@ final class ServiceProcess {
     this.log = log;
     data = folder.resolve(name);
     command.addAll(launch);
-    command.addAll(List.of("serve", "--demo", "--port", "0", "--data", data.toString()));
+    command.addAll(List.of("serve", "--demo", "--data", data.toString()));
     for (String setting : settings) {
       command.add("--set");
       command.add(setting);
@@ -63,6 +64,16 @@ final class ServiceProcess {
     environment.put(variable, value);
   }
 
+  /** Has it listen here from its next start on, whatever it tells others to be. */
+  void listenAt(int given) {
+    port = given;
+  }
+
+  /** Where it was told to listen. */
+  int port() {
+    return port;
+  }
+
   /** Where it answers; null while it does not. */
   @Nullable String baseUrl() {
     return baseUrl;
@@ -71,8 +82,10 @@ final class ServiceProcess {
   /** Begins a start and waits for nothing. */
   void spawn() {
     try {
+      List<String> all = new ArrayList<>(command);
+      all.addAll(List.of("--port", "" + port));
       ProcessBuilder builder =
-          new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
+          new ProcessBuilder(all).redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
       builder.environment().putAll(environment);
       Process spawned = builder.start();
       process = spawned;
@@ -98,7 +111,7 @@ final class ServiceProcess {
       if (line == null || !line.startsWith("ready ")) {
         throw new Violated(name + " ended at its start, or said " + line + "; see " + log);
       }
-      baseUrl = line.substring("ready ".length());
+      baseUrl = port == 0 ? line.substring("ready ".length()) : "http://127.0.0.1:" + port;
     } catch (ExecutionException | TimeoutException e) {
       throw new Violated(name + " is not ready within " + START_SECONDS + " s; see " + log, e);
     }
@@ -162,6 +175,11 @@ final class ServiceProcess {
     if (running == null || Processes.run("kill", "-s", signal, "" + running.pid()) != 0) {
       throw new Violated(name + " is not there any more; see " + log);
     }
+  }
+
+  /** What it logged. */
+  Path log() {
+    return log;
   }
 
   boolean isAlive() {

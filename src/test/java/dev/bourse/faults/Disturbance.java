@@ -1,0 +1,82 @@
+package dev.bourse.faults;
+
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Two processes killed and frozen in turn, or cut off from what is behind a network, every few
+ * seconds until it is ended.
+ */
+final class Disturbance implements Callable<Void> {
+  private final FaultWorld world;
+  private final FaultyProxy network;
+  private final Random chances;
+  private final Future<Void> running;
+  private volatile boolean isOver;
+  private final AtomicInteger kills = new AtomicInteger();
+  private final AtomicInteger freezes = new AtomicInteger();
+  private final AtomicInteger cuts = new AtomicInteger();
+
+  Disturbance(FaultWorld world, FaultyProxy network, long seed, ExecutorService threads) {
+    this.world = world;
+    this.network = network;
+    chances = new Random(seed);
+    running = threads.submit(this);
+  }
+
+  @Override
+  public Void call() throws Exception {
+    for (int i = 0; !isOver; i++) {
+      pause(1_000 + chances.nextInt(2_000));
+      ServiceProcess victim = world.process(i % 2);
+      int which = chances.nextInt(5);
+      if (which < 2) {
+        kills.incrementAndGet();
+        victim.kill();
+        pause(chances.nextInt(1_000));
+        victim.start();
+      } else if (which < 4) {
+        freezes.incrementAndGet();
+        victim.freeze();
+        // Often longer than clients wait: it thaws when the other has its uploads.
+        pause(500 + chances.nextInt(5_500));
+        victim.thaw();
+      } else {
+        cuts.incrementAndGet();
+        network.set(FaultyProxy.Fault.RESET);
+        pause(chances.nextInt(1_000));
+        network.set(FaultyProxy.Fault.NONE);
+      }
+    }
+    return null;
+  }
+
+  private static void pause(long millis) throws InterruptedException {
+    TimeUnit.MILLISECONDS.sleep(millis);
+  }
+
+  int faults() {
+    return kills.get() + freezes.get() + cuts.get();
+  }
+
+  int kills() {
+    return kills.get();
+  }
+
+  /** Waits until both processes serve and nothing is cut off. */
+  void end() throws InterruptedException, ExecutionException, TimeoutException {
+    isOver = true;
+    running.get(5, TimeUnit.MINUTES);
+  }
+
+  @Override
+  public String toString() {
+    return kills + " kills, " + freezes + " freezes and " + cuts + " cuts";
+  }
+}
