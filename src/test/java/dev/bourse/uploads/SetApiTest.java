@@ -181,6 +181,14 @@ class SetApiTest extends SetApiFixture {
   }
 
   @Test
+  void aRemarkAboutANameIsMadeOfTheNameThatTheFileHasInTheSet() {
+    byte[] weights = bytes(51, freshName().hashCode());
+    publish(carol, freshName(), folder("model.pkl", weights), "public");
+    String id = publish(carol, freshName(), folder("model.bin", weights), "public").getString("id");
+    assertEquals(0, review(bourse, id).getJsonArray("findings").size());
+  }
+
+  @Test
   void theFeedKeepsTheApprovedSetWhileItsSuccessorIsReviewed() {
     Map<String, byte[]> files = fresh();
     String name = freshName();
