@@ -2,6 +2,7 @@ package dev.bourse.checkpoint;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.Ids;
+import dev.bourse.core.Text;
 import dev.bourse.secrets.SecretScan;
 import io.vertx.core.Future;
 import java.time.Clock;
@@ -113,9 +114,12 @@ public final class Publication {
             actor,
             item,
             "checkpoint_refuse",
-            "%s rule=%s offset=%s"
+            "%s%s rule=%s offset=%s"
                 .formatted(
-                    CheckpointChanges.describe(item, draft), finding.rule(), finding.offset()));
+                    CheckpointChanges.describe(item, draft),
+                    draft.metadata().isSet() ? " file=" + Text.shown(where) : "",
+                    finding.rule(),
+                    finding.offset()));
     return changes
         .retried(
             () ->

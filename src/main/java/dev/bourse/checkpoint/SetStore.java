@@ -65,14 +65,18 @@ public final class SetStore {
                 .toList());
   }
 
+  /** A blob with a fault is passed over: sent again, the file is whole in the next set. */
   private Future<Void> findBlobs(String orgId, List<String> digests, Map<Known, String> into) {
     List<Object> parameters = new ArrayList<>(List.of(orgId));
     parameters.addAll(digests);
     return database
         .read(
-            "SELECT sha256, bytes, blob_key FROM checkpoint_blob WHERE org_id = ? AND sha256 IN ("
-                + marks(digests.size())
-                + ") ORDER BY blob_key",
+            """
+            SELECT sha256, bytes, blob_key FROM checkpoint_blob b WHERE org_id = ? \
+            AND NOT EXISTS (SELECT 1 FROM scrub_fault f WHERE f.blob_key = b.blob_key) \
+            AND sha256 IN (%s) ORDER BY blob_key\
+            """
+                .formatted(marks(digests.size())),
             parameters,
             row -> {
               into.putIfAbsent(

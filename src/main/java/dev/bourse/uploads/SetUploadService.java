@@ -14,6 +14,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -175,7 +176,9 @@ public final class SetUploadService {
   private Future<ResumableUploads.Progress> arrive(Awaited awaited, byte[] beginning) {
     ResumableUploads.Target target = awaited.target();
     SetFile file = awaited.file();
-    List<String> findings = ReviewCheck.findings(file.metadata(), beginning);
+    List<String> findings = new ArrayList<>(ReviewCheck.findings(file.metadata(), beginning));
+    // What its name tells is said of the name that each set gives it.
+    findings.removeAll(ReviewCheck.findings(file.metadata(), new byte[0]));
     return sets.arrived(target.item(), awaited.revision(), file, awaited.key(), findings)
         .compose(
             stored ->

@@ -35,6 +35,24 @@ class SetSweepTest extends SetFixture {
   }
 
   @Test
+  void aFileThatIsFoundLostIsSentAgain() throws Exception {
+    String id = publish("one", SHARED, OWN);
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    """
+                    INSERT INTO scrub_fault \
+                    (blob_key, item_id, revision, kind, detail, found_at, checked_at) \
+                    SELECT blob_key, ?, 1, 'missing', '', 1, 1 FROM checkpoint_blob \
+                    WHERE sha256 = ?\
+                    """,
+                    id,
+                    sha256(OWN)))));
+    assertEquals(List.of(1), announce("one", SHARED, OWN).missing());
+  }
+
+  @Test
   void aReplacedSetKeepsWhatItsSuccessorHas() throws Exception {
     String id = publish("one", SHARED, OWN);
     assertEquals(id, publish("one", SHARED, OTHER));

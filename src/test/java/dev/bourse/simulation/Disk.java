@@ -2,6 +2,7 @@ package dev.bourse.simulation;
 
 import java.time.Clock;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
@@ -82,7 +83,7 @@ final class Disk {
 
   /** As if so much time had passed since anything was written. */
   void age(long millis) {
-    for (Map<String, File> files : java.util.List.of(uploads, blobs)) {
+    for (Map<String, File> files : List.of(uploads, blobs)) {
       files.values().forEach(file -> file.writtenMillis -= millis);
     }
   }

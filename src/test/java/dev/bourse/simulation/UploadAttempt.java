@@ -4,7 +4,7 @@ import java.util.SplittableRandom;
 
 /** One file on its way. */
 final class UploadAttempt {
-  final UploadClients.Place place;
+  final UploadPlace place;
   final byte[] bytes;
   final String sha256;
 
@@ -23,8 +23,7 @@ final class UploadAttempt {
 
   int losses;
 
-  UploadAttempt(
-      UploadClients.Place place, byte[] bytes, boolean isDoomed, SplittableRandom random) {
+  UploadAttempt(UploadPlace place, byte[] bytes, boolean isDoomed, SplittableRandom random) {
     this.place = place;
     this.bytes = bytes;
     this.isDoomed = isDoomed;

@@ -9,6 +9,7 @@ import io.vertx.core.Future;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
 
@@ -43,7 +44,7 @@ enum UploadBug implements Bug {
                   upload -> {
                     Disk.File file = slot.disk.uploads.get(uploadId);
                     if (file != null && file.bytes.length > 1) {
-                      file.bytes = java.util.Arrays.copyOf(file.bytes, file.bytes.length);
+                      file.bytes = Arrays.copyOf(file.bytes, file.bytes.length);
                       file.bytes[0] ^= 1;
                     }
                   });

@@ -4,7 +4,6 @@ import dev.bourse.app.BareProcess;
 import dev.bourse.checkpoint.Checkpoint;
 import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.CheckpointStore;
-import dev.bourse.checkpoint.ContentService;
 import dev.bourse.checkpoint.Metadata;
 import dev.bourse.checkpoint.Publisher;
 import dev.bourse.checkpoint.ReplacePolicy;
@@ -14,17 +13,14 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.TokenSecret;
-import io.vertx.core.Future;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
-import java.util.SortedSet;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,59 +38,36 @@ final class UploadClients {
   /** An answer that takes longer never comes, if its process has ended. */
   private static final long LOOK_MILLIS = 2_000;
 
-  /** What was acknowledged as readable. */
-  record Acknowledged(String itemId, int revision, String sha256) {}
-
-  /** A place for a file, and what became of what was sent there. */
-  static final class Place {
-    final String organization;
-    final String name;
-
-    /** All that was sent and could be published, by its digest. */
-    final TreeMap<String, byte[]> contents = new TreeMap<>();
-
-    /** The last that was acknowledged and that nobody has asked to delete. */
-    @Nullable Acknowledged acknowledged;
-
-    /** Nobody knows whether a deletion came about. */
-    boolean isDeletionInDoubt;
-
-    boolean isBusy;
-
-    Place(String organization, String name) {
-      this.organization = organization;
-      this.name = name;
-    }
-  }
-
   private final World world;
-  private final TreeMap<String, Place> places = new TreeMap<>();
-  private final TreeSet<String> deleted = new TreeSet<>();
+  private final TreeMap<String, UploadPlace> places = new TreeMap<>();
+  private final UploadReaders readers;
 
   UploadClients(World world) {
     this.world = world;
+    readers = new UploadReaders(world, this);
   }
 
   /** By organization and name. */
-  SortedMap<String, Place> places() {
+  SortedMap<String, UploadPlace> places() {
     return places;
   }
 
-  /** Items whose deletion was acknowledged. */
-  SortedSet<String> deleted() {
-    return deleted;
+  /** Those who read and delete what was published. */
+  UploadReaders readers() {
+    return readers;
   }
 
   static String digest(byte[] bytes) {
     return HexFormat.of().formatHex(Digests.sha256(bytes));
   }
 
-  Place place(String organization, String name) {
-    return places.computeIfAbsent(organization + '/' + name, key -> new Place(organization, name));
+  UploadPlace place(String organization, String name) {
+    return places.computeIfAbsent(
+        organization + '/' + name, key -> new UploadPlace(organization, name));
   }
 
   /** The process that keeps the bytes, when it takes requests. */
-  private @Nullable Replica keeper() {
+  @Nullable Replica keeper() {
     Replica replica = world.slots().get(0).replica;
     return replica != null && replica.isReady() ? replica : null;
   }
@@ -103,7 +76,7 @@ final class UploadClients {
     return world.slots().get(0).disk;
   }
 
-  private static Publisher publisher(BareProcess core, String organization) {
+  static Publisher publisher(BareProcess core, String organization) {
     String id =
         core.members()
             .findId(organization, MEMBER)
@@ -112,7 +85,7 @@ final class UploadClients {
   }
 
   /** Publishes a file, in one request or in a session. */
-  void upload(Place place, boolean isResumable, SplittableRandom random) {
+  void upload(UploadPlace place, boolean isResumable, SplittableRandom random) {
     Replica process = keeper();
     if (process == null || place.isBusy) {
       return;
@@ -187,7 +160,7 @@ final class UploadClients {
   }
 
   private void send(Replica process, UploadAttempt attempt) {
-    Place place = attempt.place;
+    UploadPlace place = attempt.place;
     giveUpWith(process, attempt);
     world.clients.call(
         process,
@@ -298,7 +271,7 @@ final class UploadClients {
   private void commit(Replica process, UploadAttempt attempt) {
     int step = ++attempt.step;
     giveUpWith(process, attempt);
-    Place place = attempt.place;
+    UploadPlace place = attempt.place;
     world.clients.call(
         process,
         "commits " + attempt.itemId,
@@ -356,90 +329,13 @@ final class UploadClients {
         || (live.number() == attempt.revision && !attempt.sha256.equals(live.sha256()))) {
       fail(attempt, "was acknowledged with " + live);
     } else {
-      Place place = attempt.place;
-      place.acknowledged = new Acknowledged(item.id(), attempt.revision, attempt.sha256);
+      UploadPlace place = attempt.place;
+      place.acknowledged =
+          new UploadPlace.Acknowledged(item.id(), attempt.revision, attempt.sha256);
       if (attempt.random.nextBoolean()) {
-        world.scheduler.afterMillis(attempt.random.nextLong(1, 500), () -> read(place));
+        world.scheduler.afterMillis(attempt.random.nextLong(1, 500), () -> readers.read(place));
       }
     }
-  }
-
-  /** Reads a file back. */
-  void read(Place place) {
-    Replica process = keeper();
-    Acknowledged due = place.acknowledged;
-    if (process == null || due == null) {
-      return;
-    }
-    world.clients.call(
-        process,
-        "reads " + due.itemId,
-        core ->
-            core.contents()
-                .openShown(place.organization, due.itemId)
-                .compose(
-                    opened -> whole(opened).onSuccess(bytes -> compare(place, due, opened, bytes)))
-                .onFailure(e -> notRead(place, due, e)));
-  }
-
-  private static Future<byte[]> whole(ContentService.Opened opened) {
-    return opened
-        .bytes()
-        .piece(0, (int) opened.bytes().length())
-        .map(piece -> piece.getBytes())
-        .eventually(() -> opened.bytes().close());
-  }
-
-  private void compare(Place place, Acknowledged due, ContentService.Opened opened, byte[] bytes) {
-    String sha256 = digest(bytes);
-    boolean isDue =
-        opened.content().revision() == due.revision
-            ? sha256.equals(due.sha256)
-            : opened.content().revision() > due.revision && place.contents.containsKey(sha256);
-    if (!isDue) {
-      world.fail(
-          new Violation(
-              "ReadersGetWhatWasPublished",
-              due + " was acknowledged, and read is " + opened.content() + " with " + sha256));
-    }
-  }
-
-  private void notRead(Place place, Acknowledged due, Throwable cause) {
-    if (cause instanceof ApiError e
-        && (e.code() == ErrorCode.CONFLICT || e.code() == ErrorCode.GONE)
-        && due.equals(place.acknowledged)
-        && !place.isDeletionInDoubt
-        && !world.access.retirements().containsKey(place.organization)) {
-      world.fail(
-          new Violation("ReadersGetWhatWasPublished", due + " was acknowledged; read: " + cause));
-    }
-  }
-
-  /** Deletes what was acknowledged. */
-  void delete(Place place) {
-    Replica process = keeper();
-    Acknowledged last = place.acknowledged;
-    if (process == null || last == null || place.isBusy) {
-      return;
-    }
-    place.isBusy = true;
-    boolean wasInDoubt = place.isDeletionInDoubt;
-    place.isDeletionInDoubt = true;
-    world.clients.call(
-        process,
-        "deletes " + last.itemId,
-        core ->
-            core.checkpoints()
-                .delete(publisher(core, place.organization), last.itemId)
-                .onSuccess(
-                    at -> {
-                      deleted.add(last.itemId);
-                      place.acknowledged = null;
-                      place.isDeletionInDoubt = wasInDoubt;
-                      place.isBusy = false;
-                    }));
-    // Whoever is not answered goes on with other things.
-    world.scheduler.afterMillis(30_000, () -> place.isBusy = false);
   }
 
   /** Names of files clients publish in each organization: few, so that they are replaced. */

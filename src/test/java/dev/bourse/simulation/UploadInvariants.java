@@ -1,10 +1,11 @@
 package dev.bourse.simulation;
 
 import dev.bourse.app.BareProcess;
-import dev.bourse.simulation.UploadClients.Acknowledged;
+import dev.bourse.simulation.UploadPlace.Acknowledged;
 import dev.bourse.store.Statement;
 import dev.bourse.store.sqlite.MemoryEngine;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -71,17 +72,17 @@ final class UploadInvariants {
                       row.text("sha256")));
       Disk disk = world.slots().get(0).disk;
       for (Live live : all) {
-        UploadClients.Place place = world.uploads.places().get(live.place);
+        UploadPlace place = world.uploads.places().get(live.place);
         byte[] sent = place == null ? null : place.contents.get(live.sha256);
         Disk.File file = disk.blobs.get(live.itemId + '.' + live.revision + '.' + live.sha256);
-        if (sent == null || file == null || !java.util.Arrays.equals(sent, file.bytes)) {
+        if (sent == null || file == null || !Arrays.equals(sent, file.bytes)) {
           throw violated(
               "{} is readable; it was sent so: {}, its bytes are there: {}",
               live,
               sent != null,
               file != null);
         }
-        if (world.uploads.deleted().contains(live.itemId)) {
+        if (world.uploads.readers().deleted().contains(live.itemId)) {
           throw violated("{} is there though it was deleted", live);
         }
       }

@@ -14,10 +14,10 @@ enum UploadOperation implements Deed {
   UPLOAD_SESSION((world, random) -> world.uploads.upload(any(world, random), true, random)),
 
   /** A file is read back. */
-  READ_FILE((world, random) -> world.uploads.read(any(world, random))),
+  READ_FILE((world, random) -> world.uploads.readers().read(any(world, random))),
 
   /** A file is deleted. */
-  DELETE_FILE((world, random) -> world.uploads.delete(any(world, random)));
+  DELETE_FILE((world, random) -> world.uploads.readers().delete(any(world, random)));
 
   private final BiConsumer<World, SplittableRandom> what;
 
@@ -30,7 +30,7 @@ enum UploadOperation implements Deed {
     what.accept(world, random);
   }
 
-  private static UploadClients.Place any(World world, SplittableRandom random) {
+  private static UploadPlace any(World world, SplittableRandom random) {
     List<String> ids = world.scale.organizationIds();
     List<String> names = UploadClients.names();
     return world.uploads.place(

@@ -39,7 +39,7 @@ public final class PostgresServer implements AutoCloseable {
         EmbeddedPostgres.builder()
             .setDataDirectory(folder)
             .setCleanDataDirectory(false)
-            .setPGStartupWait(Duration.ofSeconds(120));
+            .setPGStartupWait(Duration.ofMinutes(2));
     builder.setPort(port);
     settings.forEach(builder::setServerConfig);
     return builder.start();

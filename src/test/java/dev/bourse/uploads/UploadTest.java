@@ -16,6 +16,7 @@ import dev.bourse.secrets.SecretSamples;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -33,7 +34,7 @@ class UploadTest extends UploadFixture {
         .findFirst()
         .orElseThrow()
         .text()
-        .getBytes(java.nio.charset.StandardCharsets.ISO_8859_1);
+        .getBytes(StandardCharsets.ISO_8859_1);
   }
 
   @Test
