@@ -25,7 +25,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Publication {
   /** Two parts: a request that is interrupted lies across the end of one. */
-  private static final int CHUNK = 32 * TestBytes.MIB;
+  private static final int MOST_CHUNK = 32 * TestBytes.MIB;
+
+  private static final int LEAST_CHUNK = TestBytes.MIB;
 
   /** Whoever is frozen for longer than nothing moves thaws into an upload that another has. */
   private static final long PATIENCE_MILLIS = 4_000;
@@ -47,6 +49,7 @@ final class Publication {
   private long patience = PATIENCE_MILLIS;
   private String id = "";
   private String session = "";
+  private int chunk = MOST_CHUNK;
   private long acknowledged;
 
   /**
@@ -104,13 +107,16 @@ final class Publication {
   void send(long until) throws InterruptedException {
     long at = 0;
     while (at < until) {
-      TestBytes.Piece piece = bytes.stream(at, Math.min(until, at + CHUNK));
-      long end = Math.min(until, at + CHUNK);
+      long end = Math.min(until, at + chunk);
+      TestBytes.Piece piece = bytes.stream(at, end);
       BodyPublisher body =
           BodyPublishers.fromPublisher(BodyPublishers.ofInputStream(() -> piece), end - at);
       OptionalLong told =
           stored(put("bytes " + at + "-" + (end - 1) + "/" + length(), body, piece));
-      at = told.isPresent() ? told.getAsLong() : stored();
+      long now = told.isPresent() ? told.getAsLong() : stored();
+      // On a slow machine processes die more often than two parts of each upload come.
+      chunk = now > at ? Math.min(2 * chunk, MOST_CHUNK) : Math.max(chunk / 2, LEAST_CHUNK);
+      at = now;
     }
   }
 
