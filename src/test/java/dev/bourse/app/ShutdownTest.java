@@ -157,7 +157,7 @@ class ShutdownTest {
       begun = Files.readString(log).length();
       assertEquals(TERMINATED, child.terminate());
       for (Future<?> load : loads) {
-        load.get(30, TimeUnit.SECONDS);
+        load.get(60, TimeUnit.SECONDS);
       }
     } finally {
       clients.shutdownNow();
