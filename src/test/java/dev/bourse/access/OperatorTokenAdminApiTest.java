@@ -178,8 +178,8 @@ public class OperatorTokenAdminApiTest {
         CyclicBarrier start = new CyclicBarrier(2);
         Future<Integer> a = threads.submit(() -> race(start, staying, mine));
         Future<Integer> b = threads.submit(() -> race(start, other, rival));
-        int mineGot = a.get(30, TimeUnit.SECONDS);
-        int rivalGot = b.get(30, TimeUnit.SECONDS);
+        int mineGot = a.get(60, TimeUnit.SECONDS);
+        int rivalGot = b.get(60, TimeUnit.SECONDS);
         assertEquals(609, mineGot + rivalGot, mineGot + " and " + rivalGot);
         assertEquals(
             List.of(1L),
@@ -200,7 +200,7 @@ public class OperatorTokenAdminApiTest {
   }
 
   private static int race(CyclicBarrier start, ApiClient by, JsonObject token) throws Exception {
-    start.await(30, TimeUnit.SECONDS);
+    start.await(60, TimeUnit.SECONDS);
     return revoke(by, token).status();
   }
 }

@@ -189,7 +189,7 @@ class ReplicasTest {
               .put("max_gpus", 0)
               .put("max_price_per_gpu_hour", (200 + version) / 100.0)
               .put("expected_version", version);
-      start.await(30, TimeUnit.SECONDS);
+      start.await(60, TimeUnit.SECONDS);
       int status = client.put(order).status();
       assertTrue(status == 200 || status == 409, "status " + status);
       won += status == 200 ? 1 : 0;

@@ -67,7 +67,7 @@ class PostgresTrailOrderTest {
   }
 
   private static <T> T await(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   private static void commit(Database store, String... sql) throws Exception {
