@@ -1,11 +1,10 @@
 package dev.bourse.bench;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.net.URI;
-import java.nio.channels.Channels;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,7 +14,6 @@ import software.amazon.awssdk.core.ResponseInputStream;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
 import software.amazon.awssdk.core.sync.RequestBody;
-import software.amazon.awssdk.http.ContentStreamProvider;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3Client;
@@ -69,29 +67,26 @@ public final class BareS3 {
     String id = store.createMultipartUpload(r -> r.bucket(bucket).key(KEY)).uploadId();
     List<CompletedPart> parts = new ArrayList<>();
     for (long at = 0; at < file.size(); at += PART_BYTES) {
-      long from = at;
-      long bytes = Math.min(PART_BYTES, file.size() - at);
+      ByteBuffer part = ByteBuffer.allocate((int) Math.min(PART_BYTES, file.size() - at));
+      while (part.hasRemaining() && file.read(part, at + part.position()) >= 0) {
+        // It is filled by as many reads as it takes.
+      }
+      int bytes = part.position();
       int number = parts.size() + 1;
-      ContentStreamProvider part = () -> read(from);
       String tag =
           store
               .uploadPart(
                   r -> r.bucket(bucket).key(KEY).uploadId(id).partNumber(number),
-                  RequestBody.fromContentProvider(part, bytes, "application/octet-stream"))
+                  RequestBody.fromContentProvider(
+                      () -> new ByteArrayInputStream(part.array(), 0, bytes),
+                      bytes,
+                      "application/octet-stream"))
               .eTag();
       parts.add(CompletedPart.builder().partNumber(number).eTag(tag).build());
     }
     store.completeMultipartUpload(
         r -> r.bucket(bucket).key(KEY).uploadId(id).multipartUpload(m -> m.parts(parts)));
     return rate(begin);
-  }
-
-  private InputStream read(long from) {
-    try {
-      return Channels.newInputStream(file.position(from));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 
   private String download() throws IOException {

@@ -185,7 +185,7 @@ class ShutdownTest {
                 + "\r\n\r\n")
             .getBytes(StandardCharsets.US_ASCII);
     try (Socket socket = new Socket(address.getHost(), address.getPort())) {
-      socket.setSoTimeout(20_000);
+      socket.setSoTimeout(60_000);
       BufferedReader in =
           new BufferedReader(
               new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII));

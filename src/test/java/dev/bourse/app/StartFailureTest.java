@@ -294,6 +294,16 @@ class StartFailureTest {
   }
 
   @Test
+  void anObjectStoreThatTakesConnectionsAndSaysNothingIsNamed() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      assertRefused(
+          serveOn(S3Server.store("models", silent.getLocalPort()) + "&timeout=1", "secret"),
+          "cannot start: s3://models/bourse/: http://127.0.0.1:" + silent.getLocalPort(),
+          "takes connections and does not answer");
+    }
+  }
+
+  @Test
   void anAddressThatIsNoObjectStoresIsRefusedWithWhatWouldBe() throws Exception {
     assertRefused(
         serve(List.of(), Map.of(), "--port", "0", "--set", "checkpoints.store=s3:/models"),

@@ -13,6 +13,7 @@ import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Holds;
 import dev.bourse.capacity.Sample;
 import dev.bourse.pools.Switches;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Objects;
@@ -94,6 +95,20 @@ class HoldServiceTest extends ExchangeFixture {
     await(holds.step());
     assertFalse(holds.isWaiting());
     assertEquals(Hold.Stage.GRACE, stage("c1"));
+  }
+
+  @Test
+  void aRetiredOrganizationLacksNothingAndItsHoldIsLifted() throws Exception {
+    reachNotice();
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "UPDATE org SET retired_at = ? WHERE org_id = 'acme'", clock.millis()))));
+    await(holds.check("acme"));
+    assertNull(clusters.find("c1").orElseThrow().cluster().hold());
+    await(holds.check("acme"));
+    assertNull(clusters.find("c1").orElseThrow().cluster().hold(), "none begins again");
   }
 
   @Test

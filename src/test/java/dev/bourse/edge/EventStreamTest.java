@@ -95,7 +95,7 @@ class EventStreamTest {
     Client() {
       try {
         socket.setReceiveBufferSize(4_096);
-        socket.setSoTimeout(15_000);
+        socket.setSoTimeout(60_000);
         socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), fixture.port()));
         socket
             .getOutputStream()

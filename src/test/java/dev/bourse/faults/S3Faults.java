@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
@@ -38,6 +39,10 @@ public final class S3Faults implements AutoCloseable {
     ANSWER_LOST,
     /** The answer breaks off in the middle of what it carries. */
     ANSWER_CUT,
+    /** A list is answered as it was the last time. */
+    STALE,
+    /** The connection stands, and nothing is answered until {@link #thaw} ends it. */
+    SILENT,
     /** It arrives at the store once {@link #thaw} is called, though its sender may be gone. */
     FROZEN
   }
@@ -47,6 +52,9 @@ public final class S3Faults implements AutoCloseable {
   private final ServerSocket listening;
   private final int target;
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
+
+  /** How each list was answered last, by what was asked. */
+  private final Map<String, byte[]> lists = new ConcurrentHashMap<>();
 
   // The rest is guarded by this object.
   private final List<String> seen = new ArrayList<>();
@@ -174,12 +182,22 @@ public final class S3Faults implements AutoCloseable {
   private boolean exchange(
       Head request, Socket near, InputStream asking, Socket far, InputStream answering)
       throws IOException {
-    Fault met = faultOf(request.first().substring(0, request.first().lastIndexOf(' ')));
+    String asked = request.first().substring(0, request.first().lastIndexOf(' '));
+    Fault met = faultOf(asked);
     OutputStream toProcess = near.getOutputStream();
     if (request.says("expect", "100-continue")) {
       toProcess.write("HTTP/1.1 100 Continue\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
     }
     if (met == Fault.REFUSED) {
+      return false;
+    }
+    byte[] former = met == Fault.STALE ? lists.get(asked) : null;
+    if (former != null) {
+      toProcess.write(former);
+      return true;
+    }
+    if (met == Fault.SILENT) {
+      awaitThaw();
       return false;
     }
     if (met == Fault.INTERNAL_ERROR || met == Fault.SLOW_DOWN) {
@@ -208,13 +226,18 @@ public final class S3Faults implements AutoCloseable {
       return false;
     }
     boolean hasBody = !request.first().startsWith("HEAD ") && !answer.first().contains(" 204");
-    ByteArrayOutputStream lost = new ByteArrayOutputStream();
-    OutputStream to = met == Fault.ANSWER_LOST ? lost : toProcess;
+    boolean isList = asked.startsWith("GET ") && asked.contains("?uploads");
+    ByteArrayOutputStream kept = new ByteArrayOutputStream();
+    OutputStream to = met == Fault.ANSWER_LOST || isList ? kept : toProcess;
     to.write(answer.whole());
     if (hasBody && answer.isChunked()) {
       copyChunks(answering, to);
     } else if (hasBody) {
       copy(answering, to, met == Fault.ANSWER_CUT ? answer.bytes() / 2 : answer.bytes());
+    }
+    if (isList && met != Fault.ANSWER_LOST) {
+      lists.put(asked, kept.toByteArray());
+      toProcess.write(kept.toByteArray());
     }
     to.flush();
     return met != Fault.ANSWER_LOST

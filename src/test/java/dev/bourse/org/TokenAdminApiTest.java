@@ -215,7 +215,7 @@ class TokenAdminApiTest {
     JsonObject minted = minted(tokens, order("x"));
     URI base = URI.create(bourse.service().baseUrl());
     try (Socket socket = new Socket(base.getHost(), base.getPort())) {
-      socket.setSoTimeout(8_000);
+      socket.setSoTimeout(60_000);
       BufferedReader answers =
           new BufferedReader(
               new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1));

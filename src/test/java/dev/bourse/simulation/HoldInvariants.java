@@ -215,7 +215,9 @@ final class HoldInvariants {
 
   /**
    * Who lacks nothing is under no hold, who lacks something is under one that goes on, its clusters
-   * are under the same, and who is under enforce holds nothing.
+   * are under the same, and who is under enforce holds nothing. A retired organization lacks
+   * nothing, whatever is booked on it later: it can use nothing any more, so a hold would keep
+   * nothing from it, and one it was under is lifted.
    */
   static final class HoldsFollowTheMoney extends Invariant {
     /** A look at everybody and what it orders, each repeated once. */
@@ -289,12 +291,17 @@ final class HoldInvariants {
     }
 
     /**
-     * Whether an organization lacks something.
+     * Whether an organization lacks something; a retired one never does.
      *
      * @param doubt 1 to count what may be used within the bound in, -1 to leave it out
      */
     private static boolean lacks(World world, String organization, Recount recount, int doubt) {
       MemoryEngine engine = world.server.engine();
+      if (engine.number(
+              "SELECT COUNT(*) FROM org WHERE org_id = ? AND retired_at IS NOT NULL", organization)
+          > 0) {
+        return false;
+      }
       long now = world.nowMillis();
       long until = now + (doubt > 0 ? 0 : -BOUND_MILLIS);
       long posted =

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
+import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.awscore.exception.AwsServiceException;
 import software.amazon.awssdk.core.ResponseInputStream;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
@@ -50,14 +51,14 @@ final class S3Calls implements AutoCloseable {
   /** A store that is there answers within milliseconds. */
   private static final Duration CONNECT = Duration.ofSeconds(3);
 
-  /** A store that says nothing for so long while bytes move is away. */
-  private static final Duration SILENCE = Duration.ofSeconds(20);
-
   /** One try: a part of 16 MiB at 280 KB/s. */
   private static final Duration TRY = Duration.ofSeconds(60);
 
   /** All tries together; a client's request waits for them. */
   private static final Duration CALL = Duration.ofSeconds(150);
+
+  /** A call at the start: whoever starts a service waits for it, and reads why it does not. */
+  private static final Duration FIRST_CALL = Duration.ofSeconds(30);
 
   /**
    * Three tries with pauses that double, and none once most calls fail: a store that is down is not
@@ -104,7 +105,7 @@ final class S3Calls implements AutoCloseable {
         new ClosingHttp(
             UrlConnectionHttpClient.builder()
                 .connectionTimeout(CONNECT)
-                .socketTimeout(SILENCE)
+                .socketTimeout(config.silence())
                 .build());
     client =
         S3Client.builder()
@@ -318,11 +319,18 @@ final class S3Calls implements AutoCloseable {
    */
   void check() {
     try {
-      client.listObjectsV2(r -> r.bucket(config.bucket()).prefix(config.prefix()).maxKeys(1));
+      Consumer<AwsRequestOverrideConfiguration.Builder> soon = c -> c.apiCallTimeout(FIRST_CALL);
+      client.listObjectsV2(
+          r ->
+              r.bucket(config.bucket())
+                  .prefix(config.prefix())
+                  .maxKeys(1)
+                  .overrideConfiguration(soon));
       String probe = key("probe");
       client.putObject(
-          r -> r.bucket(config.bucket()).key(probe), RequestBody.fromBytes(new byte[1]));
-      client.deleteObject(r -> r.bucket(config.bucket()).key(probe));
+          r -> r.bucket(config.bucket()).key(probe).overrideConfiguration(soon),
+          RequestBody.fromBytes(new byte[1]));
+      client.deleteObject(r -> r.bucket(config.bucket()).key(probe).overrideConfiguration(soon));
     } catch (SdkException e) {
       throw S3Unusable.because(config, e);
     }

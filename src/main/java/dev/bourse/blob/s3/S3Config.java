@@ -3,10 +3,12 @@ package dev.bourse.blob.s3;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
@@ -18,6 +20,7 @@ import java.util.regex.Pattern;
  * @param region what requests are signed for
  * @param pathStyle whether the bucket is part of the path and not of the host's name, as most
  *     services but Amazon's want it
+ * @param silence a store that says nothing for so long while bytes move is away
  * @param credentialsFile a file of the form of {@code ~/.aws/credentials}; empty for what the
  *     environment, the usual files or the machine's own role give
  */
@@ -27,11 +30,12 @@ public record S3Config(
     Optional<URI> endpoint,
     String region,
     boolean pathStyle,
+    Duration silence,
     Optional<Path> credentialsFile) {
   /** What an address looks like. */
   public static final String ACCEPTED =
-      "s3://BUCKET/PREFIX?endpoint=https://HOST&region=REGION&path-style=true, each part behind"
-          + " the bucket optional";
+      "s3://BUCKET/PREFIX?endpoint=https://HOST&region=REGION&path-style=true&timeout=20, each"
+          + " part behind the bucket optional, and the timeout 1 to 60 seconds";
 
   private static final String SCHEME = "s3://";
   private static final Pattern BUCKET = Pattern.compile("[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]");
@@ -41,6 +45,14 @@ public record S3Config(
 
   private static final int LONGEST_PREFIX = 256;
   private static final Pattern REGION = Pattern.compile("[a-z0-9-]{1,64}");
+
+  /** No longer than {@link S3Calls} gives one try, which would end first. */
+  private static final Pattern TIMEOUT = Pattern.compile("[1-9]|[1-5][0-9]|60");
+
+  /** Services that move data about or restart a node are silent for some seconds. */
+  private static final String USUAL_TIMEOUT = "20";
+
+  private static final Set<String> OPTIONS = Set.of("endpoint", "region", "path-style", "timeout");
 
   /** Whether a text means a store of this kind. */
   public static boolean isOne(String text) {
@@ -72,11 +84,18 @@ public record S3Config(
     }
     Optional<URI> endpoint = Optional.ofNullable(options.get("endpoint")).map(S3Config::endpoint);
     String style = options.getOrDefault("path-style", String.valueOf(endpoint.isPresent()));
-    if (!style.equals("true") && !style.equals("false")) {
+    String timeout = options.getOrDefault("timeout", USUAL_TIMEOUT);
+    if ((!style.equals("true") && !style.equals("false")) || !TIMEOUT.matcher(timeout).matches()) {
       throw wrong(text);
     }
     return new S3Config(
-        bucket, prefix, endpoint, region, Boolean.parseBoolean(style), credentialsFile);
+        bucket,
+        prefix,
+        endpoint,
+        region,
+        Boolean.parseBoolean(style),
+        Duration.ofSeconds(Long.parseLong(timeout)),
+        credentialsFile);
   }
 
   private static Map<String, String> options(String text, String query) {
@@ -84,9 +103,9 @@ public record S3Config(
     for (String option : query.isEmpty() ? new String[0] : query.split("&", -1)) {
       int equals = option.indexOf('=');
       String name = equals < 0 ? option : option.substring(0, equals);
-      boolean isKnown =
-          name.equals("endpoint") || name.equals("region") || name.equals("path-style");
-      if (equals < 0 || !isKnown || options.put(name, option.substring(equals + 1)) != null) {
+      if (equals < 0
+          || !OPTIONS.contains(name)
+          || options.put(name, option.substring(equals + 1)) != null) {
         throw wrong(text);
       }
     }

@@ -1,7 +1,10 @@
 package dev.bourse.blob.s3;
 
+import java.net.SocketTimeoutException;
 import java.util.Locale;
 import software.amazon.awssdk.awscore.exception.AwsServiceException;
+import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
+import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.core.exception.SdkException;
 
 /** An object store that cannot be used as it is described; the message is for operators. */
@@ -21,6 +24,9 @@ public final class S3Unusable extends RuntimeException {
     String place = config.endpoint().map(Object::toString).orElse("Amazon S3, " + config.region());
     if (!(failure instanceof AwsServiceException answer)) {
       String said = String.valueOf(failure.getMessage());
+      if (isSilence(failure)) {
+        return place + " takes connections and does not answer: " + said;
+      }
       return said.toLowerCase(Locale.ROOT).contains("credentials")
           ? "there are no credentials for it: " + said
           : place + " cannot be reached, or is no S3 service: " + said;
@@ -38,6 +44,13 @@ public final class S3Unusable extends RuntimeException {
           "this machine's clock differs too much from the one of " + place + ": " + code;
       default -> byStatus(config, answer, place, code);
     };
+  }
+
+  private static boolean isSilence(SdkException failure) {
+    return failure instanceof ApiCallTimeoutException
+        || failure instanceof ApiCallAttemptTimeoutException
+        || (failure.getCause() instanceof SocketTimeoutException cause
+            && !String.valueOf(cause.getMessage()).toLowerCase(Locale.ROOT).contains("connect"));
   }
 
   private static String byStatus(

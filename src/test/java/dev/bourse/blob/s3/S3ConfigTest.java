@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.URI;
+import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,7 +20,14 @@ class S3ConfigTest {
   @Test
   void aBucketAloneIsAmazons() {
     assertEquals(
-        new S3Config("models", "", Optional.empty(), "us-east-1", false, Optional.empty()),
+        new S3Config(
+            "models",
+            "",
+            Optional.empty(),
+            "us-east-1",
+            false,
+            Duration.ofSeconds(20),
+            Optional.empty()),
         parse("s3://models"));
   }
 
@@ -49,6 +57,9 @@ class S3ConfigTest {
         "s3://models?region=A b",
         "s3://models?region=a&region=b",
         "s3://models?path-style=yes",
+        "s3://models?timeout=0",
+        "s3://models?timeout=61",
+        "s3://models?timeout=5s",
         "s3://models?other=1",
         "http://models"
       })

@@ -284,6 +284,35 @@ class S3FaultsTest extends S3Fixture {
     holdsOnlyAfterADay(List.of("before", "after"));
   }
 
+  @Test
+  void aStaleListEndsNothingThatIsNeededAndHoldsNothingUp() throws Exception {
+    S3Blobs store = process(faults.port());
+    Upload upload = await(store.open("u", NONE));
+    append(upload, BYTES, 0, PART);
+    try (S3Calls calls = new S3Calls(config(SERVER.port()), done -> {})) {
+      calls.begin("blobs/nobodys");
+      aDayLater(store);
+      assertEquals(1, SERVER.multiparts(bucket).size(), "the upload that a row names");
+
+      faults.next(1, request -> request.contains("?uploads"), Fault.STALE);
+      calls.begin("blobs/nobodys-later");
+      append(upload, BYTES, PART, LENGTH);
+      await(upload.finish());
+      await(upload.release());
+      await(store.publish("u", "k"));
+      // Its list has both that are gone, and not the one that is there.
+      aDayLater(store);
+      assertEquals(1, SERVER.multiparts(bucket).size(), "the one it did not see");
+    }
+    assertArrayEquals(BYTES, content(store, "k"));
+    holdsOnlyAfterADay(List.of("k"));
+  }
+
+  private void aDayLater(S3Blobs store) throws Exception {
+    clock.advance(TimeUnit.DAYS.toMillis(1) + 1);
+    await(store.tidy());
+  }
+
   /** Has a process freeze in a request, another do its work, and the first go on behind that. */
   private void thawsBehindAnother(String kind, int length, String name) throws Exception {
     S3Blobs frozen = process(faults.port());
