@@ -47,7 +47,7 @@ const ended = once(child, "exit");
 const browser = await launch();
 try {
   const page = await browser.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   for await (const line of createInterface({ input: child.stdout })) {
     console.log(line);
     if (line.startsWith(`${service}/oauth/authorize?`)) {

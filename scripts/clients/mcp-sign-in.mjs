@@ -128,7 +128,7 @@ async function refusedConfirms(client) {
 try {
   await unauthorized();
   const page = await (await browser.newContext()).newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   const told = listen(page);
   await signInWithOAuth(page);
   const { client, transport } = await connect({ authProvider: provider });

@@ -27,7 +27,7 @@ const browser = await launch();
 async function open() {
   const context = await browser.newContext({ viewport: DESK });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   const told = listen(page);
   return {
     page,

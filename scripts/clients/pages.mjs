@@ -17,7 +17,7 @@ const [service, token, folder, port] = process.argv.slice(2);
 const listener = `http://localhost:${port}`;
 const SECRET = "cookie-of-a-user";
 const TITLE = "A model card";
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 const LEAST_WAIT_MS = 1_000;
 
 const files = readFileSync(join(folder, "published.tsv"), "utf8")

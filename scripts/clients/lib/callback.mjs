@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import { once } from "node:events";
 
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 
 /** Listens on a port of its own of `host`; its `url` is what to register, `close` must be called. */
 export async function openCallback(host = "127.0.0.1", answer = undefined) {

@@ -27,7 +27,7 @@ export async function visit(browser, service, options = {}) {
   const page = await context.newPage();
   // From the beginning, so that no dialog opens in the moment in which the driver begins to listen.
   page.on("filechooser", () => {});
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   const watch = watchOver(page, service);
   return {
     page,

@@ -161,7 +161,7 @@ class AccessApiTest {
   @Test
   void anAddressHasABudgetOverAllTokensAndNone() {
     try (RunningBourse tight =
-        RunningBourse.demo("limits.edge-per-minute=8", "limits.edge-burst=4")) {
+        RunningBourse.demo("limits.edge-per-minute=4", "limits.edge-burst=4")) {
       tight.as("acme", "bare").get("/api/whoami").ok();
       tight.as("globex", "bare").get("/api/whoami").ok();
       tight.with(null).get("/api/whoami").refused(ErrorCode.UNAUTHORIZED);
@@ -173,7 +173,7 @@ class AccessApiTest {
               .refused(ErrorCode.RATE_LIMITED);
       assertEquals("address", refusal.getString("reason"));
       long wait = refusal.getLong("retry_after_s");
-      assertTrue(wait >= 1 && wait <= 8, "an eighth of a minute, but " + wait);
+      assertTrue(wait >= 1 && wait <= 15, "a quarter of a minute, but " + wait);
     }
   }
 
@@ -181,7 +181,7 @@ class AccessApiTest {
   void aTrustedProxyNamesTheAddress() {
     try (RunningBourse tight =
         RunningBourse.demo(
-            "limits.edge-per-minute=8", "limits.edge-burst=1", "proxies=127.0.0.1")) {
+            "limits.edge-per-minute=2", "limits.edge-burst=1", "proxies=127.0.0.1")) {
       ApiClient caller = tight.as("acme", "bare");
       caller.get("/api/whoami", "X-Forwarded-For", "192.0.2.7").ok();
       caller.get("/api/whoami", "X-Forwarded-For", "192.0.2.8").ok();

@@ -1,6 +1,7 @@
 package dev.bourse.access;
 
 import static dev.bourse.testing.RunningBourse.await;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -20,6 +21,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -134,15 +137,23 @@ public class OperatorTokenAdminApiTest {
 
   @Test
   void anExpiredTokenIsNobodyLeft() {
-    HttpAnswer brief =
-        first.post(
-            OPERATORS,
-            new JsonObject()
-                .put("name", "brief")
-                .put("expires_at", Instant.now().plusMillis(700).toString()));
-    assertEquals(201, brief.status());
-    ApiClient caller = bourse.with(brief.json().getString("token"));
-    RunningBourse.until("it expires", () -> caller.get(OPERATORS).status() == 401);
+    AtomicLong lifetime = new AtomicLong(700);
+    AtomicReference<HttpAnswer> brief = new AtomicReference<>();
+    until(
+        "it is minted before it expires",
+        () -> {
+          brief.set(
+              first.post(
+                  OPERATORS,
+                  new JsonObject()
+                      .put("name", "brief")
+                      .put(
+                          "expires_at",
+                          Instant.now().plusMillis(lifetime.getAndAdd(700)).toString())));
+          return brief.get().status() == 201;
+        });
+    ApiClient caller = bourse.with(brief.get().json().getString("token"));
+    until("it expires", () -> caller.get(OPERATORS).status() == 401);
     assertEquals(
         "last", revoke(first, firstToken()).refused(ErrorCode.CONFLICT).getString("reason"));
   }
@@ -178,8 +189,8 @@ public class OperatorTokenAdminApiTest {
         CyclicBarrier start = new CyclicBarrier(2);
         Future<Integer> a = threads.submit(() -> race(start, staying, mine));
         Future<Integer> b = threads.submit(() -> race(start, other, rival));
-        int mineGot = a.get(30, TimeUnit.SECONDS);
-        int rivalGot = b.get(30, TimeUnit.SECONDS);
+        int mineGot = a.get(60, TimeUnit.SECONDS);
+        int rivalGot = b.get(60, TimeUnit.SECONDS);
         assertEquals(609, mineGot + rivalGot, mineGot + " and " + rivalGot);
         assertEquals(
             List.of(1L),
@@ -200,7 +211,7 @@ public class OperatorTokenAdminApiTest {
   }
 
   private static int race(CyclicBarrier start, ApiClient by, JsonObject token) throws Exception {
-    start.await(30, TimeUnit.SECONDS);
+    start.await(60, TimeUnit.SECONDS);
     return revoke(by, token).status();
   }
 }

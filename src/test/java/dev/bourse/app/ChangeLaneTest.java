@@ -111,11 +111,11 @@ class ChangeLaneTest {
 
   @AfterEach
   void close() throws Exception {
-    vertx.close().toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    vertx.close().toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   private static void poll(String what, Callable<Boolean> condition) throws Exception {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!condition.call()) {
       assertTrue(System.nanoTime() < deadline, () -> what + " did not come to pass");
       Thread.onSpinWait();
@@ -271,7 +271,7 @@ class ChangeLaneTest {
           after.add("cluster", 2);
           context.runOnContext(then -> looked.complete());
         });
-    looked.future().toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    looked.future().toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
     assertEquals(List.of(), later.readings);
     rows.failures.set(Integer.MAX_VALUE);
     Promise<Void> gate = rows.gate;

@@ -102,7 +102,7 @@ class CrashTest {
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100 + random.nextInt(500)));
       child.kill();
       for (Future<?> load : loads) {
-        load.get(30, TimeUnit.SECONDS);
+        load.get(60, TimeUnit.SECONDS);
       }
     } finally {
       writers.shutdownNow();

@@ -196,7 +196,7 @@ class MoveTest extends MoveFixture {
         }
         assertTrue(line != null && line.startsWith("importing audit: "), line);
         child.destroyForcibly();
-        assertTrue(child.waitFor(30, TimeUnit.SECONDS));
+        assertTrue(child.waitFor(60, TimeUnit.SECONDS));
       }
       RunningBourse.until(
           "the server has noticed",

@@ -67,7 +67,7 @@ class RacingWritersTest {
               .put("max_gpus", version % 3 * ClusterClient.NODE)
               .put("max_price_per_gpu_hour", 2 + writer)
               .put("expected_version", version);
-      start.await(20, TimeUnit.SECONDS);
+      start.await(60, TimeUnit.SECONDS);
       HttpAnswer answer = client.put(order);
       if (answer.status() == 200) {
         assertEquals(2.0 + writer, price(answer.json()));
@@ -112,12 +112,12 @@ class RacingWritersTest {
           races.add(
               writers.submit(
                   () -> {
-                    start.await(20, TimeUnit.SECONDS);
+                    start.await(60, TimeUnit.SECONDS);
                     return client.caller().post(path, registration);
                   }));
         }
-        HttpAnswer one = races.get(0).get(20, TimeUnit.SECONDS);
-        HttpAnswer other = races.get(1).get(20, TimeUnit.SECONDS);
+        HttpAnswer one = races.get(0).get(60, TimeUnit.SECONDS);
+        HttpAnswer other = races.get(1).get(60, TimeUnit.SECONDS);
         assertEquals(401, one.status() + other.status(), "one 201 and one 200");
         assertEquals(one.json(), other.json());
         assertEquals(round, client.caller().get(path).ok().getJsonArray("keys").size());

@@ -43,7 +43,7 @@ class ReplicaFeedTest {
   @BeforeEach
   void start() throws Exception {
     url = POSTGRES.server().newDatabase();
-    bourse = RunningBourse.demo("store.url=" + url, "store.query-timeout=500ms");
+    bourse = RunningBourse.demo("store.url=" + url, "store.query-timeout=2s");
     other = POSTGRES.server().connect(url);
   }
 
@@ -264,7 +264,7 @@ class ReplicaFeedTest {
     Replication replication = bourse.service().replication();
     until(
         "what is known is old",
-        () -> System.nanoTime() - replication.knownAsOfNanos() > 3_000_000_000L);
+        () -> System.nanoTime() - replication.knownAsOfNanos() > 5_000_000_000L);
     return replication.knownAsOfNanos();
   }
 

@@ -2,7 +2,7 @@ package dev.bourse.app;
 
 import static dev.bourse.testing.RunningBourse.await;
 import static dev.bourse.testing.RunningBourse.until;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import static dev.bourse.testing.RunningBourse.within;
 
 import dev.bourse.access.Tokens;
 import dev.bourse.capacity.DirectChange;
@@ -22,8 +22,6 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -73,13 +71,6 @@ class ReplicaNewsTest {
 
   private static ApiClient there(String org, String token) {
     return new ApiClient(there.baseUrl(), here.secret(org, token));
-  }
-
-  private static void within(int seconds, String what, BooleanSupplier condition) {
-    long since = System.nanoTime();
-    until(what, condition);
-    long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - since);
-    assertTrue(millis <= seconds * 1_000L, what + " only after " + millis + " ms");
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.bourse.app;
 
 import static dev.bourse.testing.RunningBourse.await;
 import static dev.bourse.testing.RunningBourse.until;
+import static dev.bourse.testing.RunningBourse.within;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -189,7 +190,7 @@ class ReplicasTest {
               .put("max_gpus", 0)
               .put("max_price_per_gpu_hour", (200 + version) / 100.0)
               .put("expected_version", version);
-      start.await(30, TimeUnit.SECONDS);
+      start.await(60, TimeUnit.SECONDS);
       int status = client.put(order).status();
       assertTrue(status == 200 || status == 409, "status " + status);
       won += status == 200 ? 1 : 0;
@@ -207,9 +208,7 @@ class ReplicasTest {
     ApiClient there = second.with(minted.getString("token"));
     until("the other knows it", () -> there.get("/api/whoami").status() == 200);
     operator.delete(tokens + "/" + minted.getString("token_id")).ok();
-    long revokedAt = System.nanoTime();
-    until("the other refuses it", () -> there.get("/api/whoami").status() == 401);
-    assertTrue(System.nanoTime() - revokedAt < TimeUnit.SECONDS.toNanos(1));
+    within(1, "the other refuses it", () -> there.get("/api/whoami").status() == 401);
   }
 
   @Test
@@ -254,11 +253,10 @@ class ReplicasTest {
             .ok()
             .getJsonArray("revoked_tokens")
             .size());
-    long revokedAt = System.nanoTime();
-    for (ApiClient token : theirs) {
-      until("the other refuses it", () -> token.get("/api/whoami").status() == 401);
-    }
-    assertTrue(System.nanoTime() - revokedAt < TimeUnit.SECONDS.toNanos(1));
+    within(
+        1,
+        "the other refuses them",
+        () -> theirs.stream().allMatch(token -> token.get("/api/whoami").status() == 401));
     assertEquals(
         100,
         first.audit("acme", false).stream()
@@ -301,14 +299,12 @@ class ReplicasTest {
   @Test
   void whatAnOperatorSetsAtOneHoldsAtTheOtherWithinASecond() throws Exception {
     until("the other is ready", () -> client(second).version() == 0);
-    long start = System.nanoTime();
     operator(first)
         .patch(
             "/api/operator/clusters/acme-train",
             new JsonObject().put("writes_armed", false).put("max_price_cap_per_gpu_hour", 5))
         .ok();
-    until("told", () -> client(second).state().getDouble("max_price_cap_per_gpu_hour") == 5);
-    assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(1));
+    within(1, "told", () -> client(second).state().getDouble("max_price_cap_per_gpu_hour") == 5);
     client(second).put(client(second).order(0, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
 
     operator(second)

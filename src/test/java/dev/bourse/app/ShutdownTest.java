@@ -157,7 +157,7 @@ class ShutdownTest {
       begun = Files.readString(log).length();
       assertEquals(TERMINATED, child.terminate());
       for (Future<?> load : loads) {
-        load.get(30, TimeUnit.SECONDS);
+        load.get(60, TimeUnit.SECONDS);
       }
     } finally {
       clients.shutdownNow();
@@ -185,7 +185,7 @@ class ShutdownTest {
                 + "\r\n\r\n")
             .getBytes(StandardCharsets.US_ASCII);
     try (Socket socket = new Socket(address.getHost(), address.getPort())) {
-      socket.setSoTimeout(20_000);
+      socket.setSoTimeout(60_000);
       BufferedReader in =
           new BufferedReader(
               new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII));

@@ -61,7 +61,7 @@ class StartFailureTest {
       if (process.isAlive()) {
         process.destroy();
       }
-      assertTrue(process.waitFor(30, TimeUnit.SECONDS));
+      assertTrue(process.waitFor(60, TimeUnit.SECONDS));
     } finally {
       process.destroyForcibly();
     }

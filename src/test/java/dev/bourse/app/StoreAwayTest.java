@@ -30,7 +30,7 @@ class StoreAwayTest {
                 "store.away-after=1s",
                 "store.stale-after=3s")) {
       ClusterClient client = bourse.market().redA();
-      assertEquals("", bourse.unready());
+      until("it is ready at first", () -> bourse.unready().isEmpty());
       server.stop();
       until("it is not ready", () -> !bourse.unready().isEmpty());
       String why = bourse.unready();
@@ -44,7 +44,7 @@ class StoreAwayTest {
       server.startAgain();
       until("it is ready", () -> bourse.unready().isEmpty());
       until("everybody is let in", () -> client.caller().get("/api/whoami").status() == 200);
-      client.declare(0, 2);
+      until("it takes writes", () -> client.put(client.order(0, 2)).status() == 200);
     }
   }
 }

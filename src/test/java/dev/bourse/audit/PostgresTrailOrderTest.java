@@ -67,7 +67,7 @@ class PostgresTrailOrderTest {
   }
 
   private static <T> T await(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   private static void commit(Database store, String... sql) throws Exception {
@@ -131,7 +131,7 @@ class PostgresTrailOrderTest {
   }
 
   private static void awaitAsleep(Connection observer) throws Exception {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     boolean isAsleep = false;
     while (!isAsleep) {
       assertTrue(System.nanoTime() < deadline, "the slow commit is under way");

@@ -45,7 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A real store in a folder of its own, with organization acme, pool h100 and 16 nodes. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 public abstract class StoreFixture {
-  private static final long DEADLINE_SECONDS = 20;
+  private static final long DEADLINE_SECONDS = 60;
 
   protected final FakeClock clock = new FakeClock(Sample.T0);
   protected final Vertx vertx = Vertx.vertx();

@@ -7,8 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.ApiError;
 import io.vertx.core.Future;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** A process that dies at every step of the publication of a set, and the one that goes on. */
@@ -99,10 +102,12 @@ class SetCrashTest extends SetFixture {
   @Test
   void aFileAndACommitCutShortAtAnyStepAreEndedByTheNextWithoutItsBytesSentAgain()
       throws Exception {
-    AtomicReference<CheckpointService.AnnouncedSet> awaited = new AtomicReference<>();
+    AtomicReference<CheckpointService.@Nullable AnnouncedSet> announced = new AtomicReference<>();
+    Supplier<CheckpointService.AnnouncedSet> awaited =
+        () -> Objects.requireNonNull(announced.get());
     dieAtEveryStep(
         id -> {
-          awaited.set(announce("set", SHARED, NEW));
+          announced.set(announce("set", SHARED, NEW));
           await(put(process(), awaited.get(), 1, NEW, 0, NEW.length - 1));
         },
         process ->

@@ -237,7 +237,7 @@ class CheckpointCommandTest {
           });
     } finally {
       process.destroyForcibly();
-      assertTrue(process.waitFor(30, TimeUnit.SECONDS));
+      assertTrue(process.waitFor(60, TimeUnit.SECONDS));
       gate.letPass(Long.MAX_VALUE);
       gate.cut();
     }

@@ -63,7 +63,7 @@ abstract class BytesFixture {
   }
 
   static void until(String what, BooleanSupplier condition) {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!condition.getAsBoolean()) {
       assertTrue(System.nanoTime() < deadline, "not in time: " + what);
       LockSupport.parkNanos(1_000_000);

@@ -60,7 +60,7 @@ public final class EdgeFixture implements AutoCloseable {
   final HttpClient client =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
-          .connectTimeout(Duration.ofSeconds(5))
+          .connectTimeout(Duration.ofMinutes(1))
           .build();
 
   /** What the next operations do; by default each echoes its input. */
@@ -205,7 +205,7 @@ public final class EdgeFixture implements AutoCloseable {
       String method, String target, @Nullable String body, String... headers) {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + target))
-            .timeout(Duration.ofSeconds(10))
+            .timeout(Duration.ofMinutes(1))
             .method(
                 method,
                 body == null

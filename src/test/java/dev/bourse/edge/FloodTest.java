@@ -148,8 +148,8 @@ class FloodTest {
   /** Over a connection of its own. */
   private static int status(URI url) throws IOException {
     HttpURLConnection asked = (HttpURLConnection) url.toURL().openConnection();
-    asked.setConnectTimeout((int) TimeUnit.SECONDS.toMillis(20));
-    asked.setReadTimeout((int) TimeUnit.SECONDS.toMillis(20));
+    asked.setConnectTimeout((int) TimeUnit.SECONDS.toMillis(60));
+    asked.setReadTimeout((int) TimeUnit.SECONDS.toMillis(60));
     asked.setRequestProperty("Connection", "close");
     int status = asked.getResponseCode();
     asked.disconnect();

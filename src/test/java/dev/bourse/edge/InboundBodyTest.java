@@ -145,7 +145,7 @@ class InboundBodyTest extends BytesFixture {
       assertTrue(waiting.size() - taken <= 4 + 5, waiting.size() + " while " + taken);
       waiting.get(taken).complete();
     }
-    assertEquals(200, answer.get(20, TimeUnit.SECONDS).statusCode());
+    assertEquals(200, answer.get(60, TimeUnit.SECONDS).statusCode());
     assertEquals(blocks, waiting.size());
   }
 
@@ -225,7 +225,7 @@ class InboundBodyTest extends BytesFixture {
       client.send(new byte[2_500]);
       until("two blocks are taken", () -> taken.get() == 2_000);
     }
-    return failure.get(20, TimeUnit.SECONDS);
+    return failure.get(60, TimeUnit.SECONDS);
   }
 
   @Test
@@ -237,7 +237,7 @@ class InboundBodyTest extends BytesFixture {
       String answer = client.untilClosed();
       assertTrue(answer.startsWith("HTTP/1.1 408 "), answer);
     }
-    assertTrue(failure.get(20, TimeUnit.SECONDS) instanceof InboundBody.ClientGone);
+    assertTrue(failure.get(60, TimeUnit.SECONDS) instanceof InboundBody.ClientGone);
   }
 
   @Test

@@ -15,7 +15,7 @@ public final class RawClient implements AutoCloseable {
 
   public RawClient(int port) throws IOException {
     socket = new Socket(InetAddress.getLoopbackAddress(), port);
-    socket.setSoTimeout(8_000);
+    socket.setSoTimeout(60_000);
   }
 
   public RawClient send(String text) throws IOException {

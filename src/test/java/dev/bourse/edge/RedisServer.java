@@ -9,6 +9,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import redis.embedded.core.RedisServerBuilder;
 
 /**
@@ -20,6 +21,9 @@ public final class RedisServer implements AutoCloseable {
   private final String[] settings;
   private final Path folder;
   private redis.embedded.RedisServer running;
+
+  /** Its process, while it is frozen. */
+  private @Nullable String frozen;
 
   private RedisServer(int port, String... settings) throws IOException {
     this.port = port;
@@ -74,15 +78,50 @@ public final class RedisServer implements AutoCloseable {
     }
   }
 
-  /** From now on and for so long it accepts connections and commands, and answers none. */
-  public void fallSilent(long millis) throws IOException {
-    if (!ask("CLIENT PAUSE " + millis).equals("+OK")) {
-      throw new IOException("it does not pause");
+  /** From now on it accepts connections and commands, and answers none, until {@link #thaw}. */
+  public void freeze() throws IOException {
+    frozen = pid();
+    signal("STOP", frozen);
+  }
+
+  /** Has it answer what it was asked meanwhile, and go on. */
+  public void thaw() throws IOException {
+    if (frozen != null) {
+      signal("CONT", frozen);
+      frozen = null;
+    }
+  }
+
+  private String pid() throws IOException {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
+        BufferedReader reader =
+            new BufferedReader(
+                new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8))) {
+      socket.getOutputStream().write("INFO server\r\n".getBytes(StandardCharsets.UTF_8));
+      socket.getOutputStream().flush();
+      String key = "process_id:";
+      for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+        if (line.startsWith(key)) {
+          return line.substring(key.length());
+        }
+      }
+      throw new IOException("it does not tell its process");
+    }
+  }
+
+  private static void signal(String signal, String pid) throws IOException {
+    try {
+      if (new ProcessBuilder("kill", "-" + signal, pid).start().waitFor() != 0) {
+        throw new IOException("process " + pid + " takes no " + signal);
+      }
+    } catch (InterruptedException e) {
+      throw new IOException(e);
     }
   }
 
   @Override
   public void close() throws IOException {
+    thaw();
     running.stop();
     Files.delete(folder);
   }

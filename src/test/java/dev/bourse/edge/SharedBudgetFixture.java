@@ -1,7 +1,5 @@
 package dev.bourse.edge;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
 import dev.bourse.edge.limits.EdgeLimits;
 import dev.bourse.edge.limits.SharedBudgetConfig;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
@@ -9,11 +7,10 @@ import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import java.io.IOException;
 import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -21,6 +18,9 @@ import org.junit.jupiter.api.BeforeEach;
 abstract class SharedBudgetFixture {
   /** Enough for a busy machine; tests of slowness set their own. */
   static final long PATIENT_MILLIS = 1_000;
+
+  /** No budget grows while a slow machine is at a test. */
+  static final Clock STOPPED = Clock.fixed(Instant.ofEpochSecond(1_800_000_000), ZoneOffset.UTC);
 
   RedisServer redis;
 
@@ -42,8 +42,7 @@ abstract class SharedBudgetFixture {
   }
 
   EdgeFixture serve(int perToken, long timeoutMillis) {
-    return serve(
-        perToken, SharedBudgetConfig.parse(redis.url(), "", timeoutMillis), Clock.systemUTC());
+    return serve(perToken, SharedBudgetConfig.parse(redis.url(), "", timeoutMillis), STOPPED);
   }
 
   EdgeFixture serve(int perToken) {
@@ -76,13 +75,5 @@ abstract class SharedBudgetFixture {
       }
     }
     throw new AssertionError("no gauge " + name);
-  }
-
-  static void until(String what, BooleanSupplier condition) {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-    while (!condition.getAsBoolean()) {
-      assertTrue(System.nanoTime() < deadline, "not within 20 s: " + what);
-      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
-    }
   }
 }

@@ -2,6 +2,7 @@ package dev.bourse.edge;
 
 import static dev.bourse.edge.EdgeFixture.header;
 import static dev.bourse.edge.EdgeFixture.json;
+import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -147,7 +148,7 @@ class SharedBudgetTest extends SharedBudgetFixture {
   @Test
   void aClientThatLeavesWhileItsBudgetIsAskedForHarmsNobody() throws IOException {
     try (EdgeFixture fixture = serve(100)) {
-      redis.fallSilent(300);
+      redis.freeze();
       for (int i = 0; i < 20; i++) {
         try (RawClient client = new RawClient(fixture.port())) {
           client.send(
@@ -155,6 +156,7 @@ class SharedBudgetTest extends SharedBudgetFixture {
                   + "Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{\"a\"");
         }
       }
+      redis.thaw();
       until("none is left", () -> gauge(fixture, "bourse_http_requests_in_flight") == 0);
       assertEquals(200, status(fixture));
     }
@@ -192,7 +194,7 @@ class SharedBudgetTest extends SharedBudgetFixture {
     Budgets local = new Budgets(1_000_000, 1_000_000, "token", "budget", System::nanoTime);
     try {
       shared.spend("warm", local).await();
-      redis.fallSilent(600);
+      redis.freeze();
       spendTooOften(shared, local);
     } finally {
       shared.close().await();
@@ -200,7 +202,7 @@ class SharedBudgetTest extends SharedBudgetFixture {
     }
   }
 
-  private static void spendTooOften(SharedBudgets shared, Budgets local) {
+  private void spendTooOften(SharedBudgets shared, Budgets local) throws IOException {
     List<Future<?>> waiting = new ArrayList<>();
     for (int i = 0; i < SharedBudgets.MAX_WAITING; i++) {
       waiting.add(shared.spend("token" + i % 7, local));
@@ -208,6 +210,7 @@ class SharedBudgetTest extends SharedBudgetFixture {
     assertFalse(waiting.get(0).isComplete());
     assertFalse(waiting.get(waiting.size() - 1).isComplete());
     assertTrue(shared.spend("token", local).isComplete());
+    redis.thaw();
     Future.all(waiting).await();
     Future<?> afterwards = shared.spend("token", local);
     assertFalse(afterwards.isComplete());

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 /** Answers in pieces: to good clients, stuck ones and such that leave, and faults on the way. */
 class StreamedAnswerTest {
   private static final String PATH = "/api/org/activity";
-  private static final long DEADLINE_SECONDS = 10;
+  private static final long DEADLINE_SECONDS = 60;
 
   /** More than the buffers of both ends of a socket hold. */
   private static final Buffer LARGE = Buffer.buffer("x".repeat(4 << 20));

@@ -281,7 +281,7 @@ class EventsApiTest {
       try (EventReader reader = follow(own, client, null)) {
         until("the state came", () -> !reader.all().isEmpty());
         client.caller().delete("/api/org/tokens/self").ok();
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(25);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (!reader.hasEnded() && System.nanoTime() < deadline) {
           LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
         }

@@ -20,7 +20,7 @@ class FaultyProxyTest {
   /** Longer than a byte takes to come back when nothing holds it. */
   private static final int SILENCE_MILLIS = 300;
 
-  private static final int PATIENCE_MILLIS = 20_000;
+  private static final int PATIENCE_MILLIS = 60_000;
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private ServerSocket server;

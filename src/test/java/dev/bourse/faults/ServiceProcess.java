@@ -129,7 +129,7 @@ final class ServiceProcess {
     if (running != null) {
       running.destroyForcibly();
       try {
-        if (!running.waitFor(30, TimeUnit.SECONDS)) {
+        if (!running.waitFor(60, TimeUnit.SECONDS)) {
           throw new Violated(name + " does not die of SIGKILL");
         }
       } catch (InterruptedException e) {

@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -277,11 +278,19 @@ class McpConfirmApiTest {
     try (RunningBourse slow = RunningBourse.demo("capacity.write-cadence=3s")) {
       McpClient carol = McpClient.of(slow, "openlab", "carol");
       new ClusterClient(slow.as("openlab", "orgwide"), "openlab", "openlab-main").addKey();
-      JsonObject first = bid("openlab-main", 8, 2);
-      carol.ok("bid_write", confirm(first, carol.ok("bid_write", first)));
-      JsonObject second = bid("openlab-main", 16, 2);
-      JsonObject confirm = confirm(second, carol.ok("bid_write", second));
-      JsonObject refusal = carol.refused("bid_write", confirm, ErrorCode.RATE_LIMITED);
+      AtomicReference<JsonObject> last = new AtomicReference<>();
+      AtomicReference<JsonObject> result = new AtomicReference<>();
+      RunningBourse.until(
+          "one comes before the cadence of the one before is over",
+          () -> {
+            JsonObject arguments = bid("openlab-main", 8, 2);
+            last.set(confirm(arguments, carol.ok("bid_write", arguments)));
+            result.set(carol.call("bid_write", last.get()));
+            return result.get().getBoolean("isError");
+          });
+      JsonObject confirm = last.get();
+      JsonObject refusal = result.get().getJsonObject("structuredContent");
+      assertEquals(ErrorCode.RATE_LIMITED.code(), refusal.getString("error"), refusal.encode());
       assertTrue(refusal.getInteger("retry_after_s") >= 1);
       RunningBourse.until(
           "the same confirm does later",

@@ -214,7 +214,7 @@ class SshReachTest extends SshNodesFixture {
               .reclaim(machine.machine(), "alloc_1")
               .onComplete(result -> same.complete(Vertx.currentContext() == context));
         });
-    assertTrue(same.get(30, TimeUnit.SECONDS));
+    assertTrue(same.get(60, TimeUnit.SECONDS));
   }
 
   @Test

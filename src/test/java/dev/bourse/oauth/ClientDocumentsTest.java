@@ -179,7 +179,7 @@ class ClientDocumentsTest {
           vertx.setPeriodic(100, timer -> request.response().write(" "));
         };
     refused("could not be fetched");
-    await(closed.future().timeout(5, TimeUnit.SECONDS));
+    await(closed.future().timeout(60, TimeUnit.SECONDS));
   }
 
   @Test

@@ -264,7 +264,7 @@ class SshPublicKeyTest {
     Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
     process.getOutputStream().close();
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertTrue(process.waitFor(30, TimeUnit.SECONDS), output);
+    assertTrue(process.waitFor(60, TimeUnit.SECONDS), output);
     assertEquals(0, process.exitValue(), output);
     return output;
   }

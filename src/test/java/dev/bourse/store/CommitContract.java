@@ -61,7 +61,7 @@ public abstract class CommitContract {
 
   public static <T> T await(Future<T> future) throws Exception {
     try {
-      return future.toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+      return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
     } catch (ExecutionException e) {
       if (e.getCause() instanceof Exception cause) {
         throw cause;
@@ -73,7 +73,7 @@ public abstract class CommitContract {
   public static <T> Throwable failureOf(Future<T> future) throws Exception {
     CompletableFuture<T> settled = future.toCompletionStage().toCompletableFuture();
     return Objects.requireNonNull(
-        assertThrows(ExecutionException.class, () -> settled.get(30, TimeUnit.SECONDS)).getCause());
+        assertThrows(ExecutionException.class, () -> settled.get(60, TimeUnit.SECONDS)).getCause());
   }
 
   public static Statement account(String name, @Nullable Long balance) {
@@ -238,7 +238,7 @@ public abstract class CommitContract {
             .start();
       }
       start.countDown();
-      assertTrue(done.await(30, TimeUnit.SECONDS));
+      assertTrue(done.await(60, TimeUnit.SECONDS));
       await(Future.join(racers).otherwiseEmpty());
       assertEquals(1, racers.stream().filter(Future::succeeded).count(), "version " + version);
       assertTrue(

@@ -146,7 +146,7 @@ public abstract class DatabaseContractTest extends CommitContract {
     await(database.close());
     database = await(open(4));
     List<Future<Void>> all = new ArrayList<>();
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     do {
       all.add(database.commit(List.of(note(all.size(), "n"), note(-1L - all.size(), "n"))));
     } while (all.get(all.size() - 1).cause() == null && System.nanoTime() < deadline);
@@ -161,7 +161,7 @@ public abstract class DatabaseContractTest extends CommitContract {
     database = await(open(4));
     await(database.commit(List.of(note(1, "n"))));
     List<Future<List<Long>>> all = new ArrayList<>();
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     do {
       all.add(database.read("SELECT id FROM note", List.of(), row -> row.integer("id")));
     } while (all.get(all.size() - 1).cause() == null && System.nanoTime() < deadline);

@@ -48,7 +48,7 @@ class UpkeepTest {
   }
 
   private Promise<Boolean> next() throws Exception {
-    Promise<Boolean> step = soon(20_000);
+    Promise<Boolean> step = soon(60_000);
     assertTrue(step != null, "no step has begun");
     return Objects.requireNonNull(step);
   }

@@ -24,7 +24,7 @@ public final class ApiClient {
   private static final HttpClient HTTP =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
-          .connectTimeout(Duration.ofSeconds(10))
+          .connectTimeout(Duration.ofMinutes(1))
           .build();
 
   /** How the worlds of these tests name nodes: the pool and five digits. */
@@ -128,7 +128,7 @@ public final class ApiClient {
   private HttpRequest request(String method, String path, BodyPublisher body, String... headers) {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(baseUrl + path))
-            .timeout(Duration.ofSeconds(20))
+            .timeout(Duration.ofMinutes(1))
             .method(method, body);
     if (token != null) {
       request.header("Authorization", "Bearer " + token);

@@ -28,7 +28,7 @@ public final class Browser {
   private static final HttpClient HTTP =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
-          .connectTimeout(Duration.ofSeconds(10))
+          .connectTimeout(Duration.ofMinutes(1))
           .build();
 
   private final RunningBourse bourse;
@@ -77,7 +77,7 @@ public final class Browser {
   private HttpRequest.Builder request(String path) {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(base + path))
-            .timeout(Duration.ofSeconds(20))
+            .timeout(Duration.ofMinutes(1))
             .header("Accept", "text/html,application/xhtml+xml,*/*;q=0.8");
     if (!network.isEmpty()) {
       request.header("X-Forwarded-For", network);

@@ -160,7 +160,7 @@ public final class ChildBourse implements AutoCloseable {
 
   private int exitCode() {
     try {
-      assertTrue(process.waitFor(30, TimeUnit.SECONDS), "the process does not end");
+      assertTrue(process.waitFor(60, TimeUnit.SECONDS), "the process does not end");
       return process.exitValue();
     } catch (InterruptedException e) {
       throw new AssertionError(e);

@@ -71,7 +71,7 @@ public final class DevicePage {
   private HttpResponse<String> send(String method, String path, String form) {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(baseUrl + path))
-            .timeout(Duration.ofSeconds(20))
+            .timeout(Duration.ofMinutes(1))
             .header("Accept", "text/html")
             .header("Cookie", cookie)
             .method(

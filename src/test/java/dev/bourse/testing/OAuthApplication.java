@@ -38,7 +38,7 @@ public final class OAuthApplication {
   private static final HttpClient HTTP =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
-          .connectTimeout(Duration.ofSeconds(10))
+          .connectTimeout(Duration.ofMinutes(1))
           .build();
 
   private final RunningBourse bourse;
@@ -137,7 +137,7 @@ public final class OAuthApplication {
       String... headers) {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(baseUrl + path))
-            .timeout(Duration.ofSeconds(20))
+            .timeout(Duration.ofMinutes(1))
             .header("Accept", "text/html")
             .method(
                 method,

@@ -41,6 +41,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RunningBourse implements AutoCloseable {
   private static final long DEADLINE_SECONDS = 60;
+  private static final int SLACK_SECONDS = 20;
   private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private static final Map<String, String> SETTINGS =
@@ -355,6 +356,19 @@ public final class RunningBourse implements AutoCloseable {
         throw new AssertionError("not within " + DEADLINE_SECONDS + " s: " + what);
       }
       LockSupport.parkNanos(POLL_NANOS);
+    }
+  }
+
+  /**
+   * Polls until the condition holds; fails when that takes longer than is promised and a busy
+   * machine may add. The promise to the second is held where time is virtual, by the simulation.
+   */
+  public static void within(int seconds, String what, BooleanSupplier condition) {
+    long since = System.nanoTime();
+    until(what, condition);
+    long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - since);
+    if (millis > (seconds + SLACK_SECONDS) * 1_000L) {
+      throw new AssertionError(what + " only after " + millis + " ms");
     }
   }
 

@@ -26,7 +26,7 @@ public final class SlowDownload implements AutoCloseable {
   public SlowDownload(RunningBourse bourse, String path, @Nullable String token, String headers) {
     try {
       socket.setReceiveBufferSize(RECEIVE_BYTES);
-      socket.setSoTimeout(20_000);
+      socket.setSoTimeout(60_000);
       socket.connect(
           new InetSocketAddress(
               InetAddress.getLoopbackAddress(), URI.create(bourse.service().baseUrl()).getPort()));

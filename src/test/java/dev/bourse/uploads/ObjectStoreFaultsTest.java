@@ -25,7 +25,6 @@ import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -174,16 +173,16 @@ class ObjectStoreFaultsTest extends SetFixture {
 
   /** Asks until it is done, as clients do that are told to ask again. */
   private static <T> T later(Supplier<Future<T>> asking) throws Exception {
-    AtomicReference<Future<T>> last = new AtomicReference<>(asking.get());
+    List<Future<T>> asked = new ArrayList<>(List.of(asking.get()));
     eventually(
         "it is done",
         () -> {
-          if (last.get().failed()) {
-            last.set(asking.get());
+          if (asked.get(0).failed()) {
+            asked.set(0, asking.get());
           }
-          return last.get().succeeded();
+          return asked.get(0).succeeded();
         });
-    return await(last.get());
+    return await(asked.get(0));
   }
 
   @Test

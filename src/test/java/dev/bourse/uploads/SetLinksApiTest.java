@@ -106,9 +106,9 @@ class SetLinksApiTest extends SetApiFixture {
               .map(name -> publication(name, files, "org"))
               .map(set -> CompletableFuture.supplyAsync(() -> announce(alice, set)))
               .toList();
-      deleted.get(20, TimeUnit.SECONDS);
+      deleted.get(60, TimeUnit.SECONDS);
       for (CompletableFuture<SetsFixture.Announced> one : linking) {
-        SetsFixture.Announced set = one.get(20, TimeUnit.SECONDS);
+        SetsFixture.Announced set = one.get(60, TimeUnit.SECONDS);
         send(anybody, set, files);
         String id = commit(alice, set).ok().getString("id");
         files.forEach((path, bytes) -> assertArrayEquals(bytes, read(id, bytes)));

@@ -127,7 +127,7 @@ class SetUploadApiTest extends SetApiFixture {
       CompletableFuture<HttpAnswer> committed =
           CompletableFuture.supplyAsync(() -> commit(alice, one));
       SetsFixture.Announced other = announce(alice, publication(name, second, "org"));
-      int status = committed.get(20, TimeUnit.SECONDS).status();
+      int status = committed.get(60, TimeUnit.SECONDS).status();
       assertTrue(status == 200 || status == 409, "status " + status);
       if (status == 200) {
         first.forEach((path, bytes) -> assertArrayEquals(bytes, read(one.id(), bytes)));

@@ -40,7 +40,7 @@ class WatchdogTest {
               Thread.currentThread().interrupt();
             }
           });
-      assertTrue(noticed.await(30, TimeUnit.SECONDS));
+      assertTrue(noticed.await(60, TimeUnit.SECONDS));
     } finally {
       enough.countDown();
       vertx.close().await();
@@ -61,7 +61,7 @@ class WatchdogTest {
             .redirectError(log.toFile())
             .start();
     try {
-      assertTrue(process.waitFor(30, TimeUnit.SECONDS));
+      assertTrue(process.waitFor(60, TimeUnit.SECONDS));
     } finally {
       process.destroyForcibly();
     }

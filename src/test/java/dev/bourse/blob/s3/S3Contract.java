@@ -82,7 +82,7 @@ abstract class S3Contract extends BlobStoreContract {
                     List.of(),
                     row -> "bourse/" + row.text("object") + ' ' + row.integer("bytes")));
     // What is deleted behind an answer may take a while.
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!server.objects(bucket).equals(named) && System.nanoTime() < deadline) {
       TimeUnit.MILLISECONDS.sleep(10);
     }

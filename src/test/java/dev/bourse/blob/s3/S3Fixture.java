@@ -171,7 +171,7 @@ abstract class S3Fixture {
                 row -> "bourse/" + row.text("object") + ' ' + row.integer("bytes")));
     assertEquals(keys.length, wanted.size());
     // Pieces are deleted in the background.
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!SERVER.objects(bucket).equals(wanted) && System.nanoTime() < deadline) {
       TimeUnit.MILLISECONDS.sleep(20);
     }

@@ -10,6 +10,8 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -228,8 +230,11 @@ class FuzzerTest {
   void aHeldEventLoopIsMeasured() throws IOException {
     findings(
         (request, body) -> {
-          long until = System.nanoTime() + (body.contains("max_gpus") ? 60_000_000L : 0);
-          while (System.nanoTime() < until) {
+          // Of the processor's time, which is what is measured: others may have it meanwhile.
+          ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+          long until =
+              threads.getCurrentThreadCpuTime() + (body.contains("max_gpus") ? 60_000_000L : 0);
+          while (threads.getCurrentThreadCpuTime() < until) {
             Thread.onSpinWait();
           }
           soundly(request, body);

@@ -67,7 +67,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   }
 
   private static void poll(String what, Callable<Boolean> condition) throws Exception {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!condition.call()) {
       assertTrue(System.nanoTime() < deadline, () -> what + " did not come to pass");
       Thread.onSpinWait();

@@ -119,7 +119,7 @@ class PostgresFeedTest {
   }
 
   private static void poll(String what, Callable<Boolean> condition) throws Exception {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!condition.call()) {
       assertTrue(System.nanoTime() < deadline, () -> what + " did not come to pass");
       Thread.onSpinWait();
@@ -272,7 +272,7 @@ class PostgresFeedTest {
     await(
         listening.commit(List.of(), List.of(new Change("cluster", "a"), new Change("tokens", ""))));
     PGNotification[] said = new PGNotification[0];
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (said.length == 0 && System.nanoTime() < deadline) {
       said = session.unwrap(PGConnection.class).getNotifications(1_000);
     }

@@ -55,7 +55,7 @@ class SqliteFailedFlushTest {
 
   private static int run(String... command) throws IOException, InterruptedException {
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    assertTrue(process.waitFor(20, TimeUnit.SECONDS), "the command ends");
+    assertTrue(process.waitFor(60, TimeUnit.SECONDS), "the command ends");
     return process.exitValue();
   }
 
