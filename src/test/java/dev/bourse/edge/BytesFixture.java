@@ -12,7 +12,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 
 /** A server with one path, of bytes, whose operation each test brings along. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
@@ -47,14 +46,9 @@ abstract class BytesFixture {
     return bytes;
   }
 
-  @BeforeAll
-  static void serve() {
-    fixture =
-        new EdgeFixture(
-            EdgeFixture.hasty(),
-            Sources.system(),
-            null,
-            List.of(EdgeFixture.contract("bytes", CONTRACT)));
+  static EdgeFixture serve(EdgeConfig config) {
+    return new EdgeFixture(
+        config, Sources.system(), null, List.of(EdgeFixture.contract("bytes", CONTRACT)));
   }
 
   @AfterAll

@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,6 +32,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Stored bytes as answers. */
 @SuppressWarnings("NullAway.Init") // JUnit fills in the folder.
 class DownloadTest extends BytesFixture {
+  @BeforeAll
+  static void start() {
+    fixture = serve(EdgeFixture.hasty());
+  }
+
   private static final String ETAG = "\"abc\"";
 
   @TempDir static Path folder;

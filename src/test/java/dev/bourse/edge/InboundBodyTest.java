@@ -27,12 +27,19 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Bodies that are bytes, on their way in. */
 class InboundBodyTest extends BytesFixture {
+  /** With the service's own patience: a busy machine may send a body late. */
+  @BeforeAll
+  static void start() {
+    fixture = serve(EdgeFixture.unlimited());
+  }
+
   private static HttpResponse<byte[]> put(byte[] body) {
     return send("PUT", HttpRequest.BodyPublishers.ofByteArray(body));
   }
@@ -204,7 +211,13 @@ class InboundBodyTest extends BytesFixture {
     } finally {
       System.setErr(console);
     }
-    assertEquals("", log.toString(StandardCharsets.UTF_8));
+    // A machine that held up the process may have Vert.x say so.
+    List<String> told =
+        log.toString(StandardCharsets.UTF_8)
+            .lines()
+            .filter(line -> !line.contains("BlockedThreadChecker"))
+            .toList();
+    assertEquals(List.of(), told);
   }
 
   /**
@@ -230,14 +243,20 @@ class InboundBodyTest extends BytesFixture {
 
   @Test
   void aBodyThatStopsArrivingIsGivenUp() throws Exception {
-    CompletableFuture<Throwable> failure = failing(1_000, (bytes, from, to) -> taken());
-    try (RawClient client = new RawClient(fixture.port())) {
-      client.send(head(50000));
-      client.send(new byte[1_500]);
-      String answer = client.untilClosed();
-      assertTrue(answer.startsWith("HTTP/1.1 408 "), answer);
+    EdgeFixture patient = fixture;
+    try (EdgeFixture hasty = serve(EdgeFixture.hasty())) {
+      fixture = hasty;
+      CompletableFuture<Throwable> failure = failing(1_000, (bytes, from, to) -> taken());
+      try (RawClient client = new RawClient(fixture.port())) {
+        client.send(head(50000));
+        client.send(new byte[1_500]);
+        String answer = client.untilClosed();
+        assertTrue(answer.startsWith("HTTP/1.1 408 "), answer);
+      }
+      assertTrue(failure.get(60, TimeUnit.SECONDS) instanceof InboundBody.ClientGone);
+    } finally {
+      fixture = patient;
     }
-    assertTrue(failure.get(60, TimeUnit.SECONDS) instanceof InboundBody.ClientGone);
   }
 
   @Test
