@@ -12,6 +12,7 @@ import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OrgApiFixture;
+import dev.bourse.testing.Polls;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
@@ -22,7 +23,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -138,21 +138,19 @@ public class OperatorTokenAdminApiTest {
   @Test
   void anExpiredTokenIsNobodyLeft() {
     AtomicLong lifetime = new AtomicLong(700);
-    AtomicReference<HttpAnswer> brief = new AtomicReference<>();
-    until(
-        "it is minted before it expires",
-        () -> {
-          brief.set(
-              first.post(
-                  OPERATORS,
-                  new JsonObject()
-                      .put("name", "brief")
-                      .put(
-                          "expires_at",
-                          Instant.now().plusMillis(lifetime.getAndAdd(700)).toString())));
-          return brief.get().status() == 201;
-        });
-    ApiClient caller = bourse.with(brief.get().json().getString("token"));
+    HttpAnswer brief =
+        Polls.until(
+            "it is minted before it expires",
+            () ->
+                first.post(
+                    OPERATORS,
+                    new JsonObject()
+                        .put("name", "brief")
+                        .put(
+                            "expires_at",
+                            Instant.now().plusMillis(lifetime.getAndAdd(700)).toString())),
+            answer -> answer.status() == 201);
+    ApiClient caller = bourse.with(brief.json().getString("token"));
     until("it expires", () -> caller.get(OPERATORS).status() == 401);
     assertEquals(
         "last", revoke(first, firstToken()).refused(ErrorCode.CONFLICT).getString("reason"));

@@ -1,8 +1,8 @@
 package dev.bourse.app;
 
+import static dev.bourse.testing.Polls.within;
 import static dev.bourse.testing.RunningBourse.await;
 import static dev.bourse.testing.RunningBourse.until;
-import static dev.bourse.testing.RunningBourse.within;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 

@@ -18,13 +18,13 @@ import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.Polls;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -265,13 +265,9 @@ class PublicFeedApiTest {
 
   /** A refusal over the address's budget, to which time adds a request every now and then. */
   private static HttpResponse<byte[]> overBudget(ApiClient caller, String path, String... headers) {
-    AtomicReference<HttpResponse<byte[]>> answer = new AtomicReference<>();
-    RunningBourse.until(
+    return Polls.until(
         "the address is over its budget",
-        () -> {
-          answer.set(caller.fetch("GET", path, headers));
-          return answer.get().statusCode() == 429;
-        });
-    return answer.get();
+        () -> caller.fetch("GET", path, headers),
+        answer -> answer.statusCode() == 429);
   }
 }

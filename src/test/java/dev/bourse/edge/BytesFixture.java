@@ -1,16 +1,11 @@
 package dev.bourse.edge;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterAll;
 
 /** A server with one path, of bytes, whose operation each test brings along. */
@@ -54,14 +49,6 @@ abstract class BytesFixture {
   @AfterAll
   static void stop() {
     fixture.close();
-  }
-
-  static void until(String what, BooleanSupplier condition) {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-    while (!condition.getAsBoolean()) {
-      assertTrue(System.nanoTime() < deadline, "not in time: " + what);
-      LockSupport.parkNanos(1_000_000);
-    }
   }
 
   static HttpResponse<byte[]> send(

@@ -1,5 +1,6 @@
 package dev.bourse.edge;
 
+import static dev.bourse.testing.Polls.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -27,8 +28,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -77,14 +76,6 @@ class EventStreamTest {
   @AfterEach
   void stop() {
     fixture.close();
-  }
-
-  private static void until(String what, BooleanSupplier holds) {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-    while (!holds.getAsBoolean()) {
-      assertTrue(System.nanoTime() < deadline, "never: " + what);
-      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
-    }
   }
 
   /** A client that has asked for the stream and reads what it is told to. */

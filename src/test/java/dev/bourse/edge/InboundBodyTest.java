@@ -1,5 +1,6 @@
 package dev.bourse.edge;
 
+import static dev.bourse.testing.Polls.until;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

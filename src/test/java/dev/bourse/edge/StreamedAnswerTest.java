@@ -2,6 +2,7 @@ package dev.bourse.edge;
 
 import static dev.bourse.edge.EdgeFixture.header;
 import static dev.bourse.edge.EdgeFixture.json;
+import static dev.bourse.testing.Polls.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -15,10 +16,7 @@ import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,7 +25,6 @@ import org.junit.jupiter.api.Test;
 /** Answers in pieces: to good clients, stuck ones and such that leave, and faults on the way. */
 class StreamedAnswerTest {
   private static final String PATH = "/api/org/activity";
-  private static final long DEADLINE_SECONDS = 60;
 
   /** More than the buffers of both ends of a socket hold. */
   private static final Buffer LARGE = Buffer.buffer("x".repeat(4 << 20));
@@ -88,14 +85,6 @@ class StreamedAnswerTest {
         + " "
         + version
         + "\r\nHost: x\r\nAuthorization: Bearer all\r\nAccept: text/csv\r\n\r\n";
-  }
-
-  private static void until(String what, BooleanSupplier holds) {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
-    while (!holds.getAsBoolean()) {
-      assertTrue(System.nanoTime() < deadline, "never: " + what);
-      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
-    }
   }
 
   private static double inFlight() {

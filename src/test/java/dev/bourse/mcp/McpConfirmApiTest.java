@@ -19,6 +19,7 @@ import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.McpClient;
+import dev.bourse.testing.Polls;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -27,7 +28,6 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -278,23 +278,22 @@ class McpConfirmApiTest {
     try (RunningBourse slow = RunningBourse.demo("capacity.write-cadence=3s")) {
       McpClient carol = McpClient.of(slow, "openlab", "carol");
       new ClusterClient(slow.as("openlab", "orgwide"), "openlab", "openlab-main").addKey();
-      AtomicReference<JsonObject> last = new AtomicReference<>();
-      AtomicReference<JsonObject> result = new AtomicReference<>();
-      RunningBourse.until(
-          "one comes before the cadence of the one before is over",
-          () -> {
-            JsonObject arguments = bid("openlab-main", 8, 2);
-            last.set(confirm(arguments, carol.ok("bid_write", arguments)));
-            result.set(carol.call("bid_write", last.get()));
-            return result.get().getBoolean("isError");
-          });
-      JsonObject confirm = last.get();
-      JsonObject refusal = result.get().getJsonObject("structuredContent");
+      record Confirmed(JsonObject confirm, JsonObject result) {}
+      Confirmed refused =
+          Polls.until(
+              "one comes before the cadence of the one before is over",
+              () -> {
+                JsonObject arguments = bid("openlab-main", 8, 2);
+                JsonObject confirm = confirm(arguments, carol.ok("bid_write", arguments));
+                return new Confirmed(confirm, carol.call("bid_write", confirm));
+              },
+              confirmed -> confirmed.result().getBoolean("isError"));
+      JsonObject refusal = refused.result().getJsonObject("structuredContent");
       assertEquals(ErrorCode.RATE_LIMITED.code(), refusal.getString("error"), refusal.encode());
       assertTrue(refusal.getInteger("retry_after_s") >= 1);
       RunningBourse.until(
           "the same confirm does later",
-          () -> !carol.call("bid_write", confirm).getBoolean("isError"));
+          () -> !carol.call("bid_write", refused.confirm()).getBoolean("isError"));
     }
   }
 

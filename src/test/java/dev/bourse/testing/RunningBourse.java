@@ -31,7 +31,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -41,8 +40,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RunningBourse implements AutoCloseable {
   private static final long DEADLINE_SECONDS = 60;
-  private static final int SLACK_SECONDS = 20;
-  private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private static final Map<String, String> SETTINGS =
       Map.ofEntries(
@@ -348,28 +345,9 @@ public final class RunningBourse implements AutoCloseable {
                         row.text("detail"))));
   }
 
-  /** Polls until the condition holds; fails when it does not within the deadline. */
+  /** Polls until the condition holds. */
   public static void until(String what, BooleanSupplier condition) {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS);
-    while (!condition.getAsBoolean()) {
-      if (System.nanoTime() > deadline) {
-        throw new AssertionError("not within " + DEADLINE_SECONDS + " s: " + what);
-      }
-      LockSupport.parkNanos(POLL_NANOS);
-    }
-  }
-
-  /**
-   * Polls until the condition holds; fails when that takes longer than is promised and a busy
-   * machine may add. The promise to the second is held where time is virtual, by the simulation.
-   */
-  public static void within(int seconds, String what, BooleanSupplier condition) {
-    long since = System.nanoTime();
-    until(what, condition);
-    long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - since);
-    if (millis > (seconds + SLACK_SECONDS) * 1_000L) {
-      throw new AssertionError(what + " only after " + millis + " ms");
-    }
+    Polls.until(what, condition);
   }
 
   public static <T> T await(Future<T> future) {
