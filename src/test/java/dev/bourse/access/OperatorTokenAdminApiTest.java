@@ -16,6 +16,7 @@ import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -150,9 +151,9 @@ public class OperatorTokenAdminApiTest {
                       .put(
                           "expires_at",
                           Instant.now().plusMillis(lifetime.getAndAdd(700)).toString())));
-          return brief.get().status() == 201;
+          return Objects.requireNonNull(brief.get()).status() == 201;
         });
-    ApiClient caller = bourse.with(brief.get().json().getString("token"));
+    ApiClient caller = bourse.with(Objects.requireNonNull(brief.get()).json().getString("token"));
     until("it expires", () -> caller.get(OPERATORS).status() == 401);
     assertEquals(
         "last", revoke(first, firstToken()).refused(ErrorCode.CONFLICT).getString("reason"));

@@ -24,6 +24,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -270,8 +271,8 @@ class PublicFeedApiTest {
         "the address is over its budget",
         () -> {
           answer.set(caller.fetch("GET", path, headers));
-          return answer.get().statusCode() == 429;
+          return Objects.requireNonNull(answer.get()).statusCode() == 429;
         });
-    return answer.get();
+    return Objects.requireNonNull(answer.get());
   }
 }

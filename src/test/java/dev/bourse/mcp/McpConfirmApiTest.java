@@ -26,6 +26,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
@@ -285,11 +286,11 @@ class McpConfirmApiTest {
           () -> {
             JsonObject arguments = bid("openlab-main", 8, 2);
             last.set(confirm(arguments, carol.ok("bid_write", arguments)));
-            result.set(carol.call("bid_write", last.get()));
-            return result.get().getBoolean("isError");
+            result.set(carol.call("bid_write", Objects.requireNonNull(last.get())));
+            return Objects.requireNonNull(result.get()).getBoolean("isError");
           });
-      JsonObject confirm = last.get();
-      JsonObject refusal = result.get().getJsonObject("structuredContent");
+      JsonObject confirm = Objects.requireNonNull(last.get());
+      JsonObject refusal = Objects.requireNonNull(result.get()).getJsonObject("structuredContent");
       assertEquals(ErrorCode.RATE_LIMITED.code(), refusal.getString("error"), refusal.encode());
       assertTrue(refusal.getInteger("retry_after_s") >= 1);
       RunningBourse.until(

@@ -32,6 +32,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -281,9 +282,9 @@ class TokenAdminApiTest {
             return false;
           }
           brief.set(bourse.with(minted.json().getString("token")));
-          return brief.get().get("/api/whoami").status() == 200;
+          return Objects.requireNonNull(brief.get()).get("/api/whoami").status() == 200;
         });
-    ApiClient caller = brief.get();
+    ApiClient caller = Objects.requireNonNull(brief.get());
     until("it expires", () -> caller.get("/api/whoami").status() == 401);
   }
 
