@@ -1,5 +1,7 @@
 package dev.bourse.edge;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import dev.bourse.edge.limits.EdgeLimits;
 import dev.bourse.edge.limits.SharedBudgetConfig;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
@@ -11,6 +13,9 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -75,5 +80,13 @@ abstract class SharedBudgetFixture {
       }
     }
     throw new AssertionError("no gauge " + name);
+  }
+
+  static void until(String what, BooleanSupplier condition) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (!condition.getAsBoolean()) {
+      assertTrue(System.nanoTime() < deadline, "not within a minute: " + what);
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+    }
   }
 }

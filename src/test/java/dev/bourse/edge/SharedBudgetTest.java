@@ -2,7 +2,6 @@ package dev.bourse.edge;
 
 import static dev.bourse.edge.EdgeFixture.header;
 import static dev.bourse.edge.EdgeFixture.json;
-import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
