@@ -59,6 +59,14 @@ final class Topic {
 
   private synchronized Void begin(ActivityStore.Position newest) {
     position = newest;
+    // Nobody has been shown an earlier one, so whatever differs from it at a tick is news.
+    clusters
+        .find(cluster)
+        .ifPresent(
+            view -> {
+              lastView = view;
+              lastPrices = view.prices();
+            });
     isBusy = false;
     if (changedMeanwhile) {
       changed();

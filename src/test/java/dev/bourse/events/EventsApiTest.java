@@ -32,7 +32,7 @@ class EventsApiTest {
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.withMarkets(10);
+    bourse = RunningBourse.withMarkets(11);
     brief = RunningBourse.withMarkets(3, "market.protection=100ms");
   }
 
@@ -100,6 +100,19 @@ class EventsApiTest {
         last = event.id();
       }
       assertEquals(3, reader.of("grant").size());
+    }
+  }
+
+  @Test
+  void aPriceThatMovesIsToldThoughTheClusterHasNotChangedSinceTheStreamBegan() {
+    TestMarket market = bourse.market();
+    ClusterClient quiet = market.redA();
+    try (EventReader reader = follow(quiet, null)) {
+      until("the state came", () -> !reader.of("capacity").isEmpty());
+      JsonObject before = reader.state().getJsonObject("pool");
+      market.blueA().hold(TestMarket.NODES, 5);
+      until("the price moved", () -> !quiet.state().getJsonObject("pool").equals(before));
+      quiet.untilAgrees(reader);
     }
   }
 
