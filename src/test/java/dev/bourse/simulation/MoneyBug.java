@@ -101,18 +101,6 @@ enum MoneyBug implements Bug {
     }
   },
 
-  /** An organization that is retired is held for what it lacks, as if it went on. */
-  RETIRED_ORGANIZATION_IS_HELD {
-    @Override
-    <T> Future<List<T>> read(
-        Store store, World.Slot slot, String sql, List<?> parameters, RowMapper<T> mapper) {
-      return store.ask(
-          sql.replace("SELECT o.org_id, o.retired_at,", "SELECT o.org_id, NULL AS retired_at,"),
-          parameters,
-          mapper);
-    }
-  },
-
   /** A hold that is lifted stays on the clusters. */
   HOLD_STAYS_ON_CLUSTERS {
     @Override
