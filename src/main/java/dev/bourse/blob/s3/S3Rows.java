@@ -70,10 +70,7 @@ final class S3Rows {
       return base + '.' + one;
     }
 
-    /**
-     * Whether the upload is this opening's still. Once it is complete nothing of it changes any
-     * more, and several may have it.
-     */
+    /** Whether it is this opening's still; what is complete does not change for anybody. */
     boolean isCurrent(Upload now) {
       return now.epoch == epoch
           || (state == State.COMPLETE && now.state == state && Objects.equals(now.object, object));
