@@ -32,15 +32,19 @@ final class Disturbance implements Callable<Void> {
 
   @Override
   public Void call() throws Exception {
+    long startMillis = 0;
     for (int i = 0; !isOver; i++) {
-      pause(1_000 + chances.nextInt(2_000));
+      // As long again as a start takes: on a slow machine clients would come no further else.
+      pause(1_000 + chances.nextInt(2_000) + startMillis);
       ServiceProcess victim = world.process(i % 2);
       int which = chances.nextInt(5);
       if (which < 2) {
         kills.incrementAndGet();
         victim.kill();
         pause(chances.nextInt(1_000));
+        long began = System.nanoTime();
         victim.start();
+        startMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began);
       } else if (which < 4) {
         freezes.incrementAndGet();
         victim.freeze();
