@@ -214,7 +214,7 @@ public final class Scrub {
             result ->
                 store
                     .settle(claim, blob, result, now.getAsLong())
-                    .onSuccess(kept -> report(blob, result)));
+                    .compose(settled -> report(blob, result)));
   }
 
   /** Says at a claim that somebody is at it, for as long as that is so. */
@@ -254,20 +254,34 @@ public final class Scrub {
     return store.tell(claim, nowMillis).compose(told -> fail(cause));
   }
 
-  private static void report(StoredBlobs.Blob blob, Optional<Fault> result) {
-    result.ifPresent(
-        fault ->
-            LOG.error(
-                "the bytes of revision {} of {} are {}: {} (blob {})",
-                blob.revision(),
-                blob.item(),
-                switch (fault.kind()) {
-                  case MISSING -> "lost";
-                  case LENGTH, DIGEST -> "not what was published";
-                  case UNREADABLE -> "not given by the store";
-                },
-                fault.detail(),
-                blob.key()));
+  /** What was deleted while it was read is no loss, and no fault of it was kept. */
+  private Future<Void> report(StoredBlobs.Blob blob, Optional<Fault> result) {
+    if (result.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    return store
+        .hasFault(blob.key())
+        .map(
+            isKept -> {
+              if (isKept) {
+                tell(blob, result.get());
+              }
+              return null;
+            });
+  }
+
+  private static void tell(StoredBlobs.Blob blob, Fault fault) {
+    LOG.error(
+        "the bytes of revision {} of {} are {}: {} (blob {})",
+        blob.revision(),
+        blob.item(),
+        switch (fault.kind()) {
+          case MISSING -> "lost";
+          case LENGTH, DIGEST -> "not what was published";
+          case UNREADABLE -> "not given by the store";
+        },
+        fault.detail(),
+        blob.key());
   }
 
   /** Has all blobs of an item checked next, by whichever process; tells how many. */

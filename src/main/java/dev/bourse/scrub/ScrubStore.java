@@ -280,6 +280,11 @@ public final class ScrubStore {
                     .formatted(NEEDED))));
   }
 
+  /** Whether a fault of the blob is known. */
+  Future<Boolean> hasFault(String key) {
+    return database.exists("SELECT 1 FROM scrub_fault WHERE blob_key = ?", List.of(key));
+  }
+
   /** How many faults are known. */
   Future<Long> countFaults() {
     return database.readOne(

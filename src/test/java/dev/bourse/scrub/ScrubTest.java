@@ -17,6 +17,8 @@ import dev.bourse.checkpoint.StoredBlobs;
 import dev.bourse.checkpoint.Visibility;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
@@ -304,6 +306,32 @@ class ScrubTest extends CheckpointFixture {
     }
     assertTrue(await(scrub.step(clock.millis())));
     assertEquals(Fault.Kind.UNREADABLE, faults(scrub).get(0).fault().kind());
+  }
+
+  @Test
+  void anItemThatIsDeletedWhileItsBytesAreReadIsNotSaidToBeLost() throws Exception {
+    String id = publish("file.bin");
+    Scrub scrub =
+        scrub(
+            reading(
+                () ->
+                    services()
+                        .checkpoints
+                        .delete(member("alice"), id)
+                        .compose(deleted -> Future.failedFuture(new BlobGone("no such blob")))),
+            0);
+    await(scrub.ask(id));
+    PrintStream log = System.err;
+    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(said, true, StandardCharsets.UTF_8));
+    try {
+      assertTrue(await(scrub.step(clock.millis())));
+    } finally {
+      System.setErr(log);
+    }
+    assertEquals(1, opened.get());
+    assertEquals(List.of(), faults(scrub));
+    assertFalse(said.toString(StandardCharsets.UTF_8).contains(id));
   }
 
   /** The store, except that this is what opening a blob for reading comes to. */
