@@ -49,8 +49,8 @@ final class Serving {
   private @Nullable Edge edge;
 
   /**
-   * Begins to read the contracts: one after the other, so that the opening of the store, which all
-   * else waits for, has a core of its own.
+   * Begins to read and prepare the contracts: one after the other, so that the opening of the
+   * store, which all else waits for, has a core of its own.
    */
   Serving(ServiceContext context, KeysFiles files) {
     this.context = context;
@@ -58,7 +58,9 @@ final class Serving {
     this.loading =
         context
             .vertx()
-            .executeBlocking(() -> Contract.SERVED.stream().map(Contract::load).toList(), false);
+            .executeBlocking(
+                () -> Contract.SERVED.stream().map(name -> Contract.load(name).prepare()).toList(),
+                false);
     this.management =
         new ManagementVerticle(
             LOOPBACK, context.config().managementPort(), readiness, context.metrics());

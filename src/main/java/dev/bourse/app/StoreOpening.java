@@ -49,12 +49,17 @@ public final class StoreOpening {
   private final KeysFiles files;
 
   /**
+   * Begins what an opening needs and changes nothing.
+   *
    * @param bounds those of the embedded store
    */
   StoreOpening(ServiceContext context, SqliteConfig bounds, KeysFiles files) {
     this.context = context;
     this.bounds = bounds;
     this.files = files;
+    if (context.config().postgres().isEmpty()) {
+      SqliteDatabase.prepare(context.vertx());
+    }
   }
 
   /** The store of a service with these settings, for an operator's command. */

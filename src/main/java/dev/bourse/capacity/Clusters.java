@@ -164,7 +164,9 @@ public final class Clusters {
   }
 
   private synchronized boolean replace(Pool pool) {
-    if (pool.equals(pools.put(pool.name(), pool))) {
+    Pool before = pools.put(pool.name(), pool);
+    // Not before there is one to compare with: how to compare records is made at run time.
+    if (before != null && before.equals(pool)) {
       return false;
     }
     ofPool(pool.name()).forEach(view -> show(view.cluster()));

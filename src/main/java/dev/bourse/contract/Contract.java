@@ -3,6 +3,7 @@ package dev.bourse.contract;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.json.JsonObject;
 import io.vertx.openapi.contract.OpenAPIContract;
+import io.vertx.openapi.contract.Operation;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -12,6 +13,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One OpenAPI 3.1 contract of the jar: {@code openapi/<name>.json}, which the build writes from the
@@ -37,6 +40,8 @@ public final class Contract {
   private final String name;
   private final Map<String, Object> source;
   private final OpenAPIContract model;
+  private final Map<String, Inputs> inputs = new ConcurrentHashMap<>();
+  private volatile @Nullable List<String> faults;
 
   private Contract(String name, Map<String, Object> source) {
     this.name = name;
@@ -102,6 +107,39 @@ public final class Contract {
 
   public OpenAPIContract model() {
     return model;
+  }
+
+  /** Its paths, as written. */
+  public Set<String> paths() {
+    return References.object(source.getOrDefault("paths", Map.of())).keySet();
+  }
+
+  /** How one of its operations reads what it is sent; made once. */
+  public Inputs inputs(Operation operation) {
+    return inputs.computeIfAbsent(operation.getOperationId(), id -> Inputs.of(operation));
+  }
+
+  /** What this service cannot serve about its operations; empty when it can. Found once. */
+  public List<String> faults() {
+    List<String> found = faults;
+    if (found == null) {
+      found =
+          model.operations().stream().flatMap(o -> OperationContract.faults(o).stream()).toList();
+      faults = found;
+    }
+    return found;
+  }
+
+  /**
+   * Does ahead what is done once: finds the faults and, where there are none, makes the inputs.
+   *
+   * @return this
+   */
+  public Contract prepare() {
+    if (faults().isEmpty()) {
+      model.operations().forEach(this::inputs);
+    }
+    return this;
   }
 
   /** What it is called. */

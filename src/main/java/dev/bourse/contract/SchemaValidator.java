@@ -57,7 +57,7 @@ public final class SchemaValidator {
    * @throws IllegalStateException listing what is in it that is not checked here
    */
   public SchemaValidator(JsonObject schema) {
-    this(schema, SchemaRules.faults("a schema", schema));
+    this(schema.copy(), SchemaRules.faults("a schema", schema));
   }
 
   /** Whether a schema that is known to be sound takes a value. */
@@ -69,7 +69,7 @@ public final class SchemaValidator {
     if (!faults.isEmpty()) {
       throw new IllegalStateException(String.join("\n", faults));
     }
-    this.schema = schema.copy();
+    this.schema = schema;
     if (schema.getValue("type") instanceof JsonArray several) {
       several.forEach(type -> types.add(String.valueOf(type)));
     } else if (schema.containsKey("type")) {

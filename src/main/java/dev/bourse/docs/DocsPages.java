@@ -1,6 +1,7 @@
 package dev.bourse.docs;
 
 import dev.bourse.contract.Contract;
+import dev.bourse.core.Once;
 import dev.bourse.pages.Assets;
 import dev.bourse.pages.PageTemplates;
 import dev.bourse.pages.ServedPage;
@@ -41,15 +42,16 @@ public final class DocsPages {
 
   private final String baseUrl;
   private final String budget;
-  private final Map<Contract, JsonObject> documents = new LinkedHashMap<>();
-  private final List<Guide> guides;
-  private final Markdown markdown = new Markdown();
+  private final Map<Contract, Supplier<JsonObject>> documents = new LinkedHashMap<>();
+  private final Supplier<List<Guide>> guides;
+  private final Supplier<Markdown> markdown = new Once<>(Markdown::new);
+  private final Supplier<PageTemplates> templates =
+      new Once<>(() -> new PageTemplates(List.of("docs-index", "docs-guide", "docs-reference")));
   private final Map<String, Supplier<ServedPage>> byPath = new HashMap<>();
   private final Map<String, ServedPage> made = new ConcurrentHashMap<>();
-  private @Nullable PageTemplates templates;
 
   /**
-   * Reads the guides, so call it off the event loop.
+   * Makes no page yet.
    *
    * @param requestsPerMinute a token's budget; 0 for none
    */
@@ -60,25 +62,24 @@ public final class DocsPages {
         requestsPerMinute == 0
             ? "any number of requests"
             : requestsPerMinute + " requests a minute";
-    this.guides = Guide.NAMES.stream().map(name -> Guide.load(name, baseUrl)).toList();
-    contracts.forEach(contract -> documents.put(contract, served(contract, requestsPerMinute)));
-    documents.forEach(
-        (contract, document) -> {
-          add(address(contract), "application/json", document::encode);
-          addPage(path(contract), "docs-reference", () -> reference(contract, document));
-        });
-    for (Guide guide : guides) {
-      add(guide.path() + ".md", MARKDOWN, guide::markdown);
-      addPage(
-          guide.path(),
-          "docs-guide",
-          () -> Map.of("title", guide.title(), "html", markdown.html(guide.markdown())));
+    this.guides =
+        new Once<>(() -> Guide.NAMES.stream().map(name -> Guide.load(name, baseUrl)).toList());
+    for (Contract contract : contracts) {
+      Supplier<JsonObject> document = new Once<>(() -> served(contract, requestsPerMinute));
+      documents.put(contract, document);
+      add(address(contract), "application/json", () -> document.get().encode());
+      addPage(path(contract), "docs-reference", () -> reference(contract, document.get()));
+    }
+    for (int i = 0; i < Guide.NAMES.size(); i++) {
+      int place = i;
+      String path = Guide.path(Guide.NAMES.get(i));
+      add(path + ".md", MARKDOWN, () -> guides.get().get(place).markdown());
+      addPage(path, "docs-guide", () -> guide(guides.get().get(place)));
     }
     addPage("/docs", "docs-index", Map::of);
-    Orientation orientation = new Orientation(documents, guides, baseUrl, budget);
-    add("/llms.txt", PLAIN, orientation::index);
-    add("/llms-operators.txt", PLAIN, orientation::operators);
-    add("/AGENTS.md", MARKDOWN, orientation::recipes);
+    add("/llms.txt", PLAIN, () -> orientation().index());
+    add("/llms-operators.txt", PLAIN, () -> orientation().operators());
+    add("/AGENTS.md", MARKDOWN, () -> orientation().recipes());
     add("/docs/search.json", "application/json", this::searchIndex);
     add("/docs/search.js", "text/javascript; charset=utf-8", () -> Resource.text("docs/search.js"));
     for (String name : assets.names()) {
@@ -124,22 +125,27 @@ public final class DocsPages {
           values.put("guides", listedGuides());
           values.put("contracts", listedContracts());
           return ServedPage.of(
-              PageTemplates.HTML, templates().render(template, values), PAGE_HEADERS);
+              PageTemplates.HTML, templates.get().render(template, values), PAGE_HEADERS);
         });
   }
 
-  /** Compiles the templates the first time. */
-  private synchronized PageTemplates templates() {
-    PageTemplates compiled = templates;
-    if (compiled == null) {
-      compiled = new PageTemplates(List.of("docs-index", "docs-guide", "docs-reference"));
-      templates = compiled;
-    }
-    return compiled;
+  private Map<String, Object> guide(Guide guide) {
+    return Map.of("title", guide.title(), "html", markdown.get().html(guide.markdown()));
+  }
+
+  private Orientation orientation() {
+    return new Orientation(documents(), guides.get(), baseUrl, budget);
+  }
+
+  /** All contracts as they are served. */
+  private Map<Contract, JsonObject> documents() {
+    Map<Contract, JsonObject> all = new LinkedHashMap<>();
+    documents.forEach((contract, document) -> all.put(contract, document.get()));
+    return all;
   }
 
   private List<Map<String, String>> listedGuides() {
-    return guides.stream()
+    return guides.get().stream()
         .map(
             guide ->
                 Map.of("path", guide.path(), "title", guide.title(), "summary", guide.summary()))
@@ -158,7 +164,7 @@ public final class DocsPages {
   }
 
   private Map<String, Object> reference(Contract contract, JsonObject document) {
-    Reference reference = new Reference(document, baseUrl, markdown);
+    Reference reference = new Reference(document, baseUrl, markdown.get());
     return Map.of(
         "title", title(contract),
         "summary", contract.summary(),
@@ -170,8 +176,8 @@ public final class DocsPages {
 
   private String searchIndex() {
     SearchIndex index = new SearchIndex();
-    guides.forEach(guide -> index.add(guide, markdown.sections(guide.markdown())));
-    documents.forEach((contract, document) -> index.add(path(contract), document));
+    guides.get().forEach(guide -> index.add(guide, markdown.get().sections(guide.markdown())));
+    documents().forEach((contract, document) -> index.add(path(contract), document));
     return index.encode();
   }
 

@@ -41,6 +41,10 @@ record Guide(String name, String title, String summary, String markdown) {
   }
 
   String path() {
+    return path(name);
+  }
+
+  static String path(String name) {
     return "/docs/guides/" + name;
   }
 }

@@ -51,7 +51,7 @@ public final class Dispatcher {
     for (Contract contract : contracts) {
       for (io.vertx.openapi.contract.Operation model : contract.model().operations()) {
         if (isRead(model)) {
-          found.add(entry(model, operations, metrics));
+          found.add(entry(contract, model, operations, metrics));
         }
       }
     }
@@ -68,9 +68,12 @@ public final class Dispatcher {
   }
 
   private static Route entry(
-      io.vertx.openapi.contract.Operation model, Operations operations, EdgeMetrics metrics) {
+      Contract contract,
+      io.vertx.openapi.contract.Operation model,
+      Operations operations,
+      EdgeMetrics metrics) {
     String id = model.getOperationId();
-    Endpoint endpoint = Endpoint.of(model, operations, metrics);
+    Endpoint endpoint = Endpoint.of(contract, model, operations, metrics);
     String path = model.getAbsoluteOpenAPIPath();
     Scope ofTokens = endpoint.scope(Principal.SCHEME);
     return new Route(
@@ -126,9 +129,10 @@ public final class Dispatcher {
     int question = target.indexOf('?');
     Map<String, Object> parameters =
         question < 0
-            ? entry.endpoint().parameters().read(target, null)
+            ? entry.endpoint().inputs().parameters().read(target, null)
             : entry
                 .endpoint()
+                .inputs()
                 .parameters()
                 .read(target.substring(0, question), target.substring(question + 1));
     return entry

@@ -120,6 +120,7 @@ public final class Edge {
     Map<String, String> contractOfPrefix = new HashMap<>();
     MarkedPaths open = new MarkedPaths(contracts, MarkedPaths.ANY_ORIGIN);
     for (Contract contract : contracts) {
+      faults.addAll(contract.faults());
       for (io.vertx.openapi.contract.Operation model : contract.model().operations()) {
         String id = model.getOperationId();
         String other = contractOf.put(id, contract.name());
@@ -129,7 +130,6 @@ public final class Edge {
         if (!operations.byId().containsKey(id)) {
           faults.add("operation " + id + " of contract " + contract.name() + " has no handler");
         }
-        faults.addAll(OperationContract.faults(model));
         if (OperationContract.takesSession(model) && open.has(model.getAbsoluteOpenAPIPath())) {
           faults.add("operation " + id + " takes a session where pages of any origin read");
         }

@@ -2,35 +2,30 @@ package dev.bourse.edge;
 
 import dev.bourse.access.Caller;
 import dev.bourse.access.Scope;
+import dev.bourse.contract.Contract;
 import dev.bourse.contract.ErrorFormat;
 import dev.bourse.contract.Form;
+import dev.bourse.contract.Inputs;
 import dev.bourse.contract.OperationContract;
-import dev.bourse.contract.Parameters;
 import dev.bourse.contract.RoutingModel;
-import dev.bourse.contract.SchemaValidator;
 import io.vertx.core.json.JsonObject;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One operation of a contract, made ready for one event loop: what it demands of the caller, how
- * its {@link Parameters} and its body are read, and what handles it.
+ * its parameters and its body are read, and what handles it.
  *
  * @param gate lets requests pass before their bodies are read, or refuses them
  * @param schemes the kinds of caller it takes, by security scheme; empty when anybody may call
  * @param scopes what each kind of caller has to be allowed; none for any caller of that kind
  * @param mediaTypes in which its success can be answered; the first is the usual one
- * @param takesBytes whether its body is bytes of any type, which the operation reads itself
  * @param takesForm whether its body is an HTML form
- * @param isTolerant whether it leaves out what it does not know instead of refusing it
  * @param isForOwnPages whether pages of other sites may not call it
- * @param body the body's schema; null when the operation takes none
  * @param bodyBytes how long its body may be beyond what all may; 0 for no longer
- * @param fields the names of the body's fields
  */
 record Endpoint(
     String id,
@@ -39,19 +34,18 @@ record Endpoint(
     List<String> schemes,
     Map<String, Scope> scopes,
     List<String> mediaTypes,
-    Parameters parameters,
-    boolean takesBytes,
+    Inputs inputs,
     boolean takesForm,
-    boolean isTolerant,
     boolean isForOwnPages,
     ErrorFormat refusals,
-    @Nullable SchemaValidator body,
     int bodyBytes,
-    Set<String> fields,
     EdgeMetrics.Series series) {
 
   static Endpoint of(
-      io.vertx.openapi.contract.Operation model, Operations operations, EdgeMetrics metrics) {
+      Contract contract,
+      io.vertx.openapi.contract.Operation model,
+      Operations operations,
+      EdgeMetrics metrics) {
     String id = model.getOperationId();
     Operation bound = operations.byId().get(id);
     if (bound == null) {
@@ -66,10 +60,6 @@ record Endpoint(
                 .flatMap(Scope::find)
                 .ifPresent(scope -> scopes.put(demand.scheme(), scope)));
     JsonObject source = model.getOpenAPIModel();
-    boolean isTolerant = source.getBoolean(OperationContract.TOLERANT, false);
-    boolean takesBytes = OperationContract.takesBytes(model);
-    JsonObject schema =
-        model.getRequestBody() == null || takesBytes ? null : OperationContract.bodySchema(model);
     return new Endpoint(
         id,
         bound,
@@ -77,18 +67,12 @@ record Endpoint(
         demands.stream().map(OperationContract.Demand::scheme).distinct().toList(),
         scopes,
         OperationContract.mediaTypes(model),
-        new Parameters(model, isTolerant),
-        takesBytes,
+        contract.inputs(model),
         source.getBoolean(RoutingModel.FORM_BODY, false),
-        isTolerant,
         source.getBoolean(OperationContract.OWN_ORIGIN, false),
         ErrorFormat.find(source.getString(ErrorFormat.EXTENSION))
             .orElseThrow(IllegalStateException::new),
-        schema == null ? null : new SchemaValidator(schema),
         source.getInteger(OperationContract.BODY_BYTES, 0),
-        schema == null
-            ? Set.of()
-            : Set.copyOf(schema.getJsonObject("properties", new JsonObject()).fieldNames()),
         metrics.series(id));
   }
 
@@ -109,13 +93,13 @@ record Endpoint(
 
   /** The fields of a form, read by what the contract knows of them. */
   JsonObject form(byte[] bytes) {
-    return Form.parse(bytes, fields, isTolerant);
+    return Form.parse(bytes, inputs.fields(), inputs.isTolerant());
   }
 
   /** A body in JSON without the fields that are to be left out. */
   JsonObject known(JsonObject sent) {
-    if (isTolerant) {
-      sent.fieldNames().retainAll(fields);
+    if (inputs.isTolerant()) {
+      sent.fieldNames().retainAll(inputs.fields());
     }
     return sent;
   }

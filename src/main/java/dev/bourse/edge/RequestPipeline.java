@@ -167,10 +167,10 @@ final class RequestPipeline {
           "Accept excludes all there is: " + String.join(", ", endpoint.mediaTypes()));
     }
     exchange.received().negotiated(mediaType);
-    if (endpoint.takesBytes()) {
+    if (endpoint.inputs().takesBytes()) {
       exchange.received().expectBytes();
       perform(exchange, endpoint, null);
-    } else if (endpoint.body() == null) {
+    } else if (endpoint.inputs().body() == null) {
       perform(exchange, endpoint, null);
     } else {
       readBody(exchange, endpoint);
@@ -243,8 +243,8 @@ final class RequestPipeline {
 
   private void perform(Exchange exchange, Endpoint endpoint, @Nullable JsonObject body) {
     Map<String, Object> parameters =
-        endpoint.parameters().read(exchange.request().path(), exchange.request().query());
-    SchemaValidator shape = endpoint.body();
+        endpoint.inputs().parameters().read(exchange.request().path(), exchange.request().query());
+    SchemaValidator shape = endpoint.inputs().body();
     if (shape != null && body != null) {
       shape.check("", body);
       shape.putDefaults(body);

@@ -69,7 +69,7 @@ final class RequestRouter {
     this.idPrefix = Ids.base62(edge.sources().random(), ID_PREFIX_LENGTH);
     for (Contract contract : edge.contracts()) {
       Router router = router(contract);
-      contract.document().getJsonObject("paths").fieldNames().stream()
+      contract.paths().stream()
           .filter(path -> path.length() > 1 && path.endsWith("/"))
           .forEach(folders::add);
       for (Path path : contract.model().getPaths()) {
@@ -95,7 +95,7 @@ final class RequestRouter {
     RouterBuilder builder = RouterBuilder.create(vertx, contract.model());
     for (OpenAPIRoute route : builder.getRoutes()) {
       io.vertx.openapi.contract.Operation model = route.getOperation();
-      Endpoint endpoint = Endpoint.of(model, edge.operations(), edge.metrics());
+      Endpoint endpoint = Endpoint.of(contract, model, edge.operations(), edge.metrics());
       route
           .setDoValidation(false)
           .setDoSecurity(false)

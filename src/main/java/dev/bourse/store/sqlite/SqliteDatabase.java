@@ -87,6 +87,19 @@ public final class SqliteDatabase implements Database {
         false);
   }
 
+  /**
+   * Begins to load the engine's library, beside whatever precedes the opening of a store. What may
+   * fail here is tried again, and told, by the opening.
+   */
+  public static void prepare(Vertx vertx) {
+    vertx.executeBlocking(
+        () -> {
+          SqliteDriver.load(null);
+          return null;
+        },
+        false);
+  }
+
   private static Thread start(String name, Runnable work) {
     Thread thread = new Thread(work, name);
     // Everything acknowledged is on disk, so a process may end without asking these threads.
