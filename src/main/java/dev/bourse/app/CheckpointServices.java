@@ -35,6 +35,7 @@ import dev.bourse.operator.MoveRoutes;
 import dev.bourse.operator.ReviewRoutes;
 import dev.bourse.operator.ScrubRoutes;
 import dev.bourse.pages.PageTemplates;
+import dev.bourse.scrub.OwnFolder;
 import dev.bourse.scrub.Scrub;
 import dev.bourse.scrub.ScrubStore;
 import dev.bourse.store.Database;
@@ -250,6 +251,14 @@ record CheckpointServices(
     return move;
   }
 
+  /** The folder of this process, if it has one. */
+  private static Optional<LocalBlobs> folderOf(BlobStore blobs) {
+    if (blobs instanceof TwoStores two) {
+      return folderOf(two.store()).or(() -> folderOf(two.former()));
+    }
+    return blobs instanceof LocalBlobs local ? Optional.of(local) : Optional.empty();
+  }
+
   private static Scrub startScrub(ServiceContext context, Database database, BlobStore blobs) {
     Scrub scrub =
         new Scrub(
@@ -257,7 +266,9 @@ record CheckpointServices(
             new ScrubStore(database),
             new StoredBlobs(database),
             blobs,
-            !database.isShared() || context.config().blobs().isShared(),
+            database.isShared() && !context.config().blobs().isShared()
+                ? folderOf(blobs).map(own -> new OwnFolder(database, own, context.time()))
+                : Optional.empty(),
             context.config().scrub(),
             context.nanoTime());
     context

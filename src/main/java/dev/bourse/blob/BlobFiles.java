@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import dev.bourse.core.Digests;
 import dev.bourse.core.Page;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -25,6 +26,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Set;
+import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -73,6 +75,31 @@ final class BlobFiles {
     }
     flushFolder(this.root);
     disk = Files.getFileStore(this.root);
+  }
+
+  /** What no other folder has, and this keeps wherever it is moved; made when it is first asked. */
+  String id() {
+    Path file = root.resolve("id");
+    try {
+      if (!Files.exists(file)) {
+        Path part = root.resolve("id.part");
+        try (FileChannel channel =
+            FileChannel.open(
+                part,
+                Set.of(
+                    StandardOpenOption.CREATE,
+                    StandardOpenOption.TRUNCATE_EXISTING,
+                    StandardOpenOption.WRITE,
+                    StandardOpenOption.DSYNC),
+                PRIVATE_FILE)) {
+          channel.write(ByteBuffer.wrap(UUID.randomUUID().toString().getBytes(US_ASCII)));
+        }
+        Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+      }
+      return Files.readString(file, US_ASCII);
+    } catch (IOException e) {
+      throw failure("cannot read or write " + file, e);
+    }
   }
 
   private static int folderOf(String name) {

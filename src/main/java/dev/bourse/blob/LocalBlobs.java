@@ -67,6 +67,11 @@ public final class LocalBlobs implements BlobStore {
         false);
   }
 
+  /** What no other folder has, and this keeps wherever it is moved. */
+  public Future<String> folderId() {
+    return checked(() -> longCall(files::id));
+  }
+
   @Override
   public Future<Upload> open(String uploadId, Inspector inspector) {
     return checked(

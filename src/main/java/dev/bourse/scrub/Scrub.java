@@ -40,7 +40,7 @@ public final class Scrub {
   private final ScrubStore store;
   private final StoredBlobs stored;
   private final BlobStore blobs;
-  private final boolean isShared;
+  private final Optional<OwnFolder> own;
   private final ScrubConfig config;
   private final LongSupplier nanoTime;
   private final AtomicLong checkedBytes = new AtomicLong();
@@ -54,8 +54,8 @@ public final class Scrub {
   private long restUntilMillis = Long.MIN_VALUE;
 
   /**
-   * @param isShared whether all processes of the database see the same blobs; where each has its
-   *     own, one that this process does not find may be another's and counts as no fault
+   * @param own where each process of the database has blobs of its own; empty where all see the
+   *     same
    * @param nanoTime a clock that nobody sets
    */
   public Scrub(
@@ -63,14 +63,14 @@ public final class Scrub {
       ScrubStore store,
       StoredBlobs stored,
       BlobStore blobs,
-      boolean isShared,
+      Optional<OwnFolder> own,
       ScrubConfig config,
       LongSupplier nanoTime) {
     this.vertx = vertx;
     this.store = store;
     this.stored = stored;
     this.blobs = blobs;
-    this.isShared = isShared;
+    this.own = own;
     this.config = config;
     this.nanoTime = nanoTime;
   }
@@ -99,8 +99,11 @@ public final class Scrub {
     if (isStopped || (nowMillis < restUntilMillis && nowMillis >= restUntilMillis - LEFT_MILLIS)) {
       return Future.succeededFuture(false);
     }
-    return store
-        .findLeft(nowMillis - LEFT_MILLIS, nowMillis + LEFT_MILLIS)
+    return own.map(folder -> folder.tell().compose(told -> folder.id()))
+        .orElse(Future.succeededFuture(""))
+        .compose(
+            folder ->
+                store.findLeft(nowMillis - LEFT_MILLIS, nowMillis + LEFT_MILLIS, folder, nowMillis))
         .compose(
             left ->
                 left.isPresent()
@@ -209,12 +212,24 @@ public final class Scrub {
         .onComplete(done -> holding.end())
         .onSuccess(result -> checkedBytes.addAndGet(result.isEmpty() ? blob.bytes() : 0))
         .recover(e -> unanswered(claim, e, now.getAsLong()))
-        .map(result -> result.filter(fault -> isShared || fault.kind() != Fault.Kind.MISSING))
-        .compose(
-            result ->
-                store
-                    .settle(claim, blob, result, now.getAsLong())
-                    .compose(settled -> report(blob, result)));
+        .compose(result -> settle(claim, blob, result, now.getAsLong()));
+  }
+
+  /** Leaves to the others what is not here and may be on a disk of theirs. */
+  private Future<Void> settle(
+      ScrubStore.Claim claim, StoredBlobs.Blob blob, Optional<Fault> result, long nowMillis) {
+    boolean isMissing = result.map(Fault::kind).filter(Fault.Kind.MISSING::equals).isPresent();
+    Future<Boolean> isKnown =
+        own.filter(folder -> isMissing)
+            .map(folder -> folder.lacks(blob.key(), nowMillis))
+            .orElse(Future.succeededFuture(true));
+    return isKnown.compose(
+        known ->
+            known
+                ? store
+                    .settle(claim, blob, result, nowMillis)
+                    .compose(settled -> report(blob, result))
+                : store.tell(claim, 0));
   }
 
   /** Says at a claim that somebody is at it, for as long as that is so. */

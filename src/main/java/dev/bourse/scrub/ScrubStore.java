@@ -150,14 +150,28 @@ public final class ScrubStore {
         .map(claim);
   }
 
-  /** A claim that nobody has told of between two times; the one that was left longest. */
-  Future<Optional<Claim>> findLeft(long beforeMillis, long afterMillis) {
+  /**
+   * A claim that nobody has told of between two times, the one that was left longest; of a blob
+   * that this folder was not seen to lack within a day.
+   *
+   * @param folder empty where all processes see the same blobs
+   */
+  Future<Optional<Claim>> findLeft(
+      long beforeMillis, long afterMillis, String folder, long nowMillis) {
     return database.readFirst(
         """
         SELECT blob_key, told_at, attempts FROM scrub_claim \
-        WHERE told_at <= ? OR told_at > ? ORDER BY told_at, blob_key LIMIT 1\
+        WHERE (told_at <= ? OR told_at > ?) \
+        AND NOT EXISTS (SELECT 1 FROM scrub_absence a WHERE a.blob_key = scrub_claim.blob_key \
+        AND a.folder = ? AND a.seen_at > ? AND a.seen_at < ?) \
+        ORDER BY told_at, blob_key LIMIT 1\
         """,
-        List.of(beforeMillis, afterMillis),
+        List.of(
+            beforeMillis,
+            afterMillis,
+            folder,
+            nowMillis - OwnFolder.GONE_MILLIS,
+            nowMillis + OwnFolder.GONE_MILLIS),
         row ->
             new Claim(row.text("blob_key"), row.integer("told_at"), row.smallInteger("attempts")));
   }
@@ -211,7 +225,7 @@ public final class ScrubStore {
 
   /** The blob is of no more use, or may not be checked any more. */
   Future<Void> drop(Claim claim) {
-    return database.commit(List.of(settled(claim)));
+    return database.commit(settled(claim));
   }
 
   /**
@@ -219,8 +233,7 @@ public final class ScrubStore {
    * Fails with {@link LostRace} when another process has the claim.
    */
   Future<Void> settle(Claim claim, StoredBlobs.Blob blob, Optional<Fault> result, long nowMillis) {
-    List<Statement> statements = new ArrayList<>();
-    statements.add(settled(claim));
+    List<Statement> statements = new ArrayList<>(settled(claim));
     statements.add(
         Statement.of(
             """
@@ -237,12 +250,14 @@ public final class ScrubStore {
     return database.commit(statements);
   }
 
-  private static Statement settled(Claim claim) {
-    return Statement.guarded(
-        LostRace::new,
-        "DELETE FROM scrub_claim WHERE blob_key = ? AND attempts = ?",
-        claim.key(),
-        claim.attempts());
+  private static List<Statement> settled(Claim claim) {
+    return List.of(
+        Statement.guarded(
+            LostRace::new,
+            "DELETE FROM scrub_claim WHERE blob_key = ? AND attempts = ?",
+            claim.key(),
+            claim.attempts()),
+        Statement.of("DELETE FROM scrub_absence WHERE blob_key = ?", claim.key()));
   }
 
   private static Statement insertion(StoredBlobs.Blob blob, Fault fault, long nowMillis) {

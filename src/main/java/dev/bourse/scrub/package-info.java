@@ -13,9 +13,16 @@
  * not made up for. So a blob longer than a day's share is read in one go, and the days after it are
  * quiet.
  *
- * <p>Rejected: dividing the blobs among processes by their number, which changes, or by the hour,
- * which takes their clocks for equal; asking the store for its own digests, which say what it was
- * given and not what it can still give; repairing, for there is nothing to repair from.
+ * <p>Where processes on one database keep blobs in folders of their own, a blob that one of them
+ * does not find is left to the others, and is lost once none has it: {@link
+ * dev.bourse.scrub.OwnFolder} knows which folders there are and which were looked through. So a
+ * process without the file ends no fault that its owner found, and what an operator has checked is
+ * checked by whoever has it.
+ *
+ * <p>Rejected: noting with each blob whose disk it is on, a write at every publication for a set-up
+ * that is warned against; dividing the blobs among processes by their number, which changes, or by
+ * the hour, which takes their clocks for equal; asking the store for its own digests, which say
+ * what it was given and not what it can still give; repairing, for there is nothing to repair from.
  */
 @NullMarked
 package dev.bourse.scrub;

@@ -55,6 +55,7 @@ class LocalBlobsTest extends BlobFixture {
   void nobodyButTheServicesUserMayReadTheFiles() throws Exception {
     publish("k", random(2, 10));
     upload("u", random(3, 10));
+    await(blobs.folderId());
     try (Stream<Path> paths = Files.walk(folder)) {
       for (Path path : paths.toList()) {
         assertEquals(
@@ -63,6 +64,13 @@ class LocalBlobsTest extends BlobFixture {
             path::toString);
       }
     }
+  }
+
+  @Test
+  void aFolderIsKnownByTheSameIdAfterARestart() throws Exception {
+    String id = await(blobs.folderId());
+    reopen(BlobConfig.defaults());
+    assertEquals(id, await(blobs.folderId()));
   }
 
   @Test

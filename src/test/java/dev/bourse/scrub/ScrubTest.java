@@ -4,8 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.blob.BlobConfig;
 import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.BlobStore;
+import dev.bourse.blob.LocalBlobs;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.checkpoint.BlobName;
 import dev.bourse.checkpoint.CheckpointFixture;
@@ -15,6 +17,7 @@ import dev.bourse.checkpoint.ReplacePolicy;
 import dev.bourse.checkpoint.SetFile;
 import dev.bourse.checkpoint.StoredBlobs;
 import dev.bourse.checkpoint.Visibility;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.io.ByteArrayOutputStream;
@@ -28,8 +31,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** What the scrub finds, and that several processes divide it among them. */
@@ -41,16 +46,21 @@ class ScrubTest extends CheckpointFixture {
   private final AtomicInteger opened = new AtomicInteger();
 
   private Scrub scrub(BlobStore bytes, int share) {
-    return scrub(bytes, share, true);
+    return scrub(bytes, share, Optional.empty());
   }
 
-  private Scrub scrub(BlobStore bytes, int share, boolean isShared) {
+  /** Of a process whose folder no other sees, and that checks what it is asked to. */
+  private Scrub scrubOf(LocalBlobs own) {
+    return scrub(own, 0, Optional.of(new OwnFolder(database, own, clock)));
+  }
+
+  private Scrub scrub(BlobStore bytes, int share, Optional<OwnFolder> own) {
     return new Scrub(
         vertx,
         new ScrubStore(database),
         new StoredBlobs(database),
         bytes,
-        isShared,
+        own,
         new ScrubConfig(share),
         System::nanoTime);
   }
@@ -60,7 +70,10 @@ class ScrubTest extends CheckpointFixture {
   }
 
   private String publish(String fileName) throws Exception {
-    Services services = services();
+    return publish(services(), fileName);
+  }
+
+  private String publish(Services services, String fileName) throws Exception {
     String id =
         await(
                 services.checkpoints.publish(
@@ -201,14 +214,142 @@ class ScrubTest extends CheckpointFixture {
     assertFalse(await(off.step(clock.millis())));
   }
 
+  /** Has the processes check an item until none of them has anything to do with it. */
+  private void check(String item, Scrub... processes) throws Exception {
+    await(processes[0].ask(item));
+    boolean isBusy = true;
+    for (int i = 0; isBusy; i++) {
+      assertTrue(i < 10, "they go on for ever");
+      isBusy = false;
+      for (Scrub process : processes) {
+        isBusy |= await(process.step(clock.millis()));
+      }
+    }
+  }
+
+  /** Lets a day pass in which these processes are there. */
+  private void liveADay(Scrub... processes) throws Exception {
+    for (int hour = 0; hour <= 24; hour++) {
+      for (Scrub process : processes) {
+        await(process.step(clock.millis()));
+      }
+      clock.advance(3_600_000);
+    }
+  }
+
+  private LocalBlobs openOthers() throws Exception {
+    return await(LocalBlobs.open(vertx, folder.resolve("others"), BlobConfig.defaults(), clock));
+  }
+
+  private Set<String> faultyItems(Scrub scrub) throws Exception {
+    return faults(scrub).stream().map(ScrubStore.Found::item).collect(Collectors.toSet());
+  }
+
+  private long waiting() throws Exception {
+    return await(scrub().progress("", 1)).waiting();
+  }
+
   @Test
-  void whereEachProcessHasItsOwnFilesWhatIsNotThereMayBeAnothers() throws Exception {
-    Files.delete(place(publish("anothers.bin")));
-    String changed = publish("own.bin");
+  void ofFoldersOfTheirOwnEachProcessChecksWhatItHasAndWhatNoneHasIsLost() throws Exception {
+    LocalBlobs others = openOthers();
+    String here = publish("here.bin");
+    String there = publish(new Services(database, others), "there.bin");
+    String lost = publish("lost.bin");
+    Files.delete(place(lost));
+    Scrub one = scrubOf(blobs);
+    Scrub other = scrubOf(others);
+    liveADay(one, other);
+    for (String item : List.of(here, there, lost)) {
+      check(item, one, other);
+      check(item, other, one);
+    }
+    assertEquals(Set.of(lost), faultyItems(one));
+    assertEquals(0, waiting());
+
+    Files.write(place(lost), BYTES);
+    check(lost, other, one);
+    assertEquals(Set.of(), faultyItems(one), "found by whoever has it again");
+    await(others.close());
+  }
+
+  @Test
+  void aFaultThatItsOwnerFoundIsNotEndedByAProcessWithoutTheFile() throws Exception {
+    LocalBlobs others = openOthers();
+    String changed = publish("changed.bin");
     Files.write(place(changed), bytes(3_000, 2));
-    Scrub own = scrub(blobs, ALL_IN_A_DAY, false);
-    round(own);
-    assertEquals(List.of(changed), faults(own).stream().map(ScrubStore.Found::item).toList());
+    Scrub owner = scrubOf(blobs);
+    Scrub other = scrubOf(others);
+    liveADay(owner, other);
+    check(changed, owner, other);
+    assertEquals(Set.of(changed), faultyItems(owner));
+    check(changed, other);
+    assertEquals(Set.of(changed), faultyItems(owner));
+    assertEquals(1, waiting(), "for its owner");
+    check(changed, owner);
+    assertEquals(0, waiting());
+    assertEquals(Set.of(changed), faultyItems(owner));
+    await(others.close());
+  }
+
+  @Test
+  void aProcessThatIsAwayIsWaitedForADay() throws Exception {
+    LocalBlobs others = openOthers();
+    String there = publish(new Services(database, others), "there.bin");
+    Scrub here = scrubOf(blobs);
+    liveADay(here, scrubOf(others));
+    await(others.close());
+    check(there, here);
+    assertEquals(Set.of(), faultyItems(here));
+    liveADay(here);
+    check(there, here);
+    assertEquals(Set.of(there), faultyItems(here), "it has been away for a day");
+
+    LocalBlobs back = openOthers();
+    check(there, scrubOf(back), here);
+    assertEquals(Set.of(), faultyItems(here));
+    await(back.close());
+  }
+
+  @Test
+  void besideAProcessOfTheLastReleaseNothingIsLostUntilADayHasPassed() throws Exception {
+    String there = publish(new Services(database, openOthers()), "there.bin");
+    String changed = publish("changed.bin");
+    Files.write(place(changed), bytes(3_000, 2));
+    Scrub here = scrubOf(blobs);
+    check(there, here);
+    check(changed, here);
+    assertEquals(Set.of(changed), faultyItems(here));
+
+    // One of the last release tells of no folder, and forgets what it does not find.
+    await(
+        database.commit(
+            List.of(
+                Statement.of("DELETE FROM scrub_claim"), Statement.of("DELETE FROM scrub_fault"))));
+    check(changed, here);
+    check(there, here);
+    assertEquals(Set.of(changed), faultyItems(here));
+    liveADay(here);
+    check(there, here);
+    assertEquals(Set.of(changed, there), faultyItems(here));
+  }
+
+  @Test
+  void noStepOfTheClockTakesAnothersFilesForLost() throws Exception {
+    LocalBlobs others = openOthers();
+    String there = publish(new Services(database, others), "there.bin");
+    Scrub here = scrubOf(blobs);
+    Scrub other = scrubOf(others);
+    for (long step : List.of(0L, 30 * DAY, -60 * DAY, DAY / 2, -DAY / 2)) {
+      liveADay(here, other);
+      clock.advance(step);
+      check(there, here);
+      assertEquals(Set.of(), faultyItems(here), "after a step of " + step);
+      clock.confirm(false);
+      check(there, here, other);
+      clock.confirm(true);
+      assertEquals(Set.of(), faultyItems(here));
+    }
+    await(others.close());
   }
 
   @Test

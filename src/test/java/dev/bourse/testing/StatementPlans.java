@@ -44,6 +44,7 @@ public final class StatementPlans {
           "audit_sealed",
           "probe",
           "scrub_claim",
+          "scrub_folder",
           "blob_move",
           "migration");
 
@@ -66,6 +67,7 @@ public final class StatementPlans {
           Map.entry("SELECT COUNT(*) AS n FROM scrub_fault", "what is lost, once a minute"),
           Map.entry("DELETE FROM blob_move_fault WHERE NOT", "all of it, when a move is asked for"),
           Map.entry("DELETE FROM scrub_fault WHERE NOT", "what is lost, once a minute"),
+          Map.entry("DELETE FROM scrub_absence WHERE seen_at", "what waits for others, hourly"),
           Map.entry("DELETE FROM oauth_client WHERE client_id IN", "20,000 rows at most"),
           Map.entry("DELETE FROM oauth_device WHERE device_sha256 IN", "20,000 rows at most"));
 
