@@ -2,14 +2,19 @@ package dev.bourse.app;
 
 import dev.bourse.blob.s3.CallListener;
 import dev.bourse.edge.EdgeMetrics;
-import io.prometheus.metrics.core.metrics.Histogram;
+import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What the calls to object stores come to, and how long they take. */
 final class ObjectStoreMetrics implements CallListener {
+  /** From a store beside the service to one that is silent until a call is given up. */
+  private static final double[] SECONDS = {
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
+  };
+
   private final LongAdder answered = new LongAdder();
   private final LongAdder failed = new LongAdder();
-  private final Histogram seconds;
+  private final EdgeMetrics.Times seconds;
 
   ObjectStoreMetrics(EdgeMetrics metrics) {
     metrics.count(
@@ -19,19 +24,16 @@ final class ObjectStoreMetrics implements CallListener {
         "Calls the object store did not do, repetitions included.",
         failed::sum);
     seconds =
-        Histogram.builder()
-            .name("bourse_object_store_seconds")
-            .help("Time of calls to the object store, repetitions included; a get's to its bytes.")
-            .labelNames("operation", "outcome")
-            .classicOnly()
-            // From a store beside the service to one that is silent until a call is given up.
-            .classicUpperBounds(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
-            .register(metrics.registry());
+        metrics.times(
+            "bourse_object_store_seconds",
+            "Time of calls to the object store, repetitions included; of a get to its first bytes.",
+            List.of("operation", "outcome"),
+            SECONDS);
   }
 
   @Override
   public void ended(String operation, Outcome outcome, long nanos) {
     (outcome.isAnswer() ? answered : failed).increment();
-    seconds.labelValues(operation, outcome.label()).observe(nanos / 1e9);
+    seconds.took(nanos, operation, outcome.label());
   }
 }

@@ -159,8 +159,7 @@ class MoveTest extends MoveFixture {
                 bytes,
                 bourse
                     .as("acme", "orgwide")
-                    .fetch(
-                        "GET", FilesFixture.item(id) + "/files/" + FilesFixture.sha256(bytes))
+                    .fetch("GET", FilesFixture.item(id) + "/files/" + FilesFixture.sha256(bytes))
                     .body(),
                 path));
   }
@@ -187,13 +186,11 @@ class MoveTest extends MoveFixture {
         SetsFixture.folder(
             "a/0.bin", FilesFixture.bytes(300_000, 1), "b.bin", FilesFixture.bytes(700, 2));
     byte[] upload = FilesFixture.bytes(200_000, 3);
-    String set;
-    String session;
     try (RunningBourse bourse = RunningBourse.over(data, objects.settings(bucket))) {
       ApiClient alice = bourse.asMember("acme", "alice");
-      set =
+      String set =
           SetsFixture.publish(alice, FilesFixture.freshName(), files, "org").getString("id");
-      session =
+      String session =
           FilesFixture.path(
               FilesFixture.announce(
                       alice,
@@ -201,19 +198,22 @@ class MoveTest extends MoveFixture {
                           .put("upload", "resumable"))
                   .getString("session_url"));
       assertEquals(308, send(bourse, session, upload, 0, 90_000).status());
-    }
-    String url = "store.url=" + server.newDatabase();
-    moves(export, List.of("--data", data.toString()), List.of("--set", url));
-    try (RunningBourse moved = RunningBourse.over(data, objects.settings(bucket, url))) {
+      bourse.stop();
+
+      String url = "store.url=" + server.newDatabase();
+      moves(export, List.of("--data", data.toString()), List.of("--set", url));
+      RunningBourse moved = RunningBourse.over(data, objects.settings(bucket, url));
       assertReadable(moved, set, files);
       send(moved, session, upload, 90_000, upload.length).ok();
-    }
-    Path home = newFolder();
-    moves(export, List.of("--set", url), List.of("--data", home.toString()));
-    Files.copy(data.resolve("demo.json"), home.resolve("demo.json"));
-    try (RunningBourse back = RunningBourse.over(home, objects.settings(bucket))) {
-      assertReadable(back, set, files);
-      back.with(null).sendBytes("PUT", session, new byte[0], "Content-Range", "bytes */*").ok();
+      moved.stop();
+
+      Path home = newFolder();
+      moves(export, List.of("--set", url), List.of("--data", home.toString()));
+      Files.copy(data.resolve("demo.json"), home.resolve("demo.json"));
+      try (RunningBourse back = RunningBourse.over(home, objects.settings(bucket))) {
+        assertReadable(back, set, files);
+        back.with(null).sendBytes("PUT", session, new byte[0], "Content-Range", "bytes */*").ok();
+      }
     }
   }
 
@@ -279,7 +279,7 @@ class MoveTest extends MoveFixture {
         }
         assertTrue(line != null && line.startsWith("importing audit: "), line);
         child.destroyForcibly();
-        assertTrue(child.waitFor(30, TimeUnit.SECONDS));
+        assertTrue(child.waitFor(60, TimeUnit.SECONDS));
       }
       RunningBourse.until(
           "the server has noticed",
